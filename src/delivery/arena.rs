@@ -1,0 +1,75 @@
+//! Text arenas: many strings in two blocks of memory, with offsets that JavaScript can slice by.
+
+/// Where a string lies: offset and length in UTF-16 units, the unit of JavaScript's `slice`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The offset in its arena.
+    pub start: u32,
+    /// The length.
+    pub len: u32,
+    /// Which arena: wide, or ASCII.
+    pub wide: bool,
+}
+
+/// ASCII strings apart from all others: in ASCII, bytes are UTF-16 units, and an engine keeps the
+/// decoded whole at one byte a character, which one emoji in it would double.
+#[derive(Debug, Default)]
+pub struct TextArena {
+    ascii: Vec<u8>,
+    wide: Vec<u8>,
+    wide_units: u32,
+}
+
+/// Blocks that grew past this many bytes are given back when they are cleared.
+const KEPT_CAPACITY: usize = 256 * 1024;
+
+impl TextArena {
+    /// Adds a string.
+    #[inline]
+    pub fn push(&mut self, text: &str) -> Span {
+        if text.is_ascii() {
+            let start = units(self.ascii.len());
+            self.ascii.extend_from_slice(text.as_bytes());
+            Span {
+                start,
+                len: units(text.len()),
+                wide: false,
+            }
+        } else {
+            let (start, len) = (self.wide_units, units(text.encode_utf16().count()));
+            self.wide.extend_from_slice(text.as_bytes());
+            self.wide_units += len;
+            Span {
+                start,
+                len,
+                wide: true,
+            }
+        }
+    }
+
+    /// The ASCII block.
+    #[must_use]
+    pub fn ascii(&self) -> &[u8] {
+        &self.ascii
+    }
+
+    /// The UTF-8 block of all other strings.
+    #[must_use]
+    pub fn wide(&self) -> &[u8] {
+        &self.wide
+    }
+
+    /// Forgets all strings.
+    pub fn clear(&mut self) {
+        self.ascii.clear();
+        self.ascii.shrink_to(KEPT_CAPACITY);
+        self.wide.clear();
+        self.wide.shrink_to(KEPT_CAPACITY);
+        self.wide_units = 0;
+    }
+}
+
+/// Lengths fit: a wasm memory has no more than 2^32 bytes.
+fn units(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,13 @@
+//! Events and changes as records that JavaScript reads in one crossing.
+//!
+//! A crossing into JavaScript for every event, or for every field, would cost many times what decoding
+//! and merging do. So a whole network chunk's events become fixed-size records of integers beside
+//! arenas of text; JavaScript decodes an arena once and slices it.
+
+mod arena;
+mod change_batch;
+mod event_batch;
+
+pub use arena::{Span, TextArena};
+pub use change_batch::{CHANGE_STRIDE, ChangeBatch};
+pub use event_batch::{EVENT_STRIDE, EventBatch, kind};

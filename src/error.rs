@@ -1,0 +1,123 @@
+//! The one error type: a closed set of codes, and a message that says what happened, what is kept and
+//! what to do.
+
+use std::fmt;
+
+/// What went wrong, for code to decide on. The set may grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// An option has a wrong name, type or value.
+    InvalidOption,
+    /// `baseUrl` is not an absolute `http` or `https` URL.
+    InvalidUrl,
+    /// A turn's input breaks a rule; nothing was sent.
+    InvalidInput,
+    /// The turn has not been started, so that there is nothing to list, cancel or wait for.
+    TurnNotStarted,
+    /// The turn has been started already; a second start would send its input twice.
+    TurnAlreadyStarted,
+    /// The turn is being streamed already, or its stream was read to its end.
+    TurnAlreadyStreamed,
+    /// The turn has ended; its events come from `listEvents`.
+    TurnNotRunning,
+    /// The session was cancelled and takes no further turns.
+    SessionCancelled,
+    /// The protocol has no such request.
+    Unsupported,
+    /// The server answered with a status that means failure.
+    Http,
+    /// The request or its answer did not get through.
+    Network,
+    /// The `token` function threw or gave no string.
+    Token,
+    /// The answer is not what the protocol says: not an event stream, or not JSON.
+    UnexpectedResponse,
+    /// An event is larger than `maxFrameBytes`.
+    FrameTooLarge,
+    /// The stream ended before the turn did.
+    Incomplete,
+    /// The caller's signal was aborted.
+    Aborted,
+}
+
+impl ErrorCode {
+    /// The code as JavaScript sees it. Stable.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidOption => "invalid_option",
+            Self::InvalidUrl => "invalid_url",
+            Self::InvalidInput => "invalid_input",
+            Self::TurnNotStarted => "turn_not_started",
+            Self::TurnAlreadyStarted => "turn_already_started",
+            Self::TurnAlreadyStreamed => "turn_already_streamed",
+            Self::TurnNotRunning => "turn_not_running",
+            Self::SessionCancelled => "session_cancelled",
+            Self::Unsupported => "unsupported",
+            Self::Http => "http",
+            Self::Network => "network",
+            Self::Token => "token",
+            Self::UnexpectedResponse => "unexpected_response",
+            Self::FrameTooLarge => "frame_too_large",
+            Self::Incomplete => "incomplete",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
+/// A failure of any part of turnwire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// What went wrong.
+    pub code: ErrorCode,
+    /// For people: what happened, what is kept, what to do. Holds no token and no header.
+    pub message: String,
+    /// The HTTP status of the answer, where there was one.
+    pub status: Option<u16>,
+    /// The body of a failing answer, cut to [`Error::BODY_LIMIT`] bytes.
+    pub body: Option<String>,
+}
+
+impl Error {
+    /// How much of a failing answer's body an error keeps, in bytes.
+    pub const BODY_LIMIT: usize = 64 * 1024;
+
+    /// An error with a message.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            status: None,
+            body: None,
+        }
+    }
+
+    /// The same error with the answer that caused it.
+    #[must_use]
+    pub fn with_response(mut self, status: u16, body: &str) -> Self {
+        let mut end = body.len().min(Self::BODY_LIMIT);
+        while !body.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.status = Some(status);
+        self.body = Some(body[..end].to_owned());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What fallible functions of this crate return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Joins pieces into a message. `format!` would bring std's formatting machinery into the module.
+pub(crate) fn sentence(parts: &[&str]) -> String {
+    parts.concat()
+}

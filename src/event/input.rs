@@ -1,0 +1,189 @@
+//! What a turn is given: user messages, answers to approvals, results of client-side tools.
+
+use serde::{Deserialize, Serialize};
+use tsify::Tsify;
+
+use crate::error::sentence;
+use crate::json::{Fields, Problem, Value, wrong};
+
+/// One item of a turn's input.
+///
+/// User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
+/// with each other, and together they must answer every call that waits. A turn paused by
+/// `mcp.auth_required` is resumed with no input at all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[serde(tag = "type")]
+pub enum TurnInputItem {
+    /// The user's next message.
+    #[serde(rename = "user.message")]
+    UserMessage {
+        /// Plain text, or parts.
+        content: UserContent,
+    },
+    /// The answer to `tool.approval_required`, one per pending call.
+    #[serde(rename = "user.tool_approval")]
+    ToolApproval {
+        /// The thread named by the required action.
+        thread_id: String,
+        /// The pending call.
+        tool_call_id: String,
+        /// Allow it, or deny it.
+        approval: Approval,
+    },
+    /// The answer to `tool.response_required`, one per pending call.
+    #[serde(rename = "user.tool_response")]
+    ToolResponse {
+        /// The thread named by the required action.
+        thread_id: String,
+        /// The pending call.
+        tool_call_id: String,
+        /// The result that the agent gets.
+        content: String,
+    },
+}
+
+/// The content of a user's message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[serde(untagged)]
+pub enum UserContent {
+    /// Plain text.
+    Text(String),
+    /// Text and files, in order.
+    Parts(Vec<ContentPart>),
+}
+
+/// A part of a user's message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[serde(tag = "type")]
+pub enum ContentPart {
+    /// Text.
+    #[serde(rename = "text")]
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A file. On an event it carries the other spelling as well.
+    #[serde(rename = "file")]
+    File {
+        /// The file's name, as the agent sees it.
+        name: String,
+        /// `data:<mime>;base64,<payload>`
+        data: String,
+        /// The same, as the reference pages spell it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<FileUpload>,
+    },
+    /// A file, as the reference pages spell it. On an event it carries the other spelling as well.
+    #[serde(rename = "file_upload")]
+    FileUpload {
+        /// The file.
+        file: FileUpload,
+        /// `file.filename`, as servers spell it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// `file.file_data`, as servers spell it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<String>,
+    },
+}
+
+/// A file in the reference pages' spelling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct FileUpload {
+    /// The file's name, as the agent sees it.
+    pub filename: String,
+    /// `data:<mime>;base64,<payload>`
+    pub file_data: String,
+}
+
+/// The verdict on a tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[serde(tag = "status", rename_all = "lowercase")]
+pub enum Approval {
+    /// The call may run.
+    Allow,
+    /// The call must not run.
+    Deny {
+        /// Told to the agent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+impl TurnInputItem {
+    /// Reads an item from its JSON.
+    pub fn read(fields: Fields<'_>) -> Result<Self, Problem> {
+        let call = || Ok::<_, Problem>((fields.text("thread_id")?, fields.text("tool_call_id")?));
+        match fields.text("type")?.as_str() {
+            "user.message" => Ok(Self::UserMessage {
+                content: user_content(fields)?,
+            }),
+            "user.tool_approval" => {
+                let (thread_id, tool_call_id) = call()?;
+                let approval = fields.object("approval", approval)?;
+                let approval = approval.ok_or_else(|| "`approval` is missing".to_owned())?;
+                Ok(Self::ToolApproval {
+                    thread_id,
+                    tool_call_id,
+                    approval,
+                })
+            }
+            "user.tool_response" => {
+                let (thread_id, tool_call_id) = call()?;
+                Ok(Self::ToolResponse {
+                    thread_id,
+                    tool_call_id,
+                    content: fields.text("content")?,
+                })
+            }
+            other => Err(sentence(&["`", other, "` is not a type of input"])),
+        }
+    }
+}
+
+fn approval(fields: Fields<'_>) -> Result<Approval, Problem> {
+    match fields.text("status")?.as_str() {
+        "allow" => Ok(Approval::Allow),
+        "deny" => Ok(Approval::Deny {
+            reason: fields.maybe_text("reason")?,
+        }),
+        _ => Err(wrong("approval.status", "`allow` or `deny`")),
+    }
+}
+
+fn user_content(fields: Fields<'_>) -> Result<UserContent, Problem> {
+    match fields.value("content") {
+        Some(Value::String(text)) => Ok(UserContent::Text(text.to_string())),
+        Some(Value::Array(_)) => fields.list("content", user_part).map(UserContent::Parts),
+        _ => Err(wrong("content", "a string or an array of parts")),
+    }
+}
+
+fn user_part(part: Fields<'_>) -> Result<ContentPart, Problem> {
+    let upload = part.object("file", |file| {
+        Ok(FileUpload {
+            filename: file.text("filename")?,
+            file_data: file.text("file_data")?,
+        })
+    })?;
+    match (part.text("type")?.as_str(), upload) {
+        ("text", _) => Ok(ContentPart::Text {
+            text: part.text("text")?,
+        }),
+        ("file", file) => Ok(ContentPart::File {
+            name: part.text("name")?,
+            data: part.text("data")?,
+            file,
+        }),
+        ("file_upload", Some(file)) => Ok(ContentPart::FileUpload {
+            file,
+            name: part.maybe_text("name")?,
+            data: part.maybe_text("data")?,
+        }),
+        (kind, _) => Err(sentence(&[
+            "`",
+            kind,
+            "` is not a type of content part, or lacks its fields",
+        ])),
+    }
+}

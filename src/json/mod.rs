@@ -1,0 +1,29 @@
+//! A small JSON reader and writer (RFC 8259).
+//!
+//! Three ways to read, from the cheapest: a [`Scanner`] walks a text in place and lends strings and
+//! numbers as slices; [`RawStr`] undoes a string's escapes when somebody wants its text; a [`Value`]
+//! is the whole document in memory, mostly borrowed. [`ObjectWriter`] and [`Value::write`] make
+//! compact JSON.
+//!
+//! Reading is strict (no comments, trailing commas or raw control characters) with two choices that
+//! the standard leaves open: `\u` escapes of lone surrogates read as U+FFFD, and of several members
+//! with one name the last one wins.
+
+mod error;
+mod fields;
+mod object;
+mod raw_str;
+mod scan;
+mod special;
+#[cfg(test)]
+mod tests;
+mod value;
+mod write;
+
+pub use error::{JsonError, JsonErrorKind};
+pub use fields::{Fields, Problem, wrong};
+pub use object::Object;
+pub use raw_str::RawStr;
+pub use scan::{MAX_DEPTH, Scanner};
+pub use value::Value;
+pub use write::{ObjectWriter, write_str, write_u64};

@@ -1,0 +1,140 @@
+//! A string as it stands in the source, and its text.
+
+use std::borrow::Cow;
+
+const REPLACEMENT: char = '\u{FFFD}';
+
+/// The inside of a JSON string, escapes not yet undone. Only a [`Scanner`](super::Scanner) makes
+/// one, so that its escapes are known to be valid.
+#[derive(Debug, Clone, Copy)]
+pub struct RawStr<'a> {
+    raw: &'a str,
+    has_escapes: bool,
+}
+
+impl<'a> RawStr<'a> {
+    pub(super) fn new(raw: &'a str, has_escapes: bool) -> Self {
+        Self { raw, has_escapes }
+    }
+
+    /// The source between the quotes.
+    #[inline]
+    pub fn raw(self) -> &'a str {
+        self.raw
+    }
+
+    /// Whether the source differs from the text.
+    #[inline]
+    pub fn has_escapes(self) -> bool {
+        self.has_escapes
+    }
+
+    /// The text where that takes no work: `None` if it has escapes.
+    #[inline]
+    pub fn plain(self) -> Option<&'a str> {
+        (!self.has_escapes).then_some(self.raw)
+    }
+
+    /// Whether the text is `text`.
+    #[inline]
+    pub fn is(self, text: &str) -> bool {
+        match self.plain() {
+            Some(plain) => plain == text,
+            None => self.unescape() == text,
+        }
+    }
+
+    /// The text; borrowed from the source unless it has escapes.
+    #[inline]
+    pub fn unescape(self) -> Cow<'a, str> {
+        if let Some(plain) = self.plain() {
+            return Cow::Borrowed(plain);
+        }
+        let mut text = String::with_capacity(self.raw.len());
+        self.unescape_into(&mut text);
+        Cow::Owned(text)
+    }
+
+    /// Appends the text to `out`.
+    #[inline]
+    pub fn unescape_into(self, out: &mut String) {
+        match self.plain() {
+            Some(plain) => out.push_str(plain),
+            None => self.pieces(&mut |piece| out.push_str(piece)),
+        }
+    }
+
+    /// Appends the text's UTF-8 bytes to `out`.
+    #[inline]
+    pub fn unescape_into_bytes(self, out: &mut Vec<u8>) {
+        match self.plain() {
+            Some(plain) => out.extend_from_slice(plain.as_bytes()),
+            None => self.pieces(&mut |piece| out.extend_from_slice(piece.as_bytes())),
+        }
+    }
+
+    /// Lends the text in pieces: runs without escapes, and single characters for escapes.
+    fn pieces(self, sink: &mut dyn FnMut(&str)) {
+        let mut rest = self.raw;
+        while let Some((run, escape)) = rest.split_once('\\') {
+            if !run.is_empty() {
+                sink(run);
+            }
+            let (character, tail) = unescape_one(escape);
+            sink(character.encode_utf8(&mut [0; 4]));
+            rest = tail;
+        }
+        if !rest.is_empty() {
+            sink(rest);
+        }
+    }
+}
+
+/// The character of the escape whose backslash stood before `escape`, and what follows it.
+fn unescape_one(escape: &str) -> (char, &str) {
+    let mut characters = escape.chars();
+    let character = match characters.next() {
+        Some('b') => '\u{8}',
+        Some('f') => '\u{c}',
+        Some('n') => '\n',
+        Some('r') => '\r',
+        Some('t') => '\t',
+        Some('u') => return unescape_unicode(characters.as_str()),
+        // Quote, backslash and slash stand for themselves.
+        Some(other) => other,
+        None => REPLACEMENT,
+    };
+    (character, characters.as_str())
+}
+
+/// A `\u` escape from its digits on, joined with a second one if they are a surrogate pair.
+fn unescape_unicode(digits: &str) -> (char, &str) {
+    let Some((first, tail)) = four_hex(digits) else {
+        return (REPLACEMENT, "");
+    };
+    if let Some(character) = char::from_u32(first) {
+        return (character, tail);
+    }
+    let low = tail.strip_prefix("\\u").and_then(four_hex);
+    match low {
+        Some((low @ 0xDC00..=0xDFFF, after_pair)) if first < 0xDC00 => {
+            let joined = 0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00);
+            (char::from_u32(joined).unwrap_or(REPLACEMENT), after_pair)
+        }
+        // Alone: whatever follows is read for itself.
+        _ => (REPLACEMENT, tail),
+    }
+}
+
+fn four_hex(digits: &str) -> Option<(u32, &str)> {
+    let (four, tail) = digits.split_at_checked(4)?;
+    let unit = four
+        .bytes()
+        .try_fold(0, |unit, byte| Some(unit << 4 | hex(byte)?))?;
+    Some((unit, tail))
+}
+
+/// The value of a hexadecimal digit.
+pub(super) fn hex(byte: u8) -> Option<u32> {
+    char::from(byte).to_digit(16)
+}

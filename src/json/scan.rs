@@ -1,0 +1,353 @@
+//! Walks a JSON text in place: no allocation, no recursion, strings and numbers as slices.
+
+// The few steps that every byte of syntax goes through must not become calls, not even in a module
+// built for size: with `opt-level = "z"` they made scanning twice as slow, and the module no smaller.
+#![expect(clippy::inline_always, reason = "measured, see above")]
+
+use super::special::plain_len;
+use super::{JsonError, JsonErrorKind, RawStr, raw_str};
+
+/// How deep arrays and objects may be nested.
+pub const MAX_DEPTH: u32 = 128;
+
+/// A position in a JSON text.
+///
+/// The typed steps ([`string`](Self::string), [`number`](Self::number), [`next_key`](Self::next_key)
+/// and so on) skip white space before what they read. After an error the position is that of the
+/// error; go no further.
+///
+/// ```
+/// # use turnwire::json::{JsonError, Scanner};
+/// # fn main() -> Result<(), JsonError> {
+/// let mut scanner = Scanner::new(r#"{"type": "model.message.delta", "sequence_number": 17}"#);
+/// let mut sequence_number = "";
+/// scanner.begin_object()?;
+/// let mut first = true;
+/// while let Some(key) = scanner.next_key(&mut first)? {
+///     match key.raw() {
+///         "sequence_number" => sequence_number = scanner.number()?,
+///         _ => scanner.skip_value()?,
+///     }
+/// }
+/// scanner.finish()?;
+/// assert_eq!(sequence_number, "17");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the start of `text`.
+    #[inline]
+    pub fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The byte offset of the next character to be read.
+    #[inline]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The source from `start` up to here; empty if `start` is no character's offset before it.
+    pub fn since(&self, start: usize) -> &'a str {
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// The next byte, white space included.
+    #[inline(always)]
+    pub fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Skips white space and gives the byte after it: the one that a value's kind is told by.
+    #[inline]
+    pub fn peek_value(&mut self) -> Option<u8> {
+        self.skip_whitespace();
+        self.peek()
+    }
+
+    /// Skips white space.
+    #[inline(always)]
+    pub fn skip_whitespace(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over `byte` if it is next, white space apart.
+    #[inline(always)]
+    pub fn accept(&mut self, byte: u8) -> bool {
+        let found = self.peek_value() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Steps over `literal` (`true`, `false`, `null`) if it is next, white space apart.
+    pub fn accept_literal(&mut self, literal: &str) -> bool {
+        self.skip_whitespace();
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let found = rest.starts_with(literal.as_bytes());
+        if found {
+            self.at += literal.len();
+        }
+        found
+    }
+
+    /// Reads a string.
+    #[inline]
+    pub fn string(&mut self) -> Result<RawStr<'a>, JsonError> {
+        self.expect(b'"', JsonErrorKind::ExpectedString)?;
+        let start = self.at;
+        let mut has_escapes = false;
+        loop {
+            let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+            self.at += plain_len(rest);
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    has_escapes = true;
+                    self.escape()?;
+                }
+                Some(_) => return Err(self.error(JsonErrorKind::ControlCharacter)),
+                None => return Err(self.error(JsonErrorKind::UnterminatedString)),
+            }
+        }
+        let raw = self.since(start);
+        self.at += 1;
+        Ok(RawStr::new(raw, has_escapes))
+    }
+
+    /// Reads a number and gives its source.
+    pub fn number(&mut self) -> Result<&'a str, JsonError> {
+        self.skip_whitespace();
+        let start = self.at;
+        let negative = self.take(b'-');
+        if self.take(b'0') {
+            if let Some(b'0'..=b'9') = self.peek() {
+                return Err(self.error(JsonErrorKind::InvalidNumber));
+            }
+        } else if !self.digits() {
+            let what = if negative {
+                JsonErrorKind::InvalidNumber
+            } else {
+                JsonErrorKind::ExpectedNumber
+            };
+            return Err(self.error(what));
+        }
+        if self.take(b'.') && !self.digits() {
+            return Err(self.error(JsonErrorKind::InvalidNumber));
+        }
+        if self.take(b'e') || self.take(b'E') {
+            if !self.take(b'+') {
+                self.take(b'-');
+            }
+            if !self.digits() {
+                return Err(self.error(JsonErrorKind::InvalidNumber));
+            }
+        }
+        Ok(self.since(start))
+    }
+
+    /// Steps into an object. Its members follow by [`next_key`](Self::next_key).
+    #[inline]
+    pub fn begin_object(&mut self) -> Result<(), JsonError> {
+        self.expect(b'{', JsonErrorKind::ExpectedObject)
+    }
+
+    /// Reads the next member's name and its colon, or steps out of the object and gives `None`.
+    /// The caller reads the value before it asks again. `first` is true before the first call, and
+    /// kept by this method.
+    #[inline]
+    pub fn next_key(&mut self, first: &mut bool) -> Result<Option<RawStr<'a>>, JsonError> {
+        if self.accept(b'}') {
+            return Ok(None);
+        }
+        if !*first {
+            self.expect(b',', JsonErrorKind::ExpectedCommaOrBrace)?;
+        }
+        *first = false;
+        self.key().map(Some)
+    }
+
+    /// Steps into an array. Its elements follow by [`next_element`](Self::next_element).
+    #[inline]
+    pub fn begin_array(&mut self) -> Result<(), JsonError> {
+        self.expect(b'[', JsonErrorKind::ExpectedArray)
+    }
+
+    /// Steps up to the next element and gives true, or steps out of the array and gives false. The
+    /// caller reads the element before it asks again. `first` is as in [`next_key`](Self::next_key).
+    #[inline]
+    pub fn next_element(&mut self, first: &mut bool) -> Result<bool, JsonError> {
+        if self.accept(b']') {
+            return Ok(false);
+        }
+        if !*first {
+            self.expect(b',', JsonErrorKind::ExpectedCommaOrBracket)?;
+        }
+        *first = false;
+        Ok(true)
+    }
+
+    /// Steps over one value of any kind, checking all of it.
+    ///
+    /// # Errors
+    /// Also [`JsonErrorKind::TooDeep`], if the value itself has more than [`MAX_DEPTH`] levels.
+    pub fn skip_value(&mut self) -> Result<(), JsonError> {
+        let mut open = Open::default();
+        loop {
+            let opened = match self.peek_value() {
+                Some(b'{') => Some(true),
+                Some(b'[') => Some(false),
+                _ => None,
+            };
+            let mut first = opened.is_some();
+            match opened {
+                None => self.skip_scalar()?,
+                Some(is_object) => {
+                    open.push(is_object)
+                        .ok_or_else(|| self.error(JsonErrorKind::TooDeep))?;
+                    self.at += 1;
+                }
+            }
+            // Up to the next value, out of as many containers as end here.
+            loop {
+                let more = match open.innermost() {
+                    None => return Ok(()),
+                    Some(true) => self.next_key(&mut first)?.is_some(),
+                    Some(false) => self.next_element(&mut first)?,
+                };
+                if more {
+                    break;
+                }
+                first = false;
+                open.pop();
+            }
+        }
+    }
+
+    /// Steps over one value of any kind, as [`skip_value`](Self::skip_value), and gives its source
+    /// without the white space around it.
+    pub fn raw_value(&mut self) -> Result<&'a str, JsonError> {
+        self.skip_whitespace();
+        let start = self.at;
+        self.skip_value()?;
+        Ok(self.since(start))
+    }
+
+    /// Ends the document: only white space may follow.
+    pub fn finish(&mut self) -> Result<(), JsonError> {
+        match self.peek_value() {
+            None => Ok(()),
+            Some(_) => Err(self.error(JsonErrorKind::TrailingCharacters)),
+        }
+    }
+
+    /// An error at this position, for callers with demands of their own.
+    #[cold]
+    pub fn error(&self, what: JsonErrorKind) -> JsonError {
+        JsonError { at: self.at, what }
+    }
+
+    #[inline]
+    fn expect(&mut self, byte: u8, otherwise: JsonErrorKind) -> Result<(), JsonError> {
+        if self.accept(byte) {
+            Ok(())
+        } else {
+            Err(self.error(otherwise))
+        }
+    }
+
+    #[inline]
+    fn key(&mut self) -> Result<RawStr<'a>, JsonError> {
+        let key = self.string()?;
+        self.expect(b':', JsonErrorKind::ExpectedColon)?;
+        Ok(key)
+    }
+
+    fn skip_scalar(&mut self) -> Result<(), JsonError> {
+        let known = match self.peek() {
+            Some(b'"') => return self.string().map(drop),
+            Some(b'-' | b'0'..=b'9') => return self.number().map(drop),
+            Some(b't') => self.accept_literal("true"),
+            Some(b'f') => self.accept_literal("false"),
+            Some(b'n') => self.accept_literal("null"),
+            _ => false,
+        };
+        if known {
+            Ok(())
+        } else {
+            Err(self.error(JsonErrorKind::ExpectedValue))
+        }
+    }
+
+    /// Steps over an escape, from its backslash on.
+    fn escape(&mut self) -> Result<(), JsonError> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let len = match rest {
+            [
+                _,
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't',
+                ..,
+            ] => 2,
+            [_, b'u', a, b, c, d, ..]
+                if [a, b, c, d]
+                    .iter()
+                    .all(|byte| raw_str::hex(**byte).is_some()) =>
+            {
+                6
+            }
+            _ => return Err(self.error(JsonErrorKind::InvalidEscape)),
+        };
+        self.at += len;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Steps over digits; false if there is none.
+    fn digits(&mut self) -> bool {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        self.at > start
+    }
+}
+
+/// The containers around a position, innermost in the lowest bit: set for an object.
+#[derive(Default)]
+struct Open {
+    kinds: u128,
+    depth: u32,
+}
+
+impl Open {
+    fn push(&mut self, is_object: bool) -> Option<()> {
+        if self.depth == MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        self.kinds = self.kinds << 1 | u128::from(is_object);
+        Some(())
+    }
+
+    fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.kinds >>= 1;
+    }
+
+    fn innermost(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.kinds & 1 == 1)
+    }
+}

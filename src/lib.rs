@@ -1,0 +1,26 @@
+//! Stream the turns of AI agents into web pages.
+//!
+//! The modules in the order of the data's way:
+//!
+//! 1. [`sse`]: bytes → frames,
+//! 2. [`protocol`]: frames → events, calls → requests,
+//! 3. [`event`]: the one vocabulary that all protocols are turned into,
+//! 4. [`index`]: events → an id-keyed index, and what changed in it,
+//! 5. [`turn`]: the life of a turn: what may be called when, where the cursor stands, how it ended,
+//! 6. `web`: the browser: fetch, timers, and what JavaScript sees.
+//!
+//! The first five know neither a clock nor a socket nor a JavaScript type. They run on any host; `web`
+//! exists only in the WebAssembly build.
+
+pub mod delivery;
+mod error;
+pub mod event;
+pub mod index;
+pub mod json;
+pub mod protocol;
+pub mod sse;
+pub mod turn;
+#[cfg(target_arch = "wasm32")]
+pub mod web;
+
+pub use error::{Error, ErrorCode, Result};

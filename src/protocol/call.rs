@@ -1,0 +1,116 @@
+//! What a client can ask of a server, and the HTTP request that asks it.
+
+/// Everything that a client can ask of a server. A protocol that has no such request answers
+/// [`ErrorCode::Unsupported`](crate::ErrorCode::Unsupported).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Call {
+    /// Makes a session for a saved agent.
+    CreateSession,
+    /// Lists sessions of an agent.
+    ListSessions,
+    /// Reads a session.
+    GetSession,
+    /// Cancels a session's running turn.
+    CancelSession,
+    /// Lists a session's turns, newest first.
+    ListTurns,
+    /// Starts a turn and streams it.
+    CreateTurnStream,
+    /// Starts a turn and answers at once.
+    CreateTurn,
+    /// Reads a turn.
+    GetTurn,
+    /// Streams a started turn after a sequence number.
+    SubscribeTurn,
+    /// Lists a finished turn's events.
+    ListTurnEvents,
+    /// Lists the events of all finished turns of a session.
+    ListSessionEvents,
+    /// Makes a session whose agent is still being written.
+    CreateDraftSession,
+    /// Lists drafts.
+    ListDraftSessions,
+    /// Reads a draft.
+    GetDraftSession,
+    /// Changes a draft's agent.
+    UpdateDraftSession,
+    /// Lists the caller's sessions and drafts.
+    ListOwnedSessions,
+    /// Searches sessions and drafts.
+    SearchSessions,
+    /// Reads a file of a sandbox.
+    DownloadSandboxFile,
+    /// Deletes a session.
+    DeleteSession,
+}
+
+impl Call {
+    /// Every call, in the order of its number.
+    pub const ALL: [Self; 19] = [
+        Self::CreateSession,
+        Self::ListSessions,
+        Self::GetSession,
+        Self::CancelSession,
+        Self::ListTurns,
+        Self::CreateTurnStream,
+        Self::CreateTurn,
+        Self::GetTurn,
+        Self::SubscribeTurn,
+        Self::ListTurnEvents,
+        Self::ListSessionEvents,
+        Self::CreateDraftSession,
+        Self::ListDraftSessions,
+        Self::GetDraftSession,
+        Self::UpdateDraftSession,
+        Self::ListOwnedSessions,
+        Self::SearchSessions,
+        Self::DownloadSandboxFile,
+        Self::DeleteSession,
+    ];
+
+    /// Whether the answer is an event stream.
+    #[must_use]
+    pub fn streams(self) -> bool {
+        matches!(self, Self::CreateTurnStream | Self::SubscribeTurn)
+    }
+}
+
+/// An HTTP method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// `GET`
+    Get,
+    /// `POST`
+    Post,
+    /// `PATCH`
+    Patch,
+    /// `DELETE`
+    Delete,
+}
+
+impl Method {
+    /// The method's name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// An HTTP request, as yet without base URL and credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// Path and query below the base URL, percent-encoded, without a leading slash.
+    pub path: String,
+    /// Headers of this call.
+    pub headers: Vec<(&'static str, String)>,
+    /// The JSON body.
+    pub body: Option<String>,
+}

@@ -1,0 +1,66 @@
+//! Frames → events, calls → requests: what each wire protocol says, one folder each.
+//!
+//! A protocol's own words stay inside its folder. Everything else of turnwire speaks [`Event`]s,
+//! [`Call`]s and [`Request`]s.
+
+mod call;
+pub mod truefoundry;
+
+pub use call::{Call, Method, Request};
+
+use crate::error::Result;
+use crate::event::{Event, TextDelta, TurnState};
+use crate::json::{Object, Value};
+use crate::sse::Frame;
+
+/// A wire protocol: how calls become requests, and answers and frames become turnwire's own words.
+pub trait Protocol {
+    /// What the protocol can do beyond streaming a turn.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The HTTP request for `call`. `params` holds ids, query parameters and body fields under their
+    /// `camelCase` or wire names; a name that the call does not take is an error.
+    fn request(&self, call: Call, params: &Object<'_>) -> Result<Request>;
+
+    /// Brings the JSON of a successful answer into the form that the types of [`crate::event`]
+    /// describe. A list becomes `{ "items": […], "next": token | null }`.
+    fn answer(&self, call: Call, body: Value<'static>) -> Result<Value<'static>>;
+
+    /// Reads a listed event that [`answer`](Self::answer) has already brought into form.
+    fn event(&self, json: &Value<'_>) -> Event;
+
+    /// Reads the state of a turn that [`answer`](Self::answer) has already brought into form.
+    fn turn_state(&self, json: &Value<'_>) -> Result<TurnState>;
+
+    /// A message from the body of a failing answer, where it holds one.
+    fn error_message(&self, body: &str) -> Option<String>;
+
+    /// A reader of one stream's frames.
+    fn decoder(&self) -> Box<dyn EventDecoder>;
+}
+
+/// What a protocol can do beyond streaming a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// A dropped stream can be resumed after a sequence number.
+    pub resume: bool,
+    /// A running turn can be cancelled.
+    pub cancel: bool,
+    /// Finished turns can be listed with their events.
+    pub history: bool,
+}
+
+/// Reads the frames of one stream, in order.
+pub trait EventDecoder {
+    /// Decodes a frame into at most one event. Whatever cannot be read arrives as
+    /// [`Event::Unknown`].
+    fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink);
+}
+
+/// Takes decoded events.
+pub trait EventSink {
+    /// The common case: one piece of text. `sequence_number` is 0 when the server gave none.
+    fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>);
+    /// Any other event, with the JSON that it was read from, both spellings filled in.
+    fn event(&mut self, sequence_number: u64, event: Event, json: &Value<'_>);
+}

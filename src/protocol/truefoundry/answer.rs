@@ -1,0 +1,132 @@
+//! Brings JSON answers into the form of turnwire's records (sections 1.2, 1.3, 1.6 and 7).
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value};
+use crate::protocol::Call;
+
+use super::spelling;
+
+/// Normalizes the answer to `call`.
+pub(super) fn normalize(call: Call, body: Value<'static>) -> Result<Value<'static>> {
+    match call {
+        Call::CreateSession
+        | Call::GetSession
+        | Call::CreateDraftSession
+        | Call::GetDraftSession
+        | Call::UpdateDraftSession => one(body, session),
+        Call::CreateTurn | Call::GetTurn => one(body, turn),
+        Call::ListSessions
+        | Call::ListDraftSessions
+        | Call::ListOwnedSessions
+        | Call::SearchSessions => list(body, session),
+        Call::ListTurns => list(body, turn),
+        Call::ListTurnEvents => list(body, event),
+        Call::ListSessionEvents => list(body, session_event),
+        Call::CancelSession
+        | Call::DeleteSession
+        | Call::DownloadSandboxFile
+        | Call::CreateTurnStream
+        | Call::SubscribeTurn => Ok(Value::Null),
+    }
+}
+
+/// Objects come wrapped in `data`.
+fn one(mut body: Value<'static>, complete: fn(&mut Object<'static>)) -> Result<Value<'static>> {
+    let data = body.as_object_mut().and_then(|body| body.remove("data"));
+    match data {
+        Some(Value::Object(mut object))
+            if object.get("id").is_some_and(|id| id.as_str().is_some()) =>
+        {
+            complete(&mut object);
+            Ok(Value::Object(object))
+        }
+        _ => Err(unexpected("the answer has no `data` object with an `id`")),
+    }
+}
+
+/// There is a next page if `next_page_token` is neither null nor empty, and this page is not empty.
+fn list(mut body: Value<'static>, complete: fn(&mut Object<'static>)) -> Result<Value<'static>> {
+    let page = body.as_object_mut();
+    let Some(Value::Array(mut items)) = page.and_then(|page| page.remove("data")) else {
+        return Err(unexpected("the answer has no `data` list"));
+    };
+    items
+        .iter_mut()
+        .filter_map(Value::as_object_mut)
+        .for_each(complete);
+    let token = body
+        .get("pagination")
+        .and_then(|pagination| pagination.get("next_page_token"));
+    let token = token.filter(|token| token.as_str().is_some_and(|token| !token.is_empty()));
+    let next = token
+        .filter(|_| !items.is_empty())
+        .cloned()
+        .unwrap_or_default();
+    let mut page = Object::new();
+    page.insert("items", items);
+    page.insert("next", next);
+    Ok(Value::Object(page))
+}
+
+/// The sibling's session names its agent in an object and its creator by name.
+fn session(session: &mut Object<'static>) {
+    if let Some(agent) = session.get("agent").and_then(Value::as_object).cloned() {
+        if let Some(name) = agent.get("name") {
+            default(session, "agent_name", name.clone());
+        }
+        if let Some(spec) = agent.get("spec") {
+            default(session, "agent_spec", spec.clone());
+        }
+    }
+    spelling::created_by(session);
+    default(session, "type", "session".into());
+    for name in [
+        "agent_name",
+        "title",
+        "created_by_subject",
+        "created_at",
+        "updated_at",
+    ] {
+        default(session, name, Value::Null);
+    }
+}
+
+fn turn(turn: &mut Object<'static>) {
+    spelling::created_by(turn);
+    spelling::input(turn);
+    for name in [
+        "session_id",
+        "previous_turn_id",
+        "created_by_subject",
+        "created_at",
+    ] {
+        default(turn, name, Value::Null);
+    }
+    if let Some(state) = turn.get_mut("state").and_then(Value::as_object_mut) {
+        spelling::turn_state(state);
+    }
+}
+
+fn event(event: &mut Object<'static>) {
+    let mut json = Value::Object(std::mem::take(event));
+    spelling::complete(&mut json);
+    if let Value::Object(completed) = json {
+        *event = completed;
+    }
+}
+
+fn session_event(entry: &mut Object<'static>) {
+    if let Some(inner) = entry.get_mut("event").and_then(Value::as_object_mut) {
+        event(inner);
+    }
+}
+
+fn default(owner: &mut Object<'static>, name: &'static str, value: Value<'static>) {
+    if !owner.contains(name) {
+        owner.insert(name, value);
+    }
+}
+
+fn unexpected(problem: &str) -> Error {
+    Error::new(ErrorCode::UnexpectedResponse, problem)
+}

@@ -1,0 +1,242 @@
+//! Completes an event's JSON: both spellings of every field that the vendor's reference pages and its
+//! servers name differently (section 3.6), and the fields that servers may leave out.
+//!
+//! It works on the JSON, not on the typed event, so that fields which this version does not know stay
+//! where they are.
+
+use crate::error::sentence;
+use crate::json::{Object, Value};
+
+/// Completes an event of any type, in place. JSON that is no event is left alone.
+pub(super) fn complete(json: &mut Value<'_>) {
+    let Some(event) = json.as_object_mut() else {
+        return;
+    };
+    let Some(kind) = event.get("type").and_then(Value::as_str).map(str::to_owned) else {
+        return;
+    };
+    match kind.as_str() {
+        "model.message" | "model.message.delta" => message(event),
+        "tool.response" => default_text(event, "thread_id", "main"),
+        "tool.approval_required" | "tool.response_required" => tools_required(event),
+        "thread.done" => thread_done(event),
+        "mcp.initialize" => mcp_initialize(event),
+        "mcp.auth_required" => mcp_auth_required(event),
+        "turn.created" => turn_created(event),
+        "turn.done" => turn_done(event),
+        "sandbox.created" => default_null(event, "thread_id"),
+        _ => {}
+    }
+}
+
+/// Completes a message, or a turn's or thread's `output`.
+fn message(message: &mut Object<'_>) {
+    default_text(message, "thread_id", "main");
+    for call in objects(message, "tool_calls") {
+        if let Some(info) = object(call, "tool_info") {
+            both(info, "server_id", "mcp_server_id");
+            both(info, "server_name", "mcp_server_name");
+        }
+    }
+}
+
+fn tools_required(event: &mut Object<'_>) {
+    default_text(event, "thread_id", "main");
+    for call in objects(event, "tool_calls") {
+        both(call, "source_event_id", "event_id");
+    }
+}
+
+/// Servers nest the outcome in `state`; the reference pages have it flat.
+fn thread_done(event: &mut Object<'_>) {
+    if let Some(state) = object(event, "state") {
+        if let Some(output) = object(state, "output") {
+            message(output);
+        }
+        let flat = [
+            ("status", "status"),
+            ("output", "output"),
+            ("error", "message"),
+        ];
+        let copies: Vec<_> = flat
+            .iter()
+            .filter_map(|(nested, flat)| Some((*flat, state.get(nested)?.clone())))
+            .collect();
+        for (name, value) in copies {
+            default(event, name, value);
+        }
+    } else if event.contains("status") {
+        if let Some(output) = object(event, "output") {
+            message(output);
+        }
+        let mut state = Object::new();
+        for (flat, nested) in [
+            ("status", "status"),
+            ("output", "output"),
+            ("message", "error"),
+        ] {
+            if let Some(value) = event.get(flat) {
+                state.insert(nested, value.clone());
+            }
+        }
+        event.insert("state", state);
+    }
+}
+
+fn mcp_initialize(event: &mut Object<'_>) {
+    default_text(event, "thread_id", "main");
+    servers(event, "mcp_servers", "content");
+}
+
+fn mcp_auth_required(event: &mut Object<'_>) {
+    default_null(event, "thread_id");
+    for name in ["mcp_servers", "servers"] {
+        for server in objects(event, name) {
+            default(server, "thread_ids", Value::Array(Vec::new()));
+        }
+    }
+    servers(event, "mcp_servers", "servers");
+}
+
+/// Completes a list of MCP servers that goes by two names.
+fn servers(event: &mut Object<'_>, wire: &'static str, reference: &'static str) {
+    for name in [wire, reference] {
+        for server in objects(event, name) {
+            both(server, "name", "mcp_server_name");
+            // The reference pages give no id; the name is then what tells servers apart.
+            if let Some(name) = server.get("name").cloned() {
+                default(server, "id", name);
+            }
+        }
+    }
+    both(event, wire, reference);
+}
+
+fn turn_created(event: &mut Object<'_>) {
+    default_null(event, "thread_id");
+    default_null(event, "previous_turn_id");
+    created_by(event);
+    input(event);
+    let mut running = Object::new();
+    running.insert("status", "running");
+    default(event, "state", running.into());
+}
+
+/// Completes a turn's `input`.
+pub(super) fn input(owner: &mut Object<'_>) {
+    for item in objects(owner, "input") {
+        for part in objects(item, "content") {
+            file_part(part);
+        }
+    }
+    default(owner, "input", Value::Array(Vec::new()));
+}
+
+/// A file part in either spelling gets the fields of the other.
+fn file_part(part: &mut Object<'_>) {
+    if let Some(file) = part.get("file").and_then(Value::as_object) {
+        let (name, data) = (
+            file.get("filename").cloned(),
+            file.get("file_data").cloned(),
+        );
+        if let (Some(name), Some(data)) = (name, data) {
+            default(part, "name", name);
+            default(part, "data", data);
+        }
+    } else if let (Some(name), Some(data)) = (part.get("name").cloned(), part.get("data").cloned())
+    {
+        let mut file = Object::new();
+        file.insert("filename", name);
+        file.insert("file_data", data);
+        part.insert("file", file);
+    }
+}
+
+/// `created_by` is a subject on the wire, a name in the reference pages; `created_by_subject` is
+/// always a subject, where one is known.
+pub(super) fn created_by(owner: &mut Object<'_>) {
+    if let Some(subject) = owner
+        .get("created_by")
+        .filter(|by| by.as_object().is_some())
+        .cloned()
+    {
+        default(owner, "created_by_subject", subject);
+    } else if let Some(subject) = owner
+        .get("created_by_subject")
+        .filter(|by| !by.is_null())
+        .cloned()
+    {
+        default(owner, "created_by", subject);
+    }
+}
+
+fn turn_done(event: &mut Object<'_>) {
+    default_null(event, "thread_id");
+    if let Some(state) = object(event, "state") {
+        turn_state(state);
+    }
+}
+
+/// Completes the state of a turn. A terminal status that this version does not know reads as an
+/// error that names it: the turn has ended, and nobody may wait for it any longer.
+pub(super) fn turn_state(state: &mut Object<'_>) {
+    match state.get("status").and_then(Value::as_str) {
+        Some("done") => {
+            default_null(state, "output");
+            default(state, "required_actions", Value::Array(Vec::new()));
+            if let Some(output) = object(state, "output") {
+                message(output);
+            }
+            if let Some(actions) = state
+                .get_mut("required_actions")
+                .and_then(Value::as_array_mut)
+            {
+                actions.iter_mut().for_each(complete);
+            }
+        }
+        Some("cancelled") => default_null(state, "reason"),
+        Some("error" | "running") | None => {}
+        Some(newer) => {
+            let newer = newer.to_owned();
+            let message = sentence(&["the turn ended with the unknown status `", &newer, "`"]);
+            default(state, "message", message.into());
+            state.insert("wire_status", newer);
+            state.insert("status", "error");
+        }
+    }
+}
+
+/// Gives each of two names the value of the other, where only one is there.
+fn both(owner: &mut Object<'_>, one: &'static str, other: &'static str) {
+    if let Some(value) = owner.get(one).cloned() {
+        default(owner, other, value);
+    } else if let Some(value) = owner.get(other).cloned() {
+        default(owner, one, value);
+    }
+}
+
+fn default<'a>(owner: &mut Object<'a>, name: &'static str, value: Value<'a>) {
+    if owner.get(name).is_none_or(Value::is_null) {
+        owner.insert(name, value);
+    }
+}
+
+fn default_text(owner: &mut Object<'_>, name: &'static str, text: &'static str) {
+    default(owner, name, Value::from(text));
+}
+
+fn default_null(owner: &mut Object<'_>, name: &'static str) {
+    default(owner, name, Value::Null);
+}
+
+fn object<'v, 'a>(owner: &'v mut Object<'a>, name: &str) -> Option<&'v mut Object<'a>> {
+    owner.get_mut(name)?.as_object_mut()
+}
+
+fn objects<'v, 'a>(
+    owner: &'v mut Object<'a>,
+    name: &str,
+) -> impl Iterator<Item = &'v mut Object<'a>> {
+    let list = owner.get_mut(name).and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}

@@ -1,0 +1,370 @@
+//! The incremental decoder: splits chunks into lines, gathers a frame's fields, dispatches it.
+
+use super::line::line_len;
+use super::{Frame, FrameError};
+use std::{fmt, mem, str};
+
+/// The frame limit of [`FrameDecoder::default`]: 8 MiB.
+pub const DEFAULT_LIMIT: usize = 8 * 1024 * 1024;
+
+const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// Buffers that grew past this many bytes are given back after the frame that needed them.
+const KEPT_CAPACITY: usize = 64 * 1024;
+
+/// Decodes an event stream that arrives in chunks, cut anywhere.
+///
+/// A frame that lies inside one chunk is lent from it without a copy; only what a chunk boundary
+/// cuts is buffered. Every byte is searched once, so the cost is linear however small the chunks.
+///
+/// # Text
+/// Invalid UTF-8 becomes U+FFFD, one per maximal invalid part, as a streaming UTF-8 decoder would
+/// give. Decoding each value alone is equal to that: lines end at ASCII bytes, and no
+/// ASCII byte is ever part of a longer sequence, valid or not.
+///
+/// # Limit
+/// A frame is too large as soon as its `data` so far (each line with its line end counted as one
+/// byte) and the line being read have more bytes than the limit together. The verdict depends on
+/// the bytes alone, not on where the chunks were cut. Every line counts while it is read, an unknown
+/// field's too, since it must be held until it ends; a comment never counts, and is dropped as it
+/// comes. At most the frame's data, one line, one event name and two ids are held, each no longer
+/// than the limit.
+pub struct FrameDecoder {
+    limit: usize,
+    failed: bool,
+    /// Bytes of the byte order mark seen so far; its whole length once the stream's start is past.
+    mark: usize,
+    /// The last chunk ended in CR: an LF that opens the next one belongs to it.
+    after_cr: bool,
+    /// The unfinished line's bytes; of a comment only its colon.
+    line: Vec<u8>,
+    /// The length of the standard's data buffer: each line's value and its `\n`.
+    data_size: usize,
+    /// The frame's data, unless it is a single line still lent from a chunk.
+    data: Vec<u8>,
+    event: String,
+    /// The unfinished frame's id, which takes effect when the frame ends.
+    new_id: String,
+    has_new_id: bool,
+    last_id: Option<String>,
+    retry: Option<u64>,
+}
+
+impl Default for FrameDecoder {
+    fn default() -> Self {
+        Self::with_limit(DEFAULT_LIMIT)
+    }
+}
+
+impl fmt::Debug for FrameDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Sizes only: what a user or an agent wrote does not belong in a log.
+        f.debug_struct("FrameDecoder")
+            .field("limit", &self.limit)
+            .field("failed", &self.failed)
+            .field("data_size", &self.data_size)
+            .field("line", &self.line.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl FrameDecoder {
+    /// A decoder whose frames may have up to `max_frame_bytes` bytes.
+    pub fn with_limit(max_frame_bytes: usize) -> Self {
+        Self {
+            limit: max_frame_bytes,
+            failed: false,
+            mark: 0,
+            after_cr: false,
+            line: Vec::new(),
+            data_size: 0,
+            data: Vec::new(),
+            event: String::new(),
+            new_id: String::new(),
+            has_new_id: false,
+            last_id: None,
+            retry: None,
+        }
+    }
+
+    /// Takes the next bytes of the stream and lends each frame that they complete to `sink`.
+    ///
+    /// # Errors
+    /// [`FrameError::TooLarge`], after the frames before the large one were delivered. The decoder
+    /// then refuses every chunk with the same error until [`reset`](Self::reset).
+    pub fn feed(
+        &mut self,
+        chunk: &[u8],
+        sink: &mut dyn FnMut(Frame<'_>),
+    ) -> Result<(), FrameError> {
+        if self.failed {
+            return Err(FrameError::TooLarge { limit: self.limit });
+        }
+        let rest = self.skip_mark(chunk);
+        // Taken out, so that a line completed here is lent just as one that lies in the chunk.
+        let mut carried = mem::take(&mut self.line);
+        let fed = self.feed_lines(&mut carried, rest, sink);
+        self.line = carried;
+        if fed.is_err() {
+            self.reset();
+            self.failed = true;
+        }
+        fed
+    }
+
+    /// The reconnection time that the stream last asked for, in milliseconds.
+    pub fn retry(&self) -> Option<u64> {
+        self.retry
+    }
+
+    /// The last event id as of the last frame that ended, to be sent as `Last-Event-ID`. A frame
+    /// without data ends too, and sets its id, although it is not delivered.
+    pub fn last_event_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// Starts over for a new connection: an unfinished frame is dropped, a byte order mark may come
+    /// again, a failure is forgotten. The last event id and the reconnection time are kept.
+    pub fn reset(&mut self) {
+        self.failed = false;
+        self.mark = 0;
+        self.after_cr = false;
+        self.line = Vec::new();
+        self.data = Vec::new();
+        self.clear_frame();
+    }
+
+    /// Ends the connection, as [`reset`](Self::reset) does, and tells whether an unterminated frame
+    /// was discarded, as the standard demands: fields of a frame without its blank line, or
+    /// a line without its end. Comments are not missed, nor is what a failure has dropped already.
+    pub fn finish(&mut self) -> bool {
+        let line_cut = !self.line.is_empty() && !is_comment(&self.line);
+        let mark_cut = self.mark > 0 && self.mark < BYTE_ORDER_MARK.len();
+        let fields = self.data_size > 0 || self.has_new_id || !self.event.is_empty();
+        self.reset();
+        line_cut || mark_cut || fields
+    }
+
+    /// The bytes allocated for what chunk boundaries cut.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.line.capacity() + self.data.capacity()
+    }
+
+    /// Drops the byte order mark at the stream's start, which chunks may cut.
+    fn skip_mark<'c>(&mut self, chunk: &'c [u8]) -> &'c [u8] {
+        let mut rest = chunk;
+        while let Some(expected) = BYTE_ORDER_MARK.get(self.mark) {
+            let Some((first, tail)) = rest.split_first() else {
+                break;
+            };
+            if first != expected {
+                // Not a mark after all: what looked like one begins the first line.
+                self.line.extend(BYTE_ORDER_MARK.iter().take(self.mark));
+                self.mark = BYTE_ORDER_MARK.len();
+                break;
+            }
+            self.mark += 1;
+            rest = tail;
+        }
+        rest
+    }
+
+    fn feed_lines(
+        &mut self,
+        carried: &mut Vec<u8>,
+        chunk: &[u8],
+        sink: &mut dyn FnMut(Frame<'_>),
+    ) -> Result<(), FrameError> {
+        let mut rest = chunk;
+        if self.after_cr && !rest.is_empty() {
+            self.after_cr = false;
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        let mut lent = None;
+        if !carried.is_empty() {
+            let Some((end, tail)) = self.split_line(rest) else {
+                return self.carry(carried, rest);
+            };
+            self.carry(carried, end)?;
+            self.end_line(carried, &mut lent, sink)?;
+            rest = tail;
+        }
+        while let Some((line, tail)) = self.split_line(rest) {
+            self.end_line(line, &mut lent, sink)?;
+            rest = tail;
+        }
+        if let Some(value) = lent {
+            self.data.extend_from_slice(value);
+        }
+        carried.clear();
+        carried.shrink_to(KEPT_CAPACITY);
+        self.carry(carried, rest)
+    }
+
+    /// Cuts the first line off `bytes`, if its end is there. A CR ends its line at once; the LF that
+    /// may follow in the next chunk is skipped then.
+    #[inline]
+    fn split_line<'c>(&mut self, bytes: &'c [u8]) -> Option<(&'c [u8], &'c [u8])> {
+        let end = match bytes.first() {
+            // The blank line of every frame: not worth a search.
+            Some(b'\n') => 0,
+            _ => line_len(bytes)?,
+        };
+        let (line, tail) = bytes.split_at_checked(end)?;
+        let (terminator, mut tail) = tail.split_first()?;
+        if *terminator == b'\r' {
+            self.after_cr = tail.is_empty();
+            tail = tail.strip_prefix(b"\n").unwrap_or(tail);
+        }
+        Some((line, tail))
+    }
+
+    /// Keeps a piece of an unfinished line; of a comment only the colon that makes it one.
+    fn carry(&self, line: &mut Vec<u8>, piece: &[u8]) -> Result<(), FrameError> {
+        if is_comment(line) {
+            return Ok(());
+        }
+        if line.is_empty() && is_comment(piece) {
+            line.push(b':');
+            return Ok(());
+        }
+        self.admit(line.len() + piece.len())?;
+        line.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// Refuses a line of `size` bytes if the frame would be too large with it.
+    #[inline]
+    fn admit(&self, size: usize) -> Result<(), FrameError> {
+        if self.data_size.saturating_add(size) > self.limit {
+            return Err(FrameError::TooLarge { limit: self.limit });
+        }
+        Ok(())
+    }
+
+    /// Takes in a whole line, without its end. `lent` is the frame's data while that is a single
+    /// line whose bytes outlive this feed.
+    #[inline]
+    fn end_line<'c>(
+        &mut self,
+        line: &'c [u8],
+        lent: &mut Option<&'c [u8]>,
+        sink: &mut dyn FnMut(Frame<'_>),
+    ) -> Result<(), FrameError> {
+        let Some(first) = line.first() else {
+            self.end_frame(lent.take(), sink);
+            return Ok(());
+        };
+        if *first == b':' {
+            return Ok(());
+        }
+        self.admit(line.len())?;
+        if let Some(value) = field(line, b"data") {
+            self.add_data(value, lent);
+        } else if let Some(value) = field(line, b"id") {
+            if !value.contains(&0) {
+                set_text(&mut self.new_id, value);
+                self.has_new_id = true;
+            }
+        } else if let Some(value) = field(line, b"event") {
+            set_text(&mut self.event, value);
+        } else if let Some(value) = field(line, b"retry") {
+            self.retry = milliseconds(value).or(self.retry);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add_data<'c>(&mut self, value: &'c [u8], lent: &mut Option<&'c [u8]>) {
+        let is_first = self.data_size == 0;
+        self.data_size += value.len() + 1;
+        if is_first {
+            *lent = Some(value);
+            return;
+        }
+        if let Some(before) = lent.take() {
+            self.data.extend_from_slice(before);
+        }
+        self.data.push(b'\n');
+        self.data.extend_from_slice(value);
+    }
+
+    /// Dispatches the frame at its blank line: its id takes effect, its data is delivered if it has
+    /// any `data` line, be it an empty one.
+    #[inline]
+    fn end_frame(&mut self, lent: Option<&[u8]>, sink: &mut dyn FnMut(Frame<'_>)) {
+        if self.has_new_id {
+            mem::swap(self.last_id.get_or_insert_default(), &mut self.new_id);
+        }
+        if self.data_size > 0 {
+            let bytes = lent.unwrap_or(&self.data);
+            let repaired;
+            let data = if let Ok(text) = str::from_utf8(bytes) {
+                text
+            } else {
+                repaired = lossy(bytes);
+                &repaired
+            };
+            sink(Frame {
+                event: &self.event,
+                data,
+                id: self.last_event_id(),
+                has_own_id: self.has_new_id,
+            });
+        }
+        self.clear_frame();
+    }
+
+    #[inline]
+    fn clear_frame(&mut self) {
+        self.data_size = 0;
+        if !self.data.is_empty() {
+            self.data.clear();
+            self.data.shrink_to(KEPT_CAPACITY);
+        }
+        self.event.clear();
+        self.has_new_id = false;
+    }
+}
+
+fn is_comment(line: &[u8]) -> bool {
+    line.first() == Some(&b':')
+}
+
+/// The value of `line` if its field is called `name`: what follows the first colon and one space
+/// after it, or nothing in a line without colon.
+#[inline]
+fn field<'c>(line: &'c [u8], name: &[u8]) -> Option<&'c [u8]> {
+    match line.strip_prefix(name)? {
+        [] => Some(&[]),
+        [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
+        _ => None,
+    }
+}
+
+/// The value of a `retry` field: ASCII digits only. One too large for 64 bits is no time to wait,
+/// and ignored like any other nonsense.
+fn milliseconds(value: &[u8]) -> Option<u64> {
+    if value.is_empty() {
+        return None;
+    }
+    value.iter().try_fold(0_u64, |sum, byte| {
+        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
+        sum.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+#[inline]
+fn set_text(text: &mut String, bytes: &[u8]) {
+    text.clear();
+    match str::from_utf8(bytes) {
+        Ok(valid) => text.push_str(valid),
+        Err(_) => text.push_str(&lossy(bytes)),
+    }
+}
+
+#[cold]
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

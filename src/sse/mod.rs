@@ -1,0 +1,14 @@
+//! Bytes → frames: an incremental decoder of the event-stream format
+//! (WHATWG HTML, section 9.2, "Server-sent events").
+//!
+//! Sans-IO: the caller brings chunks of bytes, cut anywhere, and gets each frame lent to a closure
+//! as soon as the blank line that ends it has arrived.
+
+mod decoder;
+mod frame;
+mod line;
+#[cfg(test)]
+mod tests;
+
+pub use decoder::{DEFAULT_LIMIT, FrameDecoder};
+pub use frame::{Frame, FrameError};

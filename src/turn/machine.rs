@@ -1,0 +1,326 @@
+//! The life of a turn as a state machine, without any I/O.
+//!
+//! ```text
+//! unstarted ──▶ starting ──▶ running ──▶ done | cancelled | error
+//!     ▲             │           │  ▲
+//!     └─ rejected ──┘           ▼  │ stream again, after the cursor
+//!                           incomplete
+//! ```
+//!
+//! A stream's end is an end of the turn only if `turn.done` came. Whatever else ends it leaves the turn
+//! incomplete; [`TurnMachine::stream_ended`] is where that is decided.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::event::{Event, TerminalState, TurnState};
+
+use super::Cursor;
+
+/// Where a turn stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnStatus {
+    /// Nothing was sent.
+    Unstarted,
+    /// The start was sent; `turn.created` has not come.
+    Starting,
+    /// The server works on it, whether or not its stream is being read.
+    Running,
+    /// It ended normally, or paused with required actions.
+    Done,
+    /// It was cancelled.
+    Cancelled,
+    /// It failed on the server.
+    Error,
+    /// Its stream ended before it did, and how it ended is not known.
+    Incomplete,
+}
+
+impl TurnStatus {
+    /// The status as JavaScript sees it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unstarted => "unstarted",
+            Self::Starting => "starting",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Cancelled => "cancelled",
+            Self::Error => "error",
+            Self::Incomplete => "incomplete",
+        }
+    }
+
+    /// Whether the turn has ended, and how is known.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Done | Self::Cancelled | Self::Error)
+    }
+}
+
+/// How a stream is to be got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamPlan {
+    /// By starting the turn.
+    Start,
+    /// By subscribing to the started turn, after this sequence number.
+    Subscribe {
+        /// 0 for all events.
+        after: u64,
+    },
+}
+
+/// What ended a stream, apart from `turn.done`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// The server closed it.
+    Eof,
+    /// The caller stopped listening. The turn runs on.
+    Aborted,
+    /// It was taken back before anything was sent.
+    Refused,
+    /// The server refused it.
+    Rejected(Error),
+    /// It broke, or what came is not an event stream.
+    Failed(Error),
+}
+
+/// A turn's life.
+#[derive(Debug)]
+pub struct TurnMachine {
+    status: TurnStatus,
+    id: Option<String>,
+    cursor: Cursor,
+    is_streaming: bool,
+    was_streamed: bool,
+}
+
+impl TurnMachine {
+    /// A turn of which nothing was sent.
+    #[must_use]
+    pub fn unstarted() -> Self {
+        Self {
+            status: TurnStatus::Unstarted,
+            id: None,
+            cursor: Cursor::default(),
+            is_streaming: false,
+            was_streamed: false,
+        }
+    }
+
+    /// A turn that the server told about.
+    #[must_use]
+    pub fn started(id: &str) -> Self {
+        Self {
+            status: TurnStatus::Running,
+            id: Some(id.to_owned()),
+            ..Self::unstarted()
+        }
+    }
+
+    /// Where the turn stands.
+    #[must_use]
+    pub fn status(&self) -> TurnStatus {
+        self.status
+    }
+
+    /// The turn's id, once it is known.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The cursor.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor {
+        self.cursor
+    }
+
+    /// Whether a stream is being read.
+    #[must_use]
+    pub fn is_streaming(&self) -> bool {
+        self.is_streaming
+    }
+
+    /// The id, for requests that need a started turn. `what` is the method that was called.
+    pub fn started_id(&self, what: &str) -> Result<&str> {
+        self.id().ok_or_else(|| {
+            let parts = ["the turn has no id yet: call `stream()`, `waitForCompletion()` or `state()` before `", what, "()`"];
+            Error::new(ErrorCode::TurnNotStarted, crate::error::sentence(&parts))
+        })
+    }
+
+    /// Begins a start without a stream.
+    pub fn start(&mut self) -> Result<()> {
+        if self.status != TurnStatus::Unstarted {
+            return Err(already_started());
+        }
+        self.status = TurnStatus::Starting;
+        Ok(())
+    }
+
+    /// Begins a stream: starts the turn, or subscribes to it after `after`, by default after the last
+    /// event that was delivered. It never goes back behind that one.
+    pub fn stream(&mut self, after: Option<u64>) -> Result<StreamPlan> {
+        let plan = match self.status {
+            _ if self.is_streaming => return Err(already_streamed()),
+            TurnStatus::Unstarted if after.unwrap_or(0) > 0 => {
+                let problem = "`afterSequenceNumber` is for a turn that has started";
+                return Err(Error::new(ErrorCode::InvalidOption, problem));
+            }
+            TurnStatus::Unstarted => {
+                self.status = TurnStatus::Starting;
+                StreamPlan::Start
+            }
+            TurnStatus::Running | TurnStatus::Incomplete if self.id.is_some() => {
+                self.cursor.advance(after.unwrap_or(0));
+                self.status = TurnStatus::Running;
+                StreamPlan::Subscribe {
+                    after: self.cursor.last(),
+                }
+            }
+            TurnStatus::Starting | TurnStatus::Running | TurnStatus::Incomplete => {
+                return Err(already_started());
+            }
+            TurnStatus::Done | TurnStatus::Cancelled | TurnStatus::Error if self.was_streamed => {
+                return Err(already_streamed());
+            }
+            TurnStatus::Done | TurnStatus::Cancelled | TurnStatus::Error => {
+                let problem = "the turn has ended: its events come from `listEvents()`";
+                return Err(Error::new(ErrorCode::TurnNotRunning, problem));
+            }
+        };
+        self.is_streaming = true;
+        Ok(plan)
+    }
+
+    /// Whether an event of the stream is to be delivered: it is new, and the turn has not ended.
+    pub fn admit(&mut self, sequence_number: u64) -> bool {
+        !self.status.is_terminal() && self.cursor.admit(sequence_number)
+    }
+
+    /// Follows an event that was admitted.
+    pub fn observe(&mut self, event: &Event) {
+        match event {
+            Event::TurnCreated(created) => self.created(&created.turn_id),
+            Event::TurnDone(done) => self.ended(&done.state),
+            _ => {}
+        }
+    }
+
+    /// The server says that the turn exists.
+    pub fn created(&mut self, id: &str) {
+        if self.id.is_none() {
+            self.id = Some(id.to_owned());
+        }
+        if self.status == TurnStatus::Starting {
+            self.status = TurnStatus::Running;
+        }
+    }
+
+    /// The server says how the turn stands.
+    pub fn state(&mut self, state: &TurnState) {
+        match state {
+            TurnState::Terminal(state) => self.ended(state),
+            TurnState::Running(_) if self.status == TurnStatus::Incomplete => {
+                self.status = TurnStatus::Running
+            }
+            TurnState::Running(_) => {}
+        }
+    }
+
+    fn ended(&mut self, state: &TerminalState) {
+        self.status = match state {
+            TerminalState::Done { .. } => TurnStatus::Done,
+            TerminalState::Cancelled { .. } => TurnStatus::Cancelled,
+            TerminalState::Error { .. } => TurnStatus::Error,
+        };
+    }
+
+    /// The stream, or the request for it, has ended. Gives the error to report, if it is one.
+    pub fn stream_ended(&mut self, end: StreamEnd) -> Result<()> {
+        self.is_streaming = false;
+        self.was_streamed = true;
+        if self.status.is_terminal() {
+            return Ok(());
+        }
+        self.interrupted(end)
+    }
+
+    /// A start without a stream has failed.
+    pub fn start_failed(&mut self, end: StreamEnd) -> Result<()> {
+        self.interrupted(end)
+    }
+
+    fn interrupted(&mut self, end: StreamEnd) -> Result<()> {
+        let is_started = self.id.is_some();
+        match end {
+            StreamEnd::Rejected(error) => {
+                // The server said no before anything began, so that the turn may be started anew. What
+                // went wrong on its side (5xx) may have gone wrong after the turn began.
+                let is_refusal = error
+                    .status
+                    .is_some_and(|status| (400..500).contains(&status));
+                self.status = match (is_started, is_refusal) {
+                    (true, _) => TurnStatus::Running,
+                    (false, true) => TurnStatus::Unstarted,
+                    (false, false) => TurnStatus::Incomplete,
+                };
+                Err(error)
+            }
+            StreamEnd::Refused => {
+                self.status = TurnStatus::Unstarted;
+                Ok(())
+            }
+            StreamEnd::Aborted => {
+                if !is_started {
+                    self.status = TurnStatus::Incomplete;
+                }
+                Err(Error::new(
+                    ErrorCode::Aborted,
+                    "the signal was aborted; the turn itself goes on",
+                ))
+            }
+            StreamEnd::Failed(error) if !is_started => {
+                self.status = TurnStatus::Incomplete;
+                Err(error)
+            }
+            StreamEnd::Failed(error) => {
+                self.status = TurnStatus::Incomplete;
+                let parts = [
+                    "the stream broke before `turn.done`: ",
+                    &error.message,
+                    KEPT,
+                ];
+                Err(incomplete(crate::error::sentence(&parts)))
+            }
+            StreamEnd::Eof => {
+                self.status = TurnStatus::Incomplete;
+                let what = if is_started {
+                    "the stream ended before `turn.done`"
+                } else {
+                    "the stream ended before `turn.created`: whether the turn began is not known"
+                };
+                Err(incomplete(crate::error::sentence(&[what, KEPT])))
+            }
+        }
+    }
+}
+
+const KEPT: &str = "; what came is kept, and `stream()` goes on after it";
+
+fn incomplete(message: String) -> Error {
+    Error::new(ErrorCode::Incomplete, message)
+}
+
+fn already_started() -> Error {
+    Error::new(
+        ErrorCode::TurnAlreadyStarted,
+        "the turn was started already, and a second start could send its input twice",
+    )
+}
+
+fn already_streamed() -> Error {
+    Error::new(
+        ErrorCode::TurnAlreadyStreamed,
+        "the turn is streamed once: share its events, or use `listEvents()`",
+    )
+}

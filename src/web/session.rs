@@ -1,0 +1,140 @@
+//! The raw session: what its turns share.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+
+use wasm_bindgen::prelude::*;
+
+use crate::error::{Error, ErrorCode};
+use crate::json::Value;
+use crate::turn::{Pending, TurnInput};
+
+use super::failure::throw;
+use super::transport::Transport;
+use super::turn::CoreTurn;
+
+/// A session. The package's `Session` wraps it.
+#[wasm_bindgen]
+pub struct CoreSession {
+    transport: Rc<Transport>,
+    shared: Rc<Shared>,
+}
+
+/// What the turns of a session have in common.
+pub(super) struct Shared {
+    pub(super) id: String,
+    is_cancelled: Cell<bool>,
+    /// The newest turn that was started or read, and what it waits for.
+    latest: RefCell<Latest>,
+    next_key: Cell<u32>,
+}
+
+/// The session's newest turn, as far as this client knows.
+#[derive(Clone, Default)]
+pub(super) struct Latest {
+    key: Option<u32>,
+    pending: Pending,
+}
+
+impl Shared {
+    /// What the newest turn waits for.
+    pub(super) fn pending(&self) -> Pending {
+        self.latest.borrow().pending.clone()
+    }
+
+    /// The turn of this key starts: until it ends, nobody knows what it will wait for. Gives what was
+    /// known before, for the case that the server refuses.
+    pub(super) fn begin(&self, key: u32) -> Latest {
+        self.latest.replace(Latest {
+            key: Some(key),
+            pending: Pending::Unknown,
+        })
+    }
+
+    pub(super) fn restore(&self, latest: Latest) {
+        self.latest.replace(latest);
+    }
+
+    /// The turn of this key has ended.
+    pub(super) fn end(&self, key: u32, pending: Pending) {
+        let mut latest = self.latest.borrow_mut();
+        if latest.key == Some(key) {
+            latest.pending = pending;
+        }
+    }
+}
+
+impl CoreSession {
+    pub(super) fn new(transport: Rc<Transport>, id: String) -> Self {
+        let shared = Shared {
+            id,
+            is_cancelled: Cell::new(false),
+            latest: RefCell::default(),
+            next_key: Cell::new(0),
+        };
+        Self {
+            transport,
+            shared: Rc::new(shared),
+        }
+    }
+
+    fn key(&self) -> u32 {
+        let key = self.shared.next_key.get();
+        self.shared.next_key.set(key.wrapping_add(1));
+        key
+    }
+}
+
+impl fmt::Debug for CoreSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CoreSession")
+            .field("id", &self.shared.id)
+            .finish_non_exhaustive()
+    }
+}
+
+#[wasm_bindgen]
+impl CoreSession {
+    /// Prepares a turn with this input (JSON) after this one; throws what is wrong with the input.
+    #[wasm_bindgen(js_name = createTurn)]
+    pub fn create_turn(
+        &self,
+        input: &str,
+        previous_turn_id: Option<String>,
+    ) -> Result<CoreTurn, JsValue> {
+        if self.shared.is_cancelled.get() {
+            let problem = "the session was cancelled: create another one";
+            return Err(throw(Error::new(ErrorCode::SessionCancelled, problem)));
+        }
+        let json = Value::parse(input)
+            .map_err(|error| throw(Error::new(ErrorCode::InvalidInput, error.to_string())))?;
+        let input = TurnInput::read(&json).map_err(throw)?;
+        let turn = CoreTurn::prepare(
+            &self.transport,
+            &self.shared,
+            self.key(),
+            input,
+            previous_turn_id,
+        );
+        turn.check_pending().map_err(throw)?;
+        Ok(turn)
+    }
+
+    /// A turn that the server told about, as its JSON. The session's newest one decides what the next
+    /// turn's input must answer.
+    #[wasm_bindgen(js_name = attachTurn)]
+    pub fn attach_turn(&self, json: &str, is_newest: bool) -> Result<CoreTurn, JsValue> {
+        let key = self.key();
+        if is_newest {
+            self.shared.begin(key);
+        }
+        CoreTurn::attach(&self.transport, &self.shared, key, json).map_err(throw)
+    }
+
+    /// The session was cancelled: it takes no further turns.
+    #[wasm_bindgen(js_name = markCancelled)]
+    pub fn mark_cancelled(&self) {
+        self.shared.is_cancelled.set(true);
+    }
+}
