@@ -1,0 +1,38 @@
+// Everything that the package exports, apart from how the core is loaded.
+export type { ListOptions, RequestOptions } from "./calls.js";
+export {
+  Agents,
+  Client,
+  connect,
+  type ConnectOptions,
+  type CreateSessionOptions,
+  type ListSessionsOptions,
+  type SearchSessionsOptions,
+} from "./client.js";
+export type { Numbered, StreamEvent } from "./delivery.js";
+export {
+  AbortError,
+  ApiError,
+  ConnectionError,
+  type ErrorCode,
+  IncompleteError,
+  InputError,
+  ProtocolError,
+  StateError,
+  TurnwireError,
+} from "./errors.js";
+export type { Event as TurnEvent } from "./events.js";
+export type * from "./events.js";
+export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
+export { type CreateTurnOptions, Session, type TurnInput } from "./session.js";
+export type {
+  MessageSnapshot,
+  RequiredAction,
+  ThreadSnapshot,
+  ToolCallResponse,
+  ToolCallSnapshot,
+  TurnSnapshot,
+  TurnStatus,
+} from "./snapshot.js";
+export type { TurnStream } from "./stream.js";
+export { type StreamOptions, Turn, type TurnTopics } from "./turn.js";

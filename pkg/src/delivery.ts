@@ -1,0 +1,115 @@
+// Records → event objects: the one place where the core's memory is read.
+//
+// The core puts a whole network chunk's events into its memory as fixed-size records of integers beside
+// two arenas of text (`src/delivery` describes both). An arena is decoded once and sliced; objects of a
+// delta have one fixed shape each. Everything else comes as JSON and is parsed when it is delivered.
+import type { Event } from "./events.js";
+
+/** An event, with its place in the stream. */
+export type StreamEvent = Numbered<Event>;
+
+/** Distributes over the union, so that a `switch` on `type` still narrows. */
+export type Numbered<E> = E extends unknown
+  ? E & {
+      /** The server's number of the event in its turn, from 1 on; 0 if the server gave none. */
+      readonly sequence_number: number;
+    }
+  : never;
+
+const STRIDE = 10;
+const CONTENT = 0;
+const REASONING = 1;
+const ARGUMENTS = 2;
+const JSON_TEXT = 3;
+const WIDE = 1 << 8;
+const TIMED = 1 << 9;
+
+// A byte order mark inside an answer is text.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Below this many bytes, building a string of character codes is faster than a decoder's call. */
+const SHORT = 24;
+
+/** The records and arenas that a header in the core's memory points to. */
+export interface Lent {
+  readonly records: Uint32Array;
+  readonly ascii: string;
+  readonly wide: string;
+}
+
+/** Reads what the header at `address` points to. The text is copied, the records are not. */
+export function lend(memory: WebAssembly.Memory, address: number): Lent {
+  const { buffer } = memory;
+  const [records, words, ascii, asciiLength, wide, wideLength] = new Uint32Array(buffer, address, 6);
+  return {
+    records: new Uint32Array(buffer, records!, words!),
+    ascii: decodeAscii(new Uint8Array(buffer, ascii!, asciiLength!)),
+    wide: wideLength === 0 ? "" : decoder.decode(new Uint8Array(buffer, wide!, wideLength!)),
+  };
+}
+
+function decodeAscii(bytes: Uint8Array): string {
+  return bytes.length <= SHORT ? String.fromCharCode.apply(null, bytes as unknown as number[]) : decoder.decode(bytes);
+}
+
+/** Makes the events of one turn; keeps the names that its records refer to by number. */
+export class EventReader {
+  readonly #names: string[] = [];
+
+  /** Appends the events of `lent` to `events`. */
+  read({ records, ascii, wide }: Lent, events: StreamEvent[]): void {
+    for (let at = 0; at < records.length; at += STRIDE) {
+      const kind = records[at]!;
+      const start = records[at + 5]!;
+      const text = (kind & WIDE ? wide : ascii).slice(start, start + records[at + 6]!);
+      if ((kind & 0xff) > JSON_TEXT) {
+        this.#names.push(text);
+        continue;
+      }
+      const sequenceNumber = records[at + 3]! + records[at + 4]! * 0x1_0000_0000;
+      if ((kind & 0xff) === JSON_TEXT) {
+        const event = JSON.parse(text) as { sequence_number: number };
+        event.sequence_number = sequenceNumber;
+        events.push(event as StreamEvent);
+        continue;
+      }
+      const event = delta(
+        kind & 0xff,
+        this.#names[records[at + 1]!]!,
+        this.#names[records[at + 2]!]!,
+        sequenceNumber,
+        text,
+        records[at + 9]!,
+      );
+      if (kind & TIMED) {
+        const time = records[at + 7]!;
+        event.created_at = ascii.slice(time, time + records[at + 8]!);
+      }
+      events.push(event);
+    }
+  }
+}
+
+type Delta = Extract<StreamEvent, { type: "model.message.delta" }>;
+
+function delta(
+  kind: number,
+  id: string,
+  thread_id: string,
+  sequence_number: number,
+  text: string,
+  index: number,
+): Delta {
+  switch (kind) {
+    case CONTENT:
+      return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
+    case REASONING:
+      return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
+    case ARGUMENTS: {
+      const tool_calls = [{ index, function: { arguments: text } }];
+      return { type: "model.message.delta", id, thread_id, tool_calls, sequence_number };
+    }
+    default:
+      throw new RangeError(`unknown record kind ${kind}`);
+  }
+}

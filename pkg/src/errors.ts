@@ -1,0 +1,148 @@
+// The errors of the package: one base class with a stable `code`, and a subclass for each kind.
+
+/** What went wrong, for code to decide on. The set may grow. */
+export type ErrorCode =
+  | "invalid_option"
+  | "invalid_url"
+  | "invalid_input"
+  | "turn_not_started"
+  | "turn_already_started"
+  | "turn_already_streamed"
+  | "turn_not_running"
+  | "session_cancelled"
+  | "unsupported"
+  | "http"
+  | "network"
+  | "token"
+  | "unexpected_response"
+  | "frame_too_large"
+  | "incomplete"
+  | "aborted"
+  | "merge_mismatch"
+  | "message_incomplete"
+  | "wasm_blocked"
+  | "wasm_unsupported"
+  | "wasm_missing"
+  | "wasm_failed"
+  | "internal";
+
+/** What an error knows beside its message. */
+export interface ErrorDetails {
+  cause?: unknown;
+  /** The HTTP status of the answer, where there was one. */
+  status?: number;
+  /** The body of a failing answer: parsed if it was JSON, else its text. At most 64 KiB are kept. */
+  body?: unknown;
+}
+
+/** The base of all errors of this package. The message holds no token and no header. */
+export class TurnwireError extends Error {
+  /** What went wrong. Stable over versions, unlike the message. */
+  readonly code: ErrorCode;
+  /** The HTTP status of the answer, where there was one. */
+  readonly status: number | undefined;
+  /** The body of a failing answer, where there was one. */
+  readonly body: unknown;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, "cause" in details ? { cause: details.cause } : undefined);
+    this.name = new.target.name;
+    this.code = code;
+    this.status = details.status;
+    this.body = details.body;
+  }
+}
+
+/** The server answered with a status that means failure (`http`). */
+export class ApiError extends TurnwireError {}
+
+/** A request or its answer did not get through, or no token could be had (`network`, `token`). */
+export class ConnectionError extends TurnwireError {}
+
+/** What came is not what the protocol says (`unexpected_response`, `frame_too_large`). */
+export class ProtocolError extends TurnwireError {}
+
+/** An option or a turn's input is wrong; nothing was sent (`invalid_option`, `invalid_url`, `invalid_input`). */
+export class InputError extends TurnwireError {}
+
+/** The call is not possible now (`turn_not_started`, `turn_already_started`, `session_cancelled`, …). */
+export class StateError extends TurnwireError {}
+
+/** The stream ended before the turn did (`incomplete`). What came is kept. */
+export class IncompleteError extends TurnwireError {}
+
+/** The caller's signal was aborted (`aborted`); its reason is the `cause`. The turn itself goes on. */
+export class AbortError extends TurnwireError {}
+
+const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
+  http: ApiError,
+  network: ConnectionError,
+  token: ConnectionError,
+  unexpected_response: ProtocolError,
+  frame_too_large: ProtocolError,
+  invalid_option: InputError,
+  invalid_url: InputError,
+  invalid_input: InputError,
+  turn_not_started: StateError,
+  turn_already_started: StateError,
+  turn_already_streamed: StateError,
+  turn_not_running: StateError,
+  session_cancelled: StateError,
+  unsupported: StateError,
+  incomplete: IncompleteError,
+  aborted: AbortError,
+};
+
+/** Gives an error of the core its class. */
+export function adopt(error: unknown): TurnwireError {
+  if (error instanceof TurnwireError) return error;
+  if (!isCoreError(error)) {
+    // The core has failed in itself; nothing that it holds can be trusted any more.
+    return new TurnwireError("internal", `The WebAssembly core failed: ${String(error)}`, { cause: error });
+  }
+  const { code, message, status, body, cause } = error;
+  const details: ErrorDetails = {};
+  if (cause !== undefined) details.cause = isCoreError(cause) ? adopt(cause) : cause;
+  if (status !== undefined) details.status = status;
+  if (body !== undefined) details.body = parsed(body);
+  return new (CLASSES[code] ?? TurnwireError)(code, message, details);
+}
+
+/** Runs a call of the core; what it throws or rejects with gets its class. */
+export async function adopting<T>(call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw adopt(error);
+  }
+}
+
+/** The same for a call that is not asynchronous. */
+export function adoptingNow<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw adopt(error);
+  }
+}
+
+interface CoreError {
+  code: ErrorCode;
+  message: string;
+  status?: number;
+  body?: string;
+  cause?: unknown;
+}
+
+/** The core throws plain objects. */
+function isCoreError(value: unknown): value is CoreError {
+  return typeof value === "object" && value !== null && !(value instanceof Error) && "code" in value;
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,854 @@
+// Events, inputs and records, as they are on the wire. Derived from the Rust types in `src/event`, whose
+// golden test writes this file: do not edit it.
+
+/**
+ * One event of a turn, told apart by `type`.
+ *
+ * The stream delivers all of these. The event list of a finished turn holds neither
+ * `turn.created`, `turn.done` nor deltas; a session's event list holds all but deltas.
+ */
+export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "unknown" } & UnknownEvent);
+
+/**
+ * The first event of a stream (`turn.created`).
+ */
+export interface TurnCreated {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The turn's id.
+     */
+    turn_id: string;
+    /**
+     * The turn that this one follows; `null` for a first turn.
+     */
+    previous_turn_id: string | null;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * Who created the turn: a subject, or in the reference pages' spelling its name.
+     */
+    created_by?: CreatedBy;
+    /**
+     * `created_by` where it is a subject.
+     */
+    created_by_subject?: Subject;
+    /**
+     * What the turn was given; empty when nothing.
+     */
+    input: TurnInputItem[];
+    /**
+     * Always running.
+     */
+    state: RunningState;
+}
+
+/**
+ * The last event of a stream (`turn.done`).
+ */
+export interface TurnDone {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * How the turn ended.
+     */
+    state: TerminalState;
+}
+
+/**
+ * A model message (`model.message`).
+ *
+ * On a live stream it is the beginning of a message, usually with no content, which deltas of the
+ * same `id` complete. In event lists, and as a turn's `output`, it is complete.
+ */
+export interface ModelMessage {
+    /**
+     * Shared with every delta of the message.
+     */
+    id: string;
+    /**
+     * `"main"`, or a sub-agent's thread.
+     */
+    thread_id: string;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * The text, or its parts.
+     */
+    content?: ModelContent;
+    /**
+     * A name for the speaker.
+     */
+    name?: string;
+    /**
+     * Why the model declined.
+     */
+    refusal?: string;
+    /**
+     * The model's reasoning, where it shows it.
+     */
+    reasoning_content?: string;
+    /**
+     * The tool calls. A hole (`null`) is a call of which no delta has arrived yet.
+     */
+    tool_calls?: (ToolCall | null)[];
+    /**
+     * `"stop"`, `"length"`, `"tool_calls"`, `"content_filter"`, `"function_call"`, or a newer word.
+     */
+    finish_reason?: string;
+    /**
+     * Token counts.
+     */
+    usage?: Usage;
+}
+
+/**
+ * A piece of a model message (`model.message.delta`).
+ */
+export interface ModelMessageDelta {
+    /**
+     * The message's id.
+     */
+    id: string;
+    /**
+     * The message's thread.
+     */
+    thread_id: string;
+    /**
+     * ISO 8601; many servers stamp only the first delta of a message.
+     */
+    created_at?: string;
+    /**
+     * Text to append to `content`.
+     */
+    content?: string;
+    /**
+     * Text to append to `refusal`.
+     */
+    refusal?: string;
+    /**
+     * Text to append to `reasoning_content`.
+     */
+    reasoning_content?: string;
+    /**
+     * Pieces of tool calls, merged by `index`.
+     */
+    tool_calls?: ToolCallDelta[];
+    /**
+     * The message is complete, though a later delta would still be merged.
+     */
+    finish_reason?: string;
+    /**
+     * Token counts; replaces earlier ones.
+     */
+    usage?: Usage;
+}
+
+/**
+ * The complete result of a tool call (`tool.response`).
+ */
+export interface ToolResponse {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread of the call.
+     */
+    thread_id: string;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * The call that this answers.
+     */
+    tool_call_id: string;
+    /**
+     * The result as the agent reads it.
+     */
+    content: string;
+}
+
+/**
+ * A sub-agent's thread began (`thread.created`). The main thread has no such event.
+ */
+export interface ThreadCreated {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The new thread.
+     */
+    thread_id: string;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * A label for people.
+     */
+    title?: string;
+    /**
+     * The tool call that started it.
+     */
+    parent?: ParentCall;
+    /**
+     * The sub-agent.
+     */
+    agent_info?: AgentInfo;
+}
+
+/**
+ * A sub-agent's thread ended (`thread.done`). The turn goes on.
+ *
+ * Servers nest the outcome in `state`; the reference pages have it flat (`status`, `output`,
+ * `message`). Both are here.
+ */
+export interface ThreadDone {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread that ended.
+     */
+    thread_id: string;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * A label for people.
+     */
+    title?: string;
+    /**
+     * The tool call that had started it.
+     */
+    parent?: ParentCall;
+    /**
+     * How it ended.
+     */
+    state: ThreadState;
+    /**
+     * `state.status`, as the reference pages spell it.
+     */
+    status: "done" | "error";
+    /**
+     * `state.output`, as the reference pages spell it.
+     */
+    output?: ModelMessage;
+    /**
+     * `state.error`, as the reference pages spell it.
+     */
+    message?: string;
+}
+
+/**
+ * MCP servers were initialized for a thread (`mcp.initialize`).
+ */
+export interface McpInitialize {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread.
+     */
+    thread_id: string;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * The servers.
+     */
+    mcp_servers: McpServer[];
+    /**
+     * `mcp_servers`, as the reference pages spell it.
+     */
+    content: McpServer[];
+}
+
+/**
+ * MCP servers need the user's authorization (`mcp.auth_required`). When the user has been through
+ * `auth_url`, the next turn is created with no input.
+ */
+export interface McpAuthRequired {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * The servers.
+     */
+    mcp_servers: McpServerAuth[];
+    /**
+     * `mcp_servers`, as the reference pages spell it.
+     */
+    servers: McpServerAuth[];
+}
+
+/**
+ * A sandbox was made for the turn (`sandbox.created`); the session keeps it.
+ */
+export interface SandboxCreated {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * Names it in file downloads.
+     */
+    sandbox_id: string;
+}
+
+/**
+ * Calls that wait for the client: for approval (`tool.approval_required`) or for a result
+ * (`tool.response_required`). The stream ends after it; the next turn's input must answer every call.
+ */
+export interface ToolsRequired {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread of the calls.
+     */
+    thread_id: string;
+    /**
+     * ISO 8601.
+     */
+    created_at?: string;
+    /**
+     * The calls that wait.
+     */
+    tool_calls: ToolCallRef[];
+}
+
+/**
+ * An event of a type that this version does not know, or a malformed one.
+ */
+export interface UnknownEvent {
+    /**
+     * The `type` on the wire, where there was one.
+     */
+    wire_type: string | null;
+    /**
+     * The JSON that came, parsed; the text itself where it was not JSON.
+     */
+    raw: unknown;
+    /**
+     * Why it could not be read as the type it names. Absent for a type that is merely new.
+     */
+    problem?: string;
+}
+
+/**
+ * The state of a turn, told apart by `status`.
+ */
+export type TurnState = TerminalState | RunningState;
+
+/**
+ * How a turn ended, told apart by `status`.
+ */
+export type TerminalState = { status: "done"; output: ModelMessage | null; required_actions: RequiredActionEvent[]; completed_at?: string; metrics?: TurnMetrics } | { status: "cancelled"; reason: string | null; completed_at?: string; metrics?: TurnMetrics } | { status: "error"; message: string; completed_at?: string; metrics?: TurnMetrics };
+
+/**
+ * The state of a turn that has not ended.
+ */
+export interface RunningState {
+    /**
+     * Always `"running"`.
+     */
+    status: "running";
+}
+
+/**
+ * An event that asks something of the client.
+ */
+export type RequiredActionEvent = ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "mcp.auth_required" } & McpAuthRequired);
+
+/**
+ * Token counts of a whole turn.
+ */
+export interface TurnMetrics {
+    /**
+     * Tokens read.
+     */
+    total_input_tokens: number;
+    /**
+     * Tokens written.
+     */
+    total_output_tokens: number;
+    /**
+     * Both together.
+     */
+    total_tokens: number;
+    /**
+     * Tokens read from a cache.
+     */
+    total_cache_read_tokens?: number;
+    /**
+     * Tokens written to a cache.
+     */
+    total_cache_write_tokens?: number;
+    /**
+     * Tokens of reasoning.
+     */
+    total_reasoning_tokens?: number;
+    /**
+     * US dollars, as the server wrote the number.
+     */
+    total_cost_in_usd?: number;
+}
+
+/**
+ * A user or a service account.
+ */
+export interface Subject {
+    /**
+     * Its id.
+     */
+    subject_id: string;
+    /**
+     * Its kind, for example `"user"`.
+     */
+    subject_type: string;
+    /**
+     * A name for people.
+     */
+    subject_slug: string;
+}
+
+/**
+ * Who created something.
+ */
+export type CreatedBy = Subject | string;
+
+/**
+ * The content of a model message.
+ */
+export type ModelContent = string | ModelContentPart[];
+
+/**
+ * A part of a model message's content.
+ */
+export type ModelContentPart = { type: "text"; text: string } | { type: "refusal"; refusal: string };
+
+/**
+ * A complete tool call.
+ */
+export interface ToolCall {
+    /**
+     * Names the call in `tool.response`, in required actions and in their answers.
+     */
+    id: string;
+    /**
+     * Always `"function"` today.
+     */
+    type: string;
+    /**
+     * What is called, with what.
+     */
+    function: ToolCallFunction;
+    /**
+     * What kind of tool it is; its `name` is the one to show.
+     */
+    tool_info?: ToolInfo;
+    /**
+     * Whatever the model's provider adds.
+     */
+    provider_specific_fields?: Record<string, unknown>;
+}
+
+/**
+ * A piece of a tool call.
+ */
+export interface ToolCallDelta {
+    /**
+     * The call's place in `tool_calls`.
+     */
+    index: number;
+    /**
+     * First piece only, usually; overwrites.
+     */
+    id?: string;
+    /**
+     * First piece only, usually; overwrites.
+     */
+    type?: string;
+    /**
+     * The function's piece.
+     */
+    function?: ToolCallFunctionDelta;
+    /**
+     * First piece only, usually; overwrites.
+     */
+    tool_info?: ToolInfo;
+    /**
+     * Merged by name, one level deep.
+     */
+    provider_specific_fields?: Record<string, unknown>;
+}
+
+/**
+ * The function of a tool call.
+ */
+export interface ToolCallFunction {
+    /**
+     * The function's name on the wire, which may be mangled; show `tool_info.name`.
+     */
+    name: string;
+    /**
+     * JSON text; incomplete while it streams.
+     */
+    arguments: string;
+}
+
+/**
+ * The function's part of a tool call's piece.
+ */
+export interface ToolCallFunctionDelta {
+    /**
+     * Overwrites the name: it is never appended.
+     */
+    name?: string;
+    /**
+     * Text to append to the arguments.
+     */
+    arguments?: string;
+}
+
+/**
+ * What kind of tool a call is for.
+ */
+export type ToolInfo = { type: "mcp"; server_id: string; server_name: string; mcp_server_id: string; mcp_server_name: string; name: string; is_deferred?: boolean } | { type: "truefoundry-system"; name: string };
+
+/**
+ * Points to a tool call in a model message.
+ */
+export interface ToolCallRef {
+    /**
+     * The call's id.
+     */
+    id: string;
+    /**
+     * The id of the `model.message` that made the call.
+     */
+    source_event_id: string;
+    /**
+     * `source_event_id`, as the reference pages spell it.
+     */
+    event_id: string;
+}
+
+/**
+ * Token counts of one model message.
+ */
+export interface Usage {
+    /**
+     * Tokens read.
+     */
+    input_tokens: number;
+    /**
+     * Tokens written.
+     */
+    output_tokens: number;
+    /**
+     * Tokens read from a cache.
+     */
+    cache_read_tokens?: number;
+    /**
+     * Tokens written to a cache.
+     */
+    cache_write_tokens?: number;
+    /**
+     * Where the tokens read came from.
+     */
+    input_tokens_breakdown?: UsageBreakdown;
+}
+
+/**
+ * Where input tokens came from.
+ */
+export interface UsageBreakdown {
+    /**
+     * The agent harness's own text.
+     */
+    harness: number;
+    /**
+     * Skills.
+     */
+    skills: number;
+    /**
+     * Instructions.
+     */
+    instructions: number;
+    /**
+     * Definitions of tools.
+     */
+    tool_definitions: number;
+    /**
+     * The conversation.
+     */
+    messages: number;
+}
+
+/**
+ * How a thread ended.
+ */
+export type ThreadState = { status: "done"; output?: ModelMessage } | { status: "error"; error: string; output?: ModelMessage };
+
+/**
+ * The tool call that started a thread.
+ */
+export interface ParentCall {
+    /**
+     * The thread in which the call was made.
+     */
+    thread_id: string;
+    /**
+     * The call.
+     */
+    tool_call_id: string;
+}
+
+/**
+ * The agent of a thread.
+ */
+export interface AgentInfo {
+    /**
+     * `"dynamic"` today.
+     */
+    type: string;
+    /**
+     * The agent's name.
+     */
+    name: string;
+    /**
+     * What the parent handed to it.
+     */
+    input?: string;
+    /**
+     * Its model.
+     */
+    model?: string;
+}
+
+/**
+ * An initialized MCP server.
+ */
+export interface McpServer {
+    /**
+     * The server's id; its name where only that was given.
+     */
+    id: string;
+    /**
+     * The server's name.
+     */
+    name: string;
+    /**
+     * `name`, as the reference pages spell it.
+     */
+    mcp_server_name: string;
+    /**
+     * The MCP session, where the server keeps one.
+     */
+    session_id?: string;
+    /**
+     * `"streamable-http"`, `"sse"`, or a newer word.
+     */
+    transport_type?: string;
+}
+
+/**
+ * An MCP server that needs authorization.
+ */
+export interface McpServerAuth {
+    /**
+     * The server's id; its name where only that was given.
+     */
+    id: string;
+    /**
+     * The server's name.
+     */
+    name: string;
+    /**
+     * `name`, as the reference pages spell it.
+     */
+    mcp_server_name: string;
+    /**
+     * Where the user authorizes it.
+     */
+    auth_url: string;
+    /**
+     * The threads that wait for it, where the server says so.
+     */
+    thread_ids: string[];
+}
+
+/**
+ * One item of a turn's input.
+ *
+ * User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
+ * with each other, and together they must answer every call that waits. A turn paused by
+ * `mcp.auth_required` is resumed with no input at all.
+ */
+export type TurnInputItem = { type: "user.message"; content: UserContent } | { type: "user.tool_approval"; thread_id: string; tool_call_id: string; approval: Approval } | { type: "user.tool_response"; thread_id: string; tool_call_id: string; content: string };
+
+/**
+ * The content of a user's message.
+ */
+export type UserContent = string | ContentPart[];
+
+/**
+ * A part of a user's message.
+ */
+export type ContentPart = { type: "text"; text: string } | { type: "file"; name: string; data: string; file?: FileUpload } | { type: "file_upload"; file: FileUpload; name?: string; data?: string };
+
+/**
+ * A file in the reference pages' spelling.
+ */
+export interface FileUpload {
+    /**
+     * The file's name, as the agent sees it.
+     */
+    filename: string;
+    /**
+     * `data:<mime>;base64,<payload>`
+     */
+    file_data: string;
+}
+
+/**
+ * The verdict on a tool call.
+ */
+export type Approval = { status: "allow" } | { status: "deny"; reason?: string };
+
+/**
+ * A session, or a draft of one (`type` tells which), as a server keeps it.
+ */
+export interface SessionRecord {
+    /**
+     * `"session"`, or `"session/draft"` for one whose agent is still being written.
+     */
+    type: "session" | "session/draft";
+    /**
+     * The session's id.
+     */
+    id: string;
+    /**
+     * The saved agent's name; a draft may have none.
+     */
+    agent_name: string | null;
+    /**
+     * A label for people; servers derive it from the first message.
+     */
+    title: string | null;
+    /**
+     * Who created it.
+     */
+    created_by_subject: Subject | null;
+    /**
+     * ISO 8601.
+     */
+    created_at: string | null;
+    /**
+     * ISO 8601.
+     */
+    updated_at: string | null;
+    /**
+     * A draft's agent, as the server's schema has it.
+     */
+    agent_spec?: Record<string, unknown>;
+}
+
+/**
+ * A turn as a server keeps it.
+ */
+export interface TurnRecord {
+    /**
+     * The turn's id.
+     */
+    id: string;
+    /**
+     * Its session.
+     */
+    session_id: string | null;
+    /**
+     * The turn that it follows; `null` for a first turn.
+     */
+    previous_turn_id: string | null;
+    /**
+     * What it was given.
+     */
+    input: TurnInputItem[];
+    /**
+     * Where it stands.
+     */
+    state: TurnState;
+    /**
+     * Who created it.
+     */
+    created_by?: CreatedBy;
+    /**
+     * Who created it, where that is a subject.
+     */
+    created_by_subject: Subject | null;
+    /**
+     * ISO 8601.
+     */
+    created_at: string | null;
+}
+
+/**
+ * An entry of a session's event list.
+ */
+export interface SessionEvent {
+    /**
+     * The turn that the event belongs to.
+     */
+    turn_id: string;
+    /**
+     * The event; never a delta.
+     */
+    event: Event;
+}

@@ -1,0 +1,45 @@
+// Listeners: added, removed, and told, none of which another listener can break.
+
+/** Listeners by topic. */
+export class Listeners<Topics extends object> {
+  readonly #topics = new Map<keyof Topics, Set<(value: never) => void>>();
+
+  /** How many listeners there are. */
+  get size(): number {
+    let size = 0;
+    for (const listeners of this.#topics.values()) size += listeners.size;
+    return size;
+  }
+
+  /** Adds a listener; gives what removes it. */
+  add<T extends keyof Topics>(topic: T, listener: (value: Topics[T]) => void): () => void {
+    // Its own function each time: one listener may be added twice, and is then removed once at a time.
+    const entry = (value: Topics[T]): void => listener(value);
+    let listeners = this.#topics.get(topic);
+    if (!listeners) this.#topics.set(topic, (listeners = new Set()));
+    listeners.add(entry as (value: never) => void);
+    return () => listeners.delete(entry as (value: never) => void);
+  }
+
+  /** Whether anybody listens to one of these topics. */
+  has(topic: keyof Topics): boolean {
+    return (this.#topics.get(topic)?.size ?? 0) > 0;
+  }
+
+  /** Tells the listeners of a topic. One that throws is reported as an uncaught error, and breaks nothing. */
+  tell<T extends keyof Topics>(topic: T, value: Topics[T]): void {
+    for (const listener of [...(this.#topics.get(topic) ?? [])]) {
+      try {
+        (listener as (value: Topics[T]) => void)(value);
+      } catch (error) {
+        reportUncaught(error);
+      }
+    }
+  }
+}
+
+/** Surfaces an error where errors of event listeners surface. */
+export function reportUncaught(error: unknown): void {
+  if (typeof reportError === "function") reportError(error);
+  else queueMicrotask(() => { throw error; });
+}

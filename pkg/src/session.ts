@@ -1,0 +1,153 @@
+// A session: a conversation with an agent, turn by turn.
+import type { CoreClient, CoreSession } from "../core/core.js";
+import { call, list, type ListOptions, type RequestOptions } from "./calls.js";
+import { adoptingNow } from "./errors.js";
+import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
+import { Turn } from "./turn.js";
+
+/** What a turn is given: a text is a user's message. */
+export type TurnInput = string | TurnInputItem | readonly TurnInputItem[];
+
+/** What `createTurn` takes. */
+export interface CreateTurnOptions {
+  /** Nothing, or `[]`, goes on after `mcp.auth_required`. */
+  input?: TurnInput | null;
+  /** `"auto"` follows the session's last turn; `"none"` begins afresh; an id branches off from that turn. */
+  previousTurnId?: "auto" | "none" | (string & {}) | null;
+}
+
+/** A conversation with an agent. */
+export class Session {
+  readonly #client: CoreClient;
+  readonly #core: CoreSession;
+  readonly #memory: WebAssembly.Memory;
+  #record: SessionRecord;
+
+  /** @internal */
+  constructor(client: CoreClient, memory: WebAssembly.Memory, record: SessionRecord) {
+    this.#client = client;
+    this.#core = client.session(record.id);
+    this.#memory = memory;
+    this.#record = record;
+  }
+
+  /** Names the session; keep it to come back with `client.agents.getSession(id)`. */
+  get id(): string {
+    return this.#record.id;
+  }
+
+  /** `"session/draft"` for one whose agent is given by `agentSpec`. */
+  get type(): "session" | "session/draft" {
+    return this.#record.type;
+  }
+
+  /** The saved agent's name. */
+  get agentName(): string | null {
+    return this.#record.agent_name;
+  }
+
+  /** A label for people, once the server has derived one. */
+  get title(): string | null {
+    return this.#record.title;
+  }
+
+  /** A draft's agent, in the server's schema. */
+  get agentSpec(): Record<string, unknown> | null {
+    return this.#record.agent_spec ?? null;
+  }
+
+  /** Who created it. */
+  get createdBySubject(): Subject | null {
+    return this.#record.created_by_subject;
+  }
+
+  /** ISO 8601. */
+  get createdAt(): string | null {
+    return this.#record.created_at;
+  }
+
+  /** ISO 8601. */
+  get updatedAt(): string | null {
+    return this.#record.updated_at;
+  }
+
+  /**
+   * Prepares a turn. There is no request yet: `stream()`, `waitForCompletion()` or `state()` starts it.
+   *
+   * Throws an `InputError` if the input breaks a rule (user messages are not mixed with answers, every
+   * pending call is answered, files are data URIs), and a `StateError` if the session was cancelled.
+   */
+  createTurn(options: CreateTurnOptions = {}): Turn {
+    const input = JSON.stringify(options.input ?? null);
+    return adoptingNow(() => {
+      const core = this.#core.createTurn(input, options.previousTurnId ?? undefined);
+      return new Turn(this, this.#client, core, this.#memory, null);
+    });
+  }
+
+  /** Lists the turns, newest first, over all pages. */
+  listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
+    let isNewest = options.pageToken === undefined;
+    return list(this.#client, "listTurns", this.#params(), options, (record: TurnRecord) => {
+      const turn = this.#attach(record, isNewest);
+      isNewest = false;
+      return turn;
+    });
+  }
+
+  /** Reads a turn by its id. */
+  async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
+    return this.#attach(await call(this.#client, "getTurn", this.#params({ turnId: id }), options.signal), false);
+  }
+
+  /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
+  listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<SessionEvent, void, undefined> {
+    return list(this.#client, "listSessionEvents", this.#params(), options, (event: SessionEvent) => event);
+  }
+
+  /**
+   * The conversation so far, oldest turn first, each finished turn with its snapshot filled. A last turn
+   * that still runs is among them, unfilled: its `stream()` brings all of it.
+   */
+  async history(options: RequestOptions = {}): Promise<Turn[]> {
+    const turns: Turn[] = [];
+    for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.unshift(turn);
+    const events = new Map<string, SessionEvent["event"][]>();
+    for await (const { turn_id, event } of this.listEvents({ ...options, limit: 100 })) {
+      const own = events.get(turn_id);
+      if (own) own.unshift(event);
+      else events.set(turn_id, [event]);
+    }
+    for (const turn of turns) turn.fill(events.get(turn.id ?? "") ?? []);
+    return turns;
+  }
+
+  /** Cancels the session and the turn that runs. Afterwards `createTurn` throws. */
+  async cancel(options: RequestOptions = {}): Promise<void> {
+    await call(this.#client, "cancelSession", this.#params(), options.signal);
+    this.#core.markCancelled();
+  }
+
+  /** Changes a draft's agent. */
+  async update(options: RequestOptions & { agentSpec?: Record<string, unknown> }): Promise<this> {
+    const { signal, ...rest } = options;
+    this.#record = await call(this.#client, "updateDraftSession", this.#params(rest), signal);
+    return this;
+  }
+
+  /** Reads the session again: its title comes with the first turn. */
+  async refresh(options: RequestOptions = {}): Promise<this> {
+    const name = this.type === "session" ? "getSession" : "getDraftSession";
+    this.#record = await call(this.#client, name, this.#params(), options.signal);
+    return this;
+  }
+
+  #attach(record: TurnRecord, isNewest: boolean): Turn {
+    const core = adoptingNow(() => this.#core.attachTurn(JSON.stringify(record), isNewest));
+    return new Turn(this, this.#client, core, this.#memory, record);
+  }
+
+  #params(more: object = {}): object {
+    return { sessionId: this.id, ...more };
+  }
+}

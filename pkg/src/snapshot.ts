@@ -1,0 +1,282 @@
+// What a page shows of a turn: an immutable picture, made anew only where something changed.
+import type { CoreTurn } from "../core/core.js";
+import { lend } from "./delivery.js";
+import type { TurnwireError } from "./errors.js";
+import type { AgentInfo, McpServer, ParentCall, ToolInfo, TurnInputItem, TurnState, Usage } from "./events.js";
+
+/** Where a turn stands. */
+export type TurnStatus = "unstarted" | "starting" | "running" | "done" | "cancelled" | "error" | "incomplete";
+
+/** A turn at one moment. Immutable; what did not change since the last snapshot is the same object. */
+export interface TurnSnapshot {
+  readonly turn_id: string | null;
+  readonly status: TurnStatus;
+  /** What the server says of the turn, once it has ended. */
+  readonly state: TurnState | null;
+  /** Why the stream ended, if not with the turn. */
+  readonly error: TurnwireError | null;
+  readonly last_sequence_number: number;
+  readonly input: readonly TurnInputItem[];
+  /** The main thread first, then sub-agents in the order in which they appeared. */
+  readonly threads: readonly ThreadSnapshot[];
+  /** What waits for an answer, over all threads. */
+  readonly required_actions: readonly RequiredAction[];
+  readonly mcp_servers: readonly McpServer[];
+  readonly sandbox_id: string | null;
+}
+
+/** A thread: the main agent's, or a sub-agent's. */
+export interface ThreadSnapshot {
+  /** `"main"`, or the sub-agent's thread id. */
+  readonly id: string;
+  readonly title: string | null;
+  /** The tool call that started it; `null` for the main thread. */
+  readonly parent: ParentCall | null;
+  readonly agent_info: AgentInfo | null;
+  /** The main thread stays `"running"`: it lives as long as its session. */
+  readonly status: "running" | "done" | "error";
+  /** Why it failed. */
+  readonly error: string | null;
+  readonly messages: readonly MessageSnapshot[];
+  /** Results of calls that were made in an earlier turn, for instance before an approval. */
+  readonly tool_responses: readonly (ToolCallResponse & { readonly tool_call_id: string })[];
+}
+
+/** A model message as far as it has come. */
+export interface MessageSnapshot {
+  readonly id: string;
+  readonly thread_id: string;
+  readonly created_at: string | null;
+  readonly name: string | null;
+  readonly content: string;
+  readonly reasoning_content: string;
+  readonly refusal: string;
+  readonly tool_calls: readonly ToolCallSnapshot[];
+  /** `null` while it streams. */
+  readonly finish_reason: string | null;
+  readonly usage: Usage | null;
+}
+
+/** A tool call as far as it has come. */
+export interface ToolCallSnapshot {
+  readonly id: string;
+  /** Its place among the message's calls. */
+  readonly index: number;
+  /** The name to show. */
+  readonly name: string;
+  /** JSON text; incomplete while `status` is `"streaming"`. */
+  readonly arguments: string;
+  readonly tool_info: ToolInfo | null;
+  readonly status: "streaming" | "running" | "approval_required" | "response_required" | "done";
+  readonly response: ToolCallResponse | null;
+  /** The sub-agent's thread that this call started. */
+  readonly thread_id: string | null;
+}
+
+/** The result of a tool call. */
+export interface ToolCallResponse {
+  readonly id: string;
+  readonly content: string;
+  readonly created_at: string | null;
+}
+
+/** One thing that waits for an answer. The next turn's input must answer all of them. */
+export type RequiredAction =
+  | {
+      /** Answer with `user.tool_approval`. */
+      readonly type: "tool.approval_required";
+      readonly thread_id: string;
+      readonly tool_call_id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly tool_info: ToolInfo | null;
+    }
+  | {
+      /** Answer with `user.tool_response`. */
+      readonly type: "tool.response_required";
+      readonly thread_id: string;
+      readonly tool_call_id: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly tool_info: ToolInfo | null;
+    }
+  | {
+      /** Let the user authorize at `auth_url`, then create a turn with no input. */
+      readonly type: "mcp.auth_required";
+      readonly server_id: string;
+      readonly server_name: string;
+      readonly auth_url: string;
+    };
+
+/** The parts of a snapshot that the turn itself knows. */
+export type TurnFacts = Pick<
+  TurnSnapshot,
+  "turn_id" | "status" | "state" | "error" | "last_sequence_number" | "input"
+>;
+
+// The document of `EventIndex::take_changes`.
+interface Changes {
+  turn?: Pick<TurnSnapshot, "required_actions" | "mcp_servers" | "sandbox_id">;
+  threads?: Omit<ThreadSnapshot, "messages">[];
+  messages?: ChangedMessage[];
+}
+
+interface ChangedMessage extends Omit<MessageSnapshot, "content" | "reasoning_content" | "tool_calls"> {
+  slot: number;
+  reset: boolean;
+  tool_calls: (Omit<ToolCallSnapshot, "arguments" | "index"> | null)[];
+}
+
+const STRIDE = 5;
+const CONTENT = 0;
+const REASONING = 1;
+const WIDE = 1 << 8;
+
+/** Mirrors a turn's index; pays for what changed, however long the history is. */
+export class SnapshotMirror {
+  readonly #core: CoreTurn;
+  readonly #memory: WebAssembly.Memory;
+  readonly #messages: MessageSnapshot[] = [];
+  #threads: readonly ThreadSnapshot[] = [];
+  #turn: NonNullable<Changes["turn"]> = { required_actions: [], mcp_servers: [], sandbox_id: null };
+  #snapshot: TurnSnapshot | undefined;
+
+  constructor(core: CoreTurn, memory: WebAssembly.Memory) {
+    this.#core = core;
+    this.#memory = memory;
+  }
+
+  /** The snapshot with these facts; the same object as before if nothing changed. */
+  take(facts: TurnFacts): TurnSnapshot {
+    const document = this.#core.takeChanges();
+    if (document !== undefined) this.#apply(JSON.parse(document) as Changes);
+    const last = this.#snapshot;
+    if (document === undefined && last !== undefined && sameFacts(last, facts)) return last;
+    return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
+  }
+
+  #apply(changes: Changes): void {
+    const touched = new Set<string>();
+    for (const head of changes.messages ?? []) {
+      touched.add(head.thread_id);
+      this.#messages[head.slot] = this.#withHead(this.#messages[head.slot], head);
+    }
+    for (const slot of this.#append()) touched.add(this.#messages[slot]!.thread_id);
+    if (changes.turn) this.#turn = frozenDeep(changes.turn);
+    if (changes.threads || touched.size > 0) this.#arrange(changes.threads ?? this.#threads, touched);
+  }
+
+  #withHead(before: MessageSnapshot | undefined, head: ChangedMessage): MessageSnapshot {
+    const { slot: _slot, reset, tool_calls, ...fields } = head;
+    const kept = reset ? undefined : before;
+    const calls = tool_calls.map((call, index): ToolCallSnapshot => {
+      const known = kept?.tool_calls[index];
+      const next = { ...(call ?? HOLE), index, arguments: known?.arguments ?? "" };
+      return known && sameCall(known, next) ? known : frozenDeep(next);
+    });
+    return Object.freeze({
+      ...fields,
+      usage: frozenDeep(fields.usage),
+      content: kept?.content ?? "",
+      reasoning_content: kept?.reasoning_content ?? "",
+      tool_calls: Object.freeze(calls),
+    });
+  }
+
+  /** Appends the pieces of text that came with the changes; gives the slots of their messages. */
+  #append(): Set<number> {
+    const { records, ascii, wide } = lend(this.#memory, this.#core.changeRecords());
+    const slots = new Set<number>();
+    for (let at = 0; at < records.length; at += STRIDE) {
+      const [slot, field, call, start, length] = records.subarray(at, at + STRIDE) as unknown as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      const text = (field & WIDE ? wide : ascii).slice(start, start + length);
+      this.#messages[slot] = Object.freeze(appended(this.#messages[slot]!, field & 0xff, call, text));
+      slots.add(slot);
+    }
+    return slots;
+  }
+
+  /** Makes the threads anew that changed: in themselves, or in one of their messages. */
+  #arrange(heads: readonly (Omit<ThreadSnapshot, "messages"> & Partial<ThreadSnapshot>)[], touched: Set<string>): void {
+    const before = new Map(this.#threads.map((thread) => [thread.id, thread]));
+    const messages = new Map<string, MessageSnapshot[]>();
+    for (const id of touched) messages.set(id, []);
+    if (touched.size > 0) {
+      for (const message of this.#messages) messages.get(message.thread_id)?.push(message);
+    }
+    const threads = heads.map((head): ThreadSnapshot => {
+      const known = before.get(head.id);
+      const own = messages.get(head.id) ?? known?.messages ?? [];
+      const next = { ...head, messages: Object.freeze(own) };
+      return known && sameThread(known, next) ? known : (frozenDeep(next) as ThreadSnapshot);
+    });
+    this.#threads = Object.freeze(threads);
+  }
+}
+
+/** A call of which no delta has come yet. */
+const HOLE: Omit<ToolCallSnapshot, "arguments" | "index"> = {
+  id: "",
+  name: "",
+  tool_info: null,
+  status: "streaming",
+  response: null,
+  thread_id: null,
+};
+
+function appended(message: MessageSnapshot, field: number, call: number, text: string): MessageSnapshot {
+  switch (field) {
+    case CONTENT:
+      return { ...message, content: message.content + text };
+    case REASONING:
+      return { ...message, reasoning_content: message.reasoning_content + text };
+    default: {
+      const calls = [...message.tool_calls];
+      const known = calls[call]!;
+      calls[call] = Object.freeze({ ...known, arguments: known.arguments + text });
+      return { ...message, tool_calls: Object.freeze(calls) };
+    }
+  }
+}
+
+function sameFacts(last: TurnSnapshot, facts: TurnFacts): boolean {
+  return (Object.keys(facts) as (keyof TurnFacts)[]).every((name) => last[name] === facts[name]);
+}
+
+function sameCall(known: ToolCallSnapshot, next: ToolCallSnapshot): boolean {
+  return (
+    known.id === next.id &&
+    known.name === next.name &&
+    known.status === next.status &&
+    known.thread_id === next.thread_id &&
+    known.response?.id === next.response?.id &&
+    known.response?.content === next.response?.content &&
+    known.tool_info?.type === next.tool_info?.type
+  );
+}
+
+function sameThread(known: ThreadSnapshot, next: Omit<ThreadSnapshot, "messages"> & Partial<ThreadSnapshot>): boolean {
+  return (
+    known.messages === next.messages &&
+    known.status === next.status &&
+    known.title === next.title &&
+    known.tool_responses.length === next.tool_responses.length &&
+    known.parent?.tool_call_id === next.parent?.tool_call_id &&
+    known.agent_info?.name === next.agent_info?.name
+  );
+}
+
+/** Freezes a small document that came as JSON. What is frozen already was frozen whole. */
+function frozenDeep<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(frozenDeep);
+  }
+  return value;
+}

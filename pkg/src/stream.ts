@@ -1,0 +1,96 @@
+// The async iterator of a turn's stream.
+import type { StreamEvent } from "./delivery.js";
+
+/** Where the iterator gets its events from. */
+export interface EventSource {
+  /** Appends the events that have come since the last time. */
+  drain(events: StreamEvent[]): void;
+  /** Nobody reads any further. */
+  release(): void;
+}
+
+/**
+ * The events of a turn, in order, each once. To be iterated once; leaving the loop early releases the
+ * connection, and the turn itself goes on.
+ */
+export class TurnStream implements AsyncIterableIterator<StreamEvent, void, undefined> {
+  readonly #source: EventSource;
+  #events: StreamEvent[] = [];
+  #next = 0;
+  #waiting: { resolve: (result: IteratorResult<StreamEvent, void>) => void; reject: (error: unknown) => void }[] = [];
+  #end: { error?: unknown } | undefined;
+
+  /** @internal */
+  constructor(source: EventSource) {
+    this.#source = source;
+  }
+
+  /** Whether somebody waits for the next event. @internal */
+  get isAwaited(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Takes events that were made for other listeners already. @internal */
+  push(events: readonly StreamEvent[]): void {
+    if (this.#end) return;
+    for (const event of events) this.#events.push(event);
+    this.#serve();
+  }
+
+  /** The stream has ended: what came is still delivered, then the error. @internal */
+  end(error?: unknown): void {
+    if (this.#end) return;
+    this.#source.drain(this.#events);
+    this.#end = error === undefined ? {} : { error };
+    this.#serve();
+  }
+
+  next(): Promise<IteratorResult<StreamEvent, void>> {
+    const event = this.#take();
+    if (event) return Promise.resolve({ done: false, value: event });
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (this.#end) this.#serve();
+    });
+  }
+
+  /** Stops listening. Called by the language when a loop is left. */
+  return(): Promise<IteratorResult<StreamEvent, void>> {
+    this.#end = {};
+    this.#events = [];
+    this.#next = 0;
+    this.#serve();
+    this.#source.release();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #take(): StreamEvent | undefined {
+    if (this.#next === this.#events.length) {
+      this.#events.length = 0;
+      this.#next = 0;
+      if (!this.#end) this.#source.drain(this.#events);
+    }
+    return this.#events[this.#next] && this.#events[this.#next++];
+  }
+
+  #serve(): void {
+    while (this.#waiting.length > 0) {
+      const event = this.#take();
+      if (event) {
+        this.#waiting.shift()!.resolve({ done: false, value: event });
+      } else if (this.#end) {
+        const { error } = this.#end;
+        this.#end = {};
+        const { resolve, reject } = this.#waiting.shift()!;
+        if (error === undefined) resolve({ done: true, value: undefined });
+        else reject(error);
+      } else {
+        return;
+      }
+    }
+  }
+}

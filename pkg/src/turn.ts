@@ -1,0 +1,303 @@
+// A turn: one request to the agent and everything that it answers.
+import type { CoreClient, CoreTurn } from "../core/core.js";
+import { call, list, type ListOptions, type RequestOptions } from "./calls.js";
+import { EventReader, lend, type StreamEvent } from "./delivery.js";
+import { adopt, adopting, adoptingNow, StateError, type TurnwireError } from "./errors.js";
+import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
+import { FrameNotifier } from "./frames.js";
+import { Listeners } from "./listeners.js";
+import type { Session } from "./session.js";
+import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
+import { TurnStream } from "./stream.js";
+
+/** What `stream` takes. */
+export interface StreamOptions extends RequestOptions {
+  /**
+   * Only for a turn that has started: events after this one. By default after the last that this object
+   * delivered; it never goes back behind that.
+   */
+  afterSequenceNumber?: number;
+}
+
+/** The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream. */
+export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & {
+  event: StreamEvent;
+  error: TurnwireError;
+};
+
+/** One request to the agent and everything that it answers. */
+export class Turn {
+  /** The session that the turn belongs to. */
+  readonly session: Session;
+  readonly #client: CoreClient;
+  readonly #core: CoreTurn;
+  readonly #memory: WebAssembly.Memory;
+  readonly #listeners = new Listeners<TurnTopics>();
+  readonly #reader = new EventReader();
+  readonly #mirror: SnapshotMirror;
+  readonly #frames = new FrameNotifier();
+  #record: Partial<TurnRecord>;
+  #input: readonly TurnInputItem[];
+  #state: TurnState | null = null;
+  #error: TurnwireError | null = null;
+  #stream: TurnStream | undefined;
+  #reading: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(session: Session, client: CoreClient, core: CoreTurn, memory: WebAssembly.Memory, record: TurnRecord | null) {
+    this.session = session;
+    this.#client = client;
+    this.#core = core;
+    this.#memory = memory;
+    this.#mirror = new SnapshotMirror(core, memory);
+    this.#record = record ?? {};
+    this.#input = record?.input ?? (JSON.parse(core.input ?? "[]") as TurnInputItem[]);
+  }
+
+  /** The turn's id; `null` until it has started. */
+  get id(): string | null {
+    return this.#core.id ?? null;
+  }
+
+  /** The turn that this one follows; `null` for a first turn, and until it has started. */
+  get previousTurnId(): string | null {
+    this.#learn();
+    return this.#record.previous_turn_id ?? null;
+  }
+
+  /** Who created it, by name; `null` until it has started. */
+  get createdBy(): string | null {
+    this.#learn();
+    const by: CreatedBy | undefined = this.#record.created_by ?? this.#record.created_by_subject ?? undefined;
+    return typeof by === "object" ? by.subject_slug || by.subject_id : (by ?? null);
+  }
+
+  /** Who created it; `null` until it has started, and where the server gives only a name. */
+  get createdBySubject(): Subject | null {
+    this.#learn();
+    return this.#record.created_by_subject ?? null;
+  }
+
+  /** ISO 8601; `null` until it has started. */
+  get createdAt(): string | null {
+    this.#learn();
+    return this.#record.created_at ?? null;
+  }
+
+  /** What the turn was given. */
+  get input(): readonly TurnInputItem[] {
+    return this.#input;
+  }
+
+  /** Where the turn stands, as far as is known here. `state()` asks the server. */
+  get status(): TurnStatus {
+    return this.#core.status as TurnStatus;
+  }
+
+  /** The number of the last event that came; 0 before the first. */
+  get lastSequenceNumber(): number {
+    return this.#core.lastSequenceNumber;
+  }
+
+  /**
+   * Streams the turn: starts it, or attaches to it if it has started. The request goes out at once.
+   *
+   * Throws a `StateError` if the turn is streamed already or has ended. The iteration throws an
+   * `IncompleteError` if the stream ends before the turn, and an `AbortError` when `signal` is aborted;
+   * the turn itself goes on then. `cancel()` stops it.
+   */
+  stream(options: StreamOptions = {}): TurnStream {
+    const release = new AbortController();
+    const stream = new TurnStream({
+      drain: (events) => this.#drain(events),
+      release: () => release.abort(),
+    });
+    this.#read(options, release);
+    this.#core.setWantsEvents(true);
+    this.#stream = stream;
+    // The iterator reports how it ended; a stream that nobody iterates must not raise an alarm.
+    this.#reading!.then(
+      () => this.#finish(stream),
+      (error: TurnwireError) => this.#finish(stream, error),
+    );
+    return stream;
+  }
+
+  /** Asks the server how the turn stands. Starts the turn, without a stream, if it has not started. */
+  async state(options: RequestOptions = {}): Promise<TurnState> {
+    if (this.status === "unstarted") await this.#start(options);
+    const record: TurnRecord = await adopting(async () =>
+      JSON.parse(await this.#core.refresh("state", options.signal)) as TurnRecord,
+    );
+    this.#record = record;
+    this.#changed();
+    return record.state;
+  }
+
+  /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
+  listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
+    adoptingNow(() => this.#core.requireStarted("listEvents"));
+    const params = { sessionId: this.session.id, turnId: this.id };
+    return list(this.#client, "listTurnEvents", params, options, (event: Event) => event);
+  }
+
+  /**
+   * Waits until the turn has ended, and gives how. Starts the turn if it has not started: with a stream if
+   * there are listeners or subscribers, otherwise without one, asking for the state now and then.
+   *
+   * Rejects with an `IncompleteError` if the stream that is being read ends before the turn does.
+   */
+  async waitForCompletion(options: RequestOptions = {}): Promise<TerminalState> {
+    if (this.#reading === undefined && !this.#isOver && (this.#listeners.size > 0 || this.#frames.size > 0)) {
+      this.#read(options, new AbortController());
+      this.#core.setWantsEvents(this.#listeners.size > 0);
+      this.#reading!.then(() => this.#finish(), (error: TurnwireError) => this.#finish(undefined, error));
+    }
+    if (this.#reading !== undefined) await this.#orAborted(this.#reading, options.signal);
+    else if (!this.#isOver) await this.#poll(options);
+    this.#learn();
+    if (this.#state === null) throw new StateError("turn_not_running", "how the turn ended is not known");
+    return this.#state as TerminalState;
+  }
+
+  /**
+   * Stops the turn on the server. A few more events may come, `turn.done` last: keep reading. It may be
+   * called more than once.
+   */
+  async cancel(options: RequestOptions = {}): Promise<void> {
+    adoptingNow(() => this.#core.requireStarted("cancel"));
+    await call(this.#client, "cancelSession", { sessionId: this.session.id }, options.signal);
+  }
+
+  /**
+   * Calls `listener` with every event of a type, or with all of them (`"event"`), or with the error that
+   * ended a stream (`"error"`). Gives the function that removes it. A listener that throws breaks nothing.
+   */
+  on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
+    this.#core.setWantsEvents(true);
+    return this.#listeners.add(type, listener);
+  }
+
+  /** The turn as it stands. Immutable; what did not change since the last one is the same object. Bound. */
+  readonly snapshot = (): TurnSnapshot => {
+    this.#learn();
+    return this.#mirror.take({
+      turn_id: this.id,
+      status: this.status,
+      state: this.#state,
+      error: this.#error,
+      last_sequence_number: this.lastSequenceNumber,
+      input: this.#input,
+    });
+  };
+
+  /**
+   * Calls `listener` when there is a new snapshot, at most once per animation frame; in a hidden tab, where
+   * there are no frames, by a timer. Gives the function that ends it. Bound, so that
+   * `useSyncExternalStore(turn.subscribe, turn.snapshot)` works as it stands.
+   */
+  readonly subscribe = (listener: () => void): (() => void) => this.#frames.add(listener);
+
+  /** Takes listed events of a finished turn into the snapshot. @internal */
+  fill(events: readonly Event[]): void {
+    adoptingNow(() => this.#core.applyListed(JSON.stringify(events)));
+    this.#changed();
+  }
+
+  get #isOver(): boolean {
+    return ["done", "cancelled", "error"].includes(this.status);
+  }
+
+  /** Begins to read the turn's stream. */
+  #read(options: StreamOptions, release: AbortController): void {
+    const { signal, afterSequenceNumber } = options;
+    const follow = (): void => release.abort(signal?.reason);
+    if (signal?.aborted) follow();
+    const reading = adoptingNow(() => this.#core.stream(afterSequenceNumber, release.signal, () => this.#woken()));
+    signal?.addEventListener("abort", follow, { once: true });
+    this.#error = null;
+    this.#reading = adopting(() => reading as Promise<void>).finally(() => signal?.removeEventListener("abort", follow));
+    this.#changed();
+  }
+
+  /** Starts the turn without a stream. */
+  async #start(options: RequestOptions): Promise<void> {
+    const starting = adopting(() => this.#core.start(options.signal));
+    this.#changed();
+    await starting.finally(() => this.#changed());
+  }
+
+  async #poll(options: RequestOptions): Promise<void> {
+    if (this.status === "unstarted") await this.#start(options);
+    if (this.status === "starting") throw new StateError("turn_not_started", "the turn is being started elsewhere");
+    await adopting(() => this.#core.poll(options.signal));
+    this.#changed();
+  }
+
+  async #orAborted(reading: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+    if (signal === undefined) return reading;
+    let abort = (): void => {};
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(adopt({ code: "aborted", message: "the signal was aborted", cause: signal.reason }));
+      signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) abort();
+    });
+    await Promise.race([reading, aborted]).finally(() => signal.removeEventListener("abort", abort));
+  }
+
+  /** A chunk was read. */
+  #woken(): void {
+    this.#frames.notify();
+    if (this.#listeners.size === 0 && !this.#stream?.isAwaited) return;
+    const events: StreamEvent[] = [];
+    this.#drain(events);
+    if (events.length > 0) this.#stream?.push(events);
+  }
+
+  /** Takes the events that have come, and tells the listeners. */
+  #drain(events: StreamEvent[]): void {
+    const header = this.#core.events();
+    if (header === 0) return;
+    const from = events.length;
+    this.#reader.read(lend(this.#memory, header), events);
+    this.#core.clearEvents();
+    if (this.#listeners.size === 0) return;
+    for (let at = from; at < events.length; at += 1) {
+      const event = events[at]!;
+      this.#listeners.tell(event.type, event as never);
+      this.#listeners.tell("event", event);
+    }
+  }
+
+  #finish(stream?: TurnStream, error?: TurnwireError): void {
+    this.#reading = undefined;
+    this.#stream = undefined;
+    const rest: StreamEvent[] = [];
+    this.#drain(rest);
+    stream?.push(rest);
+    // A loop that was left has had its end; only others learn of the abort that this makes.
+    if (error !== undefined) {
+      this.#error = error;
+      this.#listeners.tell("error", error);
+    }
+    stream?.end(error);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#frames.notify();
+  }
+
+  /** Takes what the core has learnt of the turn as a whole. */
+  #learn(): void {
+    const created = this.#core.takeCreated();
+    if (created !== undefined) {
+      const record = JSON.parse(created) as Partial<TurnCreated & TurnRecord>;
+      this.#record = record as Partial<TurnRecord>;
+      if (record.input && record.input.length > 0) this.#input = record.input;
+    }
+    const state = this.#core.takeState();
+    if (state !== undefined) this.#state = JSON.parse(state) as TerminalState;
+  }
+}
+
