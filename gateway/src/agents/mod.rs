@@ -1,0 +1,183 @@
+//! Scripted agents. The first word of the user's message chooses the script; everything else is
+//! answered by the support agent.
+
+mod compose;
+mod prompt;
+mod step;
+
+mod approval;
+mod error;
+mod file;
+mod length;
+mod long;
+mod markdown;
+mod mcp_auth;
+mod mixed;
+mod parallel;
+mod plain;
+mod question;
+mod reasoning;
+mod sandbox;
+mod slow;
+mod subagents;
+mod support;
+mod tools;
+mod unicode;
+
+use std::fmt::Write;
+use std::time::Duration;
+
+pub(crate) use prompt::{Answers, Approval, Attachment, Memory, Prompt};
+pub(crate) use step::{Ending, MAIN, MessageKey, Resume, Server, Step, Steps, SubAgent, Tool};
+
+/// The fact under which a conversation keeps the id of its sandbox.
+pub(crate) const SANDBOX: &str = "sandbox";
+
+/// One scripted agent.
+#[derive(Debug)]
+pub(crate) struct Script {
+    name: &'static str,
+    /// What it shows, for people who look for something to try.
+    about: &'static str,
+    /// Its own pace, where the usual one would not fit.
+    pub(crate) beat: Option<Duration>,
+    pub(crate) play: fn(&Prompt) -> Steps,
+}
+
+impl Script {
+    const fn new(name: &'static str, about: &'static str, play: fn(&Prompt) -> Steps) -> Self {
+        Self {
+            name,
+            about,
+            beat: None,
+            play,
+        }
+    }
+
+    const fn at(self, beat: Duration) -> Self {
+        Self {
+            beat: Some(beat),
+            ..self
+        }
+    }
+}
+
+static SUPPORT: Script = Script::new("support", "a small support desk", support::play);
+
+static SCRIPTS: [Script; 17] = [
+    Script::new("plain", "a short answer", plain::play),
+    Script::new("reasoning", "thinks before it answers", reasoning::play),
+    Script::new("markdown", "headings, a table, code", markdown::play),
+    Script::new(
+        "unicode",
+        "emoji, right-to-left, CJK, combining marks",
+        unicode::play,
+    ),
+    Script::new("tools", "one tool call after another", tools::play),
+    Script::new("parallel", "three tool calls at once", parallel::play),
+    Script::new(
+        "approval",
+        "a tool call that needs your consent",
+        approval::play,
+    ),
+    Script::new("question", "asks you to choose", question::play),
+    Script::new(
+        "mixed",
+        "consent, a question and a plain call in one message",
+        mixed::play,
+    ),
+    Script::new(
+        "subagents",
+        "three sub-agents, one of which fails",
+        subagents::play,
+    ),
+    Script::new(
+        "mcp-auth",
+        "a tool server that wants you to sign in",
+        mcp_auth::play,
+    ),
+    Script::new(
+        "sandbox",
+        "runs code and leaves a file to download",
+        sandbox::play,
+    ),
+    Script::new("file", "tells what you attached", file::play),
+    Script::new("long", "100,000 deltas; `long 5000` for fewer", long::play).at(Duration::ZERO),
+    Script::new(
+        "slow",
+        "a word a second: stop it, or drop the line",
+        slow::play,
+    )
+    .at(Duration::from_secs(1)),
+    Script::new("error", "fails in the middle of a word", error::play),
+    Script::new("length", "runs out of tokens", length::play),
+];
+
+/// The script for a message.
+pub(crate) fn choose(prompt: &Prompt) -> &'static Script {
+    let word = prompt.first_word();
+    let name = match word.as_str() {
+        "mcp" => "mcp-auth",
+        // The support desk itself invites people to write "file a ticket".
+        "file" if prompt.text.to_lowercase().contains("ticket") => SUPPORT.name,
+        other => other,
+    };
+    SCRIPTS
+        .iter()
+        .find(|script| script.name == name)
+        .unwrap_or(&SUPPORT)
+}
+
+/// All scripts as a Markdown list.
+pub(crate) fn catalog() -> String {
+    let mut list = String::new();
+    for script in &SCRIPTS {
+        // Writing into a string cannot fail.
+        let _ = writeln!(list, "- `{}`: {}", script.name, script.about);
+    }
+    list
+}
+
+/// Whether some script's agent uses a tool server of this name.
+pub(crate) fn knows_server(name: &str) -> bool {
+    [compose::CONSOLE, compose::HELPDESK, mcp_auth::CALENDAR]
+        .iter()
+        .any(|server| server.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(text: &str) -> &'static str {
+        let prompt = Prompt {
+            text: text.to_owned(),
+            ..Prompt::default()
+        };
+        choose(&prompt).name
+    }
+
+    #[test]
+    fn the_first_word_chooses() {
+        assert_eq!(chosen("  LONG 5000"), "long");
+        assert_eq!(chosen("Approval, please"), "approval");
+        assert_eq!(chosen("mcp"), "mcp-auth");
+        assert_eq!(chosen("mcp-auth now"), "mcp-auth");
+        assert_eq!(chosen("I want plain text"), "support");
+        assert_eq!(chosen("File this, please"), "file");
+        assert_eq!(chosen("File a ticket, please"), "support");
+        assert_eq!(chosen(""), "support");
+    }
+
+    #[test]
+    fn every_script_comes_to_an_end() {
+        for script in &SCRIPTS {
+            let prompt = Prompt {
+                text: format!("{} 50", script.name),
+                ..Prompt::default()
+            };
+            let last = (script.play)(&prompt).last();
+            assert!(matches!(last, Some(Step::End(_))), "{}", script.name);
+        }
+    }
+}

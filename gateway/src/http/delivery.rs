@@ -1,0 +1,146 @@
+//! How a request wants its events delivered: how fast, in writes of what size.
+
+use std::time::Duration;
+
+use axum::extract::Query;
+use axum::http::HeaderMap;
+use axum::http::Uri;
+use serde::Deserialize;
+
+/// The settings of one request. `None` leaves it to the script or the server.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Delivery {
+    /// The pause between two events of a turn that this request starts.
+    pub delay: Option<Duration>,
+    /// The exact size of each write of the response's body, in bytes; frames and characters are
+    /// cut wherever that falls. Only the last write is shorter.
+    pub chunk_bytes: Option<usize>,
+    /// The number of events in each write. Only the last write has fewer.
+    pub batch: Option<usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Settings {
+    delay_ms: Option<String>,
+    chunk_bytes: Option<String>,
+    batch: Option<String>,
+}
+
+impl Delivery {
+    /// Reads `?delay_ms=`, `?chunk_bytes=`, `?batch=`, and the headers `x-turnwire-delay-ms`,
+    /// `x-turnwire-chunk-bytes`, `x-turnwire-batch`, which win.
+    ///
+    /// The error says which setting cannot be understood.
+    pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Result<Self, String> {
+        // A query that cannot be read at all is the business of the endpoint itself.
+        let query = Query::<Settings>::try_from_uri(uri).unwrap_or_default().0;
+        let setting = |header: &str, query: Option<String>| {
+            let header = headers.get(header).and_then(|value| value.to_str().ok());
+            header.map(str::to_owned).or(query)
+        };
+        Ok(Self {
+            delay: setting("x-turnwire-delay-ms", query.delay_ms)
+                .map(|text| milliseconds(&text).ok_or_else(|| invalid("delay_ms", &text)))
+                .transpose()?,
+            chunk_bytes: setting("x-turnwire-chunk-bytes", query.chunk_bytes)
+                .map(|text| count(&text).ok_or_else(|| invalid("chunk_bytes", &text)))
+                .transpose()?
+                .filter(|&bytes| bytes > 0),
+            batch: setting("x-turnwire-batch", query.batch)
+                .map(|text| count(&text).ok_or_else(|| invalid("batch", &text)))
+                .transpose()?
+                .filter(|&events| events > 0),
+        })
+    }
+
+    /// These settings, and where they leave something open, the others.
+    pub(crate) fn or(self, other: Self) -> Self {
+        // A request that cuts its own way must not be cut again by a default.
+        let cuts = self.chunk_bytes.is_some() || self.batch.is_some();
+        Self {
+            delay: self.delay.or(other.delay),
+            chunk_bytes: if cuts {
+                self.chunk_bytes
+            } else {
+                other.chunk_bytes
+            },
+            batch: if cuts { self.batch } else { other.batch },
+        }
+    }
+}
+
+fn invalid(name: &str, text: &str) -> String {
+    format!("{name} must be a number that is not negative, got `{text}`")
+}
+
+/// Milliseconds with decimals, up to a day.
+fn milliseconds(text: &str) -> Option<Duration> {
+    let number: f64 = text.trim().parse().ok()?;
+    let seconds = number / 1000.0;
+    (0.0..=86_400.0)
+        .contains(&seconds)
+        .then(|| Duration::from_secs_f64(seconds))
+}
+
+/// A count; zero leaves the setting open.
+fn count(text: &str) -> Option<usize> {
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delivery(query: &str, headers: &[(&'static str, &'static str)]) -> Result<Delivery, String> {
+        let uri = format!("/x?{query}").parse().expect("a URI");
+        let headers = headers
+            .iter()
+            .map(|&(name, value)| {
+                (
+                    name.parse().expect("a name"),
+                    value.parse().expect("a value"),
+                )
+            })
+            .collect();
+        Delivery::of(&uri, &headers)
+    }
+
+    #[test]
+    fn headers_win_over_the_query() {
+        let settings = delivery("delay_ms=3&batch=9", &[("x-turnwire-delay-ms", "0.5")]);
+        let settings = settings.expect("valid settings");
+        assert_eq!(settings.delay, Some(Duration::from_micros(500)));
+        assert_eq!(settings.batch, Some(9));
+        assert_eq!(settings.chunk_bytes, None);
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        for query in [
+            "delay_ms=-1",
+            "delay_ms=NaN",
+            "chunk_bytes=many",
+            "batch=1.5",
+        ] {
+            let error = delivery(query, &[]).expect_err(query);
+            assert!(
+                error.contains(query.split('=').next().expect("a name")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_request_that_cuts_is_not_cut_again() {
+        let server = Delivery {
+            chunk_bytes: Some(7),
+            ..Delivery::default()
+        };
+        let request = Delivery {
+            batch: Some(2),
+            ..Delivery::default()
+        };
+        assert_eq!(request.or(server).chunk_bytes, None);
+        assert_eq!(Delivery::default().or(server).chunk_bytes, Some(7));
+    }
+}

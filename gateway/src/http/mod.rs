@@ -1,0 +1,8 @@
+//! What all protocols share on the HTTP side: how a stream is cut into writes, and access lines.
+
+pub(crate) mod access;
+mod delivery;
+mod stream;
+
+pub use delivery::Delivery;
+pub(crate) use stream::stream;

@@ -1,0 +1,96 @@
+//! The command line of the development gateway.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use tokio::net::TcpListener;
+use turnwire_gateway::{Config, Delivery, serve};
+
+/// A development gateway: agent protocols with scripted agents, in memory.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8790")]
+    listen: SocketAddr,
+    /// Accept only this bearer token. Without it, any token will do.
+    #[arg(long)]
+    token: Option<String>,
+    /// Serve the files of this directory at `/`.
+    #[arg(long, value_name = "DIR")]
+    www: Option<PathBuf>,
+    /// Write a line to stderr for each request.
+    #[arg(long)]
+    log: bool,
+    /// Pause between two events of a turn in milliseconds, decimals allowed; 0 is full speed.
+    /// Without it, each script has its own pace. Requests can set their own.
+    #[arg(long, value_name = "MS")]
+    delay_ms: Option<f64>,
+    /// Write streams in pieces of exactly this many bytes. Requests can set their own.
+    #[arg(long, value_name = "BYTES")]
+    chunk_bytes: Option<usize>,
+    /// Write this many events at once. Requests can set their own.
+    #[arg(long, value_name = "EVENTS")]
+    batch: Option<usize>,
+    /// Silence after which a stream gets a comment, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 15_000)]
+    ping_ms: u64,
+    /// How long a finished turn's stream can be read, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 300_000)]
+    keep_ms: u64,
+    /// How long a turn may take, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 600_000)]
+    turn_limit_ms: u64,
+}
+
+impl Arguments {
+    fn config(self) -> Config {
+        let delay = self.delay_ms.map(|ms| ms.clamp(0.0, 86_400_000.0) / 1000.0);
+        Config {
+            token: self.token,
+            www: self.www,
+            log: self.log,
+            delivery: Delivery {
+                delay: delay.map(Duration::from_secs_f64),
+                chunk_bytes: self.chunk_bytes.filter(|&bytes| bytes > 0),
+                batch: self.batch.filter(|&events| events > 0),
+            },
+            silence: Duration::from_millis(self.ping_ms),
+            stream_kept: Duration::from_millis(self.keep_ms),
+            turn_limit: Duration::from_millis(self.turn_limit_ms),
+            ..Config::default()
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    let arguments = Arguments::parse();
+    let listener = TcpListener::bind(arguments.listen).await?;
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "http://{}/", listener.local_addr()?)?;
+    stdout.flush()?;
+    // Open streams are dropped with the process: nobody waits for them.
+    tokio::select! {
+        served = serve(listener, arguments.config()) => served,
+        stopped = stopped() => stopped,
+    }
+}
+
+/// Waits for Ctrl-C, or for the signal to terminate where there is one.
+async fn stopped() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            pressed = tokio::signal::ctrl_c() => pressed,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}

@@ -1,0 +1,64 @@
+//! What the gateway remembers, all of it in memory: sessions, their turns, event logs, sandboxes.
+//!
+//! Documents are kept as the JSON of the protocol that made them, so that the store knows no
+//! protocol's words.
+
+mod id;
+mod log;
+mod page;
+mod sandbox;
+mod session;
+mod turn;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) use id::{Ids, random_suffix};
+pub(crate) use log::{EventLog, Read};
+pub(crate) use page::{Page, PageToken, paginate};
+pub(crate) use sandbox::{FileLookup, Sandboxes};
+pub(crate) use session::{Agent, Session};
+pub(crate) use turn::{Entry, Pending, PendingCall, Turn};
+
+/// Everything that one running gateway knows.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    pub(crate) ids: Ids,
+    pub(crate) sandboxes: Sandboxes,
+    /// By id; ids sort by creation, so this is also the order of creation.
+    sessions: Mutex<BTreeMap<String, Arc<Session>>>,
+}
+
+impl Store {
+    pub(crate) fn insert(&self, session: Session) -> Arc<Session> {
+        let session = Arc::new(session);
+        lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
+        session
+    }
+
+    /// The session of this id, if it lives in this space (a tenant of a protocol).
+    pub(crate) fn session(&self, space: &str, id: &str) -> Option<Arc<Session>> {
+        lock(&self.sessions)
+            .get(id)
+            .filter(|session| session.space == space)
+            .cloned()
+    }
+
+    pub(crate) fn remove(&self, session: &Session) {
+        lock(&self.sessions).remove(&session.id);
+    }
+
+    /// All sessions of a space, oldest first.
+    pub(crate) fn sessions(&self, space: &str) -> Vec<Arc<Session>> {
+        lock(&self.sessions)
+            .values()
+            .filter(|session| session.space == space)
+            .cloned()
+            .collect()
+    }
+}
+
+/// Locks, also after a panic elsewhere: every critical section here leaves its data whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

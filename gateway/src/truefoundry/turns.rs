@@ -1,0 +1,302 @@
+//! Turns: start, read, list, follow.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+
+use super::caller::{Caller, Dialect};
+use super::check::{Accepted, check};
+use super::error::ApiError;
+use super::extract::{JsonObject, Params};
+use super::input::InputItem;
+use super::objects::{TurnObject, data, list};
+use super::paging::{Paging, invalid_token};
+use super::recorder::TurnRecorder;
+use super::sessions::SessionPath;
+use crate::agents::{self, Prompt, Steps};
+use crate::http::{Delivery, stream};
+use crate::server::App;
+use crate::store::{Pending, Session, Turn, paginate};
+use crate::turns::{Pace, Stop, run};
+
+type Answer = Result<Response, ApiError>;
+
+/// The turn named in a path.
+#[derive(Debug, Deserialize)]
+pub(crate) struct TurnPath {
+    turn: String,
+}
+
+impl TurnPath {
+    pub(crate) fn find(&self, session: &Session) -> Result<Arc<Turn>, ApiError> {
+        session
+            .turn(&self.turn)
+            .ok_or_else(|| ApiError::no_turn(&self.turn))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct NewTurn {
+    input: Option<Vec<InputItem>>,
+    previous_turn_id: Option<String>,
+    stream: Option<bool>,
+}
+
+/// `POST …/sessions/{session}/turns`
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    Path(path): Path<SessionPath>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: JsonObject,
+) -> Answer {
+    let delivery = delivery(&app, &uri, &headers)?;
+    let session = path.find(&app, &caller)?;
+    if caller.dialect == Dialect::TrueForge {
+        refuse_null(&body)?;
+    }
+    let new: NewTurn = body.parse()?;
+    let streaming = new.stream.unwrap_or(true);
+    let origin = origin(&headers);
+    let turn = start(&app, &caller, &session, new, delivery, origin).await?;
+    if streaming {
+        return Ok(events(&app, turn, 0, delivery));
+    }
+    Ok(data(TurnObject::started(&session, &turn, caller.dialect)))
+}
+
+/// The open-source server takes a field or nothing, not `null`.
+fn refuse_null(body: &JsonObject) -> Result<(), ApiError> {
+    let null = ["input", "previous_turn_id"]
+        .into_iter()
+        .find(|field| body.0.get(*field) == Some(&Value::Null));
+    null.map_or(Ok(()), |field| {
+        Err(ApiError::invalid(format!("{field} must not be null")))
+    })
+}
+
+/// Starts a turn; it runs on by itself.
+async fn start(
+    app: &App,
+    caller: &Caller,
+    session: &Arc<Session>,
+    new: NewTurn,
+    delivery: Delivery,
+    origin: String,
+) -> Result<Arc<Turn>, ApiError> {
+    let items = new.input.unwrap_or_default();
+    let _starting = session.starting.lock().await;
+    let previous = previous(session, new.previous_turn_id.as_deref())?;
+    let accept = || {
+        let nothing = Pending::default();
+        let pending = previous
+            .as_ref()
+            .map(|turn| turn.progress().pending.clone());
+        check(&items, &pending.unwrap_or(nothing))
+            .map_err(|refusal| refusal.into_error(caller.dialect))
+    };
+    let mut accepted = accept()?;
+    if let Some(running) = session.last_turn().filter(|turn| turn.is_running()) {
+        running.stop(Stop::NextTurn);
+        running.log.closed().await;
+        // It may have paused by itself in the meantime.
+        accepted = accept()?;
+    }
+    let memory = previous.as_ref().map(|turn| turn.progress().memory.clone());
+    let turn = Turn::new(
+        caller.dialect.turn_id(app.store.ids.next()),
+        previous.as_ref().map(|turn| turn.id.clone()),
+        caller.subject.clone(),
+        // Items that were read from JSON can be written as JSON.
+        (!items.is_empty()).then(|| to_raw_value(&items).unwrap_or_default()),
+        accepted.text.clone(),
+        memory.unwrap_or_default(),
+    );
+    let (steps, preferred) = script(session, previous.as_deref(), accepted);
+    session.add(&turn);
+    let recorder = TurnRecorder::begin(app.clone(), Arc::clone(&turn), caller.dialect, origin);
+    let pace = Pace::new(delivery.delay.or(preferred).unwrap_or(app.config.beat));
+    let stop = turn.stop.subscribe();
+    let (limit, keep) = (app.config.turn_limit, app.config.stream_kept);
+    let running = Arc::clone(&turn);
+    tokio::spawn(async move {
+        run(steps, pace, limit, stop, recorder).await;
+        tokio::time::sleep(keep).await;
+        running.log.expire();
+    });
+    Ok(turn)
+}
+
+/// The turn that a new one follows: the last one (`auto`), none, or the one named.
+fn previous(session: &Session, id: Option<&str>) -> Result<Option<Arc<Turn>>, ApiError> {
+    match id {
+        None | Some("auto") => Ok(session.last_turn()),
+        Some("none") => Ok(None),
+        Some(id) => match session.turn(id) {
+            Some(turn) => Ok(Some(turn)),
+            None => Err(ApiError::no_turn(id)),
+        },
+    }
+}
+
+/// What the agent does: goes on after a pause, or answers the user's words.
+fn script(
+    session: &Session,
+    previous: Option<&Turn>,
+    accepted: Accepted,
+) -> (Steps, Option<std::time::Duration>) {
+    if let Some(previous) = previous
+        && accepted.text.is_empty()
+        && accepted.files.is_empty()
+        && let Some(resume) = previous.progress().resume.clone()
+    {
+        return (resume(&accepted.answers), None);
+    }
+    let prompt = Prompt {
+        text: accepted.text,
+        files: accepted.files,
+        memory: previous
+            .map(|turn| turn.progress().memory.clone())
+            .unwrap_or_default(),
+        turns_before: previous.map_or(0, |turn| session.chain(&turn.id).len()),
+    };
+    let script = agents::choose(&prompt);
+    ((script.play)(&prompt), script.beat)
+}
+
+/// `GET …/turns/{turn}`
+pub(crate) async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    Path(session): Path<SessionPath>,
+    Path(turn): Path<TurnPath>,
+) -> Answer {
+    let session = session.find(&app, &caller)?;
+    let turn = turn.find(&session)?;
+    Ok(data(TurnObject::new(&session, &turn, caller.dialect)))
+}
+
+/// `GET …/turns`: newest first along the ancestors of the session's last turn, or of the turn
+/// that the page token names.
+pub(crate) async fn list_turns(
+    State(app): State<App>,
+    caller: Caller,
+    Path(path): Path<SessionPath>,
+    Params(paging): Params<Paging>,
+) -> Answer {
+    let session = path.find(&app, &caller)?;
+    let show = |turn: Arc<Turn>| TurnObject::new(&session, &turn, caller.dialect);
+    if caller.dialect == Dialect::TrueForge {
+        let limit = paging.limit(25, 25)?;
+        let page = paging.page(session.all_turns(), |turn| turn.id.clone(), limit)?;
+        return Ok(list(page, limit, show));
+    }
+    let limit = paging.limit(10, 25)?;
+    let token = paging.token()?;
+    let newest = session.last_turn().map(|turn| turn.id.clone());
+    let chains = [newest, token.as_ref().map(|token| token.key.clone())];
+    let pages = chains.into_iter().flatten().filter_map(|from| {
+        let chain = session.chain(&from);
+        paginate(chain, |turn| turn.id.clone(), token.as_ref(), limit)
+    });
+    let page = match (pages.into_iter().next(), &token) {
+        (Some(page), _) => page,
+        (None, None) => paging.page(Vec::new(), |turn: &Arc<Turn>| turn.id.clone(), limit)?,
+        (None, Some(_)) => return Err(invalid_token()),
+    };
+    Ok(list(page, limit, show))
+}
+
+/// `POST …/turns/{turn}/subscribe`: the cursor of the body, else that of `Last-Event-ID`.
+pub(crate) async fn subscribe(
+    State(app): State<App>,
+    caller: Caller,
+    Path(session): Path<SessionPath>,
+    Path(turn): Path<TurnPath>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: JsonObject,
+) -> Answer {
+    let cursor: Cursor = body.parse()?;
+    let after = match cursor.after_sequence_number {
+        Some(after) => after,
+        None => last_event_id(&headers)?.unwrap_or(0),
+    };
+    let turn = turn.find(&*session.find(&app, &caller)?)?;
+    follow(&app, turn, after, &uri, &headers)
+}
+
+/// `GET /api/v1/…/turns/{turn}/subscribe`: here `Last-Event-ID` wins over the query.
+pub(crate) async fn subscribe_by_query(
+    State(app): State<App>,
+    caller: Caller,
+    Path(session): Path<SessionPath>,
+    Path(turn): Path<TurnPath>,
+    Params(cursor): Params<Cursor>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Answer {
+    let after = last_event_id(&headers)?.or(cursor.after_sequence_number);
+    let turn = turn.find(&*session.find(&app, &caller)?)?;
+    follow(&app, turn, after.unwrap_or(0), &uri, &headers)
+}
+
+/// The sequence number after which a stream begins.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Cursor {
+    after_sequence_number: Option<u64>,
+}
+
+fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+    let Some(value) = headers.get("last-event-id") else {
+        return Ok(None);
+    };
+    let number = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    number
+        .map(Some)
+        .ok_or_else(|| ApiError::invalid("Invalid Last-Event-Id header"))
+}
+
+fn follow(app: &App, turn: Arc<Turn>, after: u64, uri: &Uri, headers: &HeaderMap) -> Answer {
+    let delivery = delivery(app, uri, headers)?;
+    if turn.log.is_expired() {
+        return Err(ApiError::stream_gone(&turn.id));
+    }
+    Ok(events(app, turn, after, delivery))
+}
+
+fn delivery(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Delivery, ApiError> {
+    let delivery = Delivery::of(uri, headers).map_err(ApiError::invalid)?;
+    Ok(delivery.or(app.config.delivery))
+}
+
+/// A turn's events as a response.
+fn events(app: &App, turn: Arc<Turn>, after: u64, delivery: Delivery) -> Response {
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/event-stream"),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::CONNECTION, HeaderValue::from_static("keep-alive")),
+    ];
+    let body = stream(turn, after, delivery, app.config.silence);
+    (headers, body).into_response()
+}
+
+/// The address at which the caller reached this gateway.
+fn origin(headers: &HeaderMap) -> String {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    format!("http://{}", host.unwrap_or("127.0.0.1"))
+}

@@ -1,0 +1,16 @@
+//! The TrueFoundry protocol of the gateway, over real HTTP on the loopback interface.
+
+mod client;
+
+mod cuts;
+mod errors;
+mod framing;
+mod input;
+mod lists;
+mod process;
+mod resume;
+mod scripts;
+mod sessions;
+mod trueforge;
+mod turns;
+mod web;
