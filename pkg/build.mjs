@@ -4,7 +4,7 @@
 //   node build.mjs dist    src/ + core/      -> dist/: bundles, core.wasm, types
 //   node build.mjs names   core/raw.wasm     -> core/named.wasm: optimised, with function names
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -78,16 +78,19 @@ function targetFeatures(bytes) {
 }
 
 async function dist() {
+  // The compiler goes first: while the sources have an error, the last good dist/ stays.
   const out = join(root, "dist");
+  const declarations = join(root, "core", "types");
+  rmSync(declarations, { recursive: true, force: true });
+  types(declarations);
   rmSync(out, { recursive: true, force: true });
-  mkdirSync(out);
+  renameSync(declarations, out);
   copyFileSync(wasm, join(out, "core.wasm"));
   await bundle("index", "esm");
   await bundle("index", "cjs");
   await bundle("slim", "esm");
   await bundle("slim", "cjs");
   await bundle("workerd", "esm");
-  types(out);
 }
 
 async function bundle(entry, format) {
@@ -138,7 +141,7 @@ function dropInlinedModule(file) {
  * whether a declaration speaks of a module or of CommonJS, for all that it imports.
  */
 function types(out) {
-  node(join(root, "node_modules", "typescript", "bin", "tsc"), "--project", "tsconfig.json");
+  node(join(root, "node_modules", "typescript", "bin", "tsc"), "--project", "tsconfig.json", "--outDir", out);
   const glue = readFileSync(join(root, "core", "core.d.ts"), "utf8");
   // A page's compiler may not know Symbol.dispose yet, and nobody is handed a raw core object.
   writeFileSync(join(out, "core.d.ts"), glue.replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, ""));

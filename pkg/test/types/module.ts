@@ -1,0 +1,122 @@
+// The public types as a page's compiler sees them: this file only has to compile, and each
+// `@ts-expect-error` has to be an error. It imports the package by its name, through its exports.
+import { connect, TurnwireError } from "turnwire";
+import type {
+  Client,
+  ErrorCode,
+  MessageSnapshot,
+  RequiredAction,
+  Session,
+  StreamEvent,
+  Turn,
+  TurnInputItem,
+  TurnSnapshot,
+  TurnStatus,
+} from "turnwire";
+import { connect as slimConnect, init } from "turnwire/slim";
+
+/** Both types are the same type. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function holds<_Claim extends true>(): void {}
+
+export async function usualWay(signal: AbortSignal): Promise<TurnStatus> {
+  const client: Client = await connect({
+    baseUrl: "https://gateway.example/acme",
+    protocol: "truefoundry",
+    token: async () => "token",
+    headers: { "x-trace": "1" },
+  });
+  const session: Session = await client.agents.createSession("support-bot", { title: "A ticket", signal });
+  const turn: Turn = session.createTurn({ input: "Hello" });
+  for await (const event of turn.stream({ signal, afterSequenceNumber: 0 })) {
+    holds<Same<typeof event, StreamEvent>>();
+    const number: number = event.sequence_number;
+    describe(event).repeat(number);
+  }
+  await turn.waitForCompletion({ signal });
+  return turn.status;
+}
+
+/** A switch over every type leaves nothing; a new event type breaks this function, as it should. */
+function describe(event: StreamEvent): string {
+  switch (event.type) {
+    case "turn.created":
+    case "turn.done":
+    case "model.message":
+    case "model.message.delta":
+    case "tool.response":
+    case "thread.created":
+    case "thread.done":
+    case "mcp.initialize":
+    case "mcp.auth_required":
+    case "sandbox.created":
+    case "tool.approval_required":
+    case "tool.response_required":
+      return event.type;
+    case "unknown":
+      return event.wire_type ?? "";
+    default: {
+      const nothing: never = event;
+      return nothing;
+    }
+  }
+}
+
+export function answers(action: RequiredAction): TurnInputItem | string {
+  switch (action.type) {
+    case "tool.approval_required": {
+      const { thread_id, tool_call_id } = action;
+      return { type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "deny", reason: "no" } };
+    }
+    case "tool.response_required":
+      return {
+        type: "user.tool_response",
+        thread_id: action.thread_id,
+        tool_call_id: action.tool_call_id,
+        content: "42",
+      };
+    case "mcp.auth_required":
+      return action.auth_url;
+  }
+}
+
+export function snapshots(turn: Turn, snapshot: TurnSnapshot): void {
+  holds<Same<ReturnType<Turn["snapshot"]>, TurnSnapshot>>();
+  holds<Same<TurnSnapshot["status"], TurnStatus>>();
+  const messages: readonly MessageSnapshot[] = snapshot.threads[0]?.messages ?? [];
+  const text: string | undefined = messages.at(-1)?.content;
+  const stop: () => void = turn.subscribe(() => text);
+  stop();
+  turn.on("model.message.delta", (event) => {
+    holds<Same<typeof event.type, "model.message.delta">>();
+  })();
+  // @ts-expect-error A snapshot is immutable.
+  snapshot.status = "done";
+  // @ts-expect-error A message is immutable.
+  messages[0]!.content = "";
+  // @ts-expect-error There is no such event.
+  turn.on("no.such.event", () => {});
+}
+
+export async function misuse(session: Session): Promise<void> {
+  // @ts-expect-error The address is required.
+  await connect({});
+  // @ts-expect-error There is no such protocol.
+  await connect({ baseUrl: "https://gateway.example", protocol: "smtp" });
+  // @ts-expect-error An approval allows or denies.
+  session.createTurn({ input: { type: "user.tool_approval", thread_id: "a", tool_call_id: "b", approval: {} } });
+}
+
+export async function slim(): Promise<string | undefined> {
+  await init(fetch("/core.wasm"));
+  await init(new Uint8Array(8));
+  try {
+    await slimConnect({ baseUrl: "https://gateway.example/acme" });
+  } catch (error) {
+    if (error instanceof TurnwireError) {
+      holds<Same<typeof error.code, ErrorCode>>();
+      return error.code;
+    }
+  }
+  return undefined;
+}

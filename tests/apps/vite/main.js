@@ -1,0 +1,10 @@
+import { connect } from "turnwire";
+
+const output = document.querySelector("output");
+const client = await connect({ baseUrl: `${location.origin}/demo` });
+const session = await client.agents.createSession("support-bot");
+const turn = session.createTurn({ input: "I would like to file a support ticket." });
+for await (const event of turn.stream()) {
+  if (event.type === "model.message.delta") output.textContent += event.content ?? "";
+}
+output.dataset.status = turn.status;

@@ -1,0 +1,136 @@
+// What end-to-end tests stand on: a gateway process, headless Chromium, and pages in which the built
+// package is loaded. `cargo xtask test` names the programs by TURNWIRE_GATEWAY and CHROME; run by
+// hand, the tests take them from target/debug and the PATH.
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { after, before } from "node:test";
+import { chromium } from "playwright-core";
+
+const root = join(import.meta.dirname, "..", "..");
+const START_LIMIT_MS = 15_000;
+
+/**
+ * Registers the start and the end of a gateway and a browser for one test file.
+ *
+ * `www` is the folder that the gateway serves; by default one with blank pages beside `dist/`:
+ * `/` loads the package as `globalThis.turnwire`, `/csp.html` does so under a policy that forbids
+ * WebAssembly.
+ */
+export function useWorld({ www } = {}) {
+  const world = new World();
+  before(() => world.start(www ?? world.makeSite()));
+  after(() => world.stop());
+  return world;
+}
+
+class World {
+  #gateway;
+  #browser;
+  #site;
+
+  /** Where the gateway listens, such as `http://127.0.0.1:40123`. */
+  get url() {
+    return this.#gateway.url;
+  }
+
+  /**
+   * Opens a page in a browser context of its own; with the default site, `turnwire` is loaded.
+   * `page.failures` collects uncaught errors and console errors of the page. `prepare` gets the page
+   * before it is loaded.
+   */
+  async page(path = "/", prepare = () => {}) {
+    const context = await this.#browser.newContext();
+    const page = await context.newPage();
+    page.failures = [];
+    page.on("pageerror", (error) => page.failures.push(String(error)));
+    page.on("console", (message) => {
+      if (message.type() === "error") page.failures.push(message.text());
+    });
+    await prepare(page);
+    await page.goto(this.url + path);
+    if (this.#site !== undefined) await page.waitForFunction(() => "turnwire" in globalThis);
+    return page;
+  }
+
+  /** A folder with the built package and the pages that load it. */
+  makeSite() {
+    this.#site = mkdtempSync(join(tmpdir(), "turnwire-e2e-"));
+    cpSync(join(root, "pkg", "dist"), join(this.#site, "dist"), { recursive: true });
+    writeFileSync(join(this.#site, "index.html"), html());
+    writeFileSync(join(this.#site, "csp.html"), html("script-src 'self' 'unsafe-inline'"));
+    return this.#site;
+  }
+
+  async start(www) {
+    this.#gateway = await startGateway(www);
+    this.#browser = await chromium.launch({
+      executablePath: chrome(),
+      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update", "--disable-sync"],
+    });
+  }
+
+  async stop() {
+    await this.#browser?.close();
+    await this.#gateway?.stop();
+    if (this.#site !== undefined) rmSync(this.#site, { recursive: true, force: true });
+  }
+}
+
+function html(policy) {
+  const meta = policy ? `<meta http-equiv="Content-Security-Policy" content="${policy}">` : "";
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8">${meta}
+<link rel="icon" href="data:,"><title>turnwire</title></head><body>
+<script type="module">globalThis.turnwire = await import("/dist/index.js");</script></body></html>
+`;
+}
+
+/** Starts the development gateway on a free port and waits for the line with its URL. */
+export async function startGateway(www) {
+  const program = process.env.TURNWIRE_GATEWAY ?? join(root, "target", "debug", "turnwire-gateway");
+  const child = spawn(program, ["--listen", "127.0.0.1:0", "--www", www], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const kill = () => child.kill();
+  process.once("exit", kill);
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const url = await firstUrl(child, program);
+  return {
+    url,
+    async stop() {
+      process.off("exit", kill);
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+function firstUrl(child, program) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill();
+      reject(new Error(`${program} printed no URL within ${START_LIMIT_MS} ms`));
+    }, START_LIMIT_MS);
+    const settle = (action) => {
+      clearTimeout(timer);
+      action();
+    };
+    child.once("error", (cause) => settle(() => reject(new Error(`cannot start ${program}`, { cause }))));
+    child.once("exit", (code) => settle(() => reject(new Error(`${program} ended with code ${code}`))));
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const url = /http:\/\/[\w.:[\]]+/.exec(line)?.[0];
+      if (url !== undefined) settle(() => resolve(url));
+    });
+  });
+}
+
+function chrome() {
+  if (process.env.CHROME) return process.env.CHROME;
+  const names = ["chromium", "chromium-browser", "google-chrome"];
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+  if (found === undefined) throw new Error("no Chromium on the PATH: set CHROME to its program");
+  return found;
+}

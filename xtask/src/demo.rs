@@ -1,0 +1,89 @@
+//! `demo`: from a fresh clone to a running demo page in one command.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::command::{self, on_path};
+use crate::gateway::{self, Gateway};
+use crate::package;
+use crate::progress::{begin, note};
+use crate::project::Project;
+use crate::stamp::Stamp;
+use crate::tools::npm;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The port to listen on; when it is taken, the next free one.
+    #[arg(long, default_value_t = 8787)]
+    port: u16,
+    /// Do not open the page in a browser.
+    #[arg(long)]
+    no_open: bool,
+}
+
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    build_page(project)?;
+    let program = gateway::build(project)?;
+    let port = gateway::free_port(options.port)?;
+    if port != options.port {
+        note(&format!(
+            "demo: port {} is taken, using {port}",
+            options.port
+        ));
+    }
+    let gateway = Gateway::start(&program, port, Some(&project.path("www/dist")))?;
+    println!(
+        "\n    The demo page:  {}/\n\n    Ctrl-C ends it.\n",
+        gateway.url()
+    );
+    if !options.no_open {
+        open(gateway.url());
+    }
+    let status = gateway.wait()?;
+    bail!("the gateway ended by itself with {status}; its message is above")
+}
+
+/// The package, then the page that imports it.
+fn build_page(project: &Project) -> Result<()> {
+    package::build(project)?;
+    npm::ci(project, "www", "which build the demo page")?;
+    let www = project.path("www");
+    let stamp = Stamp::new(project, "www")?
+        .input(&www)?
+        .input(&project.path("pkg/dist/index.js"))?
+        .input(&project.path("pkg/dist/core.wasm"))?
+        .output(www.join("dist/index.html"));
+    if stamp.is_current() {
+        note("page: www/dist/ is up to date");
+        return Ok(());
+    }
+    begin("page: building the demo page (vite)");
+    stamp.clear();
+    command::run(npm::npm(&www).args(["run", "build"]))?;
+    stamp.keep()
+}
+
+/// Opens the page in the user's browser where there is a desktop to open it on.
+fn open(url: &str) {
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let has_desktop = cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some());
+    if !has_desktop || !on_path(opener) {
+        return;
+    }
+    // The page's address is printed in any case; an opener that fails is no error.
+    let _ = Command::new(opener)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+}

@@ -1,0 +1,139 @@
+//! The development gateway as a child process.
+
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::children::Running;
+use crate::command::run;
+use crate::progress::begin;
+use crate::project::{Project, cargo};
+
+/// How long the gateway may take from its start to the line with its URL.
+const START_LIMIT: Duration = Duration::from_secs(15);
+/// How many ports after the wanted one are tried.
+const PORTS_TRIED: u16 = 50;
+
+/// Compiles the gateway and gives the path of its program.
+pub(crate) fn build(project: &Project) -> Result<PathBuf> {
+    begin("gateway: compiling the development gateway (cargo)");
+    run(cargo()
+        .args(["build", "--quiet", "--package", "turnwire-gateway"])
+        .current_dir(project.root()))?;
+    let name = format!("turnwire-gateway{}", std::env::consts::EXE_SUFFIX);
+    Ok(project.target().join("debug").join(name))
+}
+
+/// A gateway that listens; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    running: Running,
+    url: String,
+}
+
+impl Gateway {
+    /// Starts the program on a port of the loopback interface (0: any free one), serving the files
+    /// of `www`, and waits for the line with its URL.
+    pub(crate) fn start(program: &Path, port: u16, www: Option<&Path>) -> Result<Self> {
+        let mut command = Command::new(program);
+        command
+            .arg("--listen")
+            .arg(format!("{}:{port}", Ipv4Addr::LOCALHOST));
+        if let Some(www) = www {
+            command.arg("--www").arg(www);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut running = Running::start(&mut command)
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let Some(stdout) = running.child().stdout.take() else {
+            bail!("the gateway has no stdout");
+        };
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                // Nobody listens after the URL; reading on keeps the pipe from filling.
+                let _ = sender.send(line);
+            }
+        });
+        let url = first_url(&receiver)?;
+        Ok(Self { running, url })
+    }
+
+    /// Where it listens, such as `http://127.0.0.1:8787`, without a slash at the end.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Waits until it ends.
+    pub(crate) fn wait(mut self) -> Result<ExitStatus> {
+        self.running.wait().context("cannot wait for the gateway")
+    }
+}
+
+fn first_url(lines: &mpsc::Receiver<String>) -> Result<String> {
+    loop {
+        match lines.recv_timeout(START_LIMIT) {
+            Ok(line) => {
+                if let Some(url) = url_in(&line) {
+                    return Ok(url.to_owned());
+                }
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                bail!(
+                    "the gateway printed no URL within {} s",
+                    START_LIMIT.as_secs()
+                )
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                bail!("the gateway ended before it listened; its message is above")
+            }
+        }
+    }
+}
+
+fn url_in(line: &str) -> Option<&str> {
+    line.split_whitespace()
+        .find(|word| word.starts_with("http://"))
+        .map(|url| url.trim_end_matches(['/', '.', ',']))
+}
+
+/// The wanted port, or the next one that nobody listens on.
+pub(crate) fn free_port(wanted: u16) -> Result<u16> {
+    let last = wanted.saturating_add(PORTS_TRIED);
+    match (wanted..=last).find(|&port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()) {
+        Some(port) => Ok(port),
+        None => bail!("no free port from {wanted} to {last}: name another with --port"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_is_found_in_a_sentence() {
+        assert_eq!(
+            url_in("listening on http://127.0.0.1:8787/"),
+            Some("http://127.0.0.1:8787")
+        );
+        assert_eq!(url_in("http://127.0.0.1:1"), Some("http://127.0.0.1:1"));
+        assert_eq!(url_in("starting"), None);
+    }
+
+    #[test]
+    fn a_taken_port_is_passed_over() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("some port is free");
+        let port = taken
+            .local_addr()
+            .expect("a bound socket has an address")
+            .port();
+        let free = free_port(port).expect("a port near it is free");
+        assert!(free > port);
+    }
+}

@@ -1,0 +1,70 @@
+//! The project's own tasks, run as `cargo xtask <task>`. Each task is one module; what they share
+//! (paths, child processes, progress lines, stamps, tools) lies beside them.
+
+mod children;
+mod command;
+mod demo;
+mod gateway;
+mod interop;
+mod package;
+mod progress;
+mod project;
+mod size;
+mod stamp;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::project::Project;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "The tasks of turnwire.",
+    disable_help_subcommand = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Make the npm package in pkg/: Rust to wasm, bindings, optimised module, bundles, types.
+    Build,
+    /// Build everything, start the development gateway, and serve the demo page from it.
+    Demo(demo::Options),
+    /// Run every check and every test; the last line says how many tests passed and failed.
+    Test(test::Options),
+    /// Measure the parts of the package and fail past the committed budget (size-budget.json).
+    Size(size::Options),
+    /// Run a vendor's own client library against the development gateway.
+    Interop(interop::Options),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments.task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: &Task) -> Result<()> {
+    children::end_all_on_interrupt()?;
+    let project = Project::find()?;
+    match task {
+        Task::Build => package::build(&project),
+        Task::Demo(options) => demo::run(&project, options),
+        Task::Test(options) => test::run(&project, options),
+        Task::Size(options) => size::run(&project, options),
+        Task::Interop(options) => interop::run(&project, options),
+    }
+}

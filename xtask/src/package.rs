@@ -1,0 +1,149 @@
+//! `build`: makes the npm package in `pkg/`, step by step; a step whose inputs have not changed
+//! since its last good run is skipped.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::command::run;
+use crate::progress::{begin, note};
+use crate::project::{Project, cargo};
+use crate::stamp::Stamp;
+use crate::tools::{npm, rust};
+
+/// What the bundles are made of, relative to the package.
+const BUNDLED: [&str; 9] = [
+    "src",
+    "core/core.js",
+    "core/core.d.ts",
+    "core/core_bg.wasm",
+    "core/snippets",
+    "build.mjs",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+];
+
+/// Builds the package; afterwards `pkg/` can be packed, imported and required.
+pub(crate) fn build(project: &Project) -> Result<()> {
+    let _lock = lock(project)?;
+    rust::ensure_wasm_target(project)?;
+    npm::ci(
+        project,
+        "pkg",
+        "which optimise the module and bundle the package",
+    )?;
+    compile(project)?;
+    let core_changed = bind_and_optimise(project)?;
+    let dist_changed = bundle(project)?;
+    note(if core_changed || dist_changed {
+        "package: pkg/ is built"
+    } else {
+        "package: pkg/ is up to date"
+    });
+    Ok(())
+}
+
+/// Two builds at once would write the same files; the second one waits.
+fn lock(project: &Project) -> Result<File> {
+    let path = project.scratch("")?.join("build.lock");
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    if file.try_lock().is_err() {
+        begin("package: another build of this checkout is running; waiting for it to end");
+        file.lock()
+            .with_context(|| format!("cannot lock {}", path.display()))?;
+    }
+    Ok(file)
+}
+
+/// Rust to wasm. Cargo knows by itself what is up to date.
+fn compile(project: &Project) -> Result<()> {
+    begin("core: compiling the Rust core to WebAssembly (cargo, release)");
+    run(cargo()
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--lib",
+            "--package",
+            "turnwire",
+        ])
+        .args(["--target", rust::WASM_TARGET])
+        .current_dir(project.root()))
+}
+
+/// The bindings, then the optimised module and its inlined form, all in `pkg/core/`.
+fn bind_and_optimise(project: &Project) -> Result<bool> {
+    let pkg = project.path("pkg");
+    let core = pkg.join("core");
+    let module = project
+        .target()
+        .join(rust::WASM_TARGET)
+        .join("release/turnwire.wasm");
+    let stamp = Stamp::new(project, "core")?
+        .text(&rust::wasm_bindgen_version(project)?)
+        .input(&module)?
+        .input(&pkg.join("build.mjs"))?
+        .input(&pkg.join("package-lock.json"))?
+        .output(core.join("core.js"))
+        .output(core.join("core.d.ts"))
+        .output(core.join("core_bg.wasm"))
+        .output(core.join("inline.js"))
+        .output(core.join("raw.wasm"));
+    if stamp.is_current() {
+        return Ok(false);
+    }
+    let tools = rust::wasm_bindgen(project)?;
+    stamp.clear();
+    // wasm-bindgen leaves what it wrote for earlier snippets.
+    let _ = fs::remove_dir_all(&core);
+    begin("core: writing the JavaScript side of the core (wasm-bindgen)");
+    // Without a default path the glue has no `new URL(…, import.meta.url)`, which bundlers and
+    // plain scripts resolve each in their own way, and some not at all.
+    run(Command::new(tools.join("wasm-bindgen"))
+        .args([
+            "--target",
+            "web",
+            "--omit-default-module-path",
+            "--out-name",
+            "core",
+            "--out-dir",
+        ])
+        .arg(&core)
+        .arg(&module))?;
+    begin("core: making the module small (wasm-opt -Oz), compiling it as a check, inlining it");
+    run(Command::new("node")
+        .args(["build.mjs", "core"])
+        .current_dir(&pkg))?;
+    stamp.keep()?;
+    Ok(true)
+}
+
+/// The bundles and their types, in `pkg/dist/`.
+fn bundle(project: &Project) -> Result<bool> {
+    let pkg = project.path("pkg");
+    let dist = pkg.join("dist");
+    let mut stamp = Stamp::new(project, "dist")?;
+    for input in BUNDLED {
+        stamp = stamp.input(&pkg.join(input))?;
+    }
+    for entry in ["index", "slim"] {
+        for extension in ["js", "cjs", "d.ts", "d.cts"] {
+            stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
+        }
+    }
+    stamp = stamp
+        .output(dist.join("workerd.js"))
+        .output(dist.join("core.wasm"));
+    if stamp.is_current() {
+        return Ok(false);
+    }
+    stamp.clear();
+    begin("package: bundling the entries and writing their types (esbuild, tsc)");
+    run(Command::new("node")
+        .args(["build.mjs", "dist"])
+        .current_dir(&pkg))?;
+    stamp.keep()?;
+    Ok(true)
+}

@@ -1,0 +1,338 @@
+//! The steps of a test run, in their order.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::command::{capture, run};
+use crate::interop::{self, Vendor};
+use crate::progress::begin;
+use crate::project::{Project, cargo};
+use crate::size;
+use crate::test::report::Verdict;
+use crate::test::session::{Session, check, count};
+use crate::test::tally;
+use crate::tools::{npm, rust};
+
+/// One step of a test run.
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// Its name, as `--only` takes it.
+    pub(crate) name: &'static str,
+    /// What it does and what for.
+    pub(crate) about: &'static str,
+    /// Runs it.
+    pub(crate) run: fn(&mut Session<'_>) -> Result<Verdict>,
+}
+
+/// Cheap checks come first; whatever needs the built package comes after it is built.
+pub(crate) const STEPS: [Step; 13] = [
+    Step {
+        name: "format",
+        about: "the Rust code is formatted by rustfmt",
+        run: format,
+    },
+    Step {
+        name: "clippy",
+        about: "lints, for the host and for the browser target",
+        run: clippy,
+    },
+    Step {
+        name: "docs",
+        about: "the API documentation builds without a warning",
+        run: docs,
+    },
+    Step {
+        name: "host",
+        about: "Rust tests on this machine",
+        run: host,
+    },
+    Step {
+        name: "build",
+        about: "the npm package is built",
+        run: build,
+    },
+    Step {
+        name: "types",
+        about: "the public types hold, for modules and for CommonJS",
+        run: types,
+    },
+    Step {
+        name: "publish",
+        about: "what npm would publish resolves in every module system",
+        run: publish,
+    },
+    Step {
+        name: "node",
+        about: "conformance cases on the built package, in Node",
+        run: node,
+    },
+    Step {
+        name: "browser",
+        about: "the crate's own tests in headless Chromium",
+        run: browser,
+    },
+    Step {
+        name: "e2e",
+        about: "the package in a page, against the development gateway",
+        run: e2e,
+    },
+    Step {
+        name: "app",
+        about: "a Vite app made with the packed package",
+        run: app,
+    },
+    Step {
+        name: "size",
+        about: "the parts of the package against their budget",
+        run: size,
+    },
+    Step {
+        name: "interop",
+        about: "a vendor's own client against the development gateway",
+        run: interop,
+    },
+];
+
+fn format(session: &mut Session<'_>) -> Result<Verdict> {
+    check(
+        cargo()
+            .args(["fmt", "--all", "--check"])
+            .current_dir(session.project.root()),
+    )
+}
+
+fn clippy(session: &mut Session<'_>) -> Result<Verdict> {
+    let root = session.project.root();
+    let lint = |arguments: &[&str]| {
+        check(
+            cargo()
+                .args(["clippy", "--all-targets"])
+                .args(arguments)
+                .args(["--", "-D", "warnings"])
+                .current_dir(root),
+        )
+    };
+    lint(&["--workspace"])?;
+    rust::ensure_wasm_target(session.project)?;
+    lint(&["--package", "turnwire", "--target", rust::WASM_TARGET])
+}
+
+/// For both targets: the browser layer exists only on one, the host's API only on the other.
+fn docs(session: &mut Session<'_>) -> Result<Verdict> {
+    let root = session.project.root();
+    let document = |arguments: &[&str]| {
+        check(
+            cargo()
+                .args(["doc", "--package", "turnwire", "--no-deps"])
+                .args(arguments)
+                .env("RUSTDOCFLAGS", "-D warnings")
+                .current_dir(root),
+        )
+    };
+    document(&[])?;
+    rust::ensure_wasm_target(session.project)?;
+    document(&["--target", rust::WASM_TARGET])
+}
+
+fn host(session: &mut Session<'_>) -> Result<Verdict> {
+    count(
+        "cargo test",
+        cargo()
+            .args(["test", "--workspace", "--no-fail-fast"])
+            .current_dir(session.project.root()),
+        tally::rust,
+    )
+}
+
+fn build(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package().map(|()| Verdict::Held)
+}
+
+fn types(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    check(
+        Command::new("node")
+            .args([
+                "node_modules/typescript/bin/tsc",
+                "--noEmit",
+                "--project",
+                "tsconfig.types.json",
+            ])
+            .current_dir(session.project.path("pkg")),
+    )
+}
+
+fn publish(session: &mut Session<'_>) -> Result<Verdict> {
+    let tarball = pack(session)?;
+    session.test_packages()?;
+    let tests = session.project.path("tests");
+    check(
+        Command::new("node")
+            .args(["node_modules/publint/src/cli.js", "run", "--strict"])
+            .arg(&tarball)
+            .current_dir(&tests),
+    )?;
+    check(
+        Command::new("node")
+            .arg("node_modules/@arethetypeswrong/cli/dist/index.js")
+            .arg(&tarball)
+            // A wasm file is no module that types could describe. The profile leaves out the
+            // resolution of Node before 16, which knows no `exports`.
+            .args(["--exclude-entrypoints", "core.wasm", "--profile", "node16"])
+            .current_dir(&tests),
+    )
+}
+
+fn node(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    let mut runner = node_tests(&session.project.path("pkg/test"))?;
+    count(
+        "node --test",
+        runner.current_dir(session.project.path("pkg")),
+        tally::node,
+    )
+}
+
+fn browser(session: &mut Session<'_>) -> Result<Verdict> {
+    let project = session.project;
+    rust::ensure_wasm_target(project)?;
+    let runners = rust::wasm_bindgen(project)?;
+    let wasm_pack = rust::wasm_pack()?.join("wasm-pack");
+    let browser = session.browser()?;
+    let capabilities = capabilities(project, &browser.chrome)?;
+    let mut search = vec![runners];
+    search.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    count(
+        "wasm-pack test",
+        Command::new(wasm_pack)
+            .args([
+                "test",
+                "--headless",
+                "--chrome",
+                "--mode",
+                "no-install",
+                "--chromedriver",
+            ])
+            .arg(&browser.driver)
+            .env(
+                "PATH",
+                env::join_paths(search).context("the PATH cannot be extended")?,
+            )
+            .env("CHROMEDRIVER", &browser.driver)
+            .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", capabilities)
+            .current_dir(project.root()),
+        tally::rust,
+    )
+}
+
+/// webdriver.json with the path of the browser that was found.
+fn capabilities(project: &Project, chrome: &Path) -> Result<PathBuf> {
+    let source = project.path("webdriver.json");
+    let text = fs::read_to_string(&source).context("cannot read webdriver.json")?;
+    let mut capabilities: Value =
+        serde_json::from_str(&text).context("webdriver.json is no JSON")?;
+    capabilities["goog:chromeOptions"]["binary"] = json!(chrome);
+    let file = project.scratch("")?.join("webdriver.json");
+    fs::write(&file, capabilities.to_string())
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(file)
+}
+
+fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    let mut runner = node_tests(&session.project.path("tests/e2e"))?;
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
+/// Installs the packed package into the app as a user would, builds the app for production, and
+/// runs the app's test in the browser.
+fn app(session: &mut Session<'_>) -> Result<Verdict> {
+    let tarball = pack(session)?;
+    session.test_packages()?;
+    let app = session.project.path("tests/apps/vite");
+    npm::ci(
+        session.project,
+        "tests/apps/vite",
+        "which build a user's app",
+    )?;
+    // npm takes a tarball of the same name and version for the one it has.
+    for stale in ["node_modules/turnwire", "node_modules/.package-lock.json"] {
+        let stale = app.join(stale);
+        let _ = if stale.is_dir() {
+            fs::remove_dir_all(&stale)
+        } else {
+            fs::remove_file(&stale)
+        };
+    }
+    begin("app: installing the packed package, building the app");
+    run(npm::npm(&app)
+        .args(["install", "--no-save", "--no-package-lock"])
+        .arg(&tarball))?;
+    run(npm::npm(&app).args(["run", "build"]))?;
+    let mut runner = node_tests(&app)?;
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
+fn size(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    size::run(session.project, &size::Options::default()).map(|()| Verdict::Held)
+}
+
+fn interop(session: &mut Session<'_>) -> Result<Verdict> {
+    interop::run_vendor(session.project, Vendor::Truefoundry).map(Verdict::Counted)
+}
+
+/// Packs the package as npm would publish it and gives the tarball's path.
+fn pack(session: &mut Session<'_>) -> Result<PathBuf> {
+    session.package()?;
+    let directory = session.project.scratch("tarball")?;
+    let printed = capture(
+        npm::npm(&session.project.path("pkg"))
+            .args(["pack", "--json", "--pack-destination"])
+            .arg(&directory),
+    )?;
+    let printed: Value = serde_json::from_str(&printed).context("npm pack printed no JSON")?;
+    let name = printed[0]["filename"]
+        .as_str()
+        .context("npm pack names no file")?;
+    Ok(directory.join(name))
+}
+
+/// Node's test runner over the `*.test.mjs` files of a directory.
+fn node_tests(directory: &Path) -> Result<Command> {
+    let mut files: Vec<PathBuf> = fs::read_dir(directory)
+        .with_context(|| format!("cannot list {}", directory.display()))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
+        .collect();
+    if files.is_empty() {
+        bail!("{} has no *.test.mjs", directory.display());
+    }
+    files.sort();
+    let mut node = Command::new("node");
+    // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
+    node.args([
+        "--test",
+        "--test-reporter=spec",
+        "--test-concurrency=1",
+        "--test-timeout=300000",
+    ])
+    .args(files)
+    .current_dir(directory);
+    Ok(node)
+}
+
+/// Tells tests in a browser where the programs are that they start.
+fn in_browser(session: &mut Session<'_>, runner: &mut Command) -> Result<()> {
+    runner.env("TURNWIRE_GATEWAY", session.gateway()?);
+    runner.env("CHROME", &session.browser()?.chrome);
+    Ok(())
+}
