@@ -17,6 +17,7 @@ mod error;
 pub mod event;
 pub mod index;
 pub mod json;
+mod names;
 pub mod protocol;
 pub mod sse;
 pub mod turn;

@@ -1,5 +1,5 @@
 // Everything that the package exports, apart from how the core is loaded.
-export type { ListOptions, RequestOptions } from "./calls.js";
+export type { ListOptions, RequestOptions } from "./lists.js";
 export {
   Agents,
   Client,
@@ -35,4 +35,5 @@ export type {
   TurnStatus,
 } from "./snapshot.js";
 export type { TurnStream } from "./stream.js";
+export type { Fetch, Token } from "./transport.js";
 export { type StreamOptions, Turn, type TurnTopics } from "./turn.js";

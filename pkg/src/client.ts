@@ -1,10 +1,11 @@
 // `connect`, and what a server offers: agents and their sessions.
 import { CoreClient } from "../core/core.js";
-import { call, list, type ListOptions, type RequestOptions } from "./calls.js";
 import { adopting } from "./errors.js";
 import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
-import { Session } from "./session.js";
+import { list, type ListOptions, type RequestOptions } from "./lists.js";
+import { type Connection, Session } from "./session.js";
+import { type CallName, type Fetch, type Token, Transport } from "./transport.js";
 
 /** What `connect` takes. */
 export interface ConnectOptions {
@@ -19,11 +20,11 @@ export interface ConnectOptions {
    * The bearer token, or a function that gives it. The function is asked before every request, so that it
    * may renew the token. Without one, no `Authorization` header is sent.
    */
-  token?: string | (() => string | null | undefined | Promise<string | null | undefined>);
+  token?: Token;
   /** Headers for every request. They win over turnwire's own. */
   headers?: Record<string, string>;
   /** Instead of the platform's `fetch`; called as `fetch(url, init)`. */
-  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  fetch?: Fetch;
   /** The size of the largest event, in bytes; 8 MiB by default. */
   maxFrameBytes?: number;
 }
@@ -37,8 +38,9 @@ export interface ConnectOptions {
 export async function connect(options: ConnectOptions): Promise<Client> {
   const { memory } = await load();
   return adopting(() => {
-    const { token, fetch, ...rest } = options ?? {};
-    return new Client(new CoreClient(JSON.stringify(rest, named), token, fetch), memory, options);
+    const page = globalThis.location?.href;
+    const core = new CoreClient(JSON.stringify(options, named), page?.startsWith("http") ? page : undefined);
+    return new Client(core, memory, new Transport(core, options), options.protocol ?? "truefoundry");
   });
 }
 
@@ -57,9 +59,9 @@ export class Client {
   readonly baseUrl: string;
 
   /** @internal */
-  constructor(core: CoreClient, memory: WebAssembly.Memory, options: ConnectOptions) {
-    this.agents = new Agents(core, memory);
-    this.protocol = options.protocol ?? "truefoundry";
+  constructor(core: CoreClient, memory: WebAssembly.Memory, transport: Transport, protocol: Client["protocol"]) {
+    this.agents = new Agents({ core, memory, transport });
+    this.protocol = protocol;
     this.baseUrl = core.baseUrl;
   }
 }
@@ -93,19 +95,17 @@ export interface CreateSessionOptions extends RequestOptions {
 
 /** The agents of a server, and their sessions. */
 export class Agents {
-  readonly #core: CoreClient;
-  readonly #memory: WebAssembly.Memory;
+  readonly #connection: Connection;
 
   /** @internal */
-  constructor(core: CoreClient, memory: WebAssembly.Memory) {
-    this.#core = core;
-    this.#memory = memory;
+  constructor(connection: Connection) {
+    this.#connection = connection;
   }
 
   /** Makes a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
     const { signal, ...rest } = options;
-    return this.#session(await call(this.#core, "createSession", { agentName, ...rest }, signal));
+    return this.#session(await this.#ask("createSession", { agentName, ...rest }, signal));
   }
 
   /** Lists the sessions of an agent, over all pages. */
@@ -115,7 +115,7 @@ export class Agents {
 
   /** Reads a session, or a draft, by its id. */
   async getSession(id: string, options: RequestOptions = {}): Promise<Session> {
-    return this.#session(await call(this.#core, "getSession", { sessionId: id }, options.signal));
+    return this.#session(await this.#ask("getSession", { sessionId: id }, options.signal));
   }
 
   /** Makes a session for an agent that is given here, in the server's schema, and can be changed later. */
@@ -124,7 +124,7 @@ export class Agents {
     options: CreateSessionOptions & { agentName?: string } = {},
   ): Promise<Session> {
     const { signal, ...rest } = options;
-    return this.#session(await call(this.#core, "createDraftSession", { agentSpec, ...rest }, signal));
+    return this.#session(await this.#ask("createDraftSession", { agentSpec, ...rest }, signal));
   }
 
   /** Lists the caller's drafts, over all pages. */
@@ -136,7 +136,7 @@ export class Agents {
 
   /** Reads a draft by its id. */
   async getDraftSession(id: string, options: RequestOptions = {}): Promise<Session> {
-    return this.#session(await call(this.#core, "getDraftSession", { sessionId: id }, options.signal));
+    return this.#session(await this.#ask("getDraftSession", { sessionId: id }, options.signal));
   }
 
   /** Lists the caller's sessions and drafts, over all pages. */
@@ -161,15 +161,19 @@ export class Agents {
     options: RequestOptions = {},
   ): Promise<Blob> {
     const where = typeof sandbox === "string" ? { sandboxId: sandbox } : sandbox;
-    return adopting(() => this.#core.download(JSON.stringify({ ...where, path }), options.signal) as Promise<Blob>);
+    return this.#connection.transport.download({ ...where, path }, options.signal);
   }
 
-  #list(name: "listSessions" | "listDraftSessions" | "listOwnedSessions" | "searchSessions", params: object, options: ListOptions) {
-    return list(this.#core, name, params, options, (record: SessionRecord) => this.#session(record));
+  #ask(name: CallName, params: object, signal: AbortSignal | undefined): Promise<SessionRecord> {
+    return this.#connection.transport.ask(name, params, signal);
+  }
+
+  #list(name: CallName, params: object, options: ListOptions): AsyncGenerator<Session, void, undefined> {
+    return list(this.#connection.transport, name, params, options, (record: SessionRecord) => this.#session(record));
   }
 
   #session(record: SessionRecord): Session {
-    return new Session(this.#core, this.#memory, record);
+    return new Session(this.#connection, record);
   }
 }
 

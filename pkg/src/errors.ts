@@ -94,31 +94,24 @@ const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
 };
 
 /** Gives an error of the core its class. */
-export function adopt(error: unknown): TurnwireError {
+export function adopt(error: unknown, first?: unknown): TurnwireError {
   if (error instanceof TurnwireError) return error;
   if (!isCoreError(error)) {
     // The core has failed in itself; nothing that it holds can be trusted any more.
     return new TurnwireError("internal", `The WebAssembly core failed: ${String(error)}`, { cause: error });
   }
-  const { code, message, status, body, cause } = error;
+  const { code, message, status, body } = error;
+  // The core may report the error that it was told; then that one has all that is known.
+  if (first instanceof TurnwireError && first.code === code) return first;
   const details: ErrorDetails = {};
-  if (cause !== undefined) details.cause = isCoreError(cause) ? adopt(cause) : cause;
+  if (first !== undefined) details.cause = first;
   if (status !== undefined) details.status = status;
   if (body !== undefined) details.body = parsed(body);
   return new (CLASSES[code] ?? TurnwireError)(code, message, details);
 }
 
-/** Runs a call of the core; what it throws or rejects with gets its class. */
-export async function adopting<T>(call: () => T | Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    throw adopt(error);
-  }
-}
-
-/** The same for a call that is not asynchronous. */
-export function adoptingNow<T>(call: () => T): T {
+/** Runs a call of the core; what it throws gets its class. */
+export function adopting<T>(call: () => T): T {
   try {
     return call();
   } catch (error) {
@@ -131,7 +124,6 @@ interface CoreError {
   message: string;
   status?: number;
   body?: string;
-  cause?: unknown;
 }
 
 /** The core throws plain objects. */

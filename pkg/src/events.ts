@@ -435,7 +435,7 @@ export interface TurnMetrics {
      */
     total_reasoning_tokens?: number;
     /**
-     * US dollars, as the server wrote the number.
+     * US dollars.
      */
     total_cost_in_usd?: number;
 }

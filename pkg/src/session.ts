@@ -1,9 +1,17 @@
 // A session: a conversation with an agent, turn by turn.
 import type { CoreClient, CoreSession } from "../core/core.js";
-import { call, list, type ListOptions, type RequestOptions } from "./calls.js";
-import { adoptingNow } from "./errors.js";
+import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
+import { list, type ListOptions, type RequestOptions } from "./lists.js";
+import type { Transport } from "./transport.js";
 import { Turn } from "./turn.js";
+
+/** What everything on one server shares. @internal */
+export interface Connection {
+  readonly core: CoreClient;
+  readonly memory: WebAssembly.Memory;
+  readonly transport: Transport;
+}
 
 /** What a turn is given: a text is a user's message. */
 export type TurnInput = string | TurnInputItem | readonly TurnInputItem[];
@@ -18,16 +26,14 @@ export interface CreateTurnOptions {
 
 /** A conversation with an agent. */
 export class Session {
-  readonly #client: CoreClient;
+  readonly #connection: Connection;
   readonly #core: CoreSession;
-  readonly #memory: WebAssembly.Memory;
   #record: SessionRecord;
 
   /** @internal */
-  constructor(client: CoreClient, memory: WebAssembly.Memory, record: SessionRecord) {
-    this.#client = client;
-    this.#core = client.session(record.id);
-    this.#memory = memory;
+  constructor(connection: Connection, record: SessionRecord) {
+    this.#connection = connection;
+    this.#core = connection.core.session(record.id);
     this.#record = record;
   }
 
@@ -79,16 +85,16 @@ export class Session {
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
     const input = JSON.stringify(options.input ?? null);
-    return adoptingNow(() => {
+    return adopting(() => {
       const core = this.#core.createTurn(input, options.previousTurnId ?? undefined);
-      return new Turn(this, this.#client, core, this.#memory, null);
+      return new Turn(this, this.#connection, core, null);
     });
   }
 
   /** Lists the turns, newest first, over all pages. */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let isNewest = options.pageToken === undefined;
-    return list(this.#client, "listTurns", this.#params(), options, (record: TurnRecord) => {
+    return list(this.#connection.transport, "listTurns", this.#params(), options, (record: TurnRecord) => {
       const turn = this.#attach(record, isNewest);
       isNewest = false;
       return turn;
@@ -97,12 +103,13 @@ export class Session {
 
   /** Reads a turn by its id. */
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
-    return this.#attach(await call(this.#client, "getTurn", this.#params({ turnId: id }), options.signal), false);
+    const params = this.#params({ turnId: id });
+    return this.#attach(await this.#connection.transport.ask("getTurn", params, options.signal), false);
   }
 
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<SessionEvent, void, undefined> {
-    return list(this.#client, "listSessionEvents", this.#params(), options, (event: SessionEvent) => event);
+    return list(this.#connection.transport, "listSessionEvents", this.#params(), options, (event: SessionEvent) => event);
   }
 
   /**
@@ -124,27 +131,27 @@ export class Session {
 
   /** Cancels the session and the turn that runs. Afterwards `createTurn` throws. */
   async cancel(options: RequestOptions = {}): Promise<void> {
-    await call(this.#client, "cancelSession", this.#params(), options.signal);
+    await this.#connection.transport.ask("cancelSession", this.#params(), options.signal);
     this.#core.markCancelled();
   }
 
   /** Changes a draft's agent. */
   async update(options: RequestOptions & { agentSpec?: Record<string, unknown> }): Promise<this> {
     const { signal, ...rest } = options;
-    this.#record = await call(this.#client, "updateDraftSession", this.#params(rest), signal);
+    this.#record = await this.#connection.transport.ask("updateDraftSession", this.#params(rest), signal);
     return this;
   }
 
   /** Reads the session again: its title comes with the first turn. */
   async refresh(options: RequestOptions = {}): Promise<this> {
     const name = this.type === "session" ? "getSession" : "getDraftSession";
-    this.#record = await call(this.#client, name, this.#params(), options.signal);
+    this.#record = await this.#connection.transport.ask(name, this.#params(), options.signal);
     return this;
   }
 
   #attach(record: TurnRecord, isNewest: boolean): Turn {
-    const core = adoptingNow(() => this.#core.attachTurn(JSON.stringify(record), isNewest));
-    return new Turn(this, this.#client, core, this.#memory, record);
+    const core = adopting(() => this.#core.attachTurn(JSON.stringify(record), isNewest));
+    return new Turn(this, this.#connection, core, record);
   }
 
   #params(more: object = {}): object {

@@ -2,7 +2,7 @@
 import type { CoreTurn } from "../core/core.js";
 import { lend } from "./delivery.js";
 import type { TurnwireError } from "./errors.js";
-import type { AgentInfo, McpServer, ParentCall, ToolInfo, TurnInputItem, TurnState, Usage } from "./events.js";
+import type { AgentInfo, McpServer, McpServerAuth, ParentCall, ToolInfo, TurnInputItem, TurnState, Usage } from "./events.js";
 
 /** Where a turn stands. */
 export type TurnStatus = "unstarted" | "starting" | "running" | "done" | "cancelled" | "error" | "incomplete";
@@ -101,11 +101,9 @@ export type RequiredAction =
       readonly tool_info: ToolInfo | null;
     }
   | {
-      /** Let the user authorize at `auth_url`, then create a turn with no input. */
+      /** Let the user authorize at the server's `auth_url`, then create a turn with no input. */
       readonly type: "mcp.auth_required";
-      readonly server_id: string;
-      readonly server_name: string;
-      readonly auth_url: string;
+      readonly server: McpServerAuth;
     };
 
 /** The parts of a snapshot that the turn itself knows. */

@@ -1,14 +1,15 @@
 // A turn: one request to the agent and everything that it answers.
-import type { CoreClient, CoreTurn } from "../core/core.js";
-import { call, list, type ListOptions, type RequestOptions } from "./calls.js";
+import type { CoreTurn } from "../core/core.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
-import { adopt, adopting, adoptingNow, StateError, type TurnwireError } from "./errors.js";
+import { adopt, adopting, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
+import { list, type ListOptions, type RequestOptions } from "./lists.js";
 import { Listeners } from "./listeners.js";
-import type { Session } from "./session.js";
+import type { Connection, Session } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
 import { TurnStream } from "./stream.js";
+import { aborted, pump, sleep } from "./transport.js";
 
 /** What `stream` takes. */
 export interface StreamOptions extends RequestOptions {
@@ -25,13 +26,21 @@ export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & {
   error: TurnwireError;
 };
 
+/** Between two questions how a turn stands, in milliseconds. */
+const MAX_POLL_DELAY = 3000;
+
+/** A call that the core plans. */
+interface Plan {
+  call: number;
+  params: object;
+}
+
 /** One request to the agent and everything that it answers. */
 export class Turn {
   /** The session that the turn belongs to. */
   readonly session: Session;
-  readonly #client: CoreClient;
+  readonly #connection: Connection;
   readonly #core: CoreTurn;
-  readonly #memory: WebAssembly.Memory;
   readonly #listeners = new Listeners<TurnTopics>();
   readonly #reader = new EventReader();
   readonly #mirror: SnapshotMirror;
@@ -44,12 +53,11 @@ export class Turn {
   #reading: Promise<void> | undefined;
 
   /** @internal */
-  constructor(session: Session, client: CoreClient, core: CoreTurn, memory: WebAssembly.Memory, record: TurnRecord | null) {
+  constructor(session: Session, connection: Connection, core: CoreTurn, record: TurnRecord | null) {
     this.session = session;
-    this.#client = client;
+    this.#connection = connection;
     this.#core = core;
-    this.#memory = memory;
-    this.#mirror = new SnapshotMirror(core, memory);
+    this.#mirror = new SnapshotMirror(core, connection.memory);
     this.#record = record ?? {};
     this.#input = record?.input ?? (JSON.parse(core.input ?? "[]") as TurnInputItem[]);
   }
@@ -126,19 +134,14 @@ export class Turn {
   /** Asks the server how the turn stands. Starts the turn, without a stream, if it has not started. */
   async state(options: RequestOptions = {}): Promise<TurnState> {
     if (this.status === "unstarted") await this.#start(options);
-    const record: TurnRecord = await adopting(async () =>
-      JSON.parse(await this.#core.refresh("state", options.signal)) as TurnRecord,
-    );
-    this.#record = record;
-    this.#changed();
-    return record.state;
+    return (await this.#refresh("state", options.signal)).state;
   }
 
   /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
-    adoptingNow(() => this.#core.requireStarted("listEvents"));
+    adopting(() => this.#core.requireStarted("listEvents"));
     const params = { sessionId: this.session.id, turnId: this.id };
-    return list(this.#client, "listTurnEvents", params, options, (event: Event) => event);
+    return list(this.#connection.transport, "listTurnEvents", params, options, (event: Event) => event);
   }
 
   /**
@@ -165,8 +168,8 @@ export class Turn {
    * called more than once.
    */
   async cancel(options: RequestOptions = {}): Promise<void> {
-    adoptingNow(() => this.#core.requireStarted("cancel"));
-    await call(this.#client, "cancelSession", { sessionId: this.session.id }, options.signal);
+    adopting(() => this.#core.requireStarted("cancel"));
+    await this.#connection.transport.ask("cancelSession", { sessionId: this.session.id }, options.signal);
   }
 
   /**
@@ -200,7 +203,7 @@ export class Turn {
 
   /** Takes listed events of a finished turn into the snapshot. @internal */
   fill(events: readonly Event[]): void {
-    adoptingNow(() => this.#core.applyListed(JSON.stringify(events)));
+    adopting(() => this.#core.applyListed(JSON.stringify(events)));
     this.#changed();
   }
 
@@ -209,40 +212,97 @@ export class Turn {
   }
 
   /** Begins to read the turn's stream. */
-  #read(options: StreamOptions, release: AbortController): void {
-    const { signal, afterSequenceNumber } = options;
+  #read({ signal, afterSequenceNumber }: StreamOptions, release: AbortController): void {
+    const plan = adopting(() => this.#core.beginStream(afterSequenceNumber));
     const follow = (): void => release.abort(signal?.reason);
-    if (signal?.aborted) follow();
-    const reading = adoptingNow(() => this.#core.stream(afterSequenceNumber, release.signal, () => this.#woken()));
     signal?.addEventListener("abort", follow, { once: true });
+    if (signal?.aborted) follow();
     this.#error = null;
-    this.#reading = adopting(() => reading as Promise<void>).finally(() => signal?.removeEventListener("abort", follow));
+    this.#reading = this.#readToEnd(plan, release.signal).finally(() => signal?.removeEventListener("abort", follow));
     this.#changed();
+  }
+
+  /** Opens a stream and reads it; rejects unless the turn ends with it. */
+  async #readToEnd(plan: string, signal: AbortSignal): Promise<void> {
+    const { call, params } = JSON.parse(plan) as Plan;
+    try {
+      const body = await this.#connection.transport.open(call, JSON.stringify(params), signal);
+      if (body) await pump(body, (chunk) => this.#push(chunk), signal);
+      if (signal.aborted) throw aborted(signal);
+    } catch (cause) {
+      const { code, message, status } = asTurnwireError(cause);
+      throw this.#reported(() => this.#core.endStream(code, message, status), cause);
+    }
+    adopting(() => this.#core.endStream(undefined, "", undefined));
+  }
+
+  /** Takes a chunk; gives whether to read on. */
+  #push(chunk: Uint8Array): boolean {
+    try {
+      return adopting(() => this.#core.push(chunk));
+    } finally {
+      this.#woken();
+    }
+  }
+
+  /** The error that the core reports for `cause`; its own where it has nothing to say. */
+  #reported(report: () => void, cause: unknown): TurnwireError {
+    try {
+      report();
+    } catch (error) {
+      return adopt(error, cause);
+    }
+    return asTurnwireError(cause);
   }
 
   /** Starts the turn without a stream. */
-  async #start(options: RequestOptions): Promise<void> {
-    const starting = adopting(() => this.#core.start(options.signal));
+  async #start({ signal }: RequestOptions): Promise<void> {
+    const { call, params } = JSON.parse(adopting(() => this.#core.beginStart())) as Plan;
     this.#changed();
-    await starting.finally(() => this.#changed());
+    try {
+      this.#take(await this.#connection.transport.askText(call, JSON.stringify(params), signal));
+    } catch (cause) {
+      const { code, message, status } = asTurnwireError(cause);
+      throw this.#reported(() => this.#core.failStart(code, message, status), cause);
+    } finally {
+      this.#changed();
+    }
   }
 
-  async #poll(options: RequestOptions): Promise<void> {
-    if (this.status === "unstarted") await this.#start(options);
-    if (this.status === "starting") throw new StateError("turn_not_started", "the turn is being started elsewhere");
-    await adopting(() => this.#core.poll(options.signal));
+  /** Reads the turn as the server keeps it. */
+  async #refresh(what: string, signal: AbortSignal | undefined): Promise<TurnRecord> {
+    adopting(() => this.#core.requireStarted(what));
+    const params = { sessionId: this.session.id, turnId: this.id };
+    const record: TurnRecord = await this.#connection.transport.ask("getTurn", params, signal);
+    this.#take(JSON.stringify(record));
     this.#changed();
+    return record;
+  }
+
+  #take(json: string): void {
+    adopting(() => this.#core.takeRecord(json));
+    this.#record = JSON.parse(json) as TurnRecord;
+  }
+
+  /** Asks how the turn stands until it has ended: soon at first, for turns that are short. */
+  async #poll({ signal }: RequestOptions): Promise<void> {
+    if (this.status === "unstarted") await this.#start({ ...(signal && { signal }) });
+    for (let delay = 250; !this.#isOver; delay = Math.min(2 * delay, MAX_POLL_DELAY)) {
+      await sleep(delay, signal);
+      if (signal?.aborted) throw aborted(signal);
+      await this.#refresh("waitForCompletion", signal);
+    }
   }
 
   async #orAborted(reading: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
     if (signal === undefined) return reading;
     let abort = (): void => {};
-    const aborted = new Promise<never>((_, reject) => {
-      abort = () => reject(adopt({ code: "aborted", message: "the signal was aborted", cause: signal.reason }));
+    const stopped = new Promise<never>((_, reject) => {
+      abort = () => reject(aborted(signal));
       signal.addEventListener("abort", abort, { once: true });
       if (signal.aborted) abort();
     });
-    await Promise.race([reading, aborted]).finally(() => signal.removeEventListener("abort", abort));
+    await Promise.race([reading, stopped]).finally(() => signal.removeEventListener("abort", abort));
   }
 
   /** A chunk was read. */
@@ -259,7 +319,7 @@ export class Turn {
     const header = this.#core.events();
     if (header === 0) return;
     const from = events.length;
-    this.#reader.read(lend(this.#memory, header), events);
+    this.#reader.read(lend(this.#connection.memory, header), events);
     this.#core.clearEvents();
     if (this.#listeners.size === 0) return;
     for (let at = from; at < events.length; at += 1) {
@@ -301,3 +361,9 @@ export class Turn {
   }
 }
 
+/** What broke a stream, as an error of this package. */
+function asTurnwireError(cause: unknown): TurnwireError {
+  if (cause instanceof TurnwireError) return cause;
+  const message = `the connection broke: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return new TurnwireError("network", message, { cause });
+}

@@ -1,7 +1,8 @@
 //! The events of one or more network chunks as records.
 
 use crate::event::{TextDelta, TextField};
-use crate::json::Value;
+use crate::json::{Object, Value};
+use crate::names::Names;
 
 use super::{Span, TextArena};
 
@@ -70,9 +71,8 @@ impl EventBatch {
     }
 
     /// Adds an event as its JSON.
-    pub fn event(&mut self, sequence_number: u64, json: &Value<'_>) {
-        let mut text = String::new();
-        json.write(&mut text);
+    pub fn event(&mut self, sequence_number: u64, event: &Object<'_>) {
+        let text = Value::Object(event.clone()).to_json();
         let span = self.text.push(&text);
         self.record(
             kind::JSON,
@@ -169,40 +169,5 @@ impl EventBatch {
             time.len,
             index,
         ]);
-    }
-}
-
-/// Ids by number. A stream has few, and nearly every event uses the last two again.
-#[derive(Debug, Default)]
-struct Names {
-    numbers: std::collections::HashMap<String, u32>,
-    recent: [(String, u32); 2],
-    oldest: usize,
-}
-
-impl Names {
-    #[inline]
-    fn number(&mut self, name: &str) -> (u32, bool) {
-        for (known, number) in &self.recent {
-            if known == name && !name.is_empty() {
-                return (*number, false);
-            }
-        }
-        self.look_up(name)
-    }
-
-    fn look_up(&mut self, name: &str) -> (u32, bool) {
-        let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
-        let known = self.numbers.get(name).copied();
-        if known.is_none() {
-            self.numbers.insert(name.to_owned(), next);
-        }
-        let number = known.unwrap_or(next);
-        if let Some(slot) = self.recent.get_mut(self.oldest) {
-            name.clone_into(&mut slot.0);
-            slot.1 = number;
-        }
-        self.oldest = 1 - self.oldest;
-        (number, known.is_none())
     }
 }

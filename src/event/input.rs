@@ -3,9 +3,6 @@
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-use crate::error::sentence;
-use crate::json::{Fields, Problem, Value, wrong};
-
 /// One item of a turn's input.
 ///
 /// User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
@@ -108,82 +105,4 @@ pub enum Approval {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-}
-
-impl TurnInputItem {
-    /// Reads an item from its JSON.
-    pub fn read(fields: Fields<'_>) -> Result<Self, Problem> {
-        let call = || Ok::<_, Problem>((fields.text("thread_id")?, fields.text("tool_call_id")?));
-        match fields.text("type")?.as_str() {
-            "user.message" => Ok(Self::UserMessage {
-                content: user_content(fields)?,
-            }),
-            "user.tool_approval" => {
-                let (thread_id, tool_call_id) = call()?;
-                let approval = fields.object("approval", approval)?;
-                let approval = approval.ok_or_else(|| "`approval` is missing".to_owned())?;
-                Ok(Self::ToolApproval {
-                    thread_id,
-                    tool_call_id,
-                    approval,
-                })
-            }
-            "user.tool_response" => {
-                let (thread_id, tool_call_id) = call()?;
-                Ok(Self::ToolResponse {
-                    thread_id,
-                    tool_call_id,
-                    content: fields.text("content")?,
-                })
-            }
-            other => Err(sentence(&["`", other, "` is not a type of input"])),
-        }
-    }
-}
-
-fn approval(fields: Fields<'_>) -> Result<Approval, Problem> {
-    match fields.text("status")?.as_str() {
-        "allow" => Ok(Approval::Allow),
-        "deny" => Ok(Approval::Deny {
-            reason: fields.maybe_text("reason")?,
-        }),
-        _ => Err(wrong("approval.status", "`allow` or `deny`")),
-    }
-}
-
-fn user_content(fields: Fields<'_>) -> Result<UserContent, Problem> {
-    match fields.value("content") {
-        Some(Value::String(text)) => Ok(UserContent::Text(text.to_string())),
-        Some(Value::Array(_)) => fields.list("content", user_part).map(UserContent::Parts),
-        _ => Err(wrong("content", "a string or an array of parts")),
-    }
-}
-
-fn user_part(part: Fields<'_>) -> Result<ContentPart, Problem> {
-    let upload = part.object("file", |file| {
-        Ok(FileUpload {
-            filename: file.text("filename")?,
-            file_data: file.text("file_data")?,
-        })
-    })?;
-    match (part.text("type")?.as_str(), upload) {
-        ("text", _) => Ok(ContentPart::Text {
-            text: part.text("text")?,
-        }),
-        ("file", file) => Ok(ContentPart::File {
-            name: part.text("name")?,
-            data: part.text("data")?,
-            file,
-        }),
-        ("file_upload", Some(file)) => Ok(ContentPart::FileUpload {
-            file,
-            name: part.maybe_text("name")?,
-            data: part.maybe_text("data")?,
-        }),
-        (kind, _) => Err(sentence(&[
-            "`",
-            kind,
-            "` is not a type of content part, or lacks its fields",
-        ])),
-    }
 }

@@ -113,11 +113,8 @@ pub struct ToolCall {
     /// Whatever the model's provider adds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
-    pub provider_specific_fields: Option<WireFields>,
+    pub provider_specific_fields: Option<serde_json::Map<String, serde_json::Value>>,
 }
-
-/// Fields that are kept as they came: their name, and their JSON.
-pub type WireFields = Vec<(String, String)>;
 
 /// The function of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
@@ -148,7 +145,7 @@ pub struct ToolCallDelta {
     /// Merged by name, one level deep.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
-    pub provider_specific_fields: Option<WireFields>,
+    pub provider_specific_fields: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 impl ToolCallDelta {

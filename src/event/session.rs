@@ -27,7 +27,7 @@ pub struct SessionRecord {
     /// A draft's agent, as the server's schema has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
-    pub agent_spec: Option<String>,
+    pub agent_spec: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// A turn as a server keeps it.

@@ -145,7 +145,7 @@ pub enum RequiredActionEvent {
 }
 
 /// Token counts of a whole turn.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct TurnMetrics {
     /// Tokens read.
     pub total_input_tokens: u64,
@@ -162,8 +162,7 @@ pub struct TurnMetrics {
     /// Tokens of reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_reasoning_tokens: Option<u64>,
-    /// US dollars, as the server wrote the number.
+    /// US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[tsify(type = "number")]
-    pub total_cost_in_usd: Option<String>,
+    pub total_cost_in_usd: Option<f64>,
 }

@@ -1,106 +1,94 @@
 //! Required actions: what waits for the client before the next turn can go on.
 
-use crate::event::{McpAuthRequired, McpServerAuth, ToolsRequired};
+use crate::json::{Object, Value};
 
 use super::EventIndex;
+use super::message::Json;
 
 /// One thing that waits for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingAction {
-    /// The thread that waits; empty where the whole turn does.
-    pub thread_id: String,
     /// What is asked.
     pub kind: PendingKind,
-    /// The call that waits; empty for an authorization.
-    pub tool_call_id: String,
+    /// The thread that waits; empty where the whole turn does.
+    pub thread_id: String,
+    /// The call that waits; for an authorization the MCP server's id.
+    pub id: String,
     /// The message that made the call, where the server says so.
-    pub source_event_id: String,
+    pub(super) source_event_id: String,
+    /// The MCP server.
+    pub(super) server: Json,
 }
 
 /// What is asked of the client.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PendingKind {
     /// To allow or deny a call.
     Approval,
     /// To supply a call's result.
     Response,
     /// To authorize an MCP server.
-    Auth(McpServerAuth),
+    Auth,
 }
 
 impl PendingAction {
     /// Whether this is about the call of this id in this thread.
     #[must_use]
     pub fn is_call(&self, thread_id: &str, tool_call_id: &str) -> bool {
-        !self.tool_call_id.is_empty()
-            && self.thread_id == thread_id
-            && self.tool_call_id == tool_call_id
+        self.kind != PendingKind::Auth && self.id == tool_call_id && self.thread_id == thread_id
     }
 }
 
 impl EventIndex {
-    pub(super) fn require(&mut self, kind: PendingKind, required: &ToolsRequired) {
-        for call in &required.tool_calls {
-            if self
-                .pending
-                .iter()
-                .any(|known| known.is_call(&required.thread_id, &call.id))
-            {
-                continue;
-            }
-            self.pending.push(PendingAction {
-                thread_id: required.thread_id.clone(),
-                kind: kind.clone(),
-                tool_call_id: call.id.clone(),
-                source_event_id: call.source_event_id.clone(),
-            });
-            // The call's status changes with it.
-            if let Some(slot) = self.call_slot(&required.thread_id, &call.id, &call.source_event_id)
-                && let Some(message) = self.messages.get_mut(slot)
-            {
-                self.changes.message(slot, message, true);
+    /// Takes an event that asks something of the client.
+    pub(super) fn require(&mut self, kind: PendingKind, event: &Object<'_>) {
+        let list = if kind == PendingKind::Auth { "mcp_servers" } else { "tool_calls" };
+        for item in event.array(list).iter().filter_map(Value::as_object) {
+            let action = PendingAction {
+                kind,
+                thread_id: event.text("thread_id").to_owned(),
+                id: item.text("id").to_owned(),
+                source_event_id: item.text("source_event_id").to_owned(),
+                server: if kind == PendingKind::Auth { Value::Object(item.clone()).to_json() } else { String::new() },
+            };
+            // A turn that ends says once more what it waits for.
+            let is_known = |known: &PendingAction| {
+                known.kind == kind && known.id == action.id && known.thread_id == action.thread_id
+            };
+            if !self.pending.iter().any(is_known) {
+                self.mark_call(&action);
+                self.pending.push(action);
             }
         }
         self.changes.turn = true;
     }
 
-    pub(super) fn require_auth(&mut self, required: &McpAuthRequired) {
-        for server in &required.mcp_servers {
-            let kind = PendingKind::Auth(server.clone());
-            if !self.pending.iter().any(|known| known.kind == kind) {
-                self.pending.push(PendingAction {
-                    thread_id: String::new(),
-                    kind,
-                    tool_call_id: String::new(),
-                    source_event_id: String::new(),
-                });
-            }
+    /// Nothing waits any longer.
+    pub(super) fn release(&mut self) {
+        for action in std::mem::take(&mut self.pending) {
+            self.mark_call(&action);
         }
         self.changes.turn = true;
+    }
+
+    /// The status of a call changes with what waits for it.
+    fn mark_call(&mut self, action: &PendingAction) {
+        if let Some(slot) = self.call_slot(action) {
+            self.changes.message(slot, &mut self.messages, true);
+        }
     }
 
     /// The message that made a call: the one that the server names, or the newest in that thread.
-    pub(super) fn call_slot(
-        &self,
-        thread_id: &str,
-        call_id: &str,
-        source_event_id: &str,
-    ) -> Option<usize> {
-        let named = self.message_of.get(source_event_id).copied();
-        named
-            .filter(|slot| {
-                self.messages
-                    .get(*slot)
-                    .is_some_and(|message| message.call(call_id).is_some())
-            })
-            .or_else(|| {
-                let thread = self
-                    .threads
-                    .iter()
-                    .position(|thread| thread.id == thread_id)?;
-                self.messages.iter().rposition(|message| {
-                    message.thread == thread && message.call(call_id).is_some()
-                })
-            })
+    pub(super) fn call_slot(&self, action: &PendingAction) -> Option<usize> {
+        let has_call = |slot: &usize| self.messages.get(*slot).is_some_and(|message| message.call(&action.id).is_some());
+        let named = self.message_of.get(&action.source_event_id).map(|slot| slot as usize);
+        named.filter(has_call).or_else(|| self.newest_call(&action.thread_id, &action.id))
+    }
+
+    /// The newest message in a thread that makes this call. Some models number their calls anew in every
+    /// message.
+    pub(super) fn newest_call(&self, thread_id: &str, call_id: &str) -> Option<usize> {
+        let thread = self.threads.iter().position(|thread| thread.id == thread_id)?;
+        self.messages.iter().rposition(|message| message.thread == thread && message.call(call_id).is_some())
     }
 }

@@ -4,10 +4,8 @@
 //! infos overwrite; provider fields are merged one level deep; usage and finish reason replace. A
 //! finish reason does not close a message: later deltas are still merged.
 
-use crate::event::{
-    ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, TextDelta, TextField,
-    ToolCallDelta,
-};
+use crate::event::{TextDelta, TextField};
+use crate::json::{Object, Value};
 
 use super::message::{Message, MessageCall, Text};
 
@@ -17,191 +15,139 @@ impl Message {
         match delta.field {
             TextField::Content => self.append_content(delta.text),
             TextField::Reasoning => self.reasoning.push(delta.text),
-            TextField::Arguments(index) => return self.append_arguments(index, delta.text),
+            TextField::Arguments(index) => {
+                let index = index as usize;
+                let is_new = self.calls.get(index).is_none_or(Option::is_none);
+                self.call_at(index).arguments.push(delta.text);
+                return is_new;
+            }
         }
         false
     }
 
-    fn append_arguments(&mut self, index: u32, text: &str) -> bool {
-        let known = self.calls.get_mut(index as usize).and_then(Option::as_mut);
-        if let Some(call) = known {
-            call.arguments.push(text);
-            return false;
-        }
-        self.call_at(index as usize).arguments.push(text);
-        true
-    }
-
     /// Appends to the last part if that is text, where the content has parts.
     fn append_content(&mut self, piece: &str) {
-        if piece.is_empty() {
-            return;
-        }
         self.text.push(piece);
-        match &mut self.parts {
-            None => {}
-            Some(parts) => match parts.last_mut() {
-                Some(ModelContentPart::Text { text }) => text.push_str(piece),
-                _ => parts.push(ModelContentPart::Text {
-                    text: piece.to_owned(),
-                }),
-            },
+        let Some(parts) = self.parts.as_mut().filter(|_| !piece.is_empty()) else { return };
+        let last = parts.last_mut().and_then(Value::as_object_mut).and_then(|part| part.get_mut("text"));
+        if let Some(Value::String(text)) = last {
+            text.to_mut().push_str(piece);
+        } else {
+            let mut part = Object::new();
+            part.insert("type", "text");
+            part.insert("text", piece.to_owned());
+            parts.push(Value::Object(part));
         }
     }
 
     /// Merges a delta.
-    pub(super) fn merge(&mut self, delta: &ModelMessageDelta) {
-        self.append_content(some(&delta.content));
-        self.reasoning.push(some(&delta.reasoning_content));
-        let refusal = some(&delta.refusal);
-        if !refusal.is_empty() {
-            self.refusal.get_or_insert_default().push_str(refusal);
+    pub(super) fn merge(&mut self, delta: &Object<'_>) {
+        self.append_content(delta.text("content"));
+        self.reasoning.push(delta.text("reasoning_content"));
+        self.refusal.push(delta.text("refusal"));
+        for call in delta.array("tool_calls").iter().filter_map(Value::as_object) {
+            let index = call.get("index").and_then(Value::as_u64).unwrap_or_default();
+            self.call_at(usize::try_from(index).unwrap_or_default()).merge(call);
         }
-        for call in &delta.tool_calls {
-            self.call_at(call.index as usize).merge(call);
-        }
-        overwrite(&mut self.finish_reason, &delta.finish_reason);
-        if let Some(usage) = &delta.usage {
-            self.usage = Some(usage.clone());
+        replace(&mut self.finish_reason, delta.text("finish_reason"));
+        if let Some(usage) = delta.object("usage") {
+            self.usage = Value::Object(usage.clone()).to_json();
         }
     }
 
     /// The call at `index`; the ones below it that have not come stay holes.
     fn call_at(&mut self, index: usize) -> &mut MessageCall {
         if self.calls.len() <= index {
-            self.calls.resize_with(index + 1, || None);
+            self.calls.resize(index + 1, None);
         }
-        self.calls[index].get_or_insert_with(MessageCall::of_function)
+        self.calls[index].get_or_insert_with(|| MessageCall { r#type: "function".to_owned(), ..MessageCall::default() })
     }
 
     /// Takes a `model.message`. The first one is the beginning of its message: deltas that came before
     /// it stay merged, as if it had come before them. A complete one, or a second one, replaces
     /// everything.
-    pub(super) fn put(&mut self, base: &ModelMessage) {
-        let early = (!self.has_base && base.finish_reason.is_none()).then(|| self.clone());
-        self.created_at.clone_from(&base.created_at);
-        self.name.clone_from(&base.name);
-        self.refusal.clone_from(&base.refusal);
-        self.finish_reason.clone_from(&base.finish_reason);
-        self.usage.clone_from(&base.usage);
-        self.set_content(base.content.as_ref());
-        self.reasoning = Text {
-            text: base.reasoning_content.clone(),
-            taken: 0,
-        };
-        self.set_calls(base);
-        self.has_base = true;
+    pub(super) fn put(&mut self, base: &Object<'_>) {
+        let is_beginning = !self.has_base && base.text("finish_reason").is_empty();
+        let before = std::mem::replace(self, Self::new(&self.id, self.thread));
+        self.marks = before.marks;
         self.marks.reset = true;
-        if let Some(early) = early {
-            self.merge_early(early);
-        }
-    }
-
-    fn set_content(&mut self, content: Option<&ModelContent>) {
-        let (text, parts) = match content {
-            None => (None, None),
-            Some(ModelContent::Text(text)) => (Some(text.clone()), None),
-            Some(ModelContent::Parts(parts)) => {
-                let texts = parts.iter().map(|part| match part {
-                    ModelContentPart::Text { text } => text.as_str(),
-                    ModelContentPart::Refusal { .. } => "",
-                });
-                (Some(texts.collect()), Some(parts.clone()))
+        self.has_base = true;
+        self.created_at = base.json("created_at");
+        self.name = base.json("name");
+        self.usage = base.json("usage");
+        self.set_content(base);
+        self.reasoning = Text::of(base.text("reasoning_content"));
+        self.refusal.push(base.text("refusal"));
+        base.text("finish_reason").clone_into(&mut self.finish_reason);
+        for (index, call) in base.array("tool_calls").iter().enumerate() {
+            if let Some(call) = call.as_object() {
+                self.call_at(index).merge(call);
             }
-        };
-        self.text = Text { text, taken: 0 };
-        self.parts = parts;
+        }
+        self.keep(before, is_beginning);
     }
 
-    /// Takes the base's calls; results and threads that have joined a call stay with it.
-    fn set_calls(&mut self, base: &ModelMessage) {
-        let before = std::mem::take(&mut self.calls);
-        let call = |call: &crate::event::ToolCall| {
-            let known = before.iter().flatten().find(|known| known.id == call.id);
-            MessageCall {
-                id: call.id.clone(),
-                r#type: call.r#type.clone(),
-                name: call.function.name.clone(),
-                tool_info: call.tool_info.clone(),
-                provider_specific_fields: call.provider_specific_fields.clone(),
-                response: known.and_then(|known| known.response.clone()),
-                thread_id: known.and_then(|known| known.thread_id.clone()),
-                arguments: Text {
-                    text: Some(call.function.arguments.clone()),
-                    taken: 0,
-                },
+    fn set_content(&mut self, base: &Object<'_>) {
+        self.text.push(base.text("content"));
+        let Some(parts) = base.get("content").and_then(Value::as_array) else { return };
+        for part in parts.iter().filter_map(Value::as_object) {
+            self.text.push(part.text("text"));
+            self.refusal.push(part.text("refusal"));
+        }
+        self.parts = Some(parts.iter().map(|part| part.clone().into_owned()).collect());
+    }
+
+    /// Keeps of what was there before its base: results and threads that have joined a call, and, if the
+    /// base is a beginning, all text.
+    fn keep(&mut self, before: Message, with_text: bool) {
+        if with_text {
+            self.append_content(before.content());
+            self.reasoning.push(before.reasoning());
+            self.refusal.push(before.refusal());
+            replace(&mut self.finish_reason, &before.finish_reason);
+            if before.usage != "null" {
+                self.usage = before.usage;
             }
-        };
-        self.calls = base
-            .tool_calls
-            .iter()
-            .map(|slot| slot.as_ref().map(call))
-            .collect();
-    }
-
-    fn merge_early(&mut self, early: Message) {
-        self.append_content(early.content());
-        self.reasoning.push(early.reasoning());
-        if let Some(refusal) = &early.refusal {
-            self.refusal.get_or_insert_default().push_str(refusal);
         }
-        for (index, call) in early.calls.into_iter().enumerate() {
-            let Some(call) = call else { continue };
-            let target = self.call_at(index);
-            target.arguments.push(call.arguments());
-            *target = MessageCall {
-                arguments: std::mem::take(&mut target.arguments),
-                ..call
-            };
-        }
-        overwrite(&mut self.finish_reason, &early.finish_reason);
-        if early.usage.is_some() {
-            self.usage = early.usage;
+        for (index, known) in before.calls.into_iter().enumerate() {
+            let Some(mut known) = known else { continue };
+            if with_text {
+                let call = self.call_at(index);
+                call.arguments.push(known.arguments());
+                known.arguments = std::mem::take(&mut call.arguments);
+                *call = known;
+            } else if let Some(call) = self.call_mut(&known.id) {
+                call.response = known.response;
+                call.thread_id = known.thread_id;
+            }
         }
     }
 }
 
 impl MessageCall {
-    fn of_function() -> Self {
-        Self {
-            r#type: "function".to_owned(),
-            ..Self::default()
+    /// Merges a delta of the call, or the whole of it.
+    fn merge(&mut self, delta: &Object<'_>) {
+        replace(&mut self.id, delta.text("id"));
+        replace(&mut self.r#type, delta.text("type"));
+        if let Some(function) = delta.object("function") {
+            replace(&mut self.name, function.text("name"));
+            self.arguments.push(function.text("arguments"));
         }
-    }
-
-    fn merge(&mut self, delta: &ToolCallDelta) {
-        replace(&mut self.id, some(&delta.id));
-        replace(&mut self.r#type, some(&delta.r#type));
-        if let Some(function) = &delta.function {
-            replace(&mut self.name, some(&function.name));
-            self.arguments.push(some(&function.arguments));
+        if let Some(info) = delta.object("tool_info") {
+            info.text("name").clone_into(&mut self.tool_name);
+            self.tool_info = Some(Value::Object(info.clone()).to_json());
         }
-        if let Some(info) = &delta.tool_info {
-            self.tool_info = Some(info.clone());
-        }
-        let fields = delta.provider_specific_fields.iter().flatten();
-        for (name, json) in fields {
-            let known = self.provider_specific_fields.get_or_insert_default();
-            match known.iter_mut().find(|(key, _)| key == name) {
-                Some((_, value)) => value.clone_from(json),
-                None => known.push((name.clone(), json.clone())),
+        if let Some(fields) = delta.object("provider_specific_fields") {
+            for (name, value) in fields.iter() {
+                self.provider_fields.retain(|(known, _)| known != name);
+                self.provider_fields.push((name.to_owned(), value.to_json()));
             }
         }
     }
 }
 
-fn some(text: &Option<String>) -> &str {
-    text.as_deref().unwrap_or_default()
-}
-
 fn replace(target: &mut String, text: &str) {
     if !text.is_empty() {
         text.clone_into(target);
-    }
-}
-
-fn overwrite(target: &mut Option<String>, source: &Option<String>) {
-    if source.as_ref().is_some_and(|text| !text.is_empty()) {
-        target.clone_from(source);
     }
 }

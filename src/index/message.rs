@@ -1,9 +1,9 @@
 //! A message of the index, and the tool calls in it.
 
-use crate::event::{
-    ModelContent, ModelContentPart, ModelMessage, ToolCall, ToolCallFunction, ToolInfo,
-    ToolResponse, Usage, WireFields,
-};
+use crate::json::{ObjectWriter, Value};
+
+/// JSON text that is kept as it came; `null` where there is none.
+pub(super) type Json = String;
 
 /// A model message as far as it has come.
 #[derive(Debug, Clone, Default)]
@@ -12,31 +12,27 @@ pub struct Message {
     pub id: String,
     /// The slot of its thread in [`EventIndex::threads`](super::EventIndex::threads).
     pub thread: usize,
-    /// ISO 8601.
-    pub created_at: Option<String>,
-    /// A name for the speaker.
-    pub name: Option<String>,
-    /// Why it ended; it has not, as long as there is none.
-    pub finish_reason: Option<String>,
-    /// Token counts.
-    pub usage: Option<Usage>,
     /// Whether its `model.message` has come, and not only deltas.
     pub has_base: bool,
     /// The text of the content, over all its parts.
     pub(super) text: Text,
     /// The content's parts, if it came in parts.
-    pub(super) parts: Option<Vec<ModelContentPart>>,
+    pub(super) parts: Option<Vec<Value<'static>>>,
     pub(super) reasoning: Text,
-    pub(super) refusal: Option<String>,
+    pub(super) refusal: Text,
     pub(super) calls: Vec<Option<MessageCall>>,
+    pub(super) finish_reason: String,
+    pub(super) created_at: Json,
+    pub(super) name: Json,
+    pub(super) usage: Json,
     pub(super) marks: Marks,
 }
 
 /// Text that grows, and how much of it has been taken as a change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Text {
-    pub(super) text: Option<String>,
-    pub(super) taken: usize,
+    text: String,
+    taken: usize,
 }
 
 /// What has changed in a message since changes were taken.
@@ -57,33 +53,33 @@ pub struct MessageCall {
     pub r#type: String,
     /// The function's name.
     pub name: String,
-    /// What kind of tool it is.
-    pub tool_info: Option<ToolInfo>,
-    /// Whatever the model's provider adds.
-    pub provider_specific_fields: Option<WireFields>,
-    /// The result, once there is one.
-    pub response: Option<ToolResponse>,
     /// The sub-agent's thread that this call started.
     pub thread_id: Option<String>,
     pub(super) arguments: Text,
+    /// The name in the tool's info, the one to show.
+    pub(super) tool_name: String,
+    pub(super) tool_info: Option<Json>,
+    pub(super) provider_fields: Vec<(String, Json)>,
+    pub(super) response: Option<Json>,
 }
 
 impl Text {
+    pub(super) fn of(text: &str) -> Self {
+        Self { text: text.to_owned(), taken: 0 }
+    }
+
     pub(super) fn get(&self) -> &str {
-        self.text.as_deref().unwrap_or_default()
+        &self.text
     }
 
     pub(super) fn push(&mut self, piece: &str) {
-        if !piece.is_empty() {
-            self.text.get_or_insert_default().push_str(piece);
-        }
+        self.text.push_str(piece);
     }
 
     /// What was appended since this was last asked.
     pub(super) fn take(&mut self) -> &str {
-        let text = self.text.as_deref().unwrap_or_default();
-        let start = std::mem::replace(&mut self.taken, text.len());
-        text.get(start..).unwrap_or_default()
+        let start = std::mem::replace(&mut self.taken, self.text.len());
+        self.text.get(start..).unwrap_or_default()
     }
 }
 
@@ -97,26 +93,22 @@ impl MessageCall {
     /// The name to show.
     #[must_use]
     pub fn display_name(&self) -> &str {
-        self.tool_info
-            .as_ref()
-            .map(ToolInfo::name)
-            .filter(|name| !name.is_empty())
-            .unwrap_or(&self.name)
+        if self.tool_name.is_empty() { &self.name } else { &self.tool_name }
+    }
+
+    /// The `tool.response` that answered it, as JSON.
+    #[must_use]
+    pub fn response(&self) -> Option<&str> {
+        self.response.as_deref()
     }
 }
 
 impl Message {
     pub(super) fn new(id: &str, thread: usize) -> Self {
-        let marks = Marks {
-            head: true,
-            ..Marks::default()
-        };
-        Self {
-            id: id.to_owned(),
-            thread,
-            marks,
-            ..Self::default()
-        }
+        let marks = Marks { head: true, ..Marks::default() };
+        let null = || "null".to_owned();
+        let (created_at, name, usage) = (null(), null(), null());
+        Self { id: id.to_owned(), thread, marks, created_at, name, usage, ..Self::default() }
     }
 
     /// The text of the content, over all its parts.
@@ -131,10 +123,16 @@ impl Message {
         self.reasoning.get()
     }
 
-    /// Why the model declined.
+    /// Why the model declined; empty if it did not.
     #[must_use]
-    pub fn refusal(&self) -> Option<&str> {
-        self.refusal.as_deref()
+    pub fn refusal(&self) -> &str {
+        self.refusal.get()
+    }
+
+    /// Why it ended; empty as long as it has not.
+    #[must_use]
+    pub fn finish_reason(&self) -> &str {
+        &self.finish_reason
     }
 
     /// The tool calls; a hole is one of which nothing has arrived yet.
@@ -153,37 +151,38 @@ impl Message {
         self.calls.iter_mut().flatten().find(|call| call.id == id)
     }
 
-    /// The message as the event that a server would list.
+    /// The message as the `model.message` that a server would list.
     #[must_use]
-    pub fn to_event(&self, thread_id: &str) -> ModelMessage {
-        let call = |call: &MessageCall| ToolCall {
-            id: call.id.clone(),
-            r#type: call.r#type.clone(),
-            function: ToolCallFunction {
-                name: call.name.clone(),
-                arguments: call.arguments().to_owned(),
-            },
-            tool_info: call.tool_info.clone(),
-            provider_specific_fields: call.provider_specific_fields.clone(),
+    pub fn to_json(&self, thread_id: &str) -> String {
+        let mut json = String::new();
+        let mut object = ObjectWriter::new(&mut json);
+        object.str("type", "model.message").str("id", &self.id).str("thread_id", thread_id);
+        object.raw("created_at", &self.created_at).raw("name", &self.name);
+        match &self.parts {
+            Some(parts) => object.value("content", &Value::Array(parts.clone())),
+            None => object.str("content", self.content()),
         };
-        ModelMessage {
-            id: self.id.clone(),
-            thread_id: thread_id.to_owned(),
-            created_at: self.created_at.clone(),
-            content: match &self.parts {
-                Some(parts) => Some(ModelContent::Parts(parts.clone())),
-                None => self.text.text.clone().map(ModelContent::Text),
-            },
-            name: self.name.clone(),
-            refusal: self.refusal.clone(),
-            reasoning_content: self.reasoning.text.clone(),
-            tool_calls: self
-                .calls
-                .iter()
-                .map(|slot| slot.as_ref().map(call))
-                .collect(),
-            finish_reason: self.finish_reason.clone(),
-            usage: self.usage.clone(),
-        }
+        object.str("refusal", self.refusal()).str("reasoning_content", self.reasoning());
+        let calls: Vec<String> = self.calls.iter().map(|call| call.as_ref().map_or("null".into(), call_json)).collect();
+        object.raw("tool_calls", &["[", &calls.join(","), "]"].concat());
+        object.str("finish_reason", &self.finish_reason).raw("usage", &self.usage);
+        object.end();
+        json
     }
+}
+
+fn call_json(call: &MessageCall) -> String {
+    let mut json = String::new();
+    let mut object = ObjectWriter::new(&mut json);
+    object.str("id", &call.id).str("type", &call.r#type);
+    let mut function = ObjectWriter::new(object.member("function"));
+    function.str("name", &call.name).str("arguments", call.arguments()).end();
+    object.raw("tool_info", call.tool_info.as_deref().unwrap_or("null"));
+    let mut fields = ObjectWriter::new(object.member("provider_specific_fields"));
+    for (name, value) in &call.provider_fields {
+        fields.raw(name, value);
+    }
+    fields.end();
+    object.end();
+    json
 }

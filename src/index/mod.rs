@@ -15,12 +15,12 @@ pub use actions::{PendingAction, PendingKind};
 pub use message::{Message, MessageCall};
 pub use thread::{Thread, ThreadStatus};
 
-use std::collections::HashMap;
+use crate::event::{EventKind, EventRef, TextDelta};
+use crate::json::{Object, Value};
+use crate::names::Names;
 
-use crate::event::{
-    Event, McpServer, ModelMessage, ModelMessageDelta, RequiredActionEvent, TerminalState,
-    TextDelta, ThreadCreated, ThreadDone, ThreadState, ToolResponse,
-};
+use message::Json;
+use thread::ToolResult;
 
 /// The thread that every turn has.
 pub const MAIN_THREAD: &str = "main";
@@ -29,12 +29,10 @@ pub const MAIN_THREAD: &str = "main";
 #[derive(Debug)]
 pub struct EventIndex {
     messages: Vec<Message>,
-    message_of: HashMap<String, usize>,
-    /// The message of the last delta: usually that of the next one, too.
-    recent: usize,
+    message_of: Names,
     threads: Vec<Thread>,
     pending: Vec<PendingAction>,
-    mcp_servers: Vec<McpServer>,
+    mcp_servers: Vec<(String, Json)>,
     sandbox_id: Option<String>,
     changes: changes::Changes,
 }
@@ -43,8 +41,7 @@ impl Default for EventIndex {
     fn default() -> Self {
         Self {
             messages: Vec::new(),
-            message_of: HashMap::new(),
-            recent: 0,
+            message_of: Names::default(),
             threads: vec![Thread::new(MAIN_THREAD)],
             pending: Vec::new(),
             mcp_servers: Vec::new(),
@@ -70,7 +67,7 @@ impl EventIndex {
     /// The message of this id.
     #[must_use]
     pub fn message(&self, id: &str) -> Option<&Message> {
-        self.messages.get(*self.message_of.get(id)?)
+        self.messages.get(self.message_of.get(id)? as usize)
     }
 
     /// The threads: the main thread first, then sub-agents in the order in which they appeared.
@@ -91,12 +88,6 @@ impl EventIndex {
         &self.pending
     }
 
-    /// The MCP servers that were initialized.
-    #[must_use]
-    pub fn mcp_servers(&self) -> &[McpServer] {
-        &self.mcp_servers
-    }
-
     /// The sandbox, once there is one.
     #[must_use]
     pub fn sandbox_id(&self) -> Option<&str> {
@@ -108,193 +99,142 @@ impl EventIndex {
         let slot = self.slot(delta.id, delta.thread_id);
         if let Some(message) = self.messages.get_mut(slot) {
             let head_changed = message.append(delta);
-            self.changes.message(slot, message, head_changed);
+            self.changes.message(slot, &mut self.messages, head_changed);
         }
     }
 
     /// Takes in any event.
-    pub fn apply(&mut self, event: &Event) {
-        match event {
-            Event::ModelMessage(message) => self.put_message(message),
-            Event::ModelMessageDelta(delta) => self.merge(delta),
-            Event::ToolResponse(response) => self.tool_response(response),
-            Event::ThreadCreated(created) => self.thread_created(created),
-            Event::ThreadDone(done) => self.thread_done(done),
-            Event::McpInitialize(initialize) => {
-                for server in &initialize.mcp_servers {
-                    self.mcp_servers.retain(|known| known.id != server.id);
-                    self.mcp_servers.push(server.clone());
-                }
+    pub fn apply(&mut self, event: EventRef<'_>) {
+        let EventRef { kind, fields } = event;
+        match kind {
+            EventKind::ModelMessage => self.change(fields, Message::put),
+            EventKind::ModelMessageDelta => self.change(fields, Message::merge),
+            EventKind::ToolResponse => self.tool_response(fields),
+            EventKind::ThreadCreated => self.thread_created(fields),
+            EventKind::ThreadDone => self.thread_done(fields),
+            EventKind::McpInitialize => self.mcp_initialized(fields),
+            EventKind::SandboxCreated => {
+                self.sandbox_id = Some(fields.text("sandbox_id").to_owned());
                 self.changes.turn = true;
             }
-            Event::SandboxCreated(created) => {
-                self.sandbox_id = Some(created.sandbox_id.clone());
-                self.changes.turn = true;
-            }
-            Event::ToolApprovalRequired(required) => self.require(PendingKind::Approval, required),
-            Event::ToolResponseRequired(required) => self.require(PendingKind::Response, required),
-            Event::McpAuthRequired(required) => self.require_auth(required),
-            Event::TurnDone(done) => self.turn_done(&done.state),
-            Event::TurnCreated(_) | Event::Unknown(_) => {}
-        }
-    }
-
-    /// A turn that ended says once more what it waits for; it may be the first to say so.
-    pub fn turn_done(&mut self, state: &TerminalState) {
-        match state {
-            TerminalState::Done {
-                output,
-                required_actions,
-                ..
-            } => {
-                for action in required_actions {
-                    match action {
-                        RequiredActionEvent::ToolApproval(required) => {
-                            self.require(PendingKind::Approval, required)
-                        }
-                        RequiredActionEvent::ToolResponse(required) => {
-                            self.require(PendingKind::Response, required)
-                        }
-                        RequiredActionEvent::McpAuth(required) => self.require_auth(required),
-                    }
-                }
-                // The output of a stream that was joined late may never have come as events.
-                if let Some(output) = output.as_deref().filter(|output| self.lacks(output)) {
-                    self.put_message(output);
+            EventKind::ToolApprovalRequired => self.require(PendingKind::Approval, fields),
+            EventKind::ToolResponseRequired => self.require(PendingKind::Response, fields),
+            EventKind::McpAuthRequired => self.require(PendingKind::Auth, fields),
+            EventKind::TurnDone => {
+                if let Some(state) = fields.object("state") {
+                    self.turn_ended(state);
                 }
             }
-            TerminalState::Cancelled { .. } | TerminalState::Error { .. } => {
-                self.release_pending();
+            EventKind::TurnCreated | EventKind::Unknown => {}
+        }
+    }
+
+    /// Takes the terminal state of the turn. It says once more what the turn waits for, and may be the
+    /// first to say so.
+    pub fn turn_ended(&mut self, state: &Object<'_>) {
+        if state.text("status") != "done" {
+            return self.release();
+        }
+        for action in state.array("required_actions").iter().filter_map(Value::as_object) {
+            match EventKind::of(action.text("type")) {
+                kind @ (EventKind::ToolApprovalRequired
+                | EventKind::ToolResponseRequired
+                | EventKind::McpAuthRequired) => self.apply(EventRef { kind, fields: action }),
+                // A newer kind of action: the state that is handed out has it.
+                _ => {}
             }
         }
+        self.output(state);
     }
 
-    /// Whether a complete message says more than the index knows of it.
-    fn lacks(&self, output: &ModelMessage) -> bool {
-        !output.id.is_empty()
-            && self
-                .message(&output.id)
-                .is_none_or(|message| !message.has_base)
-    }
-
-    fn put_message(&mut self, base: &ModelMessage) {
-        let slot = self.slot(&base.id, &base.thread_id);
-        if let Some(message) = self.messages.get_mut(slot) {
-            message.put(base);
-            self.changes.message(slot, message, true);
+    /// The output of a turn or thread whose stream was joined late may never have come as events.
+    fn output(&mut self, state: &Object<'_>) {
+        let Some(output) = state.object("output") else { return };
+        let id = output.text("id");
+        if !id.is_empty() && self.message(id).is_none_or(|message| !message.has_base) {
+            self.change(output, Message::put);
         }
     }
 
-    fn merge(&mut self, delta: &ModelMessageDelta) {
-        let slot = self.slot(&delta.id, &delta.thread_id);
+    fn change(&mut self, event: &Object<'_>, change: fn(&mut Message, &Object<'_>)) {
+        let slot = self.slot(event.text("id"), event.text("thread_id"));
         if let Some(message) = self.messages.get_mut(slot) {
-            message.merge(delta);
-            self.changes.message(slot, message, true);
+            change(message, event);
+            self.changes.message(slot, &mut self.messages, true);
         }
     }
 
-    /// The result joins the newest call of that id in its thread: some models number their calls anew
-    /// in every message. A result of a call from an earlier turn is kept with the thread.
-    fn tool_response(&mut self, response: &ToolResponse) {
-        self.pending
-            .retain(|action| !action.is_call(&response.thread_id, &response.tool_call_id));
-        let thread = self.thread_slot(&response.thread_id);
-        let calls = self
-            .messages
-            .iter_mut()
-            .enumerate()
-            .rev()
-            .filter(|(_, message)| message.thread == thread);
-        for (slot, message) in calls {
-            if let Some(call) = message.call_mut(&response.tool_call_id) {
-                call.response = Some(response.clone());
-                self.changes.message(slot, message, true);
-                return;
+    /// The result joins the newest call of that id in its thread. The result of a call from an earlier
+    /// turn is kept with the thread.
+    fn tool_response(&mut self, response: &Object<'_>) {
+        let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
+        self.pending.retain(|action| !action.is_call(thread_id, call_id));
+        self.changes.turn = true;
+        let json = Value::Object(response.clone()).to_json();
+        if let Some(slot) = self.newest_call(thread_id, call_id) {
+            if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
+                call.response = Some(json);
             }
+            return self.changes.message(slot, &mut self.messages, true);
         }
+        let thread = self.thread_slot(thread_id);
         if let Some(thread) = self.threads.get_mut(thread) {
-            thread
-                .responses
-                .retain(|known| known.tool_call_id != response.tool_call_id);
-            thread.responses.push(response.clone());
-            self.changes.threads = true;
+            thread.responses.retain(|known| known.tool_call_id != call_id);
+            thread.responses.push(ToolResult { tool_call_id: call_id.to_owned(), json });
         }
+        self.changes.threads = true;
     }
 
-    fn thread_created(&mut self, created: &ThreadCreated) {
-        let slot = self.thread_slot(&created.thread_id);
+    fn thread_created(&mut self, created: &Object<'_>) {
+        let id = created.text("thread_id");
+        let slot = self.thread_slot(id);
         if let Some(thread) = self.threads.get_mut(slot) {
-            thread.title.clone_from(&created.title);
-            thread.parent.clone_from(&created.parent);
-            thread.agent_info.clone_from(&created.agent_info);
+            thread.describe(created);
         }
         self.changes.threads = true;
-        if let Some(parent) = &created.parent {
-            self.link(&parent.thread_id, &parent.tool_call_id, &created.thread_id);
+        let Some(parent) = created.object("parent") else { return };
+        let call_id = parent.text("tool_call_id");
+        // The call that started the thread knows which one that is.
+        if let Some(slot) = self.newest_call(parent.text("thread_id"), call_id) {
+            if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
+                call.thread_id = Some(id.to_owned());
+            }
+            self.changes.message(slot, &mut self.messages, true);
         }
     }
 
-    /// Notes at the call that started a thread which thread that is.
-    fn link(&mut self, parent_thread: &str, call_id: &str, thread_id: &str) {
-        let parent = self.thread_slot(parent_thread);
-        for (slot, message) in self.messages.iter_mut().enumerate().rev() {
-            if message.thread != parent {
-                continue;
-            }
-            if let Some(call) = message.call_mut(call_id) {
-                call.thread_id = Some(thread_id.to_owned());
-                self.changes.message(slot, message, true);
-                return;
-            }
-        }
-    }
-
-    fn thread_done(&mut self, done: &ThreadDone) {
-        let slot = self.thread_slot(&done.thread_id);
-        let Some(thread) = self.threads.get_mut(slot) else {
-            return;
-        };
-        if thread.parent.is_none() {
-            thread.parent.clone_from(&done.parent);
-        }
-        if done.title.is_some() {
-            thread.title.clone_from(&done.title);
-        }
-        let output = match &done.state {
-            ThreadState::Done { output } => {
-                thread.status = ThreadStatus::Done;
-                output
-            }
-            ThreadState::Error { error, output } => {
-                thread.status = ThreadStatus::Error(error.clone());
-                output
-            }
+    fn thread_done(&mut self, done: &Object<'_>) {
+        let slot = self.thread_slot(done.text("thread_id"));
+        let (Some(thread), Some(state)) = (self.threads.get_mut(slot), done.object("state")) else { return };
+        thread.describe(done);
+        thread.status = match state.text("status") {
+            "done" => ThreadStatus::Done,
+            // Whatever else ends a thread is not success.
+            other if state.text("error").is_empty() => ThreadStatus::Error(other.to_owned()),
+            _ => ThreadStatus::Error(state.text("error").to_owned()),
         };
         self.changes.threads = true;
-        if let Some(output) = output.as_ref().filter(|output| self.lacks(output)) {
-            self.put_message(output);
+        self.output(state);
+    }
+
+    fn mcp_initialized(&mut self, event: &Object<'_>) {
+        for server in event.array("mcp_servers").iter().filter_map(Value::as_object) {
+            let id = server.text("id");
+            self.mcp_servers.retain(|(known, _)| known != id);
+            self.mcp_servers.push((id.to_owned(), Value::Object(server.clone()).to_json()));
         }
+        self.changes.turn = true;
     }
 
     /// The slot of a message, made if need be: a delta may come before its base.
+    #[inline]
     fn slot(&mut self, id: &str, thread_id: &str) -> usize {
-        if self
-            .messages
-            .get(self.recent)
-            .is_some_and(|message| message.id == id)
-        {
-            return self.recent;
+        let (slot, is_new) = self.message_of.number(id);
+        if is_new {
+            let thread = self.thread_slot(thread_id);
+            self.messages.push(Message::new(id, thread));
         }
-        if let Some(slot) = self.message_of.get(id) {
-            self.recent = *slot;
-            return *slot;
-        }
-        let thread = self.thread_slot(thread_id);
-        let slot = self.messages.len();
-        self.messages.push(Message::new(id, thread));
-        self.message_of.insert(id.to_owned(), slot);
-        self.recent = slot;
-        slot
+        slot as usize
     }
 
     /// The slot of a thread, made if need be: a sub-agent may live on from an earlier turn.

@@ -1,22 +1,28 @@
 //! A thread: the main agent's, or a sub-agent's.
 
-use crate::event::{AgentInfo, ParentCall, ToolResponse};
+use crate::json::Object;
+
+use super::message::Json;
 
 /// A thread of a turn.
 #[derive(Debug, Clone)]
 pub struct Thread {
     /// `"main"`, or the sub-agent's thread id.
     pub id: String,
-    /// A label for people.
-    pub title: Option<String>,
-    /// The tool call that started it; `None` for the main thread.
-    pub parent: Option<ParentCall>,
-    /// The sub-agent.
-    pub agent_info: Option<AgentInfo>,
     /// Where it stands.
     pub status: ThreadStatus,
+    pub(super) title: Json,
+    pub(super) parent: Json,
+    pub(super) agent_info: Json,
     /// Results of calls that were made in an earlier turn, for instance before an approval.
-    pub responses: Vec<ToolResponse>,
+    pub(super) responses: Vec<ToolResult>,
+}
+
+/// A result whose call is not in this turn.
+#[derive(Debug, Clone)]
+pub(super) struct ToolResult {
+    pub(super) tool_call_id: String,
+    pub(super) json: Json,
 }
 
 /// Where a thread stands. The main thread never ends: it lives as long as its session.
@@ -32,13 +38,25 @@ pub enum ThreadStatus {
 
 impl Thread {
     pub(super) fn new(id: &str) -> Self {
+        let null = || "null".to_owned();
         Self {
             id: id.to_owned(),
-            title: None,
-            parent: None,
-            agent_info: None,
             status: ThreadStatus::Running,
+            title: null(),
+            parent: null(),
+            agent_info: null(),
             responses: Vec::new(),
+        }
+    }
+
+    /// Takes what an event says of the thread. What it leaves out stays.
+    pub(super) fn describe(&mut self, event: &Object<'_>) {
+        for (name, field) in
+            [("title", &mut self.title), ("parent", &mut self.parent), ("agent_info", &mut self.agent_info)]
+        {
+            if event.get(name).is_some_and(|value| !value.is_null()) {
+                *field = event.json(name);
+            }
         }
     }
 }

@@ -10,7 +10,6 @@
 //! with one name the last one wins.
 
 mod error;
-mod fields;
 mod object;
 mod raw_str;
 mod scan;
@@ -21,7 +20,6 @@ mod value;
 mod write;
 
 pub use error::{JsonError, JsonErrorKind};
-pub use fields::{Fields, Problem, wrong};
 pub use object::Object;
 pub use raw_str::RawStr;
 pub use scan::{MAX_DEPTH, Scanner};

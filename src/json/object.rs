@@ -38,6 +38,26 @@ impl<'a> Object<'a> {
             .map(|(_, value)| value)
     }
 
+    /// The text of `key`; empty if it is missing or no string.
+    pub fn text(&self, key: &str) -> &str {
+        self.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The JSON of `key`; `null` if it is missing.
+    pub fn json(&self, key: &str) -> String {
+        self.get(key).map_or_else(|| "null".to_owned(), Value::to_json)
+    }
+
+    /// The object under `key`.
+    pub fn object(&self, key: &str) -> Option<&Object<'a>> {
+        self.get(key)?.as_object()
+    }
+
+    /// The elements of the array under `key`; none if it is missing.
+    pub fn array(&self, key: &str) -> &[Value<'a>] {
+        self.get(key).and_then(Value::as_array).unwrap_or_default()
+    }
+
     /// The value of `key`, to be changed.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value<'a>> {
         self.position(key)

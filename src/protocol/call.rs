@@ -1,5 +1,7 @@
 //! What a client can ask of a server, and the HTTP request that asks it.
 
+use crate::json::ObjectWriter;
+
 /// Everything that a client can ask of a server. A protocol that has no such request answers
 /// [`ErrorCode::Unsupported`](crate::ErrorCode::Unsupported).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,8 +111,28 @@ pub struct Request {
     pub method: Method,
     /// Path and query below the base URL, percent-encoded, without a leading slash.
     pub path: String,
-    /// Headers of this call.
+    /// Headers of this call, apart from the `Authorization`.
     pub headers: Vec<(&'static str, String)>,
     /// The JSON body.
     pub body: Option<String>,
+}
+
+impl Request {
+    /// The request as JSON: `{ "url", "method", "headers", "body"? }`.
+    #[must_use]
+    pub fn to_json(&self, base_url: &str) -> String {
+        let mut json = String::new();
+        let mut object = ObjectWriter::new(&mut json);
+        object.str("url", &[base_url, "/", &self.path].concat()).str("method", self.method.as_str());
+        let mut headers = ObjectWriter::new(object.member("headers"));
+        for (name, value) in &self.headers {
+            headers.str(name, value);
+        }
+        headers.end();
+        if let Some(body) = &self.body {
+            object.str("body", body);
+        }
+        object.end();
+        json
+    }
 }

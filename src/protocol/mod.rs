@@ -1,15 +1,17 @@
 //! Frames → events, calls → requests: what each wire protocol says, one folder each.
 //!
-//! A protocol's own words stay inside its folder. Everything else of turnwire speaks [`Event`]s,
+//! A protocol's own words stay inside its folder. Everything else of turnwire speaks [`EventRef`]s,
 //! [`Call`]s and [`Request`]s.
 
+mod answer;
 mod call;
 pub mod truefoundry;
 
+pub use answer::Answer;
 pub use call::{Call, Method, Request};
 
 use crate::error::Result;
-use crate::event::{Event, TextDelta, TurnState};
+use crate::event::{EventRef, TextDelta};
 use crate::json::{Object, Value};
 use crate::sse::Frame;
 
@@ -23,14 +25,8 @@ pub trait Protocol {
     fn request(&self, call: Call, params: &Object<'_>) -> Result<Request>;
 
     /// Brings the JSON of a successful answer into the form that the types of [`crate::event`]
-    /// describe. A list becomes `{ "items": […], "next": token | null }`.
+    /// describe, events in it like those of a stream. A list becomes `{ "items": […], "next": token | null }`.
     fn answer(&self, call: Call, body: Value<'static>) -> Result<Value<'static>>;
-
-    /// Reads a listed event that [`answer`](Self::answer) has already brought into form.
-    fn event(&self, json: &Value<'_>) -> Event;
-
-    /// Reads the state of a turn that [`answer`](Self::answer) has already brought into form.
-    fn turn_state(&self, json: &Value<'_>) -> Result<TurnState>;
 
     /// A message from the body of a failing answer, where it holds one.
     fn error_message(&self, body: &str) -> Option<String>;
@@ -53,7 +49,7 @@ pub struct Capabilities {
 /// Reads the frames of one stream, in order.
 pub trait EventDecoder {
     /// Decodes a frame into at most one event. Whatever cannot be read arrives as
-    /// [`Event::Unknown`].
+    /// [`EventKind::Unknown`](crate::event::EventKind::Unknown).
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink);
 }
 
@@ -61,6 +57,6 @@ pub trait EventDecoder {
 pub trait EventSink {
     /// The common case: one piece of text. `sequence_number` is 0 when the server gave none.
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>);
-    /// Any other event, with the JSON that it was read from, both spellings filled in.
-    fn event(&mut self, sequence_number: u64, event: Event, json: &Value<'_>);
+    /// Any other event.
+    fn event(&mut self, sequence_number: u64, event: EventRef<'_>);
 }

@@ -1,9 +1,8 @@
 //! A turn's input, and the rules that it must keep before anything is sent (protocol note, section 4.4).
 
 use crate::error::{Error, ErrorCode, Result, sentence};
-use crate::event::{ContentPart, TurnInputItem, UserContent};
 use crate::index::{PendingAction, PendingKind};
-use crate::json::{Fields, Object, Value, write_u64};
+use crate::json::{Object, Value, write_u64};
 
 /// What the session's last turn waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,250 +15,182 @@ pub enum Pending {
 }
 
 /// A checked input.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TurnInput {
-    items: Vec<TurnInputItem>,
-    json: Value<'static>,
+    items: Vec<Value<'static>>,
+    /// What each item answers, in their order; `None` for a user's message.
+    answers: Vec<Option<Answer>>,
+}
+
+/// Which call an item answers, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Answer {
+    kind: PendingKind,
+    thread_id: String,
+    call_id: String,
 }
 
 impl TurnInput {
     /// Reads an input: a text, an item, or a list of items. Checks everything that does not depend on
     /// the session.
-    pub fn read(input: &Value<'_>) -> Result<Self> {
-        let json: Vec<Value<'static>> = match input {
+    pub fn read(input: Value<'_>) -> Result<Self> {
+        let items = match input.into_owned() {
             Value::Null => Vec::new(),
+            Value::Array(items) => items,
             Value::String(text) => {
-                let mut item = Object::new();
-                item.insert("type", "user.message");
-                item.insert("content", text.to_string());
-                vec![Value::Object(item)]
+                let mut message = Object::new();
+                message.insert("type", "user.message");
+                message.insert("content", text.into_owned());
+                vec![Value::Object(message)]
             }
-            Value::Array(items) => items.iter().map(|item| item.clone().into_owned()).collect(),
-            other => vec![other.clone().into_owned()],
+            item => vec![item],
         };
-        let read = |(at, value)| {
-            let item = Fields::of(value, "input").and_then(TurnInputItem::read);
-            item.map_err(|problem| broken(at, &problem))
-        };
-        let items = json
-            .iter()
-            .enumerate()
-            .map(read)
-            .collect::<Result<Vec<_>>>()?;
-        for (at, item) in items.iter().enumerate() {
-            check_item(item).map_err(|problem| broken(at, problem))?;
+        let mut read = Self::default();
+        for (at, mut item) in items.into_iter().enumerate() {
+            let answer = read_item(&mut item).map_err(|rule| broken(at, rule))?;
+            read.check_company(at, answer.as_ref())?;
+            read.items.push(item);
+            read.answers.push(answer);
         }
-        check_mixture(&items)?;
-        check_twice(&items)?;
-        let mut json = Value::Array(json);
-        send_files_as_servers_spell_them(&mut json);
-        Ok(Self { items, json })
+        Ok(read)
     }
 
-    /// The input as it is sent.
+    /// The input as it is sent; nothing if it is empty.
     #[must_use]
-    pub fn json(&self) -> &Value<'static> {
-        &self.json
+    pub fn json(&self) -> Option<Value<'static>> {
+        (!self.items.is_empty()).then(|| Value::Array(self.items.clone()))
     }
 
-    /// Whether there is nothing in it.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
+    /// What stands before an item must go with it.
+    fn check_company(&self, at: usize, answer: Option<&Answer>) -> Result<()> {
+        if self.answers.first().is_some_and(|first| first.is_some() != answer.is_some()) {
+            return Err(broken(at, "user messages cannot be mixed with approvals and tool responses"));
+        }
+        match answer {
+            Some(answer) if self.answers.iter().flatten().any(|known| known.is_same_call(answer)) => {
+                Err(broken(at, &sentence(&["call `", &answer.call_id, "` is answered twice"])))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks the input against what the session's last turn waits for: every pending call must be
     /// answered, in one turn, and nothing else.
     pub fn check_pending(&self, pending: &Pending) -> Result<()> {
-        let Pending::Known(actions) = pending else {
-            return Ok(());
-        };
-        let calls: Vec<_> = actions
-            .iter()
-            .filter(|action| !action.tool_call_id.is_empty())
-            .collect();
-        for (at, item) in self.items.iter().enumerate() {
-            let (kind, thread_id, call_id) = match item {
-                TurnInputItem::UserMessage { .. } if calls.is_empty() => continue,
-                TurnInputItem::UserMessage { .. } => {
-                    return Err(broken(
-                        at,
-                        "a user message cannot be sent while calls wait for an answer",
-                    ));
+        let Pending::Known(actions) = pending else { return Ok(()) };
+        let waits = actions.iter().any(|action| action.kind != PendingKind::Auth);
+        for (at, answer) in self.answers.iter().enumerate() {
+            match answer {
+                Some(answer) => answer.check(actions).map_err(|rule| broken(at, &rule))?,
+                None if waits => {
+                    return Err(broken(at, "a user message cannot be sent while calls wait for an answer"));
                 }
-                TurnInputItem::ToolApproval {
-                    thread_id,
-                    tool_call_id,
-                    ..
-                } => (PendingKind::Approval, thread_id, tool_call_id),
-                TurnInputItem::ToolResponse {
-                    thread_id,
-                    tool_call_id,
-                    ..
-                } => (PendingKind::Response, thread_id, tool_call_id),
-            };
-            match calls
-                .iter()
-                .find(|action| action.is_call(thread_id, call_id))
-            {
-                None => {
-                    return Err(broken(
-                        at,
-                        &sentence(&["no call `", call_id, "` waits in thread `", thread_id, "`"]),
-                    ));
-                }
-                Some(action) if action.kind != kind => {
-                    let what = if kind == PendingKind::Approval {
-                        "a result"
-                    } else {
-                        "an approval"
-                    };
-                    return Err(broken(
-                        at,
-                        &sentence(&["call `", call_id, "` waits for ", what]),
-                    ));
-                }
-                Some(_) => {}
+                None => {}
             }
         }
-        self.check_complete(&calls)
-    }
-
-    fn check_complete(&self, calls: &[&PendingAction]) -> Result<()> {
-        let answers = |action: &PendingAction| {
-            self.items.iter().any(|item| match item {
-                TurnInputItem::UserMessage { .. } => false,
-                TurnInputItem::ToolApproval {
-                    thread_id,
-                    tool_call_id,
-                    ..
-                }
-                | TurnInputItem::ToolResponse {
-                    thread_id,
-                    tool_call_id,
-                    ..
-                } => action.is_call(thread_id, tool_call_id),
-            })
-        };
-        let missing: Vec<&str> = calls
-            .iter()
-            .filter(|action| !answers(action))
-            .map(|action| action.tool_call_id.as_str())
-            .collect();
+        let mut missing = String::new();
+        for action in actions {
+            let is_answered = self.answers.iter().flatten().any(|answer| answer.is_to(action));
+            if action.kind != PendingKind::Auth && !is_answered {
+                missing.push_str(if missing.is_empty() { "" } else { ", " });
+                missing.push_str(&action.id);
+            }
+        }
         if missing.is_empty() {
             return Ok(());
         }
-        let message = sentence(&[
-            "every call that waits must be answered in one turn; missing: ",
-            &missing.join(", "),
-        ]);
+        let message = sentence(&["every call that waits must be answered in one turn; missing: ", &missing]);
         Err(Error::new(ErrorCode::InvalidInput, message))
     }
 }
 
-fn check_item(item: &TurnInputItem) -> Result<(), &'static str> {
-    match item {
-        TurnInputItem::UserMessage {
-            content: UserContent::Text(text),
-        } if text.trim().is_empty() => Err("a user message must say something"),
-        TurnInputItem::UserMessage {
-            content: UserContent::Parts(parts),
-        } => {
-            if parts.is_empty() {
-                return Err("a user message must have a part");
+impl Answer {
+    fn is_same_call(&self, other: &Self) -> bool {
+        self.call_id == other.call_id && self.thread_id == other.thread_id
+    }
+
+    fn is_to(&self, action: &PendingAction) -> bool {
+        action.is_call(&self.thread_id, &self.call_id)
+    }
+
+    /// The call must wait, and for this kind of answer.
+    fn check(&self, actions: &[PendingAction]) -> Result<(), String> {
+        match actions.iter().find(|action| self.is_to(action)) {
+            None => Err(sentence(&["no call `", &self.call_id, "` waits in thread `", &self.thread_id, "`"])),
+            Some(action) if action.kind == self.kind => Ok(()),
+            Some(action) => {
+                let what = if action.kind == PendingKind::Approval { "an approval" } else { "a result" };
+                Err(sentence(&["call `", &self.call_id, "` waits for ", what]))
             }
-            parts.iter().try_for_each(check_part)
         }
-        TurnInputItem::ToolResponse { content, .. } if content.is_empty() => {
-            Err("a tool response must not be empty")
-        }
-        _ => Ok(()),
     }
 }
 
-fn check_part(part: &ContentPart) -> Result<(), &'static str> {
-    let data = match part {
-        ContentPart::Text { .. } => return Ok(()),
-        ContentPart::File { data, .. } => data,
-        ContentPart::FileUpload { file, .. } => &file.file_data,
-    };
-    let header = data
-        .strip_prefix("data:")
-        .and_then(|rest| rest.split_once(','));
-    match header {
-        Some((media_type, _)) if media_type.ends_with(";base64") => Ok(()),
-        _ => Err("a file must be a data URI: `data:<mime>;base64,<payload>`"),
-    }
-}
-
-fn check_mixture(items: &[TurnInputItem]) -> Result<()> {
-    let is_message = |item: &TurnInputItem| matches!(item, TurnInputItem::UserMessage { .. });
-    let Some(first) = items.first() else {
-        return Ok(());
-    };
-    match items
-        .iter()
-        .position(|item| is_message(item) != is_message(first))
-    {
-        Some(at) => Err(broken(
-            at,
-            "user messages cannot be mixed with approvals and tool responses",
-        )),
-        None => Ok(()),
-    }
-}
-
-fn check_twice(items: &[TurnInputItem]) -> Result<()> {
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    for (at, item) in items.iter().enumerate() {
-        if let TurnInputItem::ToolApproval {
-            thread_id,
-            tool_call_id,
-            ..
-        }
-        | TurnInputItem::ToolResponse {
-            thread_id,
-            tool_call_id,
-            ..
-        } = item
-        {
-            if seen.contains(&(thread_id, tool_call_id)) {
-                return Err(broken(
-                    at,
-                    &sentence(&["call `", tool_call_id, "` is answered twice"]),
-                ));
+/// Checks an item, and brings it into the form that servers know.
+fn read_item(item: &mut Value<'static>) -> Result<Option<Answer>, &'static str> {
+    let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
+    let kind = match item.text("type") {
+        "user.message" => return read_message(item).map(|()| None),
+        "user.tool_approval" => {
+            let verdict = item.object("approval").map_or("", |approval| approval.text("status"));
+            if !matches!(verdict, "allow" | "deny") {
+                return Err("`approval.status` must be `allow` or `deny`");
             }
-            seen.push((thread_id, tool_call_id));
+            PendingKind::Approval
         }
+        "user.tool_response" => {
+            if item.text("content").is_empty() {
+                return Err("`content` of a tool response must be a text that is not empty");
+            }
+            PendingKind::Response
+        }
+        _ => return Err("`type` must be `user.message`, `user.tool_approval` or `user.tool_response`"),
+    };
+    let (thread_id, call_id) = (item.text("thread_id").to_owned(), item.text("tool_call_id").to_owned());
+    if thread_id.is_empty() || call_id.is_empty() {
+        return Err("`thread_id` and `tool_call_id` must name the call that waits");
     }
-    Ok(())
+    Ok(Some(Answer { kind, thread_id, call_id }))
 }
 
-/// `file_upload` with `file: { filename, file_data }` → `file` with `name` and `data` (section 3.6).
-fn send_files_as_servers_spell_them(input: &mut Value<'static>) {
-    for item in input.as_array_mut().into_iter().flatten() {
-        let parts = item
-            .as_object_mut()
-            .and_then(|item| item.get_mut("content")?.as_array_mut());
-        for part in parts.into_iter().flatten().filter_map(Value::as_object_mut) {
-            let file = part.remove("file");
-            if let Some(file) = file.as_ref().and_then(Value::as_object) {
+fn read_message(message: &mut Object<'static>) -> Result<(), &'static str> {
+    match message.get_mut("content") {
+        Some(Value::String(text)) if text.trim().is_empty() => Err("a user message must say something"),
+        Some(Value::String(_)) => Ok(()),
+        Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have a part"),
+        Some(Value::Array(parts)) => parts.iter_mut().try_for_each(read_part),
+        _ => Err("`content` must be a text or a list of parts"),
+    }
+}
+
+/// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes
+/// one in the servers' (`file` with `name` and `data`; section 3.6).
+fn read_part(part: &mut Value<'static>) -> Result<(), &'static str> {
+    let part = part.as_object_mut().ok_or("a part must be an object with a `type`")?;
+    match part.text("type") {
+        "text" => part.get("text").and_then(Value::as_str).map(drop).ok_or("a text part must have a `text`"),
+        "file" | "file_upload" => {
+            if let Some(Value::Object(file)) = part.remove("file") {
                 for (from, to) in [("filename", "name"), ("file_data", "data")] {
-                    if let Some(value) = file.get(from) {
-                        part.insert(to, value.clone());
-                    }
+                    part.insert(to, file.text(from).to_owned());
                 }
-                part.insert("type", "file");
+            }
+            part.insert("type", "file");
+            if part.text("name").is_empty() {
+                return Err("a file must have a `name`");
+            }
+            let header = part.text("data").strip_prefix("data:").and_then(|rest| rest.split_once(','));
+            match header {
+                Some((media_type, _)) if media_type.ends_with(";base64") => Ok(()),
+                _ => Err("a file must be a data URI: `data:<mime>;base64,<payload>`"),
             }
         }
+        _ => Err("`type` of a part must be `text` or `file`"),
     }
 }
 
 fn broken(at: usize, rule: &str) -> Error {
     let mut index = String::new();
     write_u64(&mut index, at as u64);
-    Error::new(
-        ErrorCode::InvalidInput,
-        sentence(&["input[", &index, "]: ", rule]),
-    )
+    Error::new(ErrorCode::InvalidInput, sentence(&["input[", &index, "]: ", rule]))
 }

@@ -11,7 +11,8 @@
 //! incomplete; [`TurnMachine::stream_ended`] is where that is decided.
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::event::{Event, TerminalState, TurnState};
+use crate::event::{EventKind, EventRef};
+use crate::json::Object;
 
 use super::Cursor;
 
@@ -106,16 +107,6 @@ impl TurnMachine {
         }
     }
 
-    /// A turn that the server told about.
-    #[must_use]
-    pub fn started(id: &str) -> Self {
-        Self {
-            status: TurnStatus::Running,
-            id: Some(id.to_owned()),
-            ..Self::unstarted()
-        }
-    }
-
     /// Where the turn stands.
     #[must_use]
     pub fn status(&self) -> TurnStatus {
@@ -198,41 +189,38 @@ impl TurnMachine {
     }
 
     /// Follows an event that was admitted.
-    pub fn observe(&mut self, event: &Event) {
-        match event {
-            Event::TurnCreated(created) => self.created(&created.turn_id),
-            Event::TurnDone(done) => self.ended(&done.state),
+    pub fn observe(&mut self, event: EventRef<'_>) {
+        match event.kind {
+            EventKind::TurnCreated => self.created(event.fields.text("turn_id")),
+            EventKind::TurnDone => {
+                if let Some(state) = event.fields.object("state") {
+                    self.state(state);
+                }
+            }
             _ => {}
         }
     }
 
     /// The server says that the turn exists.
     pub fn created(&mut self, id: &str) {
-        if self.id.is_none() {
+        if self.id.is_none() && !id.is_empty() {
             self.id = Some(id.to_owned());
         }
-        if self.status == TurnStatus::Starting {
+        if matches!(self.status, TurnStatus::Unstarted | TurnStatus::Starting) {
             self.status = TurnStatus::Running;
         }
     }
 
-    /// The server says how the turn stands.
-    pub fn state(&mut self, state: &TurnState) {
-        match state {
-            TurnState::Terminal(state) => self.ended(state),
-            TurnState::Running(_) if self.status == TurnStatus::Incomplete => {
-                self.status = TurnStatus::Running
-            }
-            TurnState::Running(_) => {}
-        }
-    }
-
-    fn ended(&mut self, state: &TerminalState) {
-        self.status = match state {
-            TerminalState::Done { .. } => TurnStatus::Done,
-            TerminalState::Cancelled { .. } => TurnStatus::Cancelled,
-            TerminalState::Error { .. } => TurnStatus::Error,
+    /// The server says how the turn stands. Gives whether it has ended.
+    pub fn state(&mut self, state: &Object<'_>) -> bool {
+        self.status = match state.text("status") {
+            "done" => TurnStatus::Done,
+            "cancelled" => TurnStatus::Cancelled,
+            "error" => TurnStatus::Error,
+            _ if self.status == TurnStatus::Incomplete => TurnStatus::Running,
+            _ => self.status,
         };
+        self.status.is_terminal()
     }
 
     /// The stream, or the request for it, has ended. Gives the error to report, if it is one.

@@ -2,9 +2,9 @@
 
 use crate::delivery::{ChangeBatch, EventBatch};
 use crate::error::{Error, ErrorCode, Result};
-use crate::event::{Event, TextDelta};
+use crate::event::{EventKind, EventRef, TextDelta};
 use crate::index::EventIndex;
-use crate::json::Value;
+use crate::json::{Object, Value};
 use crate::protocol::{EventDecoder, EventSink, Protocol};
 use crate::sse::{FrameDecoder, FrameError};
 
@@ -103,21 +103,18 @@ impl TurnReader {
     }
 
     /// Takes an event that was listed, not streamed.
-    pub fn apply_listed(&mut self, event: &Event) {
+    pub fn apply_listed(&mut self, event: EventRef<'_>) {
         self.intake.index.apply(event);
         self.intake.machine.observe(event);
     }
 
     /// Takes a state that was fetched, not streamed.
-    pub fn apply_state(&mut self, state: &crate::event::TurnState, json: String) {
-        if let crate::event::TurnState::Terminal(terminal) = state {
-            if self.intake.machine.status().is_terminal() {
-                return;
-            }
-            self.intake.index.turn_done(terminal);
-            self.intake.state = Some(json);
+    pub fn apply_state(&mut self, state: &Object<'_>) {
+        let machine = &mut self.intake.machine;
+        if !machine.status().is_terminal() && machine.state(state) {
+            self.intake.index.turn_ended(state);
+            self.intake.state = Some(Value::Object(state.clone()).to_json());
         }
-        self.intake.machine.state(state);
     }
 
     /// The records of the events since they were last forgotten.
@@ -134,11 +131,6 @@ impl TurnReader {
     /// Fills `batch` with what changed in the index; gives the document.
     pub fn take_changes(&mut self, batch: &mut ChangeBatch) -> Option<String> {
         batch.fill(&mut self.intake.index)
-    }
-
-    /// Keeps the record of a turn that was started without a stream, in place of `turn.created`.
-    pub fn set_created(&mut self, json: String) {
-        self.intake.created = Some(json);
     }
 
     /// Takes the JSON of `turn.created`, once it has come.
@@ -164,19 +156,19 @@ impl EventSink for Intake {
         }
     }
 
-    fn event(&mut self, sequence_number: u64, event: Event, json: &Value<'_>) {
+    fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
         if !self.machine.admit(sequence_number) {
             return;
         }
-        self.machine.observe(&event);
-        self.index.apply(&event);
-        match &event {
-            Event::TurnCreated(_) => self.created = Some(json.to_json()),
-            Event::TurnDone(_) => self.state = json.get("state").map(Value::to_json),
+        self.machine.observe(event);
+        self.index.apply(event);
+        match event.kind {
+            EventKind::TurnCreated => self.created = Some(Value::Object(event.fields.clone()).to_json()),
+            EventKind::TurnDone => self.state = Some(event.fields.json("state")),
             _ => {}
         }
         if self.wants_events {
-            self.batch.event(sequence_number, json);
+            self.batch.event(sequence_number, event.fields);
         }
     }
 }

@@ -1,80 +1,84 @@
-//! The raw client: one server, and everything that is asked of it as JSON.
+//! The raw client: one server, its requests and its answers.
 
 use std::fmt;
 use std::rc::Rc;
 
-use js_sys::Promise;
 use wasm_bindgen::prelude::*;
-use web_sys::AbortSignal;
 
 use crate::error::{Error, ErrorCode};
 use crate::json::{Object, Value};
-use crate::protocol::Call;
+use crate::protocol::{Answer, Call};
 
-use super::failure::{promise, throw};
+use super::failure::throw;
 use super::options::Options;
 use super::session::CoreSession;
-use super::transport::Transport;
 
 /// A server. The package's `Client` wraps it.
 #[wasm_bindgen]
 pub struct CoreClient {
-    transport: Rc<Transport>,
+    options: Rc<Options>,
 }
 
 impl fmt::Debug for CoreClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CoreClient")
-            .field("base_url", &self.transport.base_url)
-            .finish_non_exhaustive()
+        f.debug_struct("CoreClient").field("base_url", &self.options.base_url).finish_non_exhaustive()
     }
 }
 
 #[wasm_bindgen]
 impl CoreClient {
-    /// Checks the options of `connect`, given as JSON without `token` and `fetch`; throws what is wrong
-    /// with them.
+    /// Checks the options of `connect`, given as JSON; throws what is wrong with them. `page` is the URL
+    /// that relative ones count from.
     #[wasm_bindgen(constructor)]
-    pub fn new(options: &str, token: JsValue, fetch: JsValue) -> Result<CoreClient, JsValue> {
-        let transport = Options::read(options).and_then(|options| Transport::new(options, token, &fetch));
-        Ok(Self { transport: Rc::new(transport.map_err(throw)?) })
+    pub fn new(options: &str, page: Option<String>) -> Result<CoreClient, JsValue> {
+        let options = Options::read(options, page.as_deref()).map_err(throw)?;
+        Ok(Self { options: Rc::new(options) })
     }
 
     /// The base URL as it is used.
     #[wasm_bindgen(getter, js_name = baseUrl)]
     pub fn base_url(&self) -> String {
-        self.transport.base_url.clone()
+        self.options.base_url.clone()
     }
 
-    /// Makes the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
-    /// object; the promise gives the answer as JSON.
-    pub fn call(&self, call: u8, params: String, signal: Option<AbortSignal>) -> Promise {
-        let transport = Rc::clone(&self.transport);
-        promise(async move {
-            let call = Call::ALL.get(usize::from(call)).copied();
-            let call = call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no such call"))?;
-            let answer = transport.call(call, &object(&params)?, signal.as_ref()).await?;
-            Ok(answer.to_json().into())
-        })
+    /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a
+    /// JSON object: `{ url, method, headers, body? }` as JSON.
+    pub fn request(&self, call: u8, params: &str) -> Result<String, JsValue> {
+        let call = call_of(call).map_err(throw)?;
+        let params = Value::parse(params).unwrap_or_default();
+        let none = Object::new();
+        let params = params.as_object().unwrap_or(&none);
+        let request = self.options.protocol.request(call, params).map_err(throw)?;
+        Ok(request.to_json(&self.options.base_url))
     }
 
-    /// Downloads a sandbox's file; the promise gives a `Blob`.
-    pub fn download(&self, params: String, signal: Option<AbortSignal>) -> Promise {
-        let transport = Rc::clone(&self.transport);
-        promise(async move { transport.download(&object(&params)?, signal.as_ref()).await })
+    /// Whether an answer is the stream that was asked for. If not, `answer` says why.
+    #[wasm_bindgen(js_name = isStream)]
+    pub fn is_stream(&self, status: u16, content_type: &str) -> bool {
+        Answer { status, status_text: "", content_type, body: "" }.is_stream()
+    }
+
+    /// Reads an answer's body; gives JSON in turnwire's form. Throws what went wrong.
+    pub fn answer(
+        &self,
+        call: u8,
+        status: u16,
+        status_text: &str,
+        content_type: &str,
+        body: &str,
+    ) -> Result<String, JsValue> {
+        let answer = Answer { status, status_text, content_type, body };
+        let call = call_of(call).map_err(throw)?;
+        answer.read(&*self.options.protocol, call).map_err(throw)
     }
 
     /// The session of this id, without asking the server.
     pub fn session(&self, id: String) -> CoreSession {
-        CoreSession::new(Rc::clone(&self.transport), id)
+        CoreSession::new(Rc::clone(&self.options), id)
     }
 }
 
-/// Parameters come from the package's own TypeScript; what is no object is an empty one.
-fn object(json: &str) -> Result<Object<'_>, Error> {
-    match Value::parse(json) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Ok(Object::new()),
-        Err(error) => Err(Error::new(ErrorCode::InvalidOption, error.to_string())),
-    }
+fn call_of(number: u8) -> Result<Call, Error> {
+    let call = Call::ALL.get(usize::from(number)).copied();
+    call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no such call"))
 }

@@ -1,15 +1,13 @@
 //! The browser: the only part that knows JavaScript.
 //!
-//! A thin translation: options and parameters in, records and JSON out, `fetch` and timers in between.
-//! Decisions are taken in the sans-IO parts. What is exported here is the raw core; the npm package's
-//! TypeScript puts the public classes, iterators and listeners around it.
+//! A thin translation: options and parameters in, requests out to `fetch`, network chunks in, records
+//! and JSON out. Decisions are taken in the sans-IO parts. What is exported here is the raw core; the
+//! npm package's TypeScript puts the public classes, iterators and listeners around it.
 
 mod client;
 mod failure;
-mod io;
 mod options;
 mod session;
-mod transport;
 mod turn;
 
 pub use client::CoreClient;

@@ -11,13 +11,13 @@ use crate::json::Value;
 use crate::turn::{Pending, TurnInput};
 
 use super::failure::throw;
-use super::transport::Transport;
+use super::options::Options;
 use super::turn::CoreTurn;
 
 /// A session. The package's `Session` wraps it.
 #[wasm_bindgen]
 pub struct CoreSession {
-    transport: Rc<Transport>,
+    options: Rc<Options>,
     shared: Rc<Shared>,
 }
 
@@ -66,7 +66,7 @@ impl Shared {
 }
 
 impl CoreSession {
-    pub(super) fn new(transport: Rc<Transport>, id: String) -> Self {
+    pub(super) fn new(options: Rc<Options>, id: String) -> Self {
         let shared = Shared {
             id,
             is_cancelled: Cell::new(false),
@@ -74,7 +74,7 @@ impl CoreSession {
             next_key: Cell::new(0),
         };
         Self {
-            transport,
+            options,
             shared: Rc::new(shared),
         }
     }
@@ -109,9 +109,9 @@ impl CoreSession {
         }
         let json = Value::parse(input)
             .map_err(|error| throw(Error::new(ErrorCode::InvalidInput, error.to_string())))?;
-        let input = TurnInput::read(&json).map_err(throw)?;
+        let input = TurnInput::read(json).map_err(throw)?;
         let turn = CoreTurn::prepare(
-            &self.transport,
+            &self.options,
             &self.shared,
             self.key(),
             input,
@@ -129,7 +129,9 @@ impl CoreSession {
         if is_newest {
             self.shared.begin(key);
         }
-        CoreTurn::attach(&self.transport, &self.shared, key, json).map_err(throw)
+        let turn = CoreTurn::prepare(&self.options, &self.shared, key, TurnInput::default(), None);
+        turn.take_record(json).map_err(throw)?;
+        Ok(turn)
     }
 
     /// The session was cancelled: it takes no further turns.

@@ -4,7 +4,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 
-use super::spelling;
+use super::spelling::default;
+use super::{canonical, spelling};
 
 /// Normalizes the answer to `call`.
 pub(super) fn normalize(call: Call, body: Value<'static>) -> Result<Value<'static>> {
@@ -108,22 +109,12 @@ fn turn(turn: &mut Object<'static>) {
 }
 
 fn event(event: &mut Object<'static>) {
-    let mut json = Value::Object(std::mem::take(event));
-    spelling::complete(&mut json);
-    if let Value::Object(completed) = json {
-        *event = completed;
-    }
+    *event = canonical::event(Value::Object(std::mem::take(event)));
 }
 
 fn session_event(entry: &mut Object<'static>) {
     if let Some(inner) = entry.get_mut("event").and_then(Value::as_object_mut) {
         event(inner);
-    }
-}
-
-fn default(owner: &mut Object<'static>, name: &'static str, value: Value<'static>) {
-    if !owner.contains(name) {
-        owner.insert(name, value);
     }
 }
 

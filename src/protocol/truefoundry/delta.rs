@@ -2,14 +2,14 @@
 //!
 //! Nearly every frame of a stream is such a delta, and it differs from an earlier one of the same
 //! message in nothing but its text and its time. So two readers stand before the general one of
-//! [`decode`](super::decode): a *template* of an earlier delta, whose fixed parts are compared as bytes, and a
+//! [`canonical`](super::canonical): a *template* of an earlier delta, whose fixed parts are compared as bytes, and a
 //! *scan* of the JSON, which also makes the templates. Whatever either does not know in full, it leaves
 //! to the next; both must agree with the general reader, and a property test says so.
 
 use crate::event::{TextDelta, TextField};
 use crate::json::{RawStr, Scanner};
 
-use super::decode::MAX_TOOL_CALLS;
+use super::schema::MAX_TOOL_CALLS;
 
 /// One template for each message that streams at a time; sub-agents run five abreast.
 const TEMPLATES: usize = 6;

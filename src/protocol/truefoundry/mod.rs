@@ -5,13 +5,14 @@
 //! note.
 
 mod answer;
-mod decode;
+mod canonical;
 mod delta;
 mod routes;
+mod schema;
 mod spelling;
 
-use crate::error::{Error, ErrorCode, Result, sentence};
-use crate::event::{Event, TurnState, UnknownEvent};
+use crate::error::Result;
+use crate::event::EventRef;
 use crate::json::{Object, Value};
 use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request};
 use crate::sse::Frame;
@@ -58,19 +59,6 @@ impl Protocol for TrueFoundry {
         answer::normalize(call, body)
     }
 
-    fn event(&self, json: &Value<'_>) -> Event {
-        decode::event(json)
-    }
-
-    fn turn_state(&self, json: &Value<'_>) -> Result<TurnState> {
-        decode::turn_state(json).map_err(|problem| {
-            Error::new(
-                ErrorCode::UnexpectedResponse,
-                sentence(&["a turn's state cannot be read: ", &problem]),
-            )
-        })
-    }
-
     fn error_message(&self, body: &str) -> Option<String> {
         let body = Value::parse(body).ok()?;
         let error = body.get("error")?;
@@ -98,25 +86,8 @@ impl EventDecoder for TurnDecoder {
         if let Some(delta) = self.deltas.read(frame.data) {
             return sink.delta(sequence_number, delta);
         }
-        match Value::parse(frame.data) {
-            Ok(mut json) => {
-                spelling::complete(&mut json);
-                match decode::event(&json) {
-                    Event::Unknown(unknown) => {
-                        deliver_unknown(sequence_number, unknown, json, sink)
-                    }
-                    event => sink.event(sequence_number, event, &json),
-                }
-            }
-            Err(error) => {
-                let unknown = UnknownEvent {
-                    wire_type: None,
-                    raw: frame.data.to_owned(),
-                    problem: Some(error.to_string()),
-                };
-                deliver_unknown(sequence_number, unknown, Value::from(frame.data), sink);
-            }
-        }
+        let event = canonical::event_of(frame.data);
+        sink.event(sequence_number, EventRef::of(&event));
     }
 }
 
@@ -128,28 +99,4 @@ fn sequence_number(frame: &Frame<'_>) -> u64 {
     id.and_then(|id| id.parse().ok())
         .filter(|number| *number <= MAX_SAFE_INTEGER)
         .unwrap_or(0)
-}
-
-/// Hands out an event that could not be read, in its own JSON form.
-fn deliver_unknown(
-    sequence_number: u64,
-    unknown: UnknownEvent,
-    raw: Value<'_>,
-    sink: &mut dyn EventSink,
-) {
-    let mut json = Object::new();
-    json.insert("type", "unknown");
-    json.insert(
-        "wire_type",
-        unknown.wire_type.clone().map_or(Value::Null, Value::from),
-    );
-    json.insert("raw", raw);
-    if let Some(problem) = &unknown.problem {
-        json.insert("problem", problem.clone());
-    }
-    sink.event(
-        sequence_number,
-        Event::Unknown(unknown),
-        &Value::Object(json),
-    );
 }

@@ -168,7 +168,7 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     let mut request = Request {
         method: route.method,
         path: params.path(&route)?,
-        headers: params.headers(),
+        headers: params.headers(call, &route),
         body: route.body.map(|names| params.body(names)),
     };
     params.add_query(&route, &mut request.path);
@@ -289,11 +289,20 @@ impl<'a> Params<'a> {
         Value::Object(body).to_json()
     }
 
-    fn headers(&self) -> Vec<(&'static str, String)> {
-        let Some(metadata) = self.get(METADATA).filter(|value| !value.is_null()) else {
-            return Vec::new();
+    fn headers(&self, call: Call, route: &Route) -> Vec<(&'static str, String)> {
+        let accept = match call {
+            _ if call.streams() => "text/event-stream",
+            Call::DownloadSandboxFile => "*/*",
+            _ => "application/json",
         };
-        vec![("x-tfy-metadata", ascii_json(&metadata.to_json()))]
+        let mut headers = vec![("accept", accept.to_owned())];
+        if route.body.is_some() {
+            headers.push(("content-type", "application/json".to_owned()));
+        }
+        if let Some(metadata) = self.get(METADATA).filter(|value| !value.is_null()) {
+            headers.push(("x-tfy-metadata", ascii_json(&metadata.to_json())));
+        }
+        headers
     }
 }
 

@@ -5,27 +5,22 @@
 //! where they are.
 
 use crate::error::sentence;
+use crate::event::EventKind;
 use crate::json::{Object, Value};
 
-/// Completes an event of any type, in place. JSON that is no event is left alone.
-pub(super) fn complete(json: &mut Value<'_>) {
-    let Some(event) = json.as_object_mut() else {
-        return;
-    };
-    let Some(kind) = event.get("type").and_then(Value::as_str).map(str::to_owned) else {
-        return;
-    };
-    match kind.as_str() {
-        "model.message" | "model.message.delta" => message(event),
-        "tool.response" => default_text(event, "thread_id", "main"),
-        "tool.approval_required" | "tool.response_required" => tools_required(event),
-        "thread.done" => thread_done(event),
-        "mcp.initialize" => mcp_initialize(event),
-        "mcp.auth_required" => mcp_auth_required(event),
-        "turn.created" => turn_created(event),
-        "turn.done" => turn_done(event),
-        "sandbox.created" => default_null(event, "thread_id"),
-        _ => {}
+/// Completes an event, in place.
+pub(super) fn complete(kind: EventKind, event: &mut Object<'_>) {
+    match kind {
+        EventKind::ModelMessage | EventKind::ModelMessageDelta => message(event),
+        EventKind::ToolResponse => default_text(event, "thread_id", "main"),
+        EventKind::ToolApprovalRequired | EventKind::ToolResponseRequired => tools_required(event),
+        EventKind::ThreadDone => thread_done(event),
+        EventKind::McpInitialize => mcp_initialize(event),
+        EventKind::McpAuthRequired => mcp_auth_required(event),
+        EventKind::TurnCreated => turn_created(event),
+        EventKind::TurnDone => turn_done(event),
+        EventKind::SandboxCreated => default_null(event, "thread_id"),
+        EventKind::ThreadCreated | EventKind::Unknown => {}
     }
 }
 
@@ -170,15 +165,23 @@ pub(super) fn created_by(owner: &mut Object<'_>) {
     }
 }
 
+/// A status that this version does not know reads as an error that names it: the turn has ended, and
+/// nobody may wait for it any longer.
 fn turn_done(event: &mut Object<'_>) {
     default_null(event, "thread_id");
-    if let Some(state) = object(event, "state") {
-        turn_state(state);
+    let Some(state) = object(event, "state") else { return };
+    let status = state.text("status");
+    if !matches!(status, "done" | "cancelled" | "error" | "running" | "") {
+        let status = status.to_owned();
+        let message = sentence(&["the turn ended with the unknown status `", &status, "`"]);
+        default(state, "message", message.into());
+        state.insert("wire_status", status);
+        state.insert("status", "error");
     }
+    turn_state(state);
 }
 
-/// Completes the state of a turn. A terminal status that this version does not know reads as an
-/// error that names it: the turn has ended, and nobody may wait for it any longer.
+/// Completes the state of a turn.
 pub(super) fn turn_state(state: &mut Object<'_>) {
     match state.get("status").and_then(Value::as_str) {
         Some("done") => {
@@ -187,22 +190,12 @@ pub(super) fn turn_state(state: &mut Object<'_>) {
             if let Some(output) = object(state, "output") {
                 message(output);
             }
-            if let Some(actions) = state
-                .get_mut("required_actions")
-                .and_then(Value::as_array_mut)
-            {
-                actions.iter_mut().for_each(complete);
+            for action in objects(state, "required_actions") {
+                complete(EventKind::of(action.text("type")), action);
             }
         }
         Some("cancelled") => default_null(state, "reason"),
-        Some("error" | "running") | None => {}
-        Some(newer) => {
-            let newer = newer.to_owned();
-            let message = sentence(&["the turn ended with the unknown status `", &newer, "`"]);
-            default(state, "message", message.into());
-            state.insert("wire_status", newer);
-            state.insert("status", "error");
-        }
+        _ => {}
     }
 }
 
@@ -215,7 +208,7 @@ fn both(owner: &mut Object<'_>, one: &'static str, other: &'static str) {
     }
 }
 
-fn default<'a>(owner: &mut Object<'a>, name: &'static str, value: Value<'a>) {
+pub(super) fn default<'a>(owner: &mut Object<'a>, name: &'static str, value: Value<'a>) {
     if owner.get(name).is_none_or(Value::is_null) {
         owner.insert(name, value);
     }

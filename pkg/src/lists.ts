@@ -1,0 +1,38 @@
+// Options of requests, and lists over all their pages.
+import type { CallName, Transport } from "./transport.js";
+
+/** What every request takes. */
+export interface RequestOptions {
+  /** Aborts the request. */
+  signal?: AbortSignal;
+}
+
+/** What every list takes. */
+export interface ListOptions extends RequestOptions {
+  /** Items of a page, not of the list. */
+  limit?: number;
+  /** Where to begin: a page's token. */
+  pageToken?: string;
+}
+
+interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+/** Lists all pages; asks for a page when it is needed. */
+export async function* list<T, U>(
+  transport: Transport,
+  name: CallName,
+  params: object,
+  { signal, ...options }: ListOptions,
+  make: (item: T) => U,
+): AsyncGenerator<U, void, undefined> {
+  let token = options.pageToken;
+  do {
+    const query = { ...options, ...params, ...(token === undefined ? {} : { pageToken: token }) };
+    const page: Page<T> = await transport.ask(name, query, signal);
+    for (const item of page.items) yield make(item);
+    token = page.next ?? undefined;
+  } while (token !== undefined);
+}

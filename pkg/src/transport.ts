@@ -1,0 +1,201 @@
+// Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
+import type { CoreClient } from "../core/core.js";
+import { AbortError, adopting, ConnectionError, InputError } from "./errors.js";
+
+/** A bearer token, or what gives it. */
+export type Token = string | (() => string | null | undefined | Promise<string | null | undefined>);
+
+/** Instead of the platform's `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The options that are functions, or not the core's to know. */
+export interface TransportOptions {
+  token?: Token | null | undefined;
+  headers?: Record<string, string> | undefined;
+  fetch?: Fetch | null | undefined;
+}
+
+/** The calls, in the order of the core's `Call::ALL`. */
+const CALLS = [
+  "createSession",
+  "listSessions",
+  "getSession",
+  "cancelSession",
+  "listTurns",
+  "createTurnStream",
+  "createTurn",
+  "getTurn",
+  "subscribeTurn",
+  "listTurnEvents",
+  "listSessionEvents",
+  "createDraftSession",
+  "listDraftSessions",
+  "getDraftSession",
+  "updateDraftSession",
+  "listOwnedSessions",
+  "searchSessions",
+  "downloadSandboxFile",
+  "deleteSession",
+] as const;
+
+/** The name of a call. */
+export type CallName = (typeof CALLS)[number];
+
+interface CoreRequest {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** The way to one server. */
+export class Transport {
+  readonly #core: CoreClient;
+  readonly #token: Token | null | undefined;
+  readonly #headers: [string, string][];
+  readonly #fetch: Fetch;
+
+  /** Throws an `InputError` for a wrong option. */
+  constructor(core: CoreClient, { token, headers, fetch }: TransportOptions) {
+    if (token != null && typeof token !== "string" && typeof token !== "function") {
+      throw new InputError("invalid_option", "`token` must be a string, or a function that gives one");
+    }
+    if (fetch != null && typeof fetch !== "function") {
+      throw new InputError("invalid_option", "`fetch` must be a function like the platform's");
+    }
+    if (headers != null && (typeof headers !== "object" || Object.values(headers).some((value) => typeof value !== "string"))) {
+      throw new InputError("invalid_option", "`headers` must be an object of strings");
+    }
+    this.#core = core;
+    this.#token = token;
+    this.#headers = Object.entries(headers ?? {});
+    // Looked up at each call: tests and tracers replace the platform's.
+    this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
+  }
+
+  /** Asks for JSON; gives it in turnwire's form. */
+  async ask<T>(name: CallName, params: object, signal?: AbortSignal): Promise<T> {
+    return JSON.parse(await this.askText(CALLS.indexOf(name), JSON.stringify(params), signal)) as T;
+  }
+
+  /** The same by a call's number, with parameters and answer as JSON texts. */
+  async askText(call: number, params: string, signal?: AbortSignal): Promise<string> {
+    return this.#read(call, await this.#send(call, params, signal), signal);
+  }
+
+  /** Asks for a stream. */
+  async open(call: number, params: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
+    const response = await this.#send(call, params, signal);
+    if (this.#core.isStream(response.status, contentType(response))) return response.body;
+    await this.#read(call, response, signal);
+    return null;
+  }
+
+  /** Asks for a file. */
+  async download(params: object, signal?: AbortSignal): Promise<Blob> {
+    const call = CALLS.indexOf("downloadSandboxFile");
+    const response = await this.#send(call, JSON.stringify(params), signal);
+    if (!response.ok) await this.#read(call, response, signal);
+    return response.blob().catch((cause) => this.#failed("the file broke off", cause, signal));
+  }
+
+  async #send(call: number, params: string, signal?: AbortSignal): Promise<Response> {
+    const request = JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest;
+    // The token is asked for each time: it may have been renewed.
+    const token = await this.#ask();
+    if (signal?.aborted) throw aborted(signal);
+    const { url, method, body = null } = request;
+    const headers = this.#merged(request.headers, token);
+    try {
+      return await this.#fetch.call(undefined, url, { method, headers, body, signal: signal ?? null });
+    } catch (cause) {
+      return this.#failed("the request did not get through", cause, signal);
+    }
+  }
+
+  async #read(call: number, response: Response, signal?: AbortSignal): Promise<string> {
+    const body = await response.text().catch((cause) => this.#failed("the answer broke off", cause, signal));
+    const { status, statusText } = response;
+    return adopting(() => this.#core.answer(call, status, statusText, contentType(response), body));
+  }
+
+  #merged(own: Record<string, string>, token: string | undefined): Headers {
+    const headers = new Headers();
+    const bearer: [string, string][] = token === undefined ? [] : [["authorization", `Bearer ${token}`]];
+    for (const [name, value] of [...Object.entries(own), ...bearer, ...this.#headers]) {
+      try {
+        headers.set(name, value);
+      } catch {
+        // Neither the value nor the platform's error, which quotes it: it may be a secret.
+        throw new InputError("invalid_option", `HTTP does not allow the header "${name}", or its value`);
+      }
+    }
+    return headers;
+  }
+
+  async #ask(): Promise<string | undefined> {
+    if (typeof this.#token !== "function") return this.#token ?? undefined;
+    let token: unknown;
+    try {
+      token = await this.#token();
+    } catch (cause) {
+      throw new ConnectionError("token", "the `token` function failed", { cause });
+    }
+    if (token != null && typeof token !== "string") {
+      throw new ConnectionError("token", "the `token` function gave no string");
+    }
+    return token ?? undefined;
+  }
+
+  #failed(what: string, cause: unknown, signal: AbortSignal | undefined): never {
+    if (signal?.aborted) throw aborted(signal);
+    throw new ConnectionError("network", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** The error of an aborted signal. */
+export function aborted(signal: AbortSignal): AbortError {
+  return new AbortError("aborted", "the signal was aborted", { cause: signal.reason });
+}
+
+/**
+ * Hands each chunk of `body` to `push` until the stream ends, `push` gives false or `signal` aborts. However
+ * it ends, the connection is released: an open one holds one of the browser's few.
+ */
+export async function pump(
+  body: ReadableStream<Uint8Array>,
+  push: (chunk: Uint8Array) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = body.getReader();
+  // A custom fetch may not have passed the signal on.
+  const release = (): void => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", release, { once: true });
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done || !push(value)) return;
+    }
+  } finally {
+    signal.removeEventListener("abort", release);
+    release();
+  }
+}
+
+/** Resolves after `delay` milliseconds, or as soon as `signal` aborts. */
+export function sleep(delay: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, delay);
+    signal?.addEventListener("abort", wake, { once: true });
+    if (signal?.aborted) wake();
+  });
+}
+
+function contentType(response: Response): string {
+  return response.headers.get("content-type") ?? "";
+}

@@ -1,0 +1,67 @@
+//! HTTP answers: what their status, type and body mean.
+
+use crate::error::{Error, ErrorCode, Result, sentence};
+use crate::json::{Value, write_u64};
+
+use super::{Call, Protocol};
+
+/// An HTTP answer with its body read.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// The status.
+    pub status: u16,
+    /// The status in words; empty in newer versions of HTTP.
+    pub status_text: &'a str,
+    /// The `Content-Type`.
+    pub content_type: &'a str,
+    /// The body.
+    pub body: &'a str,
+}
+
+impl Answer<'_> {
+    fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Whether it is an event stream.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        const TYPE: &str = "text/event-stream";
+        let given = self.content_type.trim_start().get(..TYPE.len());
+        self.is_success() && given.is_some_and(|given| given.eq_ignore_ascii_case(TYPE))
+    }
+
+    /// Gives the JSON of the answer to `call` in turnwire's form, or the error that it is.
+    pub fn read(&self, protocol: &dyn Protocol, call: Call) -> Result<String> {
+        if !self.is_success() {
+            return Err(self.refusal(protocol));
+        }
+        let answer = if call.streams() {
+            Err(self.unexpected("an event stream"))
+        } else if self.body.trim().is_empty() {
+            protocol.answer(call, Value::Null)
+        } else {
+            let json = Value::parse(self.body).map_err(|_| self.unexpected("JSON"));
+            json.and_then(|json| protocol.answer(call, json.into_owned()))
+        };
+        match answer {
+            Ok(json) => Ok(json.to_json()),
+            Err(error) => Err(error.with_response(self.status, self.body)),
+        }
+    }
+
+    fn refusal(&self, protocol: &dyn Protocol) -> Error {
+        let mut status = String::new();
+        write_u64(&mut status, u64::from(self.status));
+        let said = protocol.error_message(self.body);
+        let said = said.as_deref().unwrap_or(self.status_text);
+        let colon = if said.is_empty() { "" } else { ": " };
+        let message = sentence(&["the server answered ", &status, colon, said]);
+        Error::new(ErrorCode::Http, message).with_response(self.status, self.body)
+    }
+
+    fn unexpected(&self, expected: &str) -> Error {
+        let parts = ["the answer is not ", expected, " but `", self.content_type, "`"];
+        Error::new(ErrorCode::UnexpectedResponse, sentence(&parts))
+    }
+}

@@ -1,0 +1,43 @@
+//! Wire JSON → events in turnwire's form: completed, checked, or wrapped as unknown.
+
+use crate::event::EventKind;
+use crate::json::{Object, Value};
+
+use super::{schema, spelling};
+
+/// The event that a frame's data is.
+pub(super) fn event_of(data: &str) -> Object<'_> {
+    match Value::parse(data) {
+        Ok(json) => event(json),
+        Err(error) => unknown(None, Value::from(data), Some(error.to_string())),
+    }
+}
+
+/// The event that a JSON value is.
+pub(super) fn event(json: Value<'_>) -> Object<'_> {
+    let mut event = match json {
+        Value::Object(event) => event,
+        other => return unknown(None, other, Some("it is not an object".to_owned())),
+    };
+    let Some(wire_type) = event.get("type").and_then(Value::as_str).map(str::to_owned) else {
+        return unknown(None, event.into(), Some("it has no `type`".to_owned()));
+    };
+    let kind = EventKind::of(&wire_type);
+    spelling::complete(kind, &mut event);
+    match schema::check(kind, &event) {
+        Ok(()) if kind == EventKind::Unknown => unknown(Some(wire_type), event.into(), None),
+        Ok(()) => event,
+        Err(problem) => unknown(Some(wire_type), event.into(), Some(problem)),
+    }
+}
+
+fn unknown(wire_type: Option<String>, raw: Value<'_>, problem: Option<String>) -> Object<'_> {
+    let mut event = Object::new();
+    event.insert("type", "unknown");
+    event.insert("wire_type", wire_type.map_or(Value::Null, Value::from));
+    event.insert("raw", raw);
+    if let Some(problem) = problem {
+        event.insert("problem", problem);
+    }
+    event
+}
