@@ -2,6 +2,7 @@
 //! what to do.
 
 use std::fmt;
+use std::ops::Deref;
 
 /// What went wrong, for code to decide on. The set may grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,8 +68,14 @@ impl ErrorCode {
 }
 
 /// A failure of any part of turnwire.
+///
+/// One pointer wide, so that the results which carry it stay small.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<ErrorDetails>);
+
+/// What an [`Error`] says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorDetails {
     /// What went wrong.
     pub code: ErrorCode,
     /// For people: what happened, what is kept, what to do. Holds no token and no header.
@@ -79,30 +86,45 @@ pub struct Error {
     pub body: Option<String>,
 }
 
+impl Deref for Error {
+    type Target = ErrorDetails;
+
+    fn deref(&self) -> &ErrorDetails {
+        &self.0
+    }
+}
+
 impl Error {
     /// How much of a failing answer's body an error keeps, in bytes.
     pub const BODY_LIMIT: usize = 64 * 1024;
 
     /// An error with a message.
-    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            status: None,
-            body: None,
-        }
+    pub fn new(code: ErrorCode, message: &str) -> Self {
+        Self(Box::new(ErrorDetails { code, message: message.to_owned(), status: None, body: None }))
+    }
+
+    /// An error with a message that is put together.
+    pub(crate) fn of(code: ErrorCode, parts: &[&str]) -> Self {
+        Self::new(code, &parts.concat())
+    }
+
+    /// The same error with the status of the answer that caused it.
+    #[must_use]
+    pub fn with_status(mut self, status: Option<u16>) -> Self {
+        self.0.status = status;
+        self
     }
 
     /// The same error with the answer that caused it.
     #[must_use]
-    pub fn with_response(mut self, status: u16, body: &str) -> Self {
+    pub fn with_response(self, status: u16, body: &str) -> Self {
+        let mut error = self.with_status(Some(status));
         let mut end = body.len().min(Self::BODY_LIMIT);
         while !body.is_char_boundary(end) {
             end -= 1;
         }
-        self.status = Some(status);
-        self.body = Some(body[..end].to_owned());
-        self
+        error.0.body = body.get(..end).map(str::to_owned);
+        error
     }
 }
 

@@ -24,4 +24,4 @@ pub mod turn;
 #[cfg(target_arch = "wasm32")]
 pub mod web;
 
-pub use error::{Error, ErrorCode, Result};
+pub use error::{Error, ErrorCode, ErrorDetails, Result};

@@ -1,38 +1,109 @@
 //! Strings by number: ids that are met again and again.
 
-use std::collections::HashMap;
-
 /// Numbers strings from 0 on. Looking up the string of the last time costs one comparison.
+///
+/// A small open-addressing table: the standard library's map and its hasher weigh six times as much in
+/// the module.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    numbers: HashMap<String, u32>,
-    recent: (String, u32),
+    names: Vec<Box<str>>,
+    /// Numbers plus one, placed by hash; 0 is free. At most half full, so that a search ends soon.
+    slots: Vec<u32>,
+    recent: u32,
 }
 
 impl Names {
     /// The number of a known string.
     pub(crate) fn get(&self, name: &str) -> Option<u32> {
-        self.numbers.get(name).copied()
+        let slot = self.slot_of(name)?;
+        self.slots.get(slot)?.checked_sub(1)
     }
 
     /// The number of a string, and whether it is new.
     #[inline]
     pub(crate) fn number(&mut self, name: &str) -> (u32, bool) {
-        if self.recent.0 == name && !name.is_empty() {
-            return (self.recent.1, false);
+        if self.is_named(self.recent, name) {
+            return (self.recent, false);
         }
         self.look_up(name)
     }
 
+    #[inline]
+    fn is_named(&self, number: u32, name: &str) -> bool {
+        self.names.get(number as usize).is_some_and(|known| **known == *name)
+    }
+
     fn look_up(&mut self, name: &str) -> (u32, bool) {
+        if self.names.len() * 2 >= self.slots.len() {
+            self.grow();
+        }
         let known = self.get(name);
-        let number = known.unwrap_or_else(|| {
-            let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
-            self.numbers.insert(name.to_owned(), next);
-            next
-        });
-        name.clone_into(&mut self.recent.0);
-        self.recent.1 = number;
-        (number, known.is_none())
+        self.recent = known.unwrap_or_else(|| self.add(name));
+        (self.recent, known.is_none())
+    }
+
+    fn add(&mut self, name: &str) -> u32 {
+        self.names.push(name.into());
+        let count = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.place(name, count);
+        count - 1
+    }
+
+    fn grow(&mut self) {
+        let len = (self.slots.len() * 2).max(16);
+        self.slots = vec![0; len];
+        let names = std::mem::take(&mut self.names);
+        for (count, name) in (1..).zip(&names) {
+            self.place(name, count);
+        }
+        self.names = names;
+    }
+
+    fn place(&mut self, name: &str, count: u32) {
+        if let Some(slot) = self.slot_of(name).and_then(|slot| self.slots.get_mut(slot)) {
+            *slot = count;
+        }
+    }
+
+    /// The slot of a string: where it is, or where it would be put. `None` only while there is no table.
+    fn slot_of(&self, name: &str) -> Option<usize> {
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut slot = hash(name) & mask;
+        loop {
+            match self.slots.get(slot).copied()? {
+                0 => return Some(slot),
+                count if self.is_named(count - 1, name) => return Some(slot),
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+    }
+}
+
+/// FNV-1a: short, and good enough for ids.
+fn hash(name: &str) -> usize {
+    let hash =
+        name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    // The low bits decide the slot; the high ones are mixed better.
+    (hash ^ (hash >> 15)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+
+    #[test]
+    fn numbers_stay_the_same_while_the_table_grows() {
+        let mut names = Names::default();
+        assert_eq!(names.get("0"), None);
+        for number in 0..1000_u32 {
+            assert_eq!(names.number(&number.to_string()), (number, true));
+            assert_eq!(names.number(&number.to_string()), (number, false));
+        }
+        for number in (0..1000_u32).rev() {
+            assert_eq!(names.number(&number.to_string()), (number, false));
+            assert_eq!(names.get(&number.to_string()), Some(number));
+        }
+        assert_eq!(names.get("1000"), None);
+        assert_eq!(names.number(""), (1000, true));
     }
 }

@@ -9,12 +9,11 @@ use std::fmt::Write as _;
 use tsify::Tsify;
 use turnwire::event::{
     AgentInfo, Approval, ContentPart, CreatedBy, Event, FileUpload, McpAuthRequired, McpInitialize,
-    McpServer, McpServerAuth, ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta,
-    ParentCall, RequiredActionEvent, RunningState, SandboxCreated, SessionEvent, SessionRecord,
-    Subject, TerminalState, ThreadCreated, ThreadDone, ThreadState, ToolCall, ToolCallDelta,
-    ToolCallFunction, ToolCallFunctionDelta, ToolCallRef, ToolInfo, ToolResponse, ToolsRequired,
-    TurnCreated, TurnDone, TurnInputItem, TurnMetrics, TurnRecord, TurnState, UnknownEvent, Usage,
-    UsageBreakdown, UserContent,
+    McpServer, McpServerAuth, ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, ParentCall,
+    RequiredActionEvent, RunningState, SandboxCreated, SessionEvent, SessionRecord, Subject, TerminalState,
+    ThreadCreated, ThreadDone, ThreadState, ToolCall, ToolCallDelta, ToolCallFunction, ToolCallFunctionDelta,
+    ToolCallRef, ToolInfo, ToolResponse, ToolsRequired, TurnCreated, TurnDone, TurnInputItem, TurnMetrics,
+    TurnRecord, TurnState, UnknownEvent, Usage, UsageBreakdown, UserContent,
 };
 
 const HEAD: &str = "\

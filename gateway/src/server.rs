@@ -57,10 +57,7 @@ pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()>
 
 /// All routes of the gateway.
 pub fn router(config: Config) -> Router {
-    let app = App(Arc::new(Shared {
-        config,
-        store: Store::default(),
-    }));
+    let app = App(Arc::new(Shared { config, store: Store::default() }));
     let routes = truefoundry::routes()
         .route("/authorize/{server}", get(authorize))
         .method_not_allowed_fallback(no_route);
@@ -68,18 +65,13 @@ pub fn router(config: Config) -> Router {
         Some(directory) => routes.fallback_service(files(directory)),
         None => routes.route("/", get(welcome)).fallback(no_route),
     };
-    routes
-        .layer(from_fn_with_state(app.clone(), access))
-        .layer(cors())
-        .with_state(app)
+    routes.layer(from_fn_with_state(app.clone(), access)).layer(cors()).with_state(app)
 }
 
 /// The files of a directory. A browser asks again each time, since they change while one works.
 fn files(directory: &Path) -> SetResponseHeader<ServeDir<HandlerService>, HeaderValue> {
     let missing: HandlerService = get(no_route).fallback(no_route);
-    let files = ServeDir::new(directory)
-        .call_fallback_on_method_not_allowed(true)
-        .fallback(missing);
+    let files = ServeDir::new(directory).call_fallback_on_method_not_allowed(true).fallback(missing);
     let always_ask = HeaderValue::from_static("no-cache");
     SetResponseHeader::if_not_present(files, header::CACHE_CONTROL, always_ask)
 }
@@ -100,11 +92,7 @@ async fn no_route(request: Request) -> Response {
 }
 
 async fn welcome(State(app): State<App>) -> String {
-    let lock = if app.config.token.is_some() {
-        "the given"
-    } else {
-        "any"
-    };
+    let lock = if app.config.token.is_some() { "the given" } else { "any" };
     format!(
         "turnwire development gateway\n\n\
          TrueFoundry agent protocol: base URL /{{tenant}}, for example /acme\n\
@@ -118,15 +106,9 @@ async fn welcome(State(app): State<App>) -> String {
 /// Where the links of `mcp.auth_required` lead: the last page of a made-up sign-in.
 async fn authorize(UrlPath(server): UrlPath<String>) -> Response {
     let known = crate::agents::knows_server(&server);
-    let status = if known {
-        StatusCode::OK
-    } else {
-        StatusCode::NOT_FOUND
-    };
+    let status = if known { StatusCode::OK } else { StatusCode::NOT_FOUND };
     let text = if known {
-        format!(
-            "You have connected <b>{server}</b>. Close this window and continue the conversation."
-        )
+        format!("You have connected <b>{server}</b>. Close this window and continue the conversation.")
     } else {
         "There is no such tool server.".to_owned()
     };

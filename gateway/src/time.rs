@@ -8,9 +8,7 @@ use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 pub(crate) fn now() -> Timestamp {
     let now = Timestamp::now();
     // Never rounded up: nothing may be made after the end of a window that ends now.
-    let whole = TimestampRound::new()
-        .smallest(Unit::Millisecond)
-        .mode(RoundMode::Trunc);
+    let whole = TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Trunc);
     // A present-day time stays in range.
     now.round(whole).unwrap_or(now)
 }

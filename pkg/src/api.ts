@@ -4,7 +4,6 @@ export {
   Agents,
   Client,
   connect,
-  type ConnectOptions,
   type CreateSessionOptions,
   type ListSessionsOptions,
   type SearchSessionsOptions,
@@ -35,5 +34,6 @@ export type {
   TurnStatus,
 } from "./snapshot.js";
 export type { TurnStream } from "./stream.js";
+export type { ConnectOptions } from "./options.js";
 export type { Fetch, Token } from "./transport.js";
 export { type StreamOptions, Turn, type TurnTopics } from "./turn.js";

@@ -1,33 +1,11 @@
 // `connect`, and what a server offers: agents and their sessions.
 import { CoreClient } from "../core/core.js";
-import { adopting } from "./errors.js";
 import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
 import { list, type ListOptions, type RequestOptions } from "./lists.js";
 import { type Connection, Session } from "./session.js";
-import { type CallName, type Fetch, type Token, Transport } from "./transport.js";
-
-/** What `connect` takes. */
-export interface ConnectOptions {
-  /**
-   * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. A relative
-   * URL counts from the page.
-   */
-  baseUrl: string;
-  /** The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. */
-  protocol?: "truefoundry" | "trueforge";
-  /**
-   * The bearer token, or a function that gives it. The function is asked before every request, so that it
-   * may renew the token. Without one, no `Authorization` header is sent.
-   */
-  token?: Token;
-  /** Headers for every request. They win over turnwire's own. */
-  headers?: Record<string, string>;
-  /** Instead of the platform's `fetch`; called as `fetch(url, init)`. */
-  fetch?: Fetch;
-  /** The size of the largest event, in bytes; 8 MiB by default. */
-  maxFrameBytes?: number;
-}
+import { checked, type ConnectOptions } from "./options.js";
+import { type CallName, Transport } from "./transport.js";
 
 /**
  * Connects to a server: loads the core and checks the options. There is no request yet.
@@ -37,16 +15,10 @@ export interface ConnectOptions {
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const { memory } = await load();
-  return adopting(() => {
-    const page = globalThis.location?.href;
-    const core = new CoreClient(JSON.stringify(options, named), page?.startsWith("http") ? page : undefined);
-    return new Client(core, memory, new Transport(core, options), options.protocol ?? "truefoundry");
-  });
-}
-
-/** JSON has no functions; a wrong name is to be told all the same when its value is one. */
-function named(_name: string, value: unknown): unknown {
-  return typeof value === "function" ? null : value;
+  const { baseUrl, protocol, maxFrameBytes } = checked(options);
+  const core = new CoreClient(protocol === "trueforge", maxFrameBytes);
+  const transport = new Transport(core, baseUrl, options);
+  return new Client({ core, memory, transport }, protocol, baseUrl);
 }
 
 /** A server. */
@@ -59,10 +31,10 @@ export class Client {
   readonly baseUrl: string;
 
   /** @internal */
-  constructor(core: CoreClient, memory: WebAssembly.Memory, transport: Transport, protocol: Client["protocol"]) {
-    this.agents = new Agents({ core, memory, transport });
+  constructor(connection: Connection, protocol: Client["protocol"], baseUrl: string) {
+    this.agents = new Agents(connection);
     this.protocol = protocol;
-    this.baseUrl = core.baseUrl;
+    this.baseUrl = baseUrl;
   }
 }
 

@@ -96,11 +96,11 @@ const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
 /** Gives an error of the core its class. */
 export function adopt(error: unknown, first?: unknown): TurnwireError {
   if (error instanceof TurnwireError) return error;
-  if (!isCoreError(error)) {
+  if (typeof error !== "string") {
     // The core has failed in itself; nothing that it holds can be trusted any more.
     return new TurnwireError("internal", `The WebAssembly core failed: ${String(error)}`, { cause: error });
   }
-  const { code, message, status, body } = error;
+  const { code, message, status, body } = JSON.parse(error) as CoreError;
   // The core may report the error that it was told; then that one has all that is known.
   if (first instanceof TurnwireError && first.code === code) return first;
   const details: ErrorDetails = {};
@@ -119,16 +119,12 @@ export function adopting<T>(call: () => T): T {
   }
 }
 
+/** What the core throws, as JSON. */
 interface CoreError {
   code: ErrorCode;
   message: string;
   status?: number;
   body?: string;
-}
-
-/** The core throws plain objects. */
-function isCoreError(value: unknown): value is CoreError {
-  return typeof value === "object" && value !== null && !(value instanceof Error) && "code" in value;
 }
 
 function parsed(body: string): unknown {

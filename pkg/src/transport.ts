@@ -1,5 +1,6 @@
 // Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
 import type { CoreClient } from "../core/core.js";
+import type { ConnectOptions } from "./options.js";
 import { AbortError, adopting, ConnectionError, InputError } from "./errors.js";
 
 /** A bearer token, or what gives it. */
@@ -7,13 +8,6 @@ export type Token = string | (() => string | null | undefined | Promise<string |
 
 /** Instead of the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** The options that are functions, or not the core's to know. */
-export interface TransportOptions {
-  token?: Token | null | undefined;
-  headers?: Record<string, string> | undefined;
-  fetch?: Fetch | null | undefined;
-}
 
 /** The calls, in the order of the core's `Call::ALL`. */
 const CALLS = [
@@ -42,7 +36,7 @@ const CALLS = [
 export type CallName = (typeof CALLS)[number];
 
 interface CoreRequest {
-  url: string;
+  path: string;
   method: string;
   headers: Record<string, string>;
   body?: string;
@@ -51,22 +45,14 @@ interface CoreRequest {
 /** The way to one server. */
 export class Transport {
   readonly #core: CoreClient;
+  readonly #baseUrl: string;
   readonly #token: Token | null | undefined;
   readonly #headers: [string, string][];
   readonly #fetch: Fetch;
 
-  /** Throws an `InputError` for a wrong option. */
-  constructor(core: CoreClient, { token, headers, fetch }: TransportOptions) {
-    if (token != null && typeof token !== "string" && typeof token !== "function") {
-      throw new InputError("invalid_option", "`token` must be a string, or a function that gives one");
-    }
-    if (fetch != null && typeof fetch !== "function") {
-      throw new InputError("invalid_option", "`fetch` must be a function like the platform's");
-    }
-    if (headers != null && (typeof headers !== "object" || Object.values(headers).some((value) => typeof value !== "string"))) {
-      throw new InputError("invalid_option", "`headers` must be an object of strings");
-    }
+  constructor(core: CoreClient, baseUrl: string, { token, headers, fetch }: ConnectOptions) {
     this.#core = core;
+    this.#baseUrl = baseUrl;
     this.#token = token;
     this.#headers = Object.entries(headers ?? {});
     // Looked up at each call: tests and tracers replace the platform's.
@@ -86,7 +72,7 @@ export class Transport {
   /** Asks for a stream. */
   async open(call: number, params: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
     const response = await this.#send(call, params, signal);
-    if (this.#core.isStream(response.status, contentType(response))) return response.body;
+    if (response.ok && /^\s*text\/event-stream\b/i.test(contentType(response))) return response.body;
     await this.#read(call, response, signal);
     return null;
   }
@@ -104,7 +90,8 @@ export class Transport {
     // The token is asked for each time: it may have been renewed.
     const token = await this.#ask();
     if (signal?.aborted) throw aborted(signal);
-    const { url, method, body = null } = request;
+    const { path, method, body = null } = request;
+    const url = `${this.#baseUrl}/${path}`;
     const headers = this.#merged(request.headers, token);
     try {
       return await this.#fetch.call(undefined, url, { method, headers, body, signal: signal ?? null });

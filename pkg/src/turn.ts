@@ -35,6 +35,15 @@ interface Plan {
   params: object;
 }
 
+/** What the core knows of a turn; what the server said of it comes once. */
+interface Facts {
+  id?: string;
+  status: TurnStatus;
+  last: number;
+  created?: TurnCreated;
+  state?: TerminalState;
+}
+
 /** One request to the agent and everything that it answers. */
 export class Turn {
   /** The session that the turn belongs to. */
@@ -45,7 +54,7 @@ export class Turn {
   readonly #reader = new EventReader();
   readonly #mirror: SnapshotMirror;
   readonly #frames = new FrameNotifier();
-  #record: Partial<TurnRecord>;
+  #record: Partial<Pick<TurnRecord, "previous_turn_id" | "created_by" | "created_by_subject" | "created_at">>;
   #input: readonly TurnInputItem[];
   #state: TurnState | null = null;
   #error: TurnwireError | null = null;
@@ -59,12 +68,12 @@ export class Turn {
     this.#core = core;
     this.#mirror = new SnapshotMirror(core, connection.memory);
     this.#record = record ?? {};
-    this.#input = record?.input ?? (JSON.parse(core.input ?? "[]") as TurnInputItem[]);
+    this.#input = record?.input ?? (JSON.parse(core.input() ?? "[]") as TurnInputItem[]);
   }
 
   /** The turn's id; `null` until it has started. */
   get id(): string | null {
-    return this.#core.id ?? null;
+    return this.#learn().id ?? null;
   }
 
   /** The turn that this one follows; `null` for a first turn, and until it has started. */
@@ -99,12 +108,12 @@ export class Turn {
 
   /** Where the turn stands, as far as is known here. `state()` asks the server. */
   get status(): TurnStatus {
-    return this.#core.status as TurnStatus;
+    return this.#learn().status;
   }
 
   /** The number of the last event that came; 0 before the first. */
   get lastSequenceNumber(): number {
-    return this.#core.lastSequenceNumber;
+    return this.#learn().last;
   }
 
   /**
@@ -139,8 +148,7 @@ export class Turn {
 
   /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
-    adopting(() => this.#core.requireStarted("listEvents"));
-    const params = { sessionId: this.session.id, turnId: this.id };
+    const params = { sessionId: this.session.id, turnId: this.#startedId("listEvents") };
     return list(this.#connection.transport, "listTurnEvents", params, options, (event: Event) => event);
   }
 
@@ -168,7 +176,7 @@ export class Turn {
    * called more than once.
    */
   async cancel(options: RequestOptions = {}): Promise<void> {
-    adopting(() => this.#core.requireStarted("cancel"));
+    this.#startedId("cancel");
     await this.#connection.transport.ask("cancelSession", { sessionId: this.session.id }, options.signal);
   }
 
@@ -183,13 +191,13 @@ export class Turn {
 
   /** The turn as it stands. Immutable; what did not change since the last one is the same object. Bound. */
   readonly snapshot = (): TurnSnapshot => {
-    this.#learn();
+    const { id = null, status, last } = this.#learn();
     return this.#mirror.take({
-      turn_id: this.id,
-      status: this.status,
+      turn_id: id,
+      status,
       state: this.#state,
       error: this.#error,
-      last_sequence_number: this.lastSequenceNumber,
+      last_sequence_number: last,
       input: this.#input,
     });
   };
@@ -231,9 +239,9 @@ export class Turn {
       if (signal.aborted) throw aborted(signal);
     } catch (cause) {
       const { code, message, status } = asTurnwireError(cause);
-      throw this.#reported(() => this.#core.endStream(code, message, status), cause);
+      throw this.#reported(() => this.#core.end(code, message, status), cause);
     }
-    adopting(() => this.#core.endStream(undefined, "", undefined));
+    adopting(() => this.#core.end("", "", undefined));
   }
 
   /** Takes a chunk; gives whether to read on. */
@@ -263,7 +271,7 @@ export class Turn {
       this.#take(await this.#connection.transport.askText(call, JSON.stringify(params), signal));
     } catch (cause) {
       const { code, message, status } = asTurnwireError(cause);
-      throw this.#reported(() => this.#core.failStart(code, message, status), cause);
+      throw this.#reported(() => this.#core.end(code, message, status), cause);
     } finally {
       this.#changed();
     }
@@ -271,8 +279,7 @@ export class Turn {
 
   /** Reads the turn as the server keeps it. */
   async #refresh(what: string, signal: AbortSignal | undefined): Promise<TurnRecord> {
-    adopting(() => this.#core.requireStarted(what));
-    const params = { sessionId: this.session.id, turnId: this.id };
+    const params = { sessionId: this.session.id, turnId: this.#startedId(what) };
     const record: TurnRecord = await this.#connection.transport.ask("getTurn", params, signal);
     this.#take(JSON.stringify(record));
     this.#changed();
@@ -320,7 +327,6 @@ export class Turn {
     if (header === 0) return;
     const from = events.length;
     this.#reader.read(lend(this.#connection.memory, header), events);
-    this.#core.clearEvents();
     if (this.#listeners.size === 0) return;
     for (let at = from; at < events.length; at += 1) {
       const event = events[at]!;
@@ -349,15 +355,23 @@ export class Turn {
   }
 
   /** Takes what the core has learnt of the turn as a whole. */
-  #learn(): void {
-    const created = this.#core.takeCreated();
-    if (created !== undefined) {
-      const record = JSON.parse(created) as Partial<TurnCreated & TurnRecord>;
-      this.#record = record as Partial<TurnRecord>;
-      if (record.input && record.input.length > 0) this.#input = record.input;
+  #learn(): Facts {
+    const facts = JSON.parse(this.#core.facts()) as Facts;
+    if (facts.created) {
+      this.#record = facts.created;
+      if (facts.created.input.length > 0) this.#input = facts.created.input;
     }
-    const state = this.#core.takeState();
-    if (state !== undefined) this.#state = JSON.parse(state) as TerminalState;
+    if (facts.state) this.#state = facts.state;
+    return facts;
+  }
+
+  #startedId(method: string): string {
+    const { id } = this.#learn();
+    if (id !== undefined) return id;
+    throw new StateError(
+      "turn_not_started",
+      `the turn has not started: call stream(), waitForCompletion() or state() before ${method}()`,
+    );
   }
 }
 

@@ -30,20 +30,12 @@ impl TextArena {
         if text.is_ascii() {
             let start = units(self.ascii.len());
             self.ascii.extend_from_slice(text.as_bytes());
-            Span {
-                start,
-                len: units(text.len()),
-                wide: false,
-            }
+            Span { start, len: units(text.len()), wide: false }
         } else {
             let (start, len) = (self.wide_units, units(text.encode_utf16().count()));
             self.wide.extend_from_slice(text.as_bytes());
             self.wide_units += len;
-            Span {
-                start,
-                len,
-                wide: true,
-            }
+            Span { start, len, wide: true }
         }
     }
 

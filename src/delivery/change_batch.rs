@@ -32,13 +32,7 @@ impl ChangeBatch {
             };
             let span = text.push(piece);
             let slot = u32::try_from(slot).unwrap_or(u32::MAX);
-            records.extend_from_slice(&[
-                slot,
-                field | u32::from(span.wide) << 8,
-                call,
-                span.start,
-                span.len,
-            ]);
+            records.extend_from_slice(&[slot, field | u32::from(span.wide) << 8, call, span.start, span.len]);
         })
     }
 

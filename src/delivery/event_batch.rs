@@ -49,44 +49,17 @@ impl EventBatch {
         };
         let text = self.text.push(delta.text);
         // Times are ASCII, or they are not times: those fall back to an empty one.
-        let time = delta
-            .created_at
-            .filter(|time| time.is_ascii())
-            .map(|time| self.text.push(time));
+        let time = delta.created_at.filter(|time| time.is_ascii()).map(|time| self.text.push(time));
         let timed = if time.is_some() { kind::TIMED } else { 0 };
-        let time = time.unwrap_or(Span {
-            start: 0,
-            len: 0,
-            wide: false,
-        });
-        self.record(
-            kind | timed,
-            message,
-            thread,
-            sequence_number,
-            text,
-            time,
-            index,
-        );
+        let time = time.unwrap_or(Span { start: 0, len: 0, wide: false });
+        self.record(kind | timed, message, thread, sequence_number, text, time, index);
     }
 
     /// Adds an event as its JSON.
     pub fn event(&mut self, sequence_number: u64, event: &Object<'_>) {
         let text = Value::Object(event.clone()).to_json();
         let span = self.text.push(&text);
-        self.record(
-            kind::JSON,
-            0,
-            0,
-            sequence_number,
-            span,
-            Span {
-                start: 0,
-                len: 0,
-                wide: false,
-            },
-            0,
-        );
+        self.record(kind::JSON, 0, 0, sequence_number, span, Span { start: 0, len: 0, wide: false }, 0);
     }
 
     /// Whether there is nothing to deliver.
@@ -107,8 +80,11 @@ impl EventBatch {
         &self.text
     }
 
-    /// Forgets the records, not the names: JavaScript has learnt those.
-    pub fn clear(&mut self) {
+    /// Swaps the records and their text for `taken`, which is forgotten. The names stay: JavaScript has
+    /// learnt those.
+    pub fn take(&mut self, taken: &mut (Vec<u32>, TextArena)) {
+        std::mem::swap(&mut self.records, &mut taken.0);
+        std::mem::swap(&mut self.text, &mut taken.1);
         self.records.clear();
         self.text.clear();
     }
@@ -119,28 +95,13 @@ impl EventBatch {
         let (number, is_new) = self.names.number(name);
         if is_new {
             let text = self.text.push(name);
-            self.record(
-                kind::NAME,
-                0,
-                0,
-                0,
-                text,
-                Span {
-                    start: 0,
-                    len: 0,
-                    wide: false,
-                },
-                0,
-            );
+            self.record(kind::NAME, 0, 0, 0, text, Span { start: 0, len: 0, wide: false }, 0);
         }
         number
     }
 
     #[inline]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the words of a record, in their order"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the words of a record, in their order")]
     fn record(
         &mut self,
         kind: u32,
@@ -152,10 +113,7 @@ impl EventBatch {
         index: u32,
     ) {
         let wide = if text.wide { kind::WIDE } else { 0 };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the two halves of the number"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves of the number")]
         let (low, high) = (sequence as u32, (sequence >> 32) as u32);
         self.records.extend_from_slice(&[
             kind | wide,

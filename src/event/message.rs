@@ -152,15 +152,8 @@ impl ToolCallDelta {
     /// A piece of arguments and nothing else.
     #[must_use]
     pub fn arguments(index: u32, text: &str) -> Self {
-        let function = ToolCallFunctionDelta {
-            name: None,
-            arguments: Some(text.into()),
-        };
-        Self {
-            index,
-            function: Some(function),
-            ..Self::default()
-        }
+        let function = ToolCallFunctionDelta { name: None, arguments: Some(text.into()) };
+        Self { index, function: Some(function), ..Self::default() }
     }
 }
 

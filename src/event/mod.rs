@@ -29,12 +29,12 @@ pub use message::{
 pub use session::{SessionEvent, SessionRecord, TurnRecord};
 pub use thread::{AgentInfo, ParentCall, ThreadCreated, ThreadDone, ThreadState};
 pub use tool::{
-    McpAuthRequired, McpInitialize, McpServer, McpServerAuth, SandboxCreated, ToolCallRef,
-    ToolResponse, ToolsRequired,
+    McpAuthRequired, McpInitialize, McpServer, McpServerAuth, SandboxCreated, ToolCallRef, ToolResponse,
+    ToolsRequired,
 };
 pub use turn::{
-    CreatedBy, RequiredActionEvent, RunningState, Subject, TerminalState, TurnCreated, TurnDone,
-    TurnMetrics, TurnState,
+    CreatedBy, RequiredActionEvent, RunningState, Subject, TerminalState, TurnCreated, TurnDone, TurnMetrics,
+    TurnState,
 };
 
 use serde::{Deserialize, Serialize};

@@ -49,7 +49,11 @@ impl EventIndex {
                 thread_id: event.text("thread_id").to_owned(),
                 id: item.text("id").to_owned(),
                 source_event_id: item.text("source_event_id").to_owned(),
-                server: if kind == PendingKind::Auth { Value::Object(item.clone()).to_json() } else { String::new() },
+                server: if kind == PendingKind::Auth {
+                    Value::Object(item.clone()).to_json()
+                } else {
+                    String::new()
+                },
             };
             // A turn that ends says once more what it waits for.
             let is_known = |known: &PendingAction| {
@@ -80,7 +84,8 @@ impl EventIndex {
 
     /// The message that made a call: the one that the server names, or the newest in that thread.
     pub(super) fn call_slot(&self, action: &PendingAction) -> Option<usize> {
-        let has_call = |slot: &usize| self.messages.get(*slot).is_some_and(|message| message.call(&action.id).is_some());
+        let has_call =
+            |slot: &usize| self.messages.get(*slot).is_some_and(|message| message.call(&action.id).is_some());
         let named = self.message_of.get(&action.source_event_id).map(|slot| slot as usize);
         named.filter(has_call).or_else(|| self.newest_call(&action.thread_id, &action.id))
     }

@@ -30,7 +30,9 @@ impl Changes {
 
     #[inline]
     pub(super) fn message(&mut self, slot: usize, messages: &mut [Message], head: bool) {
-        let Some(message) = messages.get_mut(slot) else { return };
+        let Some(message) = messages.get_mut(slot) else {
+            return;
+        };
         message.marks.head |= head;
         if !message.marks.listed {
             message.marks.listed = true;
@@ -69,7 +71,9 @@ impl EventIndex {
         let slots = std::mem::take(&mut self.changes.messages);
         let mut list = List::new(object.member("messages"));
         for slot in slots {
-            let Some(message) = self.messages.get_mut(slot) else { continue };
+            let Some(message) = self.messages.get_mut(slot) else {
+                continue;
+            };
             let marks = std::mem::take(&mut message.marks);
             message.take_text(slot, appended);
             if marks.head || marks.reset {
@@ -117,14 +121,19 @@ impl EventIndex {
     }
 
     fn write_message(&self, out: &mut String, slot: usize, marks: Marks) {
-        let Some(message) = self.messages.get(slot) else { return };
+        let Some(message) = self.messages.get(slot) else {
+            return;
+        };
         let thread_id = self.threads.get(message.thread).map_or("", |thread| &thread.id);
         let mut object = ObjectWriter::new(out);
         object.u64("slot", slot as u64).bool("reset", marks.reset);
         object.str("id", &message.id).str("thread_id", thread_id);
         object.raw("created_at", &message.created_at).raw("name", &message.name);
         object.str("refusal", message.refusal());
-        text_or_null(object.member("finish_reason"), Some(message.finish_reason()).filter(|reason| !reason.is_empty()));
+        text_or_null(
+            object.member("finish_reason"),
+            Some(message.finish_reason()).filter(|reason| !reason.is_empty()),
+        );
         object.raw("usage", &message.usage);
         let mut list = List::new(object.member("tool_calls"));
         for call in &message.calls {
@@ -152,7 +161,8 @@ impl EventIndex {
         if call.response.is_some() {
             return "done";
         }
-        match self.pending.iter().find(|action| action.is_call(thread_id, &call.id)).map(|action| action.kind) {
+        match self.pending.iter().find(|action| action.is_call(thread_id, &call.id)).map(|action| action.kind)
+        {
             Some(PendingKind::Approval) => "approval_required",
             Some(_) => "response_required",
             None if message.finish_reason().is_empty() => "streaming",

@@ -7,7 +7,7 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{Object, Value};
 
-use super::message::{Message, MessageCall, Text};
+use super::message::{Json, Message, MessageCall, Part, Text};
 
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
@@ -28,15 +28,12 @@ impl Message {
     /// Appends to the last part if that is text, where the content has parts.
     fn append_content(&mut self, piece: &str) {
         self.text.push(piece);
-        let Some(parts) = self.parts.as_mut().filter(|_| !piece.is_empty()) else { return };
-        let last = parts.last_mut().and_then(Value::as_object_mut).and_then(|part| part.get_mut("text"));
-        if let Some(Value::String(text)) = last {
-            text.to_mut().push_str(piece);
-        } else {
-            let mut part = Object::new();
-            part.insert("type", "text");
-            part.insert("text", piece.to_owned());
-            parts.push(Value::Object(part));
+        let Some(parts) = self.parts.as_mut().filter(|_| !piece.is_empty()) else {
+            return;
+        };
+        match parts.last_mut() {
+            Some(part) if !part.is_refusal => part.text.push_str(piece),
+            _ => parts.push(Part { is_refusal: false, text: piece.to_owned() }),
         }
     }
 
@@ -60,7 +57,8 @@ impl Message {
         if self.calls.len() <= index {
             self.calls.resize(index + 1, None);
         }
-        self.calls[index].get_or_insert_with(|| MessageCall { r#type: "function".to_owned(), ..MessageCall::default() })
+        self.calls[index]
+            .get_or_insert_with(|| MessageCall { r#type: "function".to_owned(), ..MessageCall::default() })
     }
 
     /// Takes a `model.message`. The first one is the beginning of its message: deltas that came before
@@ -89,12 +87,21 @@ impl Message {
 
     fn set_content(&mut self, base: &Object<'_>) {
         self.text.push(base.text("content"));
-        let Some(parts) = base.get("content").and_then(Value::as_array) else { return };
+        let Some(parts) = base.get("content").and_then(Value::as_array) else {
+            return;
+        };
+        let mut own = Vec::new();
         for part in parts.iter().filter_map(Value::as_object) {
-            self.text.push(part.text("text"));
-            self.refusal.push(part.text("refusal"));
+            let is_refusal = part.text("type") == "refusal";
+            let text = part.text(if is_refusal { "refusal" } else { "text" });
+            if is_refusal {
+                self.refusal.push(text);
+            } else {
+                self.text.push(text);
+            }
+            own.push(Part { is_refusal, text: text.to_owned() });
         }
-        self.parts = Some(parts.iter().map(|part| part.clone().into_owned()).collect());
+        self.parts = Some(own);
     }
 
     /// Keeps of what was there before its base: results and threads that have joined a call, and, if the
@@ -110,12 +117,9 @@ impl Message {
             }
         }
         for (index, known) in before.calls.into_iter().enumerate() {
-            let Some(mut known) = known else { continue };
+            let Some(known) = known else { continue };
             if with_text {
-                let call = self.call_at(index);
-                call.arguments.push(known.arguments());
-                known.arguments = std::mem::take(&mut call.arguments);
-                *call = known;
+                self.call_at(index).join(known);
             } else if let Some(call) = self.call_mut(&known.id) {
                 call.response = known.response;
                 call.thread_id = known.thread_id;
@@ -139,10 +143,30 @@ impl MessageCall {
         }
         if let Some(fields) = delta.object("provider_specific_fields") {
             for (name, value) in fields.iter() {
-                self.provider_fields.retain(|(known, _)| known != name);
-                self.provider_fields.push((name.to_owned(), value.to_json()));
+                self.set_provider_field(name.to_owned(), value.to_json());
             }
         }
+    }
+
+    /// Joins what came before the base that this call is from, as if it had come after it.
+    fn join(&mut self, early: Self) {
+        replace(&mut self.id, &early.id);
+        replace(&mut self.name, &early.name);
+        self.arguments.push(early.arguments());
+        if early.tool_info.is_some() {
+            self.tool_name = early.tool_name;
+            self.tool_info = early.tool_info;
+        }
+        for (name, value) in early.provider_fields {
+            self.set_provider_field(name, value);
+        }
+        self.response = early.response;
+        self.thread_id = early.thread_id;
+    }
+
+    fn set_provider_field(&mut self, name: String, value: Json) {
+        self.provider_fields.retain(|(known, _)| *known != name);
+        self.provider_fields.push((name, value));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A message of the index, and the tool calls in it.
 
-use crate::json::{ObjectWriter, Value};
+use crate::json::ObjectWriter;
 
 /// JSON text that is kept as it came; `null` where there is none.
 pub(super) type Json = String;
@@ -17,7 +17,7 @@ pub struct Message {
     /// The text of the content, over all its parts.
     pub(super) text: Text,
     /// The content's parts, if it came in parts.
-    pub(super) parts: Option<Vec<Value<'static>>>,
+    pub(super) parts: Option<Vec<Part>>,
     pub(super) reasoning: Text,
     pub(super) refusal: Text,
     pub(super) calls: Vec<Option<MessageCall>>,
@@ -26,6 +26,13 @@ pub struct Message {
     pub(super) name: Json,
     pub(super) usage: Json,
     pub(super) marks: Marks,
+}
+
+/// A part of a content that came in parts.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) is_refusal: bool,
+    pub(super) text: String,
 }
 
 /// Text that grows, and how much of it has been taken as a change.
@@ -61,6 +68,15 @@ pub struct MessageCall {
     pub(super) tool_info: Option<Json>,
     pub(super) provider_fields: Vec<(String, Json)>,
     pub(super) response: Option<Json>,
+}
+
+impl Part {
+    fn to_json(&self) -> String {
+        let kind = if self.is_refusal { "refusal" } else { "text" };
+        let mut json = String::new();
+        ObjectWriter::new(&mut json).str("type", kind).str(kind, &self.text).end();
+        json
+    }
 }
 
 impl Text {
@@ -158,12 +174,21 @@ impl Message {
         let mut object = ObjectWriter::new(&mut json);
         object.str("type", "model.message").str("id", &self.id).str("thread_id", thread_id);
         object.raw("created_at", &self.created_at).raw("name", &self.name);
+        // What parts refuse stands before what the field itself says, and stays with its part.
+        let mut in_parts = 0;
         match &self.parts {
-            Some(parts) => object.value("content", &Value::Array(parts.clone())),
+            Some(parts) => {
+                in_parts = parts.iter().filter(|part| part.is_refusal).map(|part| part.text.len()).sum();
+                let parts: Vec<String> = parts.iter().map(Part::to_json).collect();
+                object.raw("content", &["[", &parts.join(","), "]"].concat())
+            }
             None => object.str("content", self.content()),
         };
-        object.str("refusal", self.refusal()).str("reasoning_content", self.reasoning());
-        let calls: Vec<String> = self.calls.iter().map(|call| call.as_ref().map_or("null".into(), call_json)).collect();
+        object
+            .str("refusal", self.refusal().get(in_parts..).unwrap_or_default())
+            .str("reasoning_content", self.reasoning());
+        let calls: Vec<String> =
+            self.calls.iter().map(|call| call.as_ref().map_or("null".into(), call_json)).collect();
         object.raw("tool_calls", &["[", &calls.join(","), "]"].concat());
         object.str("finish_reason", &self.finish_reason).raw("usage", &self.usage);
         object.end();

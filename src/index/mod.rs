@@ -149,7 +149,9 @@ impl EventIndex {
 
     /// The output of a turn or thread whose stream was joined late may never have come as events.
     fn output(&mut self, state: &Object<'_>) {
-        let Some(output) = state.object("output") else { return };
+        let Some(output) = state.object("output") else {
+            return;
+        };
         let id = output.text("id");
         if !id.is_empty() && self.message(id).is_none_or(|message| !message.has_base) {
             self.change(output, Message::put);
@@ -192,7 +194,9 @@ impl EventIndex {
             thread.describe(created);
         }
         self.changes.threads = true;
-        let Some(parent) = created.object("parent") else { return };
+        let Some(parent) = created.object("parent") else {
+            return;
+        };
         let call_id = parent.text("tool_call_id");
         // The call that started the thread knows which one that is.
         if let Some(slot) = self.newest_call(parent.text("thread_id"), call_id) {
@@ -205,7 +209,9 @@ impl EventIndex {
 
     fn thread_done(&mut self, done: &Object<'_>) {
         let slot = self.thread_slot(done.text("thread_id"));
-        let (Some(thread), Some(state)) = (self.threads.get_mut(slot), done.object("state")) else { return };
+        let (Some(thread), Some(state)) = (self.threads.get_mut(slot), done.object("state")) else {
+            return;
+        };
         thread.describe(done);
         thread.status = match state.text("status") {
             "done" => ThreadStatus::Done,

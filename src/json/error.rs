@@ -65,9 +65,20 @@ impl JsonErrorKind {
     }
 }
 
+impl JsonError {
+    /// The error in words. Made without the standard library's formatting, which would weigh more in the
+    /// module than all of this folder.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let mut message = [self.what.message(), " at byte "].concat();
+        super::write_u64(&mut message, self.at as u64);
+        message
+    }
+}
+
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at byte {}", self.what.message(), self.at)
+        f.write_str(&self.message())
     }
 }
 

@@ -16,9 +16,7 @@ pub struct Object<'a> {
 impl<'a> Object<'a> {
     /// An object without members.
     pub const fn new() -> Self {
-        Self {
-            members: Vec::new(),
-        }
+        Self { members: Vec::new() }
     }
 
     /// Whether there is no member.
@@ -33,9 +31,7 @@ impl<'a> Object<'a> {
 
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&Value<'a>> {
-        self.position(key)
-            .and_then(|at| self.members.get(at))
-            .map(|(_, value)| value)
+        self.position(key).and_then(|at| self.members.get(at)).map(|(_, value)| value)
     }
 
     /// The text of `key`; empty if it is missing or no string.
@@ -60,9 +56,7 @@ impl<'a> Object<'a> {
 
     /// The value of `key`, to be changed.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value<'a>> {
-        self.position(key)
-            .and_then(|at| self.members.get_mut(at))
-            .map(|(_, value)| value)
+        self.position(key).and_then(|at| self.members.get_mut(at)).map(|(_, value)| value)
     }
 
     /// Whether there is a member `key`.
@@ -71,11 +65,7 @@ impl<'a> Object<'a> {
     }
 
     /// Sets the value of `key`, in its place or at the end, and gives the value it had.
-    pub fn insert(
-        &mut self,
-        key: impl Into<Cow<'a, str>>,
-        value: impl Into<Value<'a>>,
-    ) -> Option<Value<'a>> {
+    pub fn insert(&mut self, key: impl Into<Cow<'a, str>>, value: impl Into<Value<'a>>) -> Option<Value<'a>> {
         self.insert_member(key.into(), value.into())
     }
 
@@ -94,12 +84,9 @@ impl<'a> Object<'a> {
 
     /// The same with its own copy of all text.
     pub fn into_owned(self) -> Object<'static> {
-        let owned = |(key, value): (Cow<'a, str>, Value<'a>)| {
-            (Cow::Owned(key.into_owned()), value.into_owned())
-        };
-        Object {
-            members: self.members.into_iter().map(owned).collect(),
-        }
+        let owned =
+            |(key, value): (Cow<'a, str>, Value<'a>)| (Cow::Owned(key.into_owned()), value.into_owned());
+        Object { members: self.members.into_iter().map(owned).collect() }
     }
 
     pub(super) fn push(&mut self, key: Cow<'a, str>, value: Value<'a>) {

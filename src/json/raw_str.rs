@@ -128,9 +128,7 @@ fn unescape_unicode(digits: &str) -> (char, &str) {
 
 fn four_hex(digits: &str) -> Option<(u32, &str)> {
     let (four, tail) = digits.split_at_checked(4)?;
-    let unit = four
-        .bytes()
-        .try_fold(0, |unit, byte| Some(unit << 4 | hex(byte)?))?;
+    let unit = four.bytes().try_fold(0, |unit, byte| Some(unit << 4 | hex(byte)?))?;
     Some((unit, tail))
 }
 

@@ -132,11 +132,7 @@ impl<'a> Scanner<'a> {
                 return Err(self.error(JsonErrorKind::InvalidNumber));
             }
         } else if !self.digits() {
-            let what = if negative {
-                JsonErrorKind::InvalidNumber
-            } else {
-                JsonErrorKind::ExpectedNumber
-            };
+            let what = if negative { JsonErrorKind::InvalidNumber } else { JsonErrorKind::ExpectedNumber };
             return Err(self.error(what));
         }
         if self.take(b'.') && !self.digits() {
@@ -210,8 +206,7 @@ impl<'a> Scanner<'a> {
             match opened {
                 None => self.skip_scalar()?,
                 Some(is_object) => {
-                    open.push(is_object)
-                        .ok_or_else(|| self.error(JsonErrorKind::TooDeep))?;
+                    open.push(is_object).ok_or_else(|| self.error(JsonErrorKind::TooDeep))?;
                     self.at += 1;
                 }
             }
@@ -256,11 +251,7 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     fn expect(&mut self, byte: u8, otherwise: JsonErrorKind) -> Result<(), JsonError> {
-        if self.accept(byte) {
-            Ok(())
-        } else {
-            Err(self.error(otherwise))
-        }
+        if self.accept(byte) { Ok(()) } else { Err(self.error(otherwise)) }
     }
 
     #[inline]
@@ -279,29 +270,15 @@ impl<'a> Scanner<'a> {
             Some(b'n') => self.accept_literal("null"),
             _ => false,
         };
-        if known {
-            Ok(())
-        } else {
-            Err(self.error(JsonErrorKind::ExpectedValue))
-        }
+        if known { Ok(()) } else { Err(self.error(JsonErrorKind::ExpectedValue)) }
     }
 
     /// Steps over an escape, from its backslash on.
     fn escape(&mut self) -> Result<(), JsonError> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let len = match rest {
-            [
-                _,
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't',
-                ..,
-            ] => 2,
-            [_, b'u', a, b, c, d, ..]
-                if [a, b, c, d]
-                    .iter()
-                    .all(|byte| raw_str::hex(**byte).is_some()) =>
-            {
-                6
-            }
+            [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
+            [_, b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|byte| raw_str::hex(**byte).is_some()) => 6,
             _ => return Err(self.error(JsonErrorKind::InvalidEscape)),
         };
         self.at += len;

@@ -22,10 +22,7 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
         len += 8;
         rest = tail;
     }
-    len + rest
-        .iter()
-        .position(|byte| is_special(*byte))
-        .unwrap_or(rest.len())
+    len + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
 }
 
 fn is_special(byte: u8) -> bool {

@@ -138,9 +138,7 @@ impl<'a> Value<'a> {
             Self::Bool(value) => Value::Bool(value),
             Self::Number(text) => Value::Number(Cow::Owned(text.into_owned())),
             Self::String(text) => Value::String(Cow::Owned(text.into_owned())),
-            Self::Array(elements) => {
-                Value::Array(elements.into_iter().map(Value::into_owned).collect())
-            }
+            Self::Array(elements) => Value::Array(elements.into_iter().map(Value::into_owned).collect()),
             Self::Object(members) => Value::Object(members.into_owned()),
         }
     }

@@ -1,6 +1,6 @@
 //! HTTP answers: what their status, type and body mean.
 
-use crate::error::{Error, ErrorCode, Result, sentence};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Value, write_u64};
 
 use super::{Call, Protocol};
@@ -27,7 +27,7 @@ impl Answer<'_> {
     #[must_use]
     pub fn is_stream(&self) -> bool {
         const TYPE: &str = "text/event-stream";
-        let given = self.content_type.trim_start().get(..TYPE.len());
+        let given = self.content_type.trim_ascii_start().get(..TYPE.len());
         self.is_success() && given.is_some_and(|given| given.eq_ignore_ascii_case(TYPE))
     }
 
@@ -38,11 +38,11 @@ impl Answer<'_> {
         }
         let answer = if call.streams() {
             Err(self.unexpected("an event stream"))
-        } else if self.body.trim().is_empty() {
+        } else if self.body.trim_ascii().is_empty() {
             protocol.answer(call, Value::Null)
         } else {
             let json = Value::parse(self.body).map_err(|_| self.unexpected("JSON"));
-            json.and_then(|json| protocol.answer(call, json.into_owned()))
+            json.and_then(|json| protocol.answer(call, json))
         };
         match answer {
             Ok(json) => Ok(json.to_json()),
@@ -56,12 +56,12 @@ impl Answer<'_> {
         let said = protocol.error_message(self.body);
         let said = said.as_deref().unwrap_or(self.status_text);
         let colon = if said.is_empty() { "" } else { ": " };
-        let message = sentence(&["the server answered ", &status, colon, said]);
-        Error::new(ErrorCode::Http, message).with_response(self.status, self.body)
+        Error::of(ErrorCode::Http, &["the server answered ", &status, colon, said])
+            .with_response(self.status, self.body)
     }
 
     fn unexpected(&self, expected: &str) -> Error {
         let parts = ["the answer is not ", expected, " but `", self.content_type, "`"];
-        Error::new(ErrorCode::UnexpectedResponse, sentence(&parts))
+        Error::of(ErrorCode::UnexpectedResponse, &parts)
     }
 }

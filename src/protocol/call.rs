@@ -118,12 +118,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// The request as JSON: `{ "url", "method", "headers", "body"? }`.
+    /// The request as JSON: `{ "path", "method", "headers", "body"? }`.
     #[must_use]
-    pub fn to_json(&self, base_url: &str) -> String {
+    pub fn to_json(&self) -> String {
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
-        object.str("url", &[base_url, "/", &self.path].concat()).str("method", self.method.as_str());
+        object.str("path", &self.path).str("method", self.method.as_str());
         let mut headers = ObjectWriter::new(object.member("headers"));
         for (name, value) in &self.headers {
             headers.str(name, value);

@@ -22,11 +22,11 @@ pub trait Protocol {
 
     /// The HTTP request for `call`. `params` holds ids, query parameters and body fields under their
     /// `camelCase` or wire names; a name that the call does not take is an error.
-    fn request(&self, call: Call, params: &Object<'_>) -> Result<Request>;
+    fn request(&self, call: Call, params: Object<'_>) -> Result<Request>;
 
     /// Brings the JSON of a successful answer into the form that the types of [`crate::event`]
     /// describe, events in it like those of a stream. A list becomes `{ "items": […], "next": token | null }`.
-    fn answer(&self, call: Call, body: Value<'static>) -> Result<Value<'static>>;
+    fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>>;
 
     /// A message from the body of a failing answer, where it holds one.
     fn error_message(&self, body: &str) -> Option<String>;

@@ -92,11 +92,7 @@ impl FrameDecoder {
     /// # Errors
     /// [`FrameError::TooLarge`], after the frames before the large one were delivered. The decoder
     /// then refuses every chunk with the same error until [`reset`](Self::reset).
-    pub fn feed(
-        &mut self,
-        chunk: &[u8],
-        sink: &mut dyn FnMut(Frame<'_>),
-    ) -> Result<(), FrameError> {
+    pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(Frame<'_>)) -> Result<(), FrameError> {
         if self.failed {
             return Err(FrameError::TooLarge { limit: self.limit });
         }
@@ -306,12 +302,7 @@ impl FrameDecoder {
                 repaired = lossy(bytes);
                 &repaired
             };
-            sink(Frame {
-                event: &self.event,
-                data,
-                id: self.last_event_id(),
-                has_own_id: self.has_new_id,
-            });
+            sink(Frame { event: &self.event, data, id: self.last_event_id(), has_own_id: self.has_new_id });
         }
         self.clear_frame();
     }

@@ -15,9 +15,10 @@ pub enum Pending {
 }
 
 /// A checked input.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnInput {
-    items: Vec<Value<'static>>,
+    /// The items as they are sent; empty if there are none.
+    json: String,
     /// What each item answers, in their order; `None` for a user's message.
     answers: Vec<Option<Answer>>,
 }
@@ -34,31 +35,33 @@ impl TurnInput {
     /// Reads an input: a text, an item, or a list of items. Checks everything that does not depend on
     /// the session.
     pub fn read(input: Value<'_>) -> Result<Self> {
-        let items = match input.into_owned() {
+        let mut items = match input {
             Value::Null => Vec::new(),
             Value::Array(items) => items,
             Value::String(text) => {
                 let mut message = Object::new();
                 message.insert("type", "user.message");
-                message.insert("content", text.into_owned());
+                message.insert("content", Value::String(text));
                 vec![Value::Object(message)]
             }
             item => vec![item],
         };
         let mut read = Self::default();
-        for (at, mut item) in items.into_iter().enumerate() {
-            let answer = read_item(&mut item).map_err(|rule| broken(at, rule))?;
+        for (at, item) in items.iter_mut().enumerate() {
+            let answer = read_item(item).map_err(|rule| broken(at, rule))?;
             read.check_company(at, answer.as_ref())?;
-            read.items.push(item);
             read.answers.push(answer);
+        }
+        if !items.is_empty() {
+            read.json = Value::Array(items).to_json();
         }
         Ok(read)
     }
 
-    /// The input as it is sent; nothing if it is empty.
+    /// The input as it is sent: a JSON array; nothing if it is empty.
     #[must_use]
-    pub fn json(&self) -> Option<Value<'static>> {
-        (!self.items.is_empty()).then(|| Value::Array(self.items.clone()))
+    pub fn json(&self) -> Option<&str> {
+        (!self.json.is_empty()).then_some(&*self.json)
     }
 
     /// What stands before an item must go with it.
@@ -77,7 +80,9 @@ impl TurnInput {
     /// Checks the input against what the session's last turn waits for: every pending call must be
     /// answered, in one turn, and nothing else.
     pub fn check_pending(&self, pending: &Pending) -> Result<()> {
-        let Pending::Known(actions) = pending else { return Ok(()) };
+        let Pending::Known(actions) = pending else {
+            return Ok(());
+        };
         let waits = actions.iter().any(|action| action.kind != PendingKind::Auth);
         for (at, answer) in self.answers.iter().enumerate() {
             match answer {
@@ -100,7 +105,7 @@ impl TurnInput {
             return Ok(());
         }
         let message = sentence(&["every call that waits must be answered in one turn; missing: ", &missing]);
-        Err(Error::new(ErrorCode::InvalidInput, message))
+        Err(Error::new(ErrorCode::InvalidInput, &message))
     }
 }
 
@@ -127,7 +132,7 @@ impl Answer {
 }
 
 /// Checks an item, and brings it into the form that servers know.
-fn read_item(item: &mut Value<'static>) -> Result<Option<Answer>, &'static str> {
+fn read_item(item: &mut Value<'_>) -> Result<Option<Answer>, &'static str> {
     let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
     let kind = match item.text("type") {
         "user.message" => return read_message(item).map(|()| None),
@@ -144,7 +149,9 @@ fn read_item(item: &mut Value<'static>) -> Result<Option<Answer>, &'static str> 
             }
             PendingKind::Response
         }
-        _ => return Err("`type` must be `user.message`, `user.tool_approval` or `user.tool_response`"),
+        _ => {
+            return Err("`type` must be `user.message`, `user.tool_approval` or `user.tool_response`");
+        }
     };
     let (thread_id, call_id) = (item.text("thread_id").to_owned(), item.text("tool_call_id").to_owned());
     if thread_id.is_empty() || call_id.is_empty() {
@@ -153,9 +160,9 @@ fn read_item(item: &mut Value<'static>) -> Result<Option<Answer>, &'static str> 
     Ok(Some(Answer { kind, thread_id, call_id }))
 }
 
-fn read_message(message: &mut Object<'static>) -> Result<(), &'static str> {
+fn read_message(message: &mut Object<'_>) -> Result<(), &'static str> {
     match message.get_mut("content") {
-        Some(Value::String(text)) if text.trim().is_empty() => Err("a user message must say something"),
+        Some(Value::String(text)) if text.trim_ascii().is_empty() => Err("a user message must say something"),
         Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have a part"),
         Some(Value::Array(parts)) => parts.iter_mut().try_for_each(read_part),
@@ -165,14 +172,14 @@ fn read_message(message: &mut Object<'static>) -> Result<(), &'static str> {
 
 /// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes
 /// one in the servers' (`file` with `name` and `data`; section 3.6).
-fn read_part(part: &mut Value<'static>) -> Result<(), &'static str> {
+fn read_part(part: &mut Value<'_>) -> Result<(), &'static str> {
     let part = part.as_object_mut().ok_or("a part must be an object with a `type`")?;
     match part.text("type") {
         "text" => part.get("text").and_then(Value::as_str).map(drop).ok_or("a text part must have a `text`"),
         "file" | "file_upload" => {
             if let Some(Value::Object(file)) = part.remove("file") {
                 for (from, to) in [("filename", "name"), ("file_data", "data")] {
-                    part.insert(to, file.text(from).to_owned());
+                    part.insert(to, file.get(from).cloned().unwrap_or_default());
                 }
             }
             part.insert("type", "file");
@@ -192,5 +199,5 @@ fn read_part(part: &mut Value<'static>) -> Result<(), &'static str> {
 fn broken(at: usize, rule: &str) -> Error {
     let mut index = String::new();
     write_u64(&mut index, at as u64);
-    Error::new(ErrorCode::InvalidInput, sentence(&["input[", &index, "]: ", rule]))
+    Error::of(ErrorCode::InvalidInput, &["input[", &index, "]: ", rule])
 }

@@ -134,8 +134,12 @@ impl TurnMachine {
     /// The id, for requests that need a started turn. `what` is the method that was called.
     pub fn started_id(&self, what: &str) -> Result<&str> {
         self.id().ok_or_else(|| {
-            let parts = ["the turn has no id yet: call `stream()`, `waitForCompletion()` or `state()` before `", what, "()`"];
-            Error::new(ErrorCode::TurnNotStarted, crate::error::sentence(&parts))
+            let parts = [
+                "the turn has no id yet: call `stream()`, `waitForCompletion()` or `state()` before `",
+                what,
+                "()`",
+            ];
+            Error::of(ErrorCode::TurnNotStarted, &parts)
         })
     }
 
@@ -164,9 +168,7 @@ impl TurnMachine {
             TurnStatus::Running | TurnStatus::Incomplete if self.id.is_some() => {
                 self.cursor.advance(after.unwrap_or(0));
                 self.status = TurnStatus::Running;
-                StreamPlan::Subscribe {
-                    after: self.cursor.last(),
-                }
+                StreamPlan::Subscribe { after: self.cursor.last() }
             }
             TurnStatus::Starting | TurnStatus::Running | TurnStatus::Incomplete => {
                 return Err(already_started());
@@ -223,18 +225,13 @@ impl TurnMachine {
         self.status.is_terminal()
     }
 
-    /// The stream, or the request for it, has ended. Gives the error to report, if it is one.
+    /// The stream, or the request for it or for a start without one, has ended. Gives the error to report, if it is one.
     pub fn stream_ended(&mut self, end: StreamEnd) -> Result<()> {
+        self.was_streamed |= self.is_streaming;
         self.is_streaming = false;
-        self.was_streamed = true;
         if self.status.is_terminal() {
             return Ok(());
         }
-        self.interrupted(end)
-    }
-
-    /// A start without a stream has failed.
-    pub fn start_failed(&mut self, end: StreamEnd) -> Result<()> {
         self.interrupted(end)
     }
 
@@ -244,9 +241,7 @@ impl TurnMachine {
             StreamEnd::Rejected(error) => {
                 // The server said no before anything began, so that the turn may be started anew. What
                 // went wrong on its side (5xx) may have gone wrong after the turn began.
-                let is_refusal = error
-                    .status
-                    .is_some_and(|status| (400..500).contains(&status));
+                let is_refusal = error.status.is_some_and(|status| (400..500).contains(&status));
                 self.status = match (is_started, is_refusal) {
                     (true, _) => TurnStatus::Running,
                     (false, true) => TurnStatus::Unstarted,
@@ -262,10 +257,7 @@ impl TurnMachine {
                 if !is_started {
                     self.status = TurnStatus::Incomplete;
                 }
-                Err(Error::new(
-                    ErrorCode::Aborted,
-                    "the signal was aborted; the turn itself goes on",
-                ))
+                Err(Error::new(ErrorCode::Aborted, "the signal was aborted; the turn itself goes on"))
             }
             StreamEnd::Failed(error) if !is_started => {
                 self.status = TurnStatus::Incomplete;
@@ -273,11 +265,7 @@ impl TurnMachine {
             }
             StreamEnd::Failed(error) => {
                 self.status = TurnStatus::Incomplete;
-                let parts = [
-                    "the stream broke before `turn.done`: ",
-                    &error.message,
-                    KEPT,
-                ];
+                let parts = ["the stream broke before `turn.done`: ", &error.message, KEPT];
                 Err(incomplete(crate::error::sentence(&parts)))
             }
             StreamEnd::Eof => {
@@ -296,7 +284,7 @@ impl TurnMachine {
 const KEPT: &str = "; what came is kept, and `stream()` goes on after it";
 
 fn incomplete(message: String) -> Error {
-    Error::new(ErrorCode::Incomplete, message)
+    Error::new(ErrorCode::Incomplete, &message)
 }
 
 fn already_started() -> Error {

@@ -31,9 +31,7 @@ struct Intake {
 
 impl std::fmt::Debug for TurnReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TurnReader")
-            .field("machine", &self.intake.machine)
-            .finish_non_exhaustive()
+        f.debug_struct("TurnReader").field("machine", &self.intake.machine).finish_non_exhaustive()
     }
 }
 
@@ -84,21 +82,13 @@ impl TurnReader {
 
     /// Takes bytes of the stream, cut anywhere.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        let Self {
-            frames,
-            decoder,
-            intake,
-        } = self;
+        let Self { frames, decoder, intake } = self;
         let fed = frames.feed(bytes, &mut |frame| decoder.decode(&frame, intake));
         fed.map_err(|FrameError::TooLarge { limit }| {
             let mut digits = String::new();
             crate::json::write_u64(&mut digits, limit as u64);
-            let parts = [
-                "an event is larger than `maxFrameBytes` (",
-                &digits,
-                " bytes)",
-            ];
-            Error::new(ErrorCode::FrameTooLarge, crate::error::sentence(&parts))
+            let parts = ["an event is larger than `maxFrameBytes` (", &digits, " bytes)"];
+            Error::of(ErrorCode::FrameTooLarge, &parts)
         })
     }
 
@@ -117,15 +107,9 @@ impl TurnReader {
         }
     }
 
-    /// The records of the events since they were last forgotten.
-    #[must_use]
-    pub fn batch(&self) -> &EventBatch {
-        &self.intake.batch
-    }
-
-    /// Swaps the records for an empty batch that knows the same names.
-    pub fn clear_batch(&mut self) {
-        self.intake.batch.clear();
+    /// The events since they were last taken.
+    pub fn batch(&mut self) -> &mut EventBatch {
+        &mut self.intake.batch
     }
 
     /// Fills `batch` with what changed in the index; gives the document.

@@ -1,61 +1,51 @@
 //! The raw client: one server, its requests and its answers.
 
-use std::fmt;
 use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode};
-use crate::json::{Object, Value};
-use crate::protocol::{Answer, Call};
+use crate::json::Value;
+use crate::protocol::truefoundry::{Dialect, TrueFoundry};
+use crate::protocol::{Answer, Call, Protocol};
 
 use super::failure::throw;
-use super::options::Options;
 use super::session::CoreSession;
 
 /// A server. The package's `Client` wraps it.
 #[wasm_bindgen]
+#[derive(Debug)]
 pub struct CoreClient {
-    options: Rc<Options>,
+    server: Rc<Server>,
 }
 
-impl fmt::Debug for CoreClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CoreClient").field("base_url", &self.options.base_url).finish_non_exhaustive()
-    }
+/// What everything on one server shares.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) protocol: TrueFoundry,
+    pub(super) max_frame_bytes: usize,
 }
 
 #[wasm_bindgen]
 impl CoreClient {
-    /// Checks the options of `connect`, given as JSON; throws what is wrong with them. `page` is the URL
-    /// that relative ones count from.
+    /// A server that speaks the hosted gateway's dialect, or its open-source sibling's.
     #[wasm_bindgen(constructor)]
-    pub fn new(options: &str, page: Option<String>) -> Result<CoreClient, JsValue> {
-        let options = Options::read(options, page.as_deref()).map_err(throw)?;
-        Ok(Self { options: Rc::new(options) })
-    }
-
-    /// The base URL as it is used.
-    #[wasm_bindgen(getter, js_name = baseUrl)]
-    pub fn base_url(&self) -> String {
-        self.options.base_url.clone()
+    pub fn new(is_sibling: bool, max_frame_bytes: u32) -> CoreClient {
+        let dialect = if is_sibling { Dialect::TrueForge } else { Dialect::Gateway };
+        let server =
+            Server { protocol: TrueFoundry::new(dialect), max_frame_bytes: max_frame_bytes as usize };
+        Self { server: Rc::new(server) }
     }
 
     /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a
-    /// JSON object: `{ url, method, headers, body? }` as JSON.
+    /// JSON object: `{ path, method, headers, body? }` as JSON.
     pub fn request(&self, call: u8, params: &str) -> Result<String, JsValue> {
         let call = call_of(call).map_err(throw)?;
-        let params = Value::parse(params).unwrap_or_default();
-        let none = Object::new();
-        let params = params.as_object().unwrap_or(&none);
-        let request = self.options.protocol.request(call, params).map_err(throw)?;
-        Ok(request.to_json(&self.options.base_url))
-    }
-
-    /// Whether an answer is the stream that was asked for. If not, `answer` says why.
-    #[wasm_bindgen(js_name = isStream)]
-    pub fn is_stream(&self, status: u16, content_type: &str) -> bool {
-        Answer { status, status_text: "", content_type, body: "" }.is_stream()
+        let Value::Object(params) = Value::parse(params).unwrap_or_default() else {
+            return Err(throw(Error::new(ErrorCode::InvalidOption, "parameters must be an object")));
+        };
+        let request = self.server.protocol.request(call, params).map_err(throw)?;
+        Ok(request.to_json())
     }
 
     /// Reads an answer's body; gives JSON in turnwire's form. Throws what went wrong.
@@ -69,12 +59,12 @@ impl CoreClient {
     ) -> Result<String, JsValue> {
         let answer = Answer { status, status_text, content_type, body };
         let call = call_of(call).map_err(throw)?;
-        answer.read(&*self.options.protocol, call).map_err(throw)
+        answer.read(&self.server.protocol, call).map_err(throw)
     }
 
     /// The session of this id, without asking the server.
     pub fn session(&self, id: String) -> CoreSession {
-        CoreSession::new(Rc::clone(&self.options), id)
+        CoreSession::new(Rc::clone(&self.server), id)
     }
 }
 

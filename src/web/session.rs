@@ -10,14 +10,14 @@ use crate::error::{Error, ErrorCode};
 use crate::json::Value;
 use crate::turn::{Pending, TurnInput};
 
+use super::client::Server;
 use super::failure::throw;
-use super::options::Options;
 use super::turn::CoreTurn;
 
 /// A session. The package's `Session` wraps it.
 #[wasm_bindgen]
 pub struct CoreSession {
-    options: Rc<Options>,
+    server: Rc<Server>,
     shared: Rc<Shared>,
 }
 
@@ -46,10 +46,7 @@ impl Shared {
     /// The turn of this key starts: until it ends, nobody knows what it will wait for. Gives what was
     /// known before, for the case that the server refuses.
     pub(super) fn begin(&self, key: u32) -> Latest {
-        self.latest.replace(Latest {
-            key: Some(key),
-            pending: Pending::Unknown,
-        })
+        self.latest.replace(Latest { key: Some(key), pending: Pending::Unknown })
     }
 
     pub(super) fn restore(&self, latest: Latest) {
@@ -66,17 +63,10 @@ impl Shared {
 }
 
 impl CoreSession {
-    pub(super) fn new(options: Rc<Options>, id: String) -> Self {
-        let shared = Shared {
-            id,
-            is_cancelled: Cell::new(false),
-            latest: RefCell::default(),
-            next_key: Cell::new(0),
-        };
-        Self {
-            options,
-            shared: Rc::new(shared),
-        }
+    pub(super) fn new(server: Rc<Server>, id: String) -> Self {
+        let shared =
+            Shared { id, is_cancelled: Cell::new(false), latest: RefCell::default(), next_key: Cell::new(0) };
+        Self { server, shared: Rc::new(shared) }
     }
 
     fn key(&self) -> u32 {
@@ -88,9 +78,7 @@ impl CoreSession {
 
 impl fmt::Debug for CoreSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CoreSession")
-            .field("id", &self.shared.id)
-            .finish_non_exhaustive()
+        f.debug_struct("CoreSession").field("id", &self.shared.id).finish_non_exhaustive()
     }
 }
 
@@ -98,25 +86,15 @@ impl fmt::Debug for CoreSession {
 impl CoreSession {
     /// Prepares a turn with this input (JSON) after this one; throws what is wrong with the input.
     #[wasm_bindgen(js_name = createTurn)]
-    pub fn create_turn(
-        &self,
-        input: &str,
-        previous_turn_id: Option<String>,
-    ) -> Result<CoreTurn, JsValue> {
+    pub fn create_turn(&self, input: &str, previous_turn_id: Option<String>) -> Result<CoreTurn, JsValue> {
         if self.shared.is_cancelled.get() {
             let problem = "the session was cancelled: create another one";
             return Err(throw(Error::new(ErrorCode::SessionCancelled, problem)));
         }
         let json = Value::parse(input)
-            .map_err(|error| throw(Error::new(ErrorCode::InvalidInput, error.to_string())))?;
+            .map_err(|error| throw(Error::new(ErrorCode::InvalidInput, &error.message())))?;
         let input = TurnInput::read(json).map_err(throw)?;
-        let turn = CoreTurn::prepare(
-            &self.options,
-            &self.shared,
-            self.key(),
-            input,
-            previous_turn_id,
-        );
+        let turn = CoreTurn::prepare(&self.server, &self.shared, self.key(), input, previous_turn_id);
         turn.check_pending().map_err(throw)?;
         Ok(turn)
     }
@@ -129,7 +107,7 @@ impl CoreSession {
         if is_newest {
             self.shared.begin(key);
         }
-        let turn = CoreTurn::prepare(&self.options, &self.shared, key, TurnInput::default(), None);
+        let turn = CoreTurn::prepare(&self.server, &self.shared, key, TurnInput::default(), None);
         turn.take_record(json).map_err(throw)?;
         Ok(turn)
     }

@@ -13,9 +13,9 @@ use crate::json::{ObjectWriter, Value};
 use crate::protocol::Call;
 use crate::turn::{Pending, StreamEnd, StreamPlan, TurnInput, TurnMachine, TurnReader, TurnStatus};
 
+use super::client::Server;
 use super::failure::throw;
 use super::session::{Latest, Shared};
-use super::options::Options;
 
 /// A turn. The package's `Turn` wraps it.
 #[wasm_bindgen]
@@ -25,6 +25,8 @@ pub struct CoreTurn {
     input: TurnInput,
     previous_turn_id: Option<String>,
     reader: RefCell<TurnReader>,
+    /// The events' records that JavaScript reads.
+    events: RefCell<(Vec<u32>, TextArena)>,
     changes: RefCell<ChangeBatch>,
     /// Where the records lie that were asked for last: three pairs of address and length.
     header: RefCell<[u32; 6]>,
@@ -34,20 +36,20 @@ pub struct CoreTurn {
 
 impl CoreTurn {
     pub(super) fn prepare(
-        options: &Options,
+        server: &Server,
         session: &Rc<Shared>,
         key: u32,
         input: TurnInput,
         previous_turn_id: Option<String>,
     ) -> Self {
-        let reader =
-            TurnReader::new(&*options.protocol, TurnMachine::unstarted(), options.max_frame_bytes);
+        let reader = TurnReader::new(&server.protocol, TurnMachine::unstarted(), server.max_frame_bytes);
         Self {
             session: Rc::clone(session),
             key,
             input,
             previous_turn_id,
             reader: RefCell::new(reader),
+            events: RefCell::default(),
             changes: RefCell::default(),
             header: RefCell::default(),
             before_start: RefCell::default(),
@@ -115,7 +117,7 @@ impl CoreTurn {
             }
         } else {
             if let Some(input) = self.input.json() {
-                params.value("input", &input);
+                params.raw("input", input);
             }
             if let Some(previous) = &self.previous_turn_id {
                 params.str("previous_turn_id", previous);
@@ -154,29 +156,30 @@ impl fmt::Debug for CoreTurn {
 
 #[wasm_bindgen]
 impl CoreTurn {
-    /// The turn's id, once it is known.
-    #[wasm_bindgen(getter)]
-    pub fn id(&self) -> Option<String> {
-        self.reader.borrow().machine().id().map(str::to_owned)
-    }
-
-    /// Where the turn stands: a `TurnStatus` of the package.
-    #[wasm_bindgen(getter)]
-    pub fn status(&self) -> String {
-        self.reader.borrow().machine().status().as_str().to_owned()
-    }
-
-    /// The number of the last event that came; 0 before the first.
-    #[wasm_bindgen(getter, js_name = lastSequenceNumber)]
-    #[expect(clippy::cast_precision_loss, reason = "sequence numbers are at most 2^53 - 1")]
-    pub fn last_sequence_number(&self) -> f64 {
-        self.reader.borrow().machine().cursor().last() as f64
+    /// What is known of the turn, as JSON: `{ id?, status, last, created?, state? }`. What the server said
+    /// of it (`turn.created`, and the terminal state) is given once.
+    pub fn facts(&self) -> String {
+        let mut reader = self.reader.borrow_mut();
+        let mut json = String::new();
+        let mut facts = ObjectWriter::new(&mut json);
+        let machine = reader.machine();
+        if let Some(id) = machine.id() {
+            facts.str("id", id);
+        }
+        facts.str("status", machine.status().as_str()).u64("last", machine.cursor().last());
+        if let Some(created) = reader.take_created() {
+            facts.raw("created", &created);
+        }
+        if let Some(state) = reader.take_state() {
+            facts.raw("state", &state);
+        }
+        facts.end();
+        json
     }
 
     /// The input as JSON, where this client made the turn.
-    #[wasm_bindgen(getter)]
     pub fn input(&self) -> Option<String> {
-        self.input.json().map(|input| input.to_json())
+        self.input.json().map(str::to_owned)
     }
 
     /// Whether events are wanted themselves, and not only what they change.
@@ -220,11 +223,10 @@ impl CoreTurn {
         pushed.map(|()| !is_over).map_err(throw)
     }
 
-    /// The stream has ended: by itself, or by an error with this code. Throws what is to be reported.
-    #[wasm_bindgen(js_name = endStream)]
-    pub fn end_stream(&self, code: Option<String>, message: &str, status: Option<u16>) -> Result<(), JsValue> {
-        let end = code.map_or(StreamEnd::Eof, |code| stream_end(&code, message, status));
-        let ended = self.reader.borrow_mut().machine_mut().stream_ended(end);
+    /// The stream, or the start without one, has ended: by itself, or by an error with this code. Throws
+    /// what is to be reported.
+    pub fn end(&self, code: &str, message: &str, status: Option<u16>) -> Result<(), JsValue> {
+        let ended = self.reader.borrow_mut().machine_mut().stream_ended(stream_end(code, message, status));
         self.take_back();
         ended.map_err(throw)
     }
@@ -238,24 +240,10 @@ impl CoreTurn {
         Ok(self.plan(Call::CreateTurn, 0))
     }
 
-    /// The start without a stream has failed. Throws what is to be reported.
-    #[wasm_bindgen(js_name = failStart)]
-    pub fn fail_start(&self, code: &str, message: &str, status: Option<u16>) -> Result<(), JsValue> {
-        let failed = self.reader.borrow_mut().machine_mut().start_failed(stream_end(code, message, status));
-        self.take_back();
-        failed.map_err(throw)
-    }
-
     /// Takes the turn as the server keeps it (JSON).
     #[wasm_bindgen(js_name = takeRecord)]
     pub fn take_server_record(&self, json: &str) -> Result<(), JsValue> {
         self.take_record(json).map_err(throw)
-    }
-
-    /// Throws unless the turn has started. `what` is the method that needs it.
-    #[wasm_bindgen(js_name = requireStarted)]
-    pub fn require_started(&self, what: &str) -> Result<(), JsValue> {
-        self.reader.borrow().machine().started_id(what).map(drop).map_err(throw)
     }
 
     /// Takes events that were listed (a JSON array), not streamed.
@@ -270,18 +258,17 @@ impl CoreTurn {
         self.note_end();
     }
 
-    /// The address of the header of the events' records; 0 if there are none. They stay there until
-    /// `clearEvents`.
+    /// The address of the header of the records of the events since this was last asked; 0 if there are
+    /// none. They stay there until it is asked again.
     pub fn events(&self) -> u32 {
-        let reader = self.reader.borrow();
+        let mut reader = self.reader.borrow_mut();
         let batch = reader.batch();
-        if batch.is_empty() { 0 } else { self.point(batch.records(), batch.text()) }
-    }
-
-    /// Forgets the events' records.
-    #[wasm_bindgen(js_name = clearEvents)]
-    pub fn clear_events(&self) {
-        self.reader.borrow_mut().clear_batch();
+        if batch.is_empty() {
+            return 0;
+        }
+        let mut taken = self.events.borrow_mut();
+        batch.take(&mut taken);
+        self.point(&taken.0, &taken.1)
     }
 
     /// Takes what changed in the index: a JSON document, or nothing. Appended text lies at
@@ -297,24 +284,13 @@ impl CoreTurn {
         let changes = self.changes.borrow();
         self.point(changes.records(), changes.text())
     }
-
-    /// Takes the JSON of `turn.created`, once it has come.
-    #[wasm_bindgen(js_name = takeCreated)]
-    pub fn take_created(&self) -> Option<String> {
-        self.reader.borrow_mut().take_created()
-    }
-
-    /// Takes the JSON of the terminal state, once it has come.
-    #[wasm_bindgen(js_name = takeState)]
-    pub fn take_state(&self) -> Option<String> {
-        self.reader.borrow_mut().take_state()
-    }
 }
 
 /// What an error of this code means for a stream.
 fn stream_end(code: &str, message: &str, status: Option<u16>) -> StreamEnd {
-    let failed = |code| Error { status, ..Error::new(code, message) };
+    let failed = |code| Error::new(code, message).with_status(status);
     match code {
+        "" => StreamEnd::Eof,
         "aborted" => StreamEnd::Aborted,
         "frame_too_large" => StreamEnd::Failed(failed(ErrorCode::FrameTooLarge)),
         "network" => StreamEnd::Failed(failed(ErrorCode::Network)),

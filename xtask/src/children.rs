@@ -19,10 +19,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// On Ctrl-C, SIGTERM or SIGHUP: ends every child, then this process.
 pub(crate) fn end_all_on_interrupt() -> Result<()> {
     ctrlc::set_handler(|| {
-        let groups = RUNNING
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let groups = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for &group in &groups {
             signal(group, Signal::Terminate);
         }
@@ -48,10 +45,7 @@ impl Running {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn()?;
         running.push(child.id());
-        Ok(Self {
-            child,
-            ended: false,
-        })
+        Ok(Self { child, ended: false })
     }
 
     /// The child itself, to take its pipes from.
@@ -109,10 +103,7 @@ impl Running {
     fn forget(&mut self) {
         self.ended = true;
         let id = self.child.id();
-        RUNNING
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|&group| group != id);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|&group| group != id);
     }
 }
 

@@ -25,10 +25,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs a command and gives what it printed; any exit code but 0 is an error with its stderr.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| not_started(command))?;
+    let output = command.stdin(Stdio::null()).output().with_context(|| not_started(command))?;
     if !output.status.success() {
         bail!(
             "`{}` ended with {}\n{}",
@@ -51,30 +48,17 @@ pub(crate) struct Shown {
 
 /// Runs a command, shows its output line by line, and keeps it to be read afterwards.
 pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<Shown> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if io::stdout().is_terminal() {
         // Behind a pipe, runners need to be told that somebody looks.
-        command
-            .env("CARGO_TERM_COLOR", "always")
-            .env("FORCE_COLOR", "1");
+        command.env("CARGO_TERM_COLOR", "always").env("FORCE_COLOR", "1");
     } else {
         command.env("NO_COLOR", "1");
     }
     let mut running = Running::start(command).with_context(|| not_started(command))?;
     let kept = Arc::new(Mutex::new(String::new()));
-    let stdout = running
-        .child()
-        .stdout
-        .take()
-        .map(|pipe| follow(pipe, Arc::clone(&kept)));
-    let stderr = running
-        .child()
-        .stderr
-        .take()
-        .map(|pipe| follow(pipe, Arc::clone(&kept)));
+    let stdout = running.child().stdout.take().map(|pipe| follow(pipe, Arc::clone(&kept)));
+    let stderr = running.child().stderr.take().map(|pipe| follow(pipe, Arc::clone(&kept)));
     let status = running.wait_at_most(limit)?;
     // A grandchild that keeps the pipe open must not keep us waiting.
     running.sweep();
@@ -82,11 +66,7 @@ pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<Shown> {
         let _ = reader.join();
     }
     if status.is_none() {
-        println!(
-            "`{}` did not end within {} s and was ended",
-            describe(command),
-            limit.as_secs()
-        );
+        println!("`{}` did not end within {} s and was ended", describe(command), limit.as_secs());
     }
     let output = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(Shown { status, output })
@@ -121,11 +101,7 @@ fn without_colours(line: &str) -> String {
 /// The command as one would type it.
 pub(crate) fn describe(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
-    let mut line = program
-        .file_name()
-        .unwrap_or(program.as_os_str())
-        .to_string_lossy()
-        .into_owned();
+    let mut line = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
     for argument in command.get_args() {
         line.push(' ');
         line.push_str(&argument.to_string_lossy());
@@ -134,10 +110,7 @@ pub(crate) fn describe(command: &Command) -> String {
 }
 
 fn not_started(command: &Command) -> String {
-    format!(
-        "cannot start `{}`: is it installed and on the PATH?",
-        command.get_program().to_string_lossy()
-    )
+    format!("cannot start `{}`: is it installed and on the PATH?", command.get_program().to_string_lossy())
 }
 
 /// Whether a program of this name is found on the PATH.
@@ -148,9 +121,7 @@ pub(crate) fn on_path(program: &str) -> bool {
 /// The file that a program name stands for on the PATH.
 pub(crate) fn find_on_path(program: &str) -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|directory| directory.join(program))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())
 }
 
 #[cfg(test)]
@@ -159,10 +130,7 @@ mod tests {
 
     #[test]
     fn colours_are_dropped_and_text_is_kept() {
-        assert_eq!(
-            without_colours("\u{1b}[32m✔ one\u{1b}[39m (2ms)"),
-            "✔ one (2ms)"
-        );
+        assert_eq!(without_colours("\u{1b}[32m✔ one\u{1b}[39m (2ms)"), "✔ one (2ms)");
         assert_eq!(without_colours("plain"), "plain");
     }
 }

@@ -28,16 +28,10 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let program = gateway::build(project)?;
     let port = gateway::free_port(options.port)?;
     if port != options.port {
-        note(&format!(
-            "demo: port {} is taken, using {port}",
-            options.port
-        ));
+        note(&format!("demo: port {} is taken, using {port}", options.port));
     }
     let gateway = Gateway::start(&program, port, Some(&project.path("www/dist")))?;
-    println!(
-        "\n    The demo page:  {}/\n\n    Ctrl-C ends it.\n",
-        gateway.url()
-    );
+    println!("\n    The demo page:  {}/\n\n    Ctrl-C ends it.\n", gateway.url());
     if !options.no_open {
         open(gateway.url());
     }
@@ -67,15 +61,9 @@ fn build_page(project: &Project) -> Result<()> {
 
 /// Opens the page in the user's browser where there is a desktop to open it on.
 fn open(url: &str) {
-    let opener = if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let has_desktop = cfg!(target_os = "macos")
-        || ["DISPLAY", "WAYLAND_DISPLAY"]
-            .iter()
-            .any(|name| std::env::var_os(name).is_some());
+        || ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     if !has_desktop || !on_path(opener) {
         return;
     }

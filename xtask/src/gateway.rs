@@ -23,9 +23,7 @@ const PORTS_TRIED: u16 = 50;
 /// Compiles the gateway and gives the path of its program.
 pub(crate) fn build(project: &Project) -> Result<PathBuf> {
     begin("gateway: compiling the development gateway (cargo)");
-    run(cargo()
-        .args(["build", "--quiet", "--package", "turnwire-gateway"])
-        .current_dir(project.root()))?;
+    run(cargo().args(["build", "--quiet", "--package", "turnwire-gateway"]).current_dir(project.root()))?;
     let name = format!("turnwire-gateway{}", std::env::consts::EXE_SUFFIX);
     Ok(project.target().join("debug").join(name))
 }
@@ -42,15 +40,13 @@ impl Gateway {
     /// of `www`, and waits for the line with its URL.
     pub(crate) fn start(program: &Path, port: u16, www: Option<&Path>) -> Result<Self> {
         let mut command = Command::new(program);
-        command
-            .arg("--listen")
-            .arg(format!("{}:{port}", Ipv4Addr::LOCALHOST));
+        command.arg("--listen").arg(format!("{}:{port}", Ipv4Addr::LOCALHOST));
         if let Some(www) = www {
             command.arg("--www").arg(www);
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut running = Running::start(&mut command)
-            .with_context(|| format!("cannot start {}", program.display()))?;
+        let mut running =
+            Running::start(&mut command).with_context(|| format!("cannot start {}", program.display()))?;
         let Some(stdout) = running.child().stdout.take() else {
             bail!("the gateway has no stdout");
         };
@@ -85,10 +81,7 @@ fn first_url(lines: &mpsc::Receiver<String>) -> Result<String> {
                 }
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                bail!(
-                    "the gateway printed no URL within {} s",
-                    START_LIMIT.as_secs()
-                )
+                bail!("the gateway printed no URL within {} s", START_LIMIT.as_secs())
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 bail!("the gateway ended before it listened; its message is above")
@@ -118,10 +111,7 @@ mod tests {
 
     #[test]
     fn the_url_is_found_in_a_sentence() {
-        assert_eq!(
-            url_in("listening on http://127.0.0.1:8787/"),
-            Some("http://127.0.0.1:8787")
-        );
+        assert_eq!(url_in("listening on http://127.0.0.1:8787/"), Some("http://127.0.0.1:8787"));
         assert_eq!(url_in("http://127.0.0.1:1"), Some("http://127.0.0.1:1"));
         assert_eq!(url_in("starting"), None);
     }
@@ -129,10 +119,7 @@ mod tests {
     #[test]
     fn a_taken_port_is_passed_over() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("some port is free");
-        let port = taken
-            .local_addr()
-            .expect("a bound socket has an address")
-            .port();
+        let port = taken.local_addr().expect("a bound socket has an address").port();
         let free = free_port(port).expect("a port near it is free");
         assert!(free > port);
     }

@@ -35,10 +35,7 @@ pub(crate) enum Vendor {
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let tally = run_vendor(project, options.vendor)?;
     if tally.failed > 0 {
-        bail!(
-            "{} interop case(s) failed; see the output above",
-            tally.failed
-        );
+        bail!("{} interop case(s) failed; see the output above", tally.failed);
     }
     Ok(())
 }

@@ -22,11 +22,7 @@ use clap::{Parser, Subcommand};
 use crate::project::Project;
 
 #[derive(Debug, Parser)]
-#[command(
-    name = "cargo xtask",
-    about = "The tasks of turnwire.",
-    disable_help_subcommand = true
-)]
+#[command(name = "cargo xtask", about = "The tasks of turnwire.", disable_help_subcommand = true)]
 struct Arguments {
     #[command(subcommand)]
     task: Task,

@@ -29,19 +29,11 @@ const BUNDLED: [&str; 9] = [
 pub(crate) fn build(project: &Project) -> Result<()> {
     let _lock = lock(project)?;
     rust::ensure_wasm_target(project)?;
-    npm::ci(
-        project,
-        "pkg",
-        "which optimise the module and bundle the package",
-    )?;
+    npm::ci(project, "pkg", "which optimise the module and bundle the package")?;
     compile(project)?;
     let core_changed = bind_and_optimise(project)?;
     let dist_changed = bundle(project)?;
-    note(if core_changed || dist_changed {
-        "package: pkg/ is built"
-    } else {
-        "package: pkg/ is up to date"
-    });
+    note(if core_changed || dist_changed { "package: pkg/ is built" } else { "package: pkg/ is up to date" });
     Ok(())
 }
 
@@ -51,8 +43,7 @@ fn lock(project: &Project) -> Result<File> {
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     if file.try_lock().is_err() {
         begin("package: another build of this checkout is running; waiting for it to end");
-        file.lock()
-            .with_context(|| format!("cannot lock {}", path.display()))?;
+        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
     }
     Ok(file)
 }
@@ -61,14 +52,7 @@ fn lock(project: &Project) -> Result<File> {
 fn compile(project: &Project) -> Result<()> {
     begin("core: compiling the Rust core to WebAssembly (cargo, release)");
     run(cargo()
-        .args([
-            "build",
-            "--quiet",
-            "--release",
-            "--lib",
-            "--package",
-            "turnwire",
-        ])
+        .args(["build", "--quiet", "--release", "--lib", "--package", "turnwire"])
         .args(["--target", rust::WASM_TARGET])
         .current_dir(project.root()))
 }
@@ -77,10 +61,7 @@ fn compile(project: &Project) -> Result<()> {
 fn bind_and_optimise(project: &Project) -> Result<bool> {
     let pkg = project.path("pkg");
     let core = pkg.join("core");
-    let module = project
-        .target()
-        .join(rust::WASM_TARGET)
-        .join("release/turnwire.wasm");
+    let module = project.target().join(rust::WASM_TARGET).join("release/turnwire.wasm");
     let stamp = Stamp::new(project, "core")?
         .text(&rust::wasm_bindgen_version(project)?)
         .input(&module)?
@@ -102,20 +83,11 @@ fn bind_and_optimise(project: &Project) -> Result<bool> {
     // Without a default path the glue has no `new URL(…, import.meta.url)`, which bundlers and
     // plain scripts resolve each in their own way, and some not at all.
     run(Command::new(tools.join("wasm-bindgen"))
-        .args([
-            "--target",
-            "web",
-            "--omit-default-module-path",
-            "--out-name",
-            "core",
-            "--out-dir",
-        ])
+        .args(["--target", "web", "--omit-default-module-path", "--out-name", "core", "--out-dir"])
         .arg(&core)
         .arg(&module))?;
     begin("core: making the module small (wasm-opt -Oz), compiling it as a check, inlining it");
-    run(Command::new("node")
-        .args(["build.mjs", "core"])
-        .current_dir(&pkg))?;
+    run(Command::new("node").args(["build.mjs", "core"]).current_dir(&pkg))?;
     stamp.keep()?;
     Ok(true)
 }
@@ -133,17 +105,13 @@ fn bundle(project: &Project) -> Result<bool> {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
         }
     }
-    stamp = stamp
-        .output(dist.join("workerd.js"))
-        .output(dist.join("core.wasm"));
+    stamp = stamp.output(dist.join("workerd.js")).output(dist.join("core.wasm"));
     if stamp.is_current() {
         return Ok(false);
     }
     stamp.clear();
     begin("package: bundling the entries and writing their types (esbuild, tsc)");
-    run(Command::new("node")
-        .args(["build.mjs", "dist"])
-        .current_dir(&pkg))?;
+    run(Command::new("node").args(["build.mjs", "dist"]).current_dir(&pkg))?;
     stamp.keep()?;
     Ok(true)
 }

@@ -22,24 +22,13 @@ impl Project {
     pub(crate) fn find() -> Result<Self> {
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-        let root = manifest
-            .parent()
-            .context("xtask lies in no workspace")?
-            .to_owned();
-        let metadata = capture(
-            cargo()
-                .args(["metadata", "--format-version=1", "--no-deps"])
-                .current_dir(&root),
-        )?;
-        let metadata: Value =
-            serde_json::from_str(&metadata).context("cargo metadata printed no JSON")?;
-        let target = metadata["target_directory"]
-            .as_str()
-            .context("cargo metadata names no target directory")?;
-        Ok(Self {
-            target: PathBuf::from(target),
-            root,
-        })
+        let root = manifest.parent().context("xtask lies in no workspace")?.to_owned();
+        let metadata =
+            capture(cargo().args(["metadata", "--format-version=1", "--no-deps"]).current_dir(&root))?;
+        let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata printed no JSON")?;
+        let target =
+            metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
+        Ok(Self { target: PathBuf::from(target), root })
     }
 
     /// The root of the checkout.
@@ -60,8 +49,7 @@ impl Project {
     /// A directory for the tasks' own files under cargo's target directory, made when absent.
     pub(crate) fn scratch(&self, name: &str) -> Result<PathBuf> {
         let directory = self.target.join("xtask").join(name);
-        fs::create_dir_all(&directory)
-            .with_context(|| format!("cannot make {}", directory.display()))?;
+        fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
         Ok(directory)
     }
 }

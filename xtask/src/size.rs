@@ -13,14 +13,8 @@ use crate::package;
 use crate::project::Project;
 
 /// The parts that the table shows: files of the package, with a `*` for any beginning of a name.
-const PARTS: [&str; 6] = [
-    "dist/core.wasm",
-    "dist/index.js",
-    "dist/index.cjs",
-    "dist/slim.js",
-    "dist/workerd.js",
-    "dist/*.d.ts",
-];
+const PARTS: [&str; 6] =
+    ["dist/core.wasm", "dist/index.js", "dist/index.cjs", "dist/slim.js", "dist/workerd.js", "dist/*.d.ts"];
 
 /// The bytes of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,11 +45,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 
 fn print_functions(project: &Project, count: u32) -> Result<()> {
     let pkg = project.path("pkg");
-    command::run(
-        Command::new("node")
-            .args(["build.mjs", "names"])
-            .current_dir(&pkg),
-    )?;
+    command::run(Command::new("node").args(["build.mjs", "names"]).current_dir(&pkg))?;
     println!("\n   bytes  function (after wasm-opt, uncompressed)");
     command::run(
         Command::new("node")
@@ -69,8 +59,7 @@ fn print_functions(project: &Project, count: u32) -> Result<()> {
 fn weigh(project: &Project) -> Result<Vec<(&'static str, Weight)>> {
     let pkg = project.path("pkg");
     let mut node = Command::new("node");
-    node.arg(project.path("xtask/src/weigh.mjs"))
-        .current_dir(&pkg);
+    node.arg(project.path("xtask/src/weigh.mjs")).current_dir(&pkg);
     for part in PARTS {
         node.arg(files(&pkg, part)?.join(","));
     }
@@ -102,41 +91,26 @@ fn files(pkg: &Path, part: &str) -> Result<Vec<String>> {
 fn parse(line: &str) -> Option<Weight> {
     let mut numbers = line.split(' ').map(str::parse);
     let mut next = || numbers.next()?.ok();
-    Some(Weight {
-        raw: next()?,
-        gzip: next()?,
-        brotli: next()?,
-    })
+    Some(Weight { raw: next()?, gzip: next()?, brotli: next()? })
 }
 
 fn print_table(weights: &[(&str, Weight)]) {
-    println!(
-        "\n{:<16} {:>9} {:>9} {:>9}   bytes",
-        "part", "raw", "gzip 9", "brotli 11"
-    );
+    println!("\n{:<16} {:>9} {:>9} {:>9}   bytes", "part", "raw", "gzip 9", "brotli 11");
     for (part, weight) in weights {
         let Weight { raw, gzip, brotli } = weight;
-        println!(
-            "{:<16} {raw:>9} {gzip:>9} {brotli:>9}",
-            part.trim_start_matches("dist/")
-        );
+        println!("{:<16} {raw:>9} {gzip:>9} {brotli:>9}", part.trim_start_matches("dist/"));
     }
     println!();
 }
 
 /// The budget file maps a part to its most brotli bytes.
 fn check(weights: &[(&str, Weight)], file: &Path) -> Result<()> {
-    let text =
-        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let budget: Value = serde_json::from_str(&text).context("size-budget.json is no JSON")?;
-    let limits = budget["brotli"]
-        .as_object()
-        .context("size-budget.json has no \"brotli\" object")?;
+    let limits = budget["brotli"].as_object().context("size-budget.json has no \"brotli\" object")?;
     let mut over = Vec::new();
     for (part, limit) in limits {
-        let limit = limit
-            .as_u64()
-            .with_context(|| format!("the budget of {part} is no number"))?;
+        let limit = limit.as_u64().with_context(|| format!("the budget of {part} is no number"))?;
         let (_, weight) = weights
             .iter()
             .find(|(name, _)| name == part)
@@ -144,20 +118,14 @@ fn check(weights: &[(&str, Weight)], file: &Path) -> Result<()> {
         let used = weight.brotli;
         println!("{part}: {used} of {limit} brotli bytes");
         if used > limit {
-            over.push(format!(
-                "{part} is {} bytes over its budget of {limit}",
-                used - limit
-            ));
+            over.push(format!("{part} is {} bytes over its budget of {limit}", used - limit));
         }
     }
     if limits.is_empty() {
         bail!("size-budget.json limits nothing");
     }
     if !over.is_empty() {
-        bail!(
-            "{}: make it smaller, or change size-budget.json with a reason",
-            over.join("; ")
-        );
+        bail!("{}: make it smaller, or change size-budget.json with a reason", over.join("; "));
     }
     Ok(())
 }
@@ -168,14 +136,7 @@ mod tests {
 
     #[test]
     fn a_line_of_sizes_is_read() {
-        assert_eq!(
-            parse("30 20 10"),
-            Some(Weight {
-                raw: 30,
-                gzip: 20,
-                brotli: 10
-            })
-        );
+        assert_eq!(parse("30 20 10"), Some(Weight { raw: 30, gzip: 20, brotli: 10 }));
         assert_eq!(parse("30 20"), None);
     }
 }

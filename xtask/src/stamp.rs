@@ -22,11 +22,7 @@ impl Stamp {
     /// A stamp of this name, with no inputs yet.
     pub(crate) fn new(project: &Project, name: &str) -> Result<Self> {
         let file = project.scratch("stamps")?.join(name);
-        Ok(Self {
-            file,
-            inputs: DefaultHasher::new(),
-            outputs: Vec::new(),
-        })
+        Ok(Self { file, inputs: DefaultHasher::new(), outputs: Vec::new() })
     }
 
     /// Adds a text, such as a tool's version.
@@ -38,8 +34,7 @@ impl Stamp {
     /// Adds a file, or every file under a directory, by name and content. Nothing there is an
     /// input as well: it hashes unlike any content.
     pub(crate) fn input(mut self, path: &Path) -> Result<Self> {
-        hash_path(path, &mut self.inputs)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        hash_path(path, &mut self.inputs).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(self)
     }
 
@@ -57,8 +52,7 @@ impl Stamp {
 
     /// Remembers the inputs after a good run.
     pub(crate) fn keep(&self) -> Result<()> {
-        fs::write(&self.file, self.digest())
-            .with_context(|| format!("cannot write {}", self.file.display()))
+        fs::write(&self.file, self.digest()).with_context(|| format!("cannot write {}", self.file.display()))
     }
 
     /// Forgets the last good run, to be called before the outputs are touched.
@@ -74,9 +68,8 @@ impl Stamp {
 fn hash_path(path: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {
     path.file_name().hash(hasher);
     if path.is_dir() {
-        let mut entries: Vec<PathBuf> = fs::read_dir(path)?
-            .map(|entry| entry.map(|entry| entry.path()))
-            .collect::<Result<_, _>>()?;
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
         entries.retain(|entry| !is_generated(entry));
         entries.sort();
         entries.len().hash(hasher);
@@ -91,8 +84,7 @@ fn hash_path(path: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {
 
 /// Directories that tools fill and that are no one's input.
 fn is_generated(path: &Path) -> bool {
-    path.file_name()
-        .is_some_and(|name| name == "node_modules" || name == "dist" || name == ".vite")
+    path.file_name().is_some_and(|name| name == "node_modules" || name == "dist" || name == ".vite")
 }
 
 #[cfg(test)]
@@ -115,8 +107,7 @@ mod tests {
         fs::write(directory.join("inner/a"), "two").expect("a file can be written");
         let changed = digest(&directory);
         assert_ne!(changed, before);
-        fs::rename(directory.join("inner/a"), directory.join("inner/b"))
-            .expect("a file can be renamed");
+        fs::rename(directory.join("inner/a"), directory.join("inner/b")).expect("a file can be renamed");
         assert_ne!(digest(&directory), changed);
         fs::remove_dir_all(&directory).expect("the directory can be removed");
     }

@@ -19,10 +19,7 @@ pub(super) fn play(_: &Prompt) -> Steps {
         );
     Play::open()
         .message(message)
-        .step(Step::AwaitApproval {
-            thread: MAIN.to_owned(),
-            calls: vec![restart.clone()],
-        })
+        .step(Step::AwaitApproval { thread: MAIN.to_owned(), calls: vec![restart.clone()] })
         .pause(move |answers| match answers.denial(&restart) {
             None => allowed(&restart),
             Some(denial) => denied(&restart, &denial),

@@ -5,30 +5,18 @@ use serde_json::Value;
 use super::step::{Ending, FinishReason, MAIN, MessageKey, Resume, Server, Step, Steps, Tool};
 
 /// The tool servers of the made-up hosting company that the scripts work for.
-pub(crate) const CONSOLE: Server = Server {
-    id: "mcp-console",
-    name: "console",
-};
+pub(crate) const CONSOLE: Server = Server { id: "mcp-console", name: "console" };
 /// The help desk of that company.
-pub(crate) const HELPDESK: Server = Server {
-    id: "mcp-helpdesk",
-    name: "helpdesk",
-};
+pub(crate) const HELPDESK: Server = Server { id: "mcp-helpdesk", name: "helpdesk" };
 
 /// A tool of the hosting console.
 pub(crate) const fn console(name: &'static str) -> Tool {
-    Tool::Remote {
-        server: CONSOLE,
-        name,
-    }
+    Tool::Remote { server: CONSOLE, name }
 }
 
 /// A tool of the help desk.
 pub(crate) const fn helpdesk(name: &'static str) -> Tool {
-    Tool::Remote {
-        server: HELPDESK,
-        name,
-    }
+    Tool::Remote { server: HELPDESK, name }
 }
 
 /// An id for a tool call, as models make them: `call_` and 24 letters or digits.
@@ -46,10 +34,7 @@ pub(crate) struct Play {
 impl Play {
     /// A turn's usual beginning: the main thread opens its tool servers.
     pub(crate) fn open() -> Self {
-        Self::default().step(Step::Connect {
-            thread: MAIN.to_owned(),
-            servers: vec![CONSOLE, HELPDESK],
-        })
+        Self::default().step(Step::Connect { thread: MAIN.to_owned(), servers: vec![CONSOLE, HELPDESK] })
     }
 
     /// A beginning without any event, for threads that have their own.
@@ -72,10 +57,7 @@ impl Play {
     }
 
     pub(crate) fn remember(self, key: &'static str, value: impl Into<String>) -> Self {
-        self.step(Step::Remember {
-            key,
-            value: value.into(),
-        })
+        self.step(Step::Remember { key, value: value.into() })
     }
 
     /// A whole message of the main thread that ends its turn's talk.
@@ -100,13 +82,8 @@ impl Play {
         self.end(Ending::Done)
     }
 
-    pub(crate) fn pause(
-        self,
-        resume: impl Fn(&super::Answers) -> Steps + Send + Sync + 'static,
-    ) -> Steps {
-        self.end(Ending::Paused(Resume::from(
-            std::sync::Arc::new(resume) as Resume
-        )))
+    pub(crate) fn pause(self, resume: impl Fn(&super::Answers) -> Steps + Send + Sync + 'static) -> Steps {
+        self.end(Ending::Paused(Resume::from(std::sync::Arc::new(resume) as Resume)))
     }
 
     pub(crate) fn fail(self, message: impl Into<String>) -> Steps {
@@ -138,10 +115,7 @@ impl Message {
         Self {
             key,
             calls: 0,
-            steps: vec![Step::BeginMessage {
-                message: key,
-                thread: thread.to_owned(),
-            }],
+            steps: vec![Step::BeginMessage { message: key, thread: thread.to_owned() }],
             reason: None,
         }
     }
@@ -152,15 +126,13 @@ impl Message {
 
     pub(crate) fn text_pieces(mut self, pieces: impl IntoIterator<Item = String>) -> Self {
         let message = self.key;
-        self.steps
-            .extend(pieces.into_iter().map(|text| Step::Text { message, text }));
+        self.steps.extend(pieces.into_iter().map(|text| Step::Text { message, text }));
         self
     }
 
     pub(crate) fn reasoning(mut self, text: &str) -> Self {
         let message = self.key;
-        self.steps
-            .extend(words(text).map(|text| Step::Reasoning { message, text }));
+        self.steps.extend(words(text).map(|text| Step::Reasoning { message, text }));
         self
     }
 
@@ -175,25 +147,15 @@ impl Message {
         let streams = calls.iter().map(|(call, tool, arguments)| {
             let index = self.calls;
             self.calls += 1;
-            let mut steps = vec![Step::BeginCall {
+            let mut steps = vec![Step::BeginCall { message, index, call: (*call).to_owned(), tool: *tool }];
+            steps.extend(slices(&arguments.to_string(), 12).map(|text| Step::Arguments {
                 message,
                 index,
-                call: (*call).to_owned(),
-                tool: *tool,
-            }];
-            steps.extend(
-                slices(&arguments.to_string(), 12).map(|text| Step::Arguments {
-                    message,
-                    index,
-                    text,
-                }),
-            );
+                text,
+            }));
             steps
         });
-        self.steps = std::mem::take(&mut self.steps)
-            .into_iter()
-            .chain(weave(streams.collect()))
-            .collect();
+        self.steps = std::mem::take(&mut self.steps).into_iter().chain(weave(streams.collect())).collect();
         self
     }
 
@@ -209,16 +171,9 @@ impl Message {
     }
 
     pub(crate) fn finish(self) -> Vec<Step> {
-        let natural = if self.calls > 0 {
-            FinishReason::ToolCalls
-        } else {
-            FinishReason::Stop
-        };
+        let natural = if self.calls > 0 { FinishReason::ToolCalls } else { FinishReason::Stop };
         let mut steps = self.steps;
-        steps.push(Step::EndMessage {
-            message: self.key,
-            reason: self.reason.unwrap_or(natural),
-        });
+        steps.push(Step::EndMessage { message: self.key, reason: self.reason.unwrap_or(natural) });
         steps
     }
 }
@@ -247,11 +202,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> + use<> {
 /// Cuts text every `size` characters, whatever stands there.
 pub(crate) fn slices(text: &str, size: usize) -> impl Iterator<Item = String> + use<> {
     let chars: Vec<char> = text.chars().collect();
-    chars
-        .chunks(size)
-        .map(|slice| slice.iter().collect())
-        .collect::<Vec<String>>()
-        .into_iter()
+    chars.chunks(size).map(|slice| slice.iter().collect()).collect::<Vec<String>>().into_iter()
 }
 
 /// Takes one step of each list in turn until all are used up.

@@ -26,8 +26,5 @@ fn list(files: &[Attachment]) -> String {
 }
 
 fn description(file: &Attachment) -> String {
-    format!(
-        "`{}`, type `{}`, {} bytes",
-        file.name, file.mime, file.bytes
-    )
+    format!("`{}`, type `{}`, {} bytes", file.name, file.mime, file.bytes)
 }

@@ -14,21 +14,10 @@ const MOST: usize = 2_000_000;
 pub(super) fn play(prompt: &Prompt) -> Steps {
     let deltas = prompt.number().unwrap_or(DELTAS).clamp(1, MOST);
     let message = MessageKey::next();
-    let open = Play::open().step(Step::BeginMessage {
-        message,
-        thread: MAIN.to_owned(),
-    });
+    let open = Play::open().step(Step::BeginMessage { message, thread: MAIN.to_owned() });
     let prose = (1..).flat_map(|number| words(&chapter(number)));
-    let texts = prose
-        .take(deltas)
-        .map(move |text| Step::Text { message, text });
-    let close = [
-        Step::EndMessage {
-            message,
-            reason: FinishReason::Stop,
-        },
-        Step::End(Ending::Done),
-    ];
+    let texts = prose.take(deltas).map(move |text| Step::Text { message, text });
+    let close = [Step::EndMessage { message, reason: FinishReason::Stop }, Step::End(Ending::Done)];
     Box::new(open.into_steps().into_iter().chain(texts).chain(close))
 }
 
@@ -84,10 +73,7 @@ mod tests {
     use super::*;
 
     fn pieces(text: &str) -> Vec<String> {
-        let prompt = Prompt {
-            text: text.to_owned(),
-            ..Prompt::default()
-        };
+        let prompt = Prompt { text: text.to_owned(), ..Prompt::default() };
         let texts = play(&prompt).filter_map(|step| match step {
             Step::Text { text, .. } => Some(text),
             _ => None,
@@ -107,9 +93,6 @@ mod tests {
         let pieces = pieces("long 10000");
         let characters: usize = pieces.iter().map(|piece| piece.chars().count()).sum();
         let tenths = characters * 10 / pieces.len();
-        assert!(
-            (43..=57).contains(&tenths),
-            "{tenths} tenths of a character"
-        );
+        assert!((43..=57).contains(&tenths), "{tenths} tenths of a character");
     }
 }

@@ -6,38 +6,27 @@ use super::compose::{CONSOLE, Message, Play, call_id};
 use super::{MAIN, Prompt, Server, Step, Steps, Tool};
 
 /// The server that asks for a sign-in.
-pub(super) const CALENDAR: Server = Server {
-    id: "mcp-calendar",
-    name: "calendar",
-};
+pub(super) const CALENDAR: Server = Server { id: "mcp-calendar", name: "calendar" };
 
 pub(super) fn play(_: &Prompt) -> Steps {
-    Play::silent()
-        .step(Step::AwaitAuthorization {
-            servers: vec![CALENDAR],
-        })
-        .pause(|_| authorized())
+    Play::silent().step(Step::AwaitAuthorization { servers: vec![CALENDAR] }).pause(|_| authorized())
 }
 
 fn authorized() -> Steps {
     let list = call_id();
-    let tool = Tool::Remote {
-        server: CALENDAR,
-        name: "list_events",
-    };
+    let tool = Tool::Remote { server: CALENDAR, name: "list_events" };
     let events = json!([
         {"start": "09:30", "end": "10:00", "title": "Stand-up"},
         {"start": "14:00", "end": "15:00", "title": "Review of the sale"},
     ]);
     Play::silent()
-        .step(Step::Connect {
-            thread: MAIN.to_owned(),
-            servers: vec![CONSOLE, CALENDAR],
-        })
+        .step(Step::Connect { thread: MAIN.to_owned(), servers: vec![CONSOLE, CALENDAR] })
         .message(
-            Message::new(MAIN)
-                .text("Thank you, your calendar is connected. Let me look at tomorrow.")
-                .call(&list, tool, &json!({"day": "tomorrow"})),
+            Message::new(MAIN).text("Thank you, your calendar is connected. Let me look at tomorrow.").call(
+                &list,
+                tool,
+                &json!({"day": "tomorrow"}),
+            ),
         )
         .result(25, &list, events.to_string())
         .say(

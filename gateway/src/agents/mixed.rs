@@ -14,11 +14,7 @@ pub(super) fn play(_: &Prompt) -> Steps {
             "Before the sale starts I would like to add capacity, warn your team, and check how \
              things stand.",
         )
-        .call(
-            &scale,
-            console("scale_service"),
-            &json!({"service": "shop-web", "instances": 4}),
-        )
+        .call(&scale, console("scale_service"), &json!({"service": "shop-web", "instances": 4}))
         .call(
             &ask,
             ASK,
@@ -27,21 +23,11 @@ pub(super) fn play(_: &Prompt) -> Steps {
                 "options": ["Everybody", "Only those on call (Recommended)", "Nobody"],
             }),
         )
-        .call(
-            &status,
-            console("get_service"),
-            &json!({"service": "shop-web"}),
-        );
+        .call(&status, console("get_service"), &json!({"service": "shop-web"}));
     Play::open()
         .message(message)
-        .step(Step::AwaitResponse {
-            thread: MAIN.to_owned(),
-            calls: vec![ask.clone()],
-        })
-        .step(Step::AwaitApproval {
-            thread: MAIN.to_owned(),
-            calls: vec![scale.clone()],
-        })
+        .step(Step::AwaitResponse { thread: MAIN.to_owned(), calls: vec![ask.clone()] })
+        .step(Step::AwaitApproval { thread: MAIN.to_owned(), calls: vec![scale.clone()] })
         .pause(move |answers| go_on(answers, &scale, &ask, &status))
 }
 
@@ -51,11 +37,7 @@ fn go_on(answers: &Answers, scale: &str, ask: &str, status: &str) -> Steps {
     let warned = answers.response(ask);
     let scaled = json!({"service": "shop-web", "instances": 4}).to_string();
     Play::open()
-        .result(
-            20,
-            status,
-            json!({"service": "shop-web", "instances": 2, "load": 0.41}).to_string(),
-        )
+        .result(20, status, json!({"service": "shop-web", "instances": 2, "load": 0.41}).to_string())
         .result(30, scale, denial.unwrap_or(scaled))
         .say(&format!(
             "`shop-web` now has {instances} instances; the load was 41 % before the sale. Your \

@@ -46,19 +46,11 @@ pub(crate) struct Script {
 
 impl Script {
     const fn new(name: &'static str, about: &'static str, play: fn(&Prompt) -> Steps) -> Self {
-        Self {
-            name,
-            about,
-            beat: None,
-            play,
-        }
+        Self { name, about, beat: None, play }
     }
 
     const fn at(self, beat: Duration) -> Self {
-        Self {
-            beat: Some(beat),
-            ..self
-        }
+        Self { beat: Some(beat), ..self }
     }
 }
 
@@ -68,47 +60,18 @@ static SCRIPTS: [Script; 17] = [
     Script::new("plain", "a short answer", plain::play),
     Script::new("reasoning", "thinks before it answers", reasoning::play),
     Script::new("markdown", "headings, a table, code", markdown::play),
-    Script::new(
-        "unicode",
-        "emoji, right-to-left, CJK, combining marks",
-        unicode::play,
-    ),
+    Script::new("unicode", "emoji, right-to-left, CJK, combining marks", unicode::play),
     Script::new("tools", "one tool call after another", tools::play),
     Script::new("parallel", "three tool calls at once", parallel::play),
-    Script::new(
-        "approval",
-        "a tool call that needs your consent",
-        approval::play,
-    ),
+    Script::new("approval", "a tool call that needs your consent", approval::play),
     Script::new("question", "asks you to choose", question::play),
-    Script::new(
-        "mixed",
-        "consent, a question and a plain call in one message",
-        mixed::play,
-    ),
-    Script::new(
-        "subagents",
-        "three sub-agents, one of which fails",
-        subagents::play,
-    ),
-    Script::new(
-        "mcp-auth",
-        "a tool server that wants you to sign in",
-        mcp_auth::play,
-    ),
-    Script::new(
-        "sandbox",
-        "runs code and leaves a file to download",
-        sandbox::play,
-    ),
+    Script::new("mixed", "consent, a question and a plain call in one message", mixed::play),
+    Script::new("subagents", "three sub-agents, one of which fails", subagents::play),
+    Script::new("mcp-auth", "a tool server that wants you to sign in", mcp_auth::play),
+    Script::new("sandbox", "runs code and leaves a file to download", sandbox::play),
     Script::new("file", "tells what you attached", file::play),
     Script::new("long", "100,000 deltas; `long 5000` for fewer", long::play).at(Duration::ZERO),
-    Script::new(
-        "slow",
-        "a word a second: stop it, or drop the line",
-        slow::play,
-    )
-    .at(Duration::from_secs(1)),
+    Script::new("slow", "a word a second: stop it, or drop the line", slow::play).at(Duration::from_secs(1)),
     Script::new("error", "fails in the middle of a word", error::play),
     Script::new("length", "runs out of tokens", length::play),
 ];
@@ -122,10 +85,7 @@ pub(crate) fn choose(prompt: &Prompt) -> &'static Script {
         "file" if prompt.text.to_lowercase().contains("ticket") => SUPPORT.name,
         other => other,
     };
-    SCRIPTS
-        .iter()
-        .find(|script| script.name == name)
-        .unwrap_or(&SUPPORT)
+    SCRIPTS.iter().find(|script| script.name == name).unwrap_or(&SUPPORT)
 }
 
 /// All scripts as a Markdown list.
@@ -140,9 +100,7 @@ pub(crate) fn catalog() -> String {
 
 /// Whether some script's agent uses a tool server of this name.
 pub(crate) fn knows_server(name: &str) -> bool {
-    [compose::CONSOLE, compose::HELPDESK, mcp_auth::CALENDAR]
-        .iter()
-        .any(|server| server.name == name)
+    [compose::CONSOLE, compose::HELPDESK, mcp_auth::CALENDAR].iter().any(|server| server.name == name)
 }
 
 #[cfg(test)]
@@ -150,10 +108,7 @@ mod tests {
     use super::*;
 
     fn chosen(text: &str) -> &'static str {
-        let prompt = Prompt {
-            text: text.to_owned(),
-            ..Prompt::default()
-        };
+        let prompt = Prompt { text: text.to_owned(), ..Prompt::default() };
         choose(&prompt).name
     }
 
@@ -172,10 +127,7 @@ mod tests {
     #[test]
     fn every_script_comes_to_an_end() {
         for script in &SCRIPTS {
-            let prompt = Prompt {
-                text: format!("{} 50", script.name),
-                ..Prompt::default()
-            };
+            let prompt = Prompt { text: format!("{} 50", script.name), ..Prompt::default() };
             let last = (script.play)(&prompt).last();
             assert!(matches!(last, Some(Step::End(_))), "{}", script.name);
         }

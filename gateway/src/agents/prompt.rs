@@ -38,10 +38,7 @@ impl Prompt {
 
     /// The first number after the first word: `long 5000` has 5000.
     pub(crate) fn number(&self) -> Option<usize> {
-        self.text
-            .split_whitespace()
-            .nth(1)
-            .and_then(|word| word.replace([',', '_'], "").parse().ok())
+        self.text.split_whitespace().nth(1).and_then(|word| word.replace([',', '_'], "").parse().ok())
     }
 }
 
@@ -64,14 +61,10 @@ impl Answers {
     pub(crate) fn denial(&self, call: &str) -> Option<String> {
         match self.approvals.get(call)? {
             Approval::Allow => None,
-            Approval::Deny { reason: None } => {
-                Some("Error: the user denied this tool call.".to_owned())
+            Approval::Deny { reason: None } => Some("Error: the user denied this tool call.".to_owned()),
+            Approval::Deny { reason: Some(reason) } => {
+                Some(format!("Error: the user denied this tool call. Reason: {reason}"))
             }
-            Approval::Deny {
-                reason: Some(reason),
-            } => Some(format!(
-                "Error: the user denied this tool call. Reason: {reason}"
-            )),
         }
     }
 

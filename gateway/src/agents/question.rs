@@ -6,28 +6,21 @@ use super::compose::{Message, Play, call_id};
 use super::{MAIN, Prompt, Step, Steps, Tool};
 
 /// The tool with which an agent asks its user.
-pub(super) const ASK: Tool = Tool::System {
-    name: "ask_user_question",
-};
+pub(super) const ASK: Tool = Tool::System { name: "ask_user_question" };
 
 pub(super) fn play(_: &Prompt) -> Steps {
     let ask = call_id();
-    let message = Message::new(MAIN)
-        .text("I can set that up. One thing I need to know first.")
-        .call(
-            &ask,
-            ASK,
-            &json!({
-                "question": "Where should the new site run?",
-                "options": ["Amsterdam (Recommended)", "Virginia", "Singapore"],
-            }),
-        );
+    let message = Message::new(MAIN).text("I can set that up. One thing I need to know first.").call(
+        &ask,
+        ASK,
+        &json!({
+            "question": "Where should the new site run?",
+            "options": ["Amsterdam (Recommended)", "Virginia", "Singapore"],
+        }),
+    );
     Play::open()
         .message(message)
-        .step(Step::AwaitResponse {
-            thread: MAIN.to_owned(),
-            calls: vec![ask.clone()],
-        })
+        .step(Step::AwaitResponse { thread: MAIN.to_owned(), calls: vec![ask.clone()] })
         .pause(move |answers| {
             let place = answers.response(&ask).replace(" (Recommended)", "");
             Play::open()

@@ -161,10 +161,7 @@ pub(crate) enum Step {
 impl Step {
     /// Whether the step is seen on the wire, so that the pace of the turn counts it.
     pub(crate) fn is_event(&self) -> bool {
-        !matches!(
-            self,
-            Self::Wait(_) | Self::WriteFile { .. } | Self::Remember { .. } | Self::End(_)
-        )
+        !matches!(self, Self::Wait(_) | Self::WriteFile { .. } | Self::Remember { .. } | Self::End(_))
     }
 }
 

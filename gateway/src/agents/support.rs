@@ -26,38 +26,11 @@ enum Wish {
 
 /// The words that tell a wish, the surest first.
 const TELLING: [(Wish, &[&str]); 6] = [
-    (
-        Wish::Health,
-        &[
-            "down", "slow", "outage", "status", "health", "broken", "restart", "error",
-        ],
-    ),
-    (
-        Wish::Invoice,
-        &[
-            "invoice", "bill", "billing", "charge", "charged", "price", "pay", "cost",
-        ],
-    ),
-    (
-        Wish::Catalog,
-        &["help", "try", "scripts", "options", "commands"],
-    ),
-    (
-        Wish::Thanks,
-        &["thanks", "thank", "bye", "goodbye", "cheers", "perfect"],
-    ),
-    (
-        Wish::Greeting,
-        &[
-            "hello",
-            "hi",
-            "hey",
-            "hallo",
-            "morning",
-            "evening",
-            "afternoon",
-        ],
-    ),
+    (Wish::Health, &["down", "slow", "outage", "status", "health", "broken", "restart", "error"]),
+    (Wish::Invoice, &["invoice", "bill", "billing", "charge", "charged", "price", "pay", "cost"]),
+    (Wish::Catalog, &["help", "try", "scripts", "options", "commands"]),
+    (Wish::Thanks, &["thanks", "thank", "bye", "goodbye", "cheers", "perfect"]),
+    (Wish::Greeting, &["hello", "hi", "hey", "hallo", "morning", "evening", "afternoon"]),
     // The only question that the desk asks in words is whether to file a ticket.
     (Wish::FileTicket, &["yes", "yeah", "sure", "ok", "okay"]),
 ];
@@ -65,10 +38,8 @@ const TELLING: [(Wish, &[&str]); 6] = [
 impl Wish {
     fn of(prompt: &Prompt) -> Self {
         let text = prompt.text.to_lowercase();
-        let words: Vec<&str> = text
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .collect();
+        let words: Vec<&str> =
+            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let any = |telling: &[&str]| words.iter().any(|word| telling.contains(word));
         if words.is_empty() {
             return Self::Nothing;
@@ -76,11 +47,7 @@ impl Wish {
         if any(&["ticket", "tickets", "report"]) {
             let another = any(&["file", "open", "new", "another", "create", "second"]);
             let has_one = prompt.memory.contains_key(TICKET);
-            return if has_one && !another {
-                Self::AskTicket
-            } else {
-                Self::FileTicket
-            };
+            return if has_one && !another { Self::AskTicket } else { Self::FileTicket };
         }
         if text.contains("can you do") {
             return Self::Catalog;
@@ -102,9 +69,7 @@ pub(super) fn play(prompt: &Prompt) -> Steps {
         Wish::Health => tell_health(),
         Wish::Invoice => tell_invoice(),
         Wish::Thanks => say_goodbye(prompt),
-        Wish::No => Play::open()
-            .say("All right. I am here if you need me.")
-            .done(),
+        Wish::No => Play::open().say("All right. I am here if you need me.").done(),
         Wish::Nothing => nudge(prompt),
         Wish::Other => search(prompt),
     }
@@ -156,7 +121,9 @@ fn propose_ticket(prompt: &Prompt) -> Steps {
                     "A ticket should start with facts. I will look at the account before I write \
                      anything.",
                 )
-                .text("Of course. Let me look at your account first, so that the ticket starts with the facts.")
+                .text(
+                    "Of course. Let me look at your account first, so that the ticket starts with the facts.",
+                )
                 .call(&look, console("get_account"), &json!({"include": ["services"]})),
         )
         .result(40, &look, account.to_string())
@@ -169,10 +136,7 @@ fn propose_ticket(prompt: &Prompt) -> Steps {
                 )
                 .call(&file, helpdesk("create_ticket"), &ticket),
         )
-        .step(Step::AwaitApproval {
-            thread: MAIN.to_owned(),
-            calls: vec![file.clone()],
-        })
+        .step(Step::AwaitApproval { thread: MAIN.to_owned(), calls: vec![file.clone()] })
         .pause(move |answers| after_consent(answers, &file))
 }
 
@@ -258,11 +222,11 @@ fn tell_invoice() -> Steps {
         {"item": "Extra storage, 12 GB", "amount": "€6.00"},
     ]});
     Play::open()
-        .message(
-            Message::new(MAIN)
-                .text("Let me open your last invoice.")
-                .call(&get, console("get_invoice"), &json!({"month": "2026-10"})),
-        )
+        .message(Message::new(MAIN).text("Let me open your last invoice.").call(
+            &get,
+            console("get_invoice"),
+            &json!({"month": "2026-10"}),
+        ))
         .result(30, &get, invoice.to_string())
         .say(
             "Your invoice for October is **€42.00**: €36.00 for the Harbour plan, and €6.00 for \
@@ -292,8 +256,7 @@ fn nudge(prompt: &Prompt) -> Steps {
 fn search(prompt: &Prompt) -> Steps {
     let find = call_id();
     let query: String = prompt.text.trim().chars().take(80).collect();
-    let pages =
-        json!([{"title": "Memory limits and restarts", "url": "https://example.com/help/memory"}]);
+    let pages = json!([{"title": "Memory limits and restarts", "url": "https://example.com/help/memory"}]);
     Play::open()
         .message(Message::new(MAIN).text("Let me look that up.").call(
             &find,
@@ -315,10 +278,7 @@ mod tests {
     use super::*;
 
     fn wish(text: &str, ticket: bool) -> Wish {
-        let mut prompt = Prompt {
-            text: text.to_owned(),
-            ..Prompt::default()
-        };
+        let mut prompt = Prompt { text: text.to_owned(), ..Prompt::default() };
         if ticket {
             prompt.memory.insert(TICKET, "SM-4001".to_owned());
         }
@@ -328,10 +288,7 @@ mod tests {
     #[test]
     fn wishes_are_understood() {
         assert_eq!(wish("Hi there!", false), Wish::Greeting);
-        assert_eq!(
-            wish("I would like to file a support ticket.", false),
-            Wish::FileTicket
-        );
+        assert_eq!(wish("I would like to file a support ticket.", false), Wish::FileTicket);
         assert_eq!(wish("How is my ticket?", true), Wish::AskTicket);
         assert_eq!(wish("How is my ticket?", false), Wish::FileTicket);
         assert_eq!(wish("File another ticket", true), Wish::FileTicket);

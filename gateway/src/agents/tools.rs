@@ -15,24 +15,16 @@ pub(super) fn play(_: &Prompt) -> Steps {
                  13:58:02 shop-web stopped\n\
                  13:58:09 shop-web started";
     Play::open()
-        .message(
-            Message::new(MAIN)
-                .text("Let me see how your services are doing.")
-                .call(
-                    &find,
-                    console("list_services"),
-                    &json!({"account": "tidewater-books"}),
-                ),
-        )
+        .message(Message::new(MAIN).text("Let me see how your services are doing.").call(
+            &find,
+            console("list_services"),
+            &json!({"account": "tidewater-books"}),
+        ))
         .result(25, &find, services.to_string())
         .message(
             Message::new(MAIN)
                 .text("`shop-web` was restarted twice. I will read its log to find out why.")
-                .call(
-                    &logs,
-                    console("read_log"),
-                    &json!({"service": "shop-web", "lines": 50}),
-                ),
+                .call(&logs, console("read_log"), &json!({"service": "shop-web", "lines": 50})),
         )
         .result(40, &logs, lines)
         .say(

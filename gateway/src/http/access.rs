@@ -19,20 +19,14 @@ pub(crate) async fn access(State(app): State<App>, request: Request, next: Next)
     static REQUESTS: AtomicU64 = AtomicU64::new(0);
     let number = REQUESTS.fetch_add(1, Ordering::Relaxed) + 1;
     let started = Instant::now();
-    let line = app
-        .config
-        .log
-        .then(|| format!("{} {}", request.method(), request.uri().path()));
+    let line = app.config.log.then(|| format!("{} {}", request.method(), request.uri().path()));
     let mut response = next.run(request).await;
     if let Ok(id) = HeaderValue::from_str(&format!("req-{number}")) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
     if let Some(line) = line {
         let elapsed = started.elapsed().as_millis();
-        eprintln!(
-            "req-{number} {line} {} {elapsed} ms",
-            response.status().as_u16()
-        );
+        eprintln!("req-{number} {line} {} {elapsed} ms", response.status().as_u16());
     }
     response
 }

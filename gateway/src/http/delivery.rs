@@ -59,11 +59,7 @@ impl Delivery {
         let cuts = self.chunk_bytes.is_some() || self.batch.is_some();
         Self {
             delay: self.delay.or(other.delay),
-            chunk_bytes: if cuts {
-                self.chunk_bytes
-            } else {
-                other.chunk_bytes
-            },
+            chunk_bytes: if cuts { self.chunk_bytes } else { other.chunk_bytes },
             batch: if cuts { self.batch } else { other.batch },
         }
     }
@@ -77,9 +73,7 @@ fn invalid(name: &str, text: &str) -> String {
 fn milliseconds(text: &str) -> Option<Duration> {
     let number: f64 = text.trim().parse().ok()?;
     let seconds = number / 1000.0;
-    (0.0..=86_400.0)
-        .contains(&seconds)
-        .then(|| Duration::from_secs_f64(seconds))
+    (0.0..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }
 
 /// A count; zero leaves the setting open.
@@ -95,12 +89,7 @@ mod tests {
         let uri = format!("/x?{query}").parse().expect("a URI");
         let headers = headers
             .iter()
-            .map(|&(name, value)| {
-                (
-                    name.parse().expect("a name"),
-                    value.parse().expect("a value"),
-                )
-            })
+            .map(|&(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")))
             .collect();
         Delivery::of(&uri, &headers)
     }
@@ -116,30 +105,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_named() {
-        for query in [
-            "delay_ms=-1",
-            "delay_ms=NaN",
-            "chunk_bytes=many",
-            "batch=1.5",
-        ] {
+        for query in ["delay_ms=-1", "delay_ms=NaN", "chunk_bytes=many", "batch=1.5"] {
             let error = delivery(query, &[]).expect_err(query);
-            assert!(
-                error.contains(query.split('=').next().expect("a name")),
-                "{error}"
-            );
+            assert!(error.contains(query.split('=').next().expect("a name")), "{error}");
         }
     }
 
     #[test]
     fn a_request_that_cuts_is_not_cut_again() {
-        let server = Delivery {
-            chunk_bytes: Some(7),
-            ..Delivery::default()
-        };
-        let request = Delivery {
-            batch: Some(2),
-            ..Delivery::default()
-        };
+        let server = Delivery { chunk_bytes: Some(7), ..Delivery::default() };
+        let request = Delivery { batch: Some(2), ..Delivery::default() };
         assert_eq!(request.or(server).chunk_bytes, None);
         assert_eq!(Delivery::default().or(server).chunk_bytes, Some(7));
     }

@@ -19,13 +19,7 @@ const PING: &[u8] = b": ping\n\n";
 
 /// Streams the frames after a cursor until the turn ends, with a comment after each silence.
 pub(crate) fn stream(turn: Arc<Turn>, after: u64, delivery: Delivery, silence: Duration) -> Body {
-    let reader = Reader {
-        turn,
-        cursor: after,
-        delivery,
-        silence,
-        uncut: BytesMut::new(),
-    };
+    let reader = Reader { turn, cursor: after, delivery, silence, uncut: BytesMut::new() };
     Body::from_stream(unfold(reader, |mut reader| async {
         let bytes = reader.next().await?;
         Some((Ok::<_, std::convert::Infallible>(bytes), reader))

@@ -41,9 +41,6 @@ mod tests {
         let ids = Ids::default();
         let made: Vec<String> = (0..1000).map(|_| ids.next()).collect();
         assert!(made.is_sorted_by(|a, b| a < b));
-        assert!(
-            made.iter()
-                .all(|id| id.len() == 26 && *id == id.to_lowercase())
-        );
+        assert!(made.iter().all(|id| id.len() == 26 && *id == id.to_lowercase()));
     }
 }

@@ -42,10 +42,7 @@ pub(crate) enum Read {
 
 impl EventLog {
     pub(crate) fn new() -> Self {
-        Self {
-            buffer: Mutex::default(),
-            head: watch::Sender::default(),
-        }
+        Self { buffer: Mutex::default(), head: watch::Sender::default() }
     }
 
     /// Appends the frame that `write` puts into the buffer, given its sequence number.
@@ -69,10 +66,7 @@ impl EventLog {
     /// Frees the frames; the log cannot be read any more.
     pub(crate) fn expire(&self) {
         let mut buffer = lock(&self.buffer);
-        *buffer = Buffer {
-            expired: true,
-            ..Buffer::default()
-        };
+        *buffer = Buffer { expired: true, ..Buffer::default() };
     }
 
     pub(crate) fn is_expired(&self) -> bool {
@@ -89,11 +83,7 @@ impl EventLog {
         if available == 0 || (available < least && !closed) {
             return if closed { Read::End } else { Read::Pending };
         }
-        let start = if after == 0 {
-            0
-        } else {
-            buffer.ends[after - 1]
-        };
+        let start = if after == 0 { 0 } else { buffer.ends[after - 1] };
         let candidates = &buffer.ends[after..after + available.min(most)];
         let fitting = candidates.partition_point(|end| end - start <= bytes);
         let count = fitting.max(least.min(candidates.len())).max(1);
@@ -106,9 +96,7 @@ impl EventLog {
     pub(crate) async fn reaches(&self, frames: u64) {
         let mut head = self.head.subscribe();
         // The sender lives in `self`, so waiting cannot fail.
-        let _ = head
-            .wait_for(|head| head.closed || head.frames >= frames)
-            .await;
+        let _ = head.wait_for(|head| head.closed || head.frames >= frames).await;
     }
 
     /// Waits until the log is closed.

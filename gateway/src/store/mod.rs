@@ -38,10 +38,7 @@ impl Store {
 
     /// The session of this id, if it lives in this space (a tenant of a protocol).
     pub(crate) fn session(&self, space: &str, id: &str) -> Option<Arc<Session>> {
-        lock(&self.sessions)
-            .get(id)
-            .filter(|session| session.space == space)
-            .cloned()
+        lock(&self.sessions).get(id).filter(|session| session.space == space).cloned()
     }
 
     pub(crate) fn remove(&self, session: &Session) {
@@ -50,11 +47,7 @@ impl Store {
 
     /// All sessions of a space, oldest first.
     pub(crate) fn sessions(&self, space: &str) -> Vec<Arc<Session>> {
-        lock(&self.sessions)
-            .values()
-            .filter(|session| session.space == space)
-            .cloned()
-            .collect()
+        lock(&self.sessions).values().filter(|session| session.space == space).cloned().collect()
     }
 }
 

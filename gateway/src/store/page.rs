@@ -47,11 +47,7 @@ pub(crate) fn paginate<T>(
         None => 0,
         Some(token) => {
             let position = items.iter().position(|item| key(item) == token.key)?;
-            if token.before {
-                position.saturating_sub(limit)
-            } else {
-                position + 1
-            }
+            if token.before { position.saturating_sub(limit) } else { position + 1 }
         }
     };
     let end = (start + limit).min(items.len());
@@ -63,11 +59,7 @@ pub(crate) fn paginate<T>(
     let previous = (start > 0 && start < items.len()).then(|| token(start, true));
     items.truncate(end);
     items.drain(..start);
-    Some(Page {
-        items,
-        next,
-        previous,
-    })
+    Some(Page { items, next, previous })
 }
 
 #[cfg(test)]
@@ -95,10 +87,7 @@ mod tests {
     #[test]
     fn foreign_tokens_are_refused() {
         assert_eq!(PageToken::decode("%%%"), None);
-        let token = PageToken {
-            key: "99".to_owned(),
-            before: false,
-        };
+        let token = PageToken { key: "99".to_owned(), before: false };
         assert_eq!(paginate(vec![1, 2], i32::to_string, Some(&token), 3), None);
     }
 }

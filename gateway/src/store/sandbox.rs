@@ -27,18 +27,15 @@ impl Sandboxes {
     }
 
     pub(crate) fn write(&self, sandbox: &str, path: String, bytes: Vec<u8>) {
-        lock(&self.files)
-            .entry(sandbox.to_owned())
-            .or_default()
-            .insert(path, bytes.into());
+        lock(&self.files).entry(sandbox.to_owned()).or_default().insert(path, bytes.into());
     }
 
     pub(crate) fn file(&self, sandbox: &str, path: &str) -> FileLookup {
         match lock(&self.files).get(sandbox) {
             None => FileLookup::NoSuchSandbox,
-            Some(files) => files.get(path).map_or(FileLookup::NoSuchFile, |bytes| {
-                FileLookup::Found(bytes.clone())
-            }),
+            Some(files) => {
+                files.get(path).map_or(FileLookup::NoSuchFile, |bytes| FileLookup::Found(bytes.clone()))
+            }
         }
     }
 }

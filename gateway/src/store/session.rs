@@ -59,13 +59,7 @@ pub(crate) struct Details {
 }
 
 impl Session {
-    pub(crate) fn new(
-        id: String,
-        space: String,
-        owner: String,
-        agent: Agent,
-        title: Option<String>,
-    ) -> Self {
+    pub(crate) fn new(id: String, space: String, owner: String, agent: Agent, title: Option<String>) -> Self {
         let now = crate::time::now();
         Self {
             id,
@@ -102,9 +96,7 @@ impl Session {
     pub(crate) fn all_turns(&self) -> Vec<Arc<Turn>> {
         let details = self.details();
         let turns = details.order.iter();
-        turns
-            .filter_map(|id| details.turns.get(id).cloned())
-            .collect()
+        turns.filter_map(|id| details.turns.get(id).cloned()).collect()
     }
 
     /// A turn and its ancestors, newest first.

@@ -93,10 +93,7 @@ impl Turn {
             text,
             log: EventLog::new(),
             stop: watch::Sender::default(),
-            progress: Mutex::new(Progress {
-                memory,
-                ..Progress::default()
-            }),
+            progress: Mutex::new(Progress { memory, ..Progress::default() }),
         })
     }
 

@@ -50,11 +50,7 @@ pub(crate) struct Subject {
 
 impl Subject {
     pub(crate) fn of(id: &str) -> Self {
-        Self {
-            subject_id: id.to_owned(),
-            subject_type: "user",
-            subject_slug: format!("{id}@example.com"),
-        }
+        Self { subject_id: id.to_owned(), subject_type: "user", subject_slug: format!("{id}@example.com") }
     }
 }
 
@@ -91,23 +87,16 @@ impl FromRequestParts<App> for Caller {
         }
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|rejection| ApiError::invalid(rejection.body_text()))?;
-        let tenant = params
-            .iter()
-            .find_map(|(name, value)| (name == "tenant").then(|| value.to_owned()));
+        let tenant = params.iter().find_map(|(name, value)| (name == "tenant").then(|| value.to_owned()));
         let dialect = match tenant {
             Some(_) => Dialect::Gateway,
             None => Dialect::TrueForge,
         };
         // A token such as `user:ana` lets a test act as several users.
-        let name = token
-            .as_deref()
-            .and_then(|token| token.strip_prefix("user:"));
+        let name = token.as_deref().and_then(|token| token.strip_prefix("user:"));
         Ok(Self {
             dialect,
-            space: tenant.map_or_else(
-                || "trueforge".to_owned(),
-                |tenant| format!("gateway/{tenant}"),
-            ),
+            space: tenant.map_or_else(|| "trueforge".to_owned(), |tenant| format!("gateway/{tenant}")),
             subject: name.unwrap_or(DEVELOPER).to_owned(),
         })
     }
@@ -116,7 +105,5 @@ impl FromRequestParts<App> for Caller {
 fn bearer(parts: &Parts) -> Option<String> {
     let value = parts.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then(|| token.trim().to_owned())
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }

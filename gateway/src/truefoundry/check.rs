@@ -57,11 +57,7 @@ pub(crate) fn check(items: &[InputItem], pending: &Pending) -> Result<Accepted, 
     }
     let mut accepted = Accepted::default();
     let mut texts = Vec::new();
-    for (index, item) in items
-        .iter()
-        .enumerate()
-        .filter(|(_, item)| is_message(item))
-    {
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| is_message(item)) {
         if let InputItem::Message { content } = item {
             if content.is_empty() {
                 return Err(Refusal::Unfit(format!(
@@ -90,16 +86,8 @@ fn answers(items: &[InputItem], pending: &[PendingCall]) -> Result<Answers, Refu
     for item in items {
         let (thread, call, approval) = match item {
             InputItem::Message { .. } => continue,
-            InputItem::Approval {
-                thread_id,
-                tool_call_id,
-                ..
-            } => (thread_id, tool_call_id, true),
-            InputItem::Response {
-                thread_id,
-                tool_call_id,
-                content,
-            } => {
+            InputItem::Approval { thread_id, tool_call_id, .. } => (thread_id, tool_call_id, true),
+            InputItem::Response { thread_id, tool_call_id, content } => {
                 if content.is_empty() {
                     return Err(Refusal::Malformed(format!(
                         "content of the tool response for '{tool_call_id}' must not be empty"
@@ -116,11 +104,7 @@ fn answers(items: &[InputItem], pending: &[PendingCall]) -> Result<Answers, Refu
             waiting.thread == *thread && waiting.call == *call && waiting.approval == approval
         });
         let Some(found) = found else {
-            let what = if approval {
-                "pending approval"
-            } else {
-                "open tool call"
-            };
+            let what = if approval { "pending approval" } else { "open tool call" };
             return Err(Refusal::Unfit(format!(
                 "thread {thread}: messages[{position}] no {what} for tool_call_id '{call}'"
             )));
@@ -138,13 +122,8 @@ fn answers(items: &[InputItem], pending: &[PendingCall]) -> Result<Answers, Refu
         }
     }
     let unanswered = |thread: &str| {
-        let missing = pending
-            .iter()
-            .filter(|waiting| waiting.thread == thread && open.contains(waiting));
-        missing
-            .map(|waiting| waiting.call.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        let missing = pending.iter().filter(|waiting| waiting.thread == thread && open.contains(waiting));
+        missing.map(|waiting| waiting.call.as_str()).collect::<Vec<_>>().join(", ")
     };
     match pending.iter().find(|waiting| open.contains(waiting)) {
         None => Ok(answers),

@@ -14,11 +14,7 @@ pub(crate) struct ApiError {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            code,
-            message: message.into(),
-        }
+        Self { status, code, message: message.into() }
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -75,11 +71,6 @@ impl IntoResponse for ApiError {
         };
         let body = json!({"error": {"message": self.message, "type": kind, "code": self.code}});
         let json = HeaderValue::from_static("application/json");
-        (
-            self.status,
-            [(header::CONTENT_TYPE, json)],
-            body.to_string(),
-        )
-            .into_response()
+        (self.status, [(header::CONTENT_TYPE, json)], body.to_string()).into_response()
     }
 }

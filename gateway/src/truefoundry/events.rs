@@ -38,15 +38,8 @@ pub(crate) async fn of_turn(
     let session = session.find(&app, &caller)?;
     let turn = turn.find(&session)?;
     let gateway = caller.dialect == Dialect::Gateway;
-    let paging = Paging {
-        limit: query.limit,
-        page_token: query.page_token,
-    };
-    let limit = if gateway {
-        paging.limit(25, 25)?
-    } else {
-        paging.limit(100, 100)?
-    };
+    let paging = Paging { limit: query.limit, page_token: query.page_token };
+    let limit = if gateway { paging.limit(25, 25)? } else { paging.limit(100, 100)? };
     if gateway && turn.is_running() {
         return Err(ApiError::running(&turn.id));
     }
@@ -82,10 +75,7 @@ pub(crate) async fn of_session(
     Params(query): Params<SessionEventsQuery>,
 ) -> Answer {
     let session = path.find(&app, &caller)?;
-    let paging = Paging {
-        limit: query.limit,
-        page_token: query.page_token,
-    };
+    let paging = Paging { limit: query.limit, page_token: query.page_token };
     let limit = paging.limit(100, 100)?;
     let token = paging.token()?;
     let last_turn = query.last_turn_id.filter(|_| token.is_none());
@@ -101,11 +91,7 @@ pub(crate) async fn of_session(
 }
 
 /// The turn at which a session's history begins.
-fn anchor(
-    session: &Session,
-    last_turn: Option<&str>,
-    dialect: Dialect,
-) -> Result<Option<String>, ApiError> {
+fn anchor(session: &Session, last_turn: Option<&str>, dialect: Dialect) -> Result<Option<String>, ApiError> {
     let turn = match last_turn {
         Some(id) => Some(session.turn(id).ok_or_else(|| ApiError::no_turn(id))?),
         None => session.last_turn(),
@@ -149,9 +135,6 @@ fn numbered(turn: &Turn, content_only: bool) -> Vec<Numbered> {
     let progress = turn.progress();
     let entries = progress.history.iter().enumerate();
     let wanted = entries.filter(|(_, entry)| !(content_only && entry.lifecycle));
-    let numbered = wanted.map(|(number, entry)| Numbered {
-        number,
-        json: entry.json.clone(),
-    });
+    let numbered = wanted.map(|(number, entry)| Numbered { number, json: entry.json.clone() });
     numbered.collect()
 }

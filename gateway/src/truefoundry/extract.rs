@@ -39,9 +39,7 @@ impl FromRequest<App> for JsonObject {
         }
         match serde_json::from_slice(&bytes) {
             Ok(Value::Object(object)) => Ok(Self(object)),
-            Ok(_) => Err(ApiError::invalid(
-                "Invalid request body: expected a JSON object",
-            )),
+            Ok(_) => Err(ApiError::invalid("Invalid request body: expected a JSON object")),
             Err(error) => Err(ApiError::new(
                 StatusCode::BAD_REQUEST,
                 "invalid_json",
@@ -56,8 +54,7 @@ async fn read(body: Body) -> Result<BytesMut, ApiError> {
     let mut bytes = BytesMut::new();
     let mut length = 0;
     while let Some(chunk) = stream.next().await {
-        let chunk =
-            chunk.map_err(|error| ApiError::invalid(format!("Unreadable body: {error}")))?;
+        let chunk = chunk.map_err(|error| ApiError::invalid(format!("Unreadable body: {error}")))?;
         length += chunk.len();
         if length <= BODY_LIMIT {
             bytes.extend_from_slice(&chunk);

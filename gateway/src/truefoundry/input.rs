@@ -15,17 +15,9 @@ pub(crate) enum InputItem {
     #[serde(rename = "user.message")]
     Message { content: Content },
     #[serde(rename = "user.tool_approval")]
-    Approval {
-        thread_id: String,
-        tool_call_id: String,
-        approval: Decision,
-    },
+    Approval { thread_id: String, tool_call_id: String, approval: Decision },
     #[serde(rename = "user.tool_response")]
-    Response {
-        thread_id: String,
-        tool_call_id: String,
-        content: String,
-    },
+    Response { thread_id: String, tool_call_id: String, content: String },
 }
 
 /// A message: text, or a list of parts.
@@ -46,9 +38,7 @@ impl<'de> Deserialize<'de> for Content {
                 .map(|part| serde_json::from_value(part).map_err(D::Error::custom))
                 .collect::<Result<_, _>>()
                 .map(Self::Parts),
-            _ => Err(D::Error::custom(
-                "content must be a string or a list of parts",
-            )),
+            _ => Err(D::Error::custom("content must be a string or a list of parts")),
         }
     }
 }
@@ -80,9 +70,7 @@ impl From<&Decision> for Approval {
     fn from(decision: &Decision) -> Self {
         match decision {
             Decision::Allow => Self::Allow,
-            Decision::Deny { reason } => Self::Deny {
-                reason: reason.clone(),
-            },
+            Decision::Deny { reason } => Self::Deny { reason: reason.clone() },
         }
     }
 }
@@ -107,9 +95,7 @@ impl Content {
         let blank = |text: &str| text.trim().is_empty();
         match self {
             Self::Text(text) => blank(text),
-            Self::Parts(parts) => parts
-                .iter()
-                .all(|part| matches!(part, Part::Text { text } if blank(text))),
+            Self::Parts(parts) => parts.iter().all(|part| matches!(part, Part::Text { text } if blank(text))),
         }
     }
 
@@ -124,9 +110,8 @@ impl Content {
         });
         files
             .map(|(name, data)| {
-                attachment(name, data).ok_or_else(|| {
-                    format!("file '{name}' must be a data URI: data:<mime>;base64,<payload>")
-                })
+                attachment(name, data)
+                    .ok_or_else(|| format!("file '{name}' must be a data URI: data:<mime>;base64,<payload>"))
             })
             .collect()
     }

@@ -3,8 +3,8 @@
 
 use super::recorder::tokens;
 use super::wire::{
-    Breakdown, Delta, Function, FunctionDelta, ModelMessage, ToolCall, ToolCallDelta, ToolInfo,
-    Usage, function_name,
+    Breakdown, Delta, Function, FunctionDelta, ModelMessage, ToolCall, ToolCallDelta, ToolInfo, Usage,
+    function_name,
 };
 use crate::agents::Tool;
 
@@ -33,10 +33,7 @@ impl OpenMessage {
             finish_reason: None,
             usage: None,
         };
-        Self {
-            message,
-            fresh: true,
-        }
+        Self { message, fresh: true }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -49,32 +46,20 @@ impl OpenMessage {
     }
 
     pub(super) fn text(&mut self, text: &str, send: impl FnOnce(&Delta<'_>)) {
-        send(&Delta {
-            content: Some(text),
-            ..self.delta()
-        });
+        send(&Delta { content: Some(text), ..self.delta() });
         self.fresh = false;
         self.message.content.get_or_insert_default().push_str(text);
     }
 
     pub(super) fn reasoning(&mut self, text: &str, send: impl FnOnce(&Delta<'_>)) {
-        send(&Delta {
-            reasoning_content: Some(text),
-            ..self.delta()
-        });
+        send(&Delta { reasoning_content: Some(text), ..self.delta() });
         self.fresh = false;
         let reasoning = &mut self.message.reasoning_content;
         reasoning.get_or_insert_default().push_str(text);
     }
 
     /// The first delta of a call: everything but its arguments.
-    pub(super) fn call(
-        &mut self,
-        index: usize,
-        id: String,
-        tool: Tool,
-        send: impl FnOnce(&Delta<'_>),
-    ) {
+    pub(super) fn call(&mut self, index: usize, id: String, tool: Tool, send: impl FnOnce(&Delta<'_>)) {
         let name = function_name(tool);
         let tool_info = ToolInfo::from(tool);
         send(&Delta {
@@ -82,28 +67,19 @@ impl OpenMessage {
                 index,
                 id: Some(&id),
                 kind: Some("function"),
-                function: FunctionDelta {
-                    name: Some(&name),
-                    arguments: "",
-                },
+                function: FunctionDelta { name: Some(&name), arguments: "" },
                 tool_info: Some(tool_info),
             }]),
             ..self.delta()
         });
         self.fresh = false;
-        let function = Function {
-            name,
-            arguments: String::new(),
-        };
-        self.message
-            .tool_calls
-            .get_or_insert_default()
-            .push(ToolCall {
-                id,
-                kind: "function",
-                function,
-                tool_info,
-            });
+        let function = Function { name, arguments: String::new() };
+        self.message.tool_calls.get_or_insert_default().push(ToolCall {
+            id,
+            kind: "function",
+            function,
+            tool_info,
+        });
     }
 
     pub(super) fn arguments(&mut self, index: usize, text: &str, send: impl FnOnce(&Delta<'_>)) {
@@ -112,10 +88,7 @@ impl OpenMessage {
                 index,
                 id: None,
                 kind: None,
-                function: FunctionDelta {
-                    name: None,
-                    arguments: text,
-                },
+                function: FunctionDelta { name: None, arguments: text },
                 tool_info: None,
             }]),
             ..self.delta()
@@ -135,11 +108,7 @@ impl OpenMessage {
         send: impl FnOnce(&Delta<'_>),
     ) -> (ModelMessage, Usage) {
         let usage = self.usage(context_tokens);
-        send(&Delta {
-            finish_reason: Some(reason),
-            usage: Some(usage),
-            ..self.delta()
-        });
+        send(&Delta { finish_reason: Some(reason), usage: Some(usage), ..self.delta() });
         self.message.finish_reason = Some(reason);
         self.message.usage = Some(usage);
         (self.message, usage)
@@ -149,14 +118,8 @@ impl OpenMessage {
         let message = &self.message;
         let texts = [&message.content, &message.reasoning_content];
         let calls = message.tool_calls.iter().flatten();
-        let output_tokens = texts
-            .into_iter()
-            .flatten()
-            .map(|text| tokens(text))
-            .sum::<usize>()
-            + calls
-                .map(|call| tokens(&call.function.arguments))
-                .sum::<usize>();
+        let output_tokens = texts.into_iter().flatten().map(|text| tokens(text)).sum::<usize>()
+            + calls.map(|call| tokens(&call.function.arguments)).sum::<usize>();
         let breakdown = Breakdown {
             harness: HARNESS_TOKENS,
             skills: 0,

@@ -39,28 +39,16 @@ fn gateway() -> Router<App> {
     let session = "/agents/sessions/{session}";
     let turn = "/agents/sessions/{session}/turns/{turn}";
     Router::new()
-        .route(
-            "/agents/sessions",
-            post(sessions::create).get(sessions::list_saved),
-        )
+        .route("/agents/sessions", post(sessions::create).get(sessions::list_saved))
         .route(session, get(sessions::get))
         .route(&format!("{session}/cancel"), post(sessions::cancel))
-        .route(
-            &format!("{session}/turns"),
-            post(turns::create).get(turns::list_turns),
-        )
+        .route(&format!("{session}/turns"), post(turns::create).get(turns::list_turns))
         .route(&format!("{session}/events"), get(events::of_session))
         .route(turn, get(turns::get))
         .route(&format!("{turn}/subscribe"), post(turns::subscribe))
         .route(&format!("{turn}/events"), get(events::of_turn))
-        .route(
-            "/agents/draft-sessions",
-            post(sessions::create_draft).get(sessions::list_drafts),
-        )
-        .route(
-            "/agents/draft-sessions/{session}",
-            get(sessions::get_draft).patch(sessions::update_draft),
-        )
+        .route("/agents/draft-sessions", post(sessions::create_draft).get(sessions::list_drafts))
+        .route("/agents/draft-sessions/{session}", get(sessions::get_draft).patch(sessions::update_draft))
         .route("/x/agents/owned-sessions", get(sessions::list_owned))
         .route("/x/agents/search-sessions", get(sessions::search))
         .route("/agents/sandbox/{sandbox}/file", get(sandbox::file))
@@ -70,27 +58,13 @@ fn trueforge() -> Router<App> {
     let session = "/sessions/{session}";
     let turn = "/sessions/{session}/turns/{turn}";
     Router::new()
-        .route(
-            "/sessions",
-            post(sessions::create_with_agent).get(sessions::list_by_change),
-        )
-        .route(
-            session,
-            get(sessions::get)
-                .patch(sessions::update_agent)
-                .delete(sessions::delete),
-        )
+        .route("/sessions", post(sessions::create_with_agent).get(sessions::list_by_change))
+        .route(session, get(sessions::get).patch(sessions::update_agent).delete(sessions::delete))
         .route(&format!("{session}/cancel"), post(sessions::cancel))
-        .route(
-            &format!("{session}/turns"),
-            post(turns::create).get(turns::list_turns),
-        )
+        .route(&format!("{session}/turns"), post(turns::create).get(turns::list_turns))
         .route(&format!("{session}/events"), get(events::of_session))
         .route(turn, get(turns::get))
         .route(&format!("{turn}/subscribe"), get(turns::subscribe_by_query))
         .route(&format!("{turn}/events"), get(events::of_turn))
-        .route(
-            &format!("{turn}/download-sandbox-file"),
-            get(sandbox::file_of_turn),
-        )
+        .route(&format!("{turn}/download-sandbox-file"), get(sandbox::file_of_turn))
 }

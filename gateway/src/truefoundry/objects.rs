@@ -45,18 +45,10 @@ struct Pagination {
 }
 
 /// `{"data": […], "pagination": …}`.
-pub(crate) fn list<T, U: Serialize>(
-    page: Page<T>,
-    limit: usize,
-    show: impl FnMut(T) -> U,
-) -> Response {
+pub(crate) fn list<T, U: Serialize>(page: Page<T>, limit: usize, show: impl FnMut(T) -> U) -> Response {
     Json(List {
         data: page.items.into_iter().map(show).collect(),
-        pagination: Pagination {
-            limit,
-            next_page_token: page.next,
-            previous_page_token: page.previous,
-        },
+        pagination: Pagination { limit, next_page_token: page.next, previous_page_token: page.previous },
     })
     .into_response()
 }
@@ -121,10 +113,7 @@ impl SessionObject {
             Dialect::TrueForge => Self::TrueForge {
                 id,
                 agent: match agent {
-                    Agent::Named(name) => AgentObject::Reference {
-                        id: format!("agent-{name}"),
-                        name,
-                    },
+                    Agent::Named(name) => AgentObject::Reference { id: format!("agent-{name}"), name },
                     Agent::Draft { spec, .. } => AgentObject::Inline { spec },
                 },
                 title,
@@ -138,11 +127,7 @@ impl SessionObject {
 
 /// The `type` of a session.
 pub(crate) fn kind(agent: &Agent) -> &'static str {
-    if agent.is_draft() {
-        "session/draft"
-    } else {
-        "session"
-    }
+    if agent.is_draft() { "session/draft" } else { "session" }
 }
 
 /// A turn with its present state.
@@ -178,12 +163,7 @@ impl TurnObject {
         Self::with_state(session, turn, dialect, None)
     }
 
-    fn with_state(
-        session: &Session,
-        turn: &Turn,
-        dialect: Dialect,
-        ended: Option<Box<RawValue>>,
-    ) -> Self {
+    fn with_state(session: &Session, turn: &Turn, dialect: Dialect, ended: Option<Box<RawValue>>) -> Self {
         Self {
             id: turn.id.clone(),
             session_id: session.id.clone(),

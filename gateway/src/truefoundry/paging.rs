@@ -34,9 +34,7 @@ impl Paging {
     pub(crate) fn token(&self) -> Result<Option<PageToken>, ApiError> {
         // Clients send an empty token for the first page.
         let token = self.page_token.as_deref().filter(|text| !text.is_empty());
-        token
-            .map(|text| PageToken::decode(text).ok_or_else(invalid_token))
-            .transpose()
+        token.map(|text| PageToken::decode(text).ok_or_else(invalid_token)).transpose()
     }
 
     /// The page of a list.

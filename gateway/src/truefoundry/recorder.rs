@@ -10,8 +10,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::caller::{Dialect, Subject};
 use super::message::OpenMessage;
 use super::wire::{
-    AgentInfo, CallRef, Event, McpAuthorization, McpSession, Metrics, Parent, Required,
-    ThreadState, TurnState,
+    AgentInfo, CallRef, Event, McpAuthorization, McpSession, Metrics, Parent, Required, ThreadState,
+    TurnState,
 };
 use crate::agents::{Ending, MAIN, MessageKey, Server, Step, SubAgent};
 use crate::server::App;
@@ -137,10 +137,7 @@ impl TurnRecorder {
             thread_id: agent.thread,
             created_at: iso(now()),
             title: agent.title,
-            parent: Parent {
-                thread_id: agent.parent_thread,
-                tool_call_id: agent.parent_call,
-            },
+            parent: Parent { thread_id: agent.parent_thread, tool_call_id: agent.parent_call },
             agent_info: AgentInfo {
                 kind: "dynamic",
                 name: agent.name,
@@ -152,21 +149,14 @@ impl TurnRecorder {
 
     /// A sub-agent's end is first an empty result of the call that started it.
     fn end_thread(&mut self, agent: SubAgent, failure: Option<String>) {
-        self.respond(
-            agent.parent_thread.clone(),
-            agent.parent_call.clone(),
-            String::new(),
-        );
+        self.respond(agent.parent_thread.clone(), agent.parent_call.clone(), String::new());
         let output = self.outputs.remove(&agent.thread);
         self.publish(&Event::ThreadDone {
             id: self.next_id(),
             thread_id: agent.thread,
             created_at: iso(now()),
             title: agent.title,
-            parent: Parent {
-                thread_id: agent.parent_thread,
-                tool_call_id: agent.parent_call,
-            },
+            parent: Parent { thread_id: agent.parent_thread, tool_call_id: agent.parent_call },
             state: match failure {
                 None => ThreadState::Done { output },
                 Some(error) => ThreadState::Error { error, output },
@@ -202,11 +192,7 @@ impl TurnRecorder {
             Event::ResponseRequired(required)
         });
         self.required.push(json);
-        let pending = calls.into_iter().map(|call| PendingCall {
-            thread: thread.to_owned(),
-            call,
-            approval,
-        });
+        let pending = calls.into_iter().map(|call| PendingCall { thread: thread.to_owned(), call, approval });
         self.pending.calls.extend(pending);
     }
 
@@ -243,12 +229,8 @@ impl TurnRecorder {
         metrics.total_cost_in_usd = cost(&metrics);
         let at = iso(now());
         let state = state(at.clone(), metrics);
-        let done = Event::TurnDone {
-            id: self.next_id(),
-            state: state.clone(),
-            created_at: at,
-            thread_id: (),
-        };
+        let done =
+            Event::TurnDone { id: self.next_id(), state: state.clone(), created_at: at, thread_id: () };
         self.keep(raw(&done), true);
         self.turn.progress().state = Some(raw(&state));
         self.send(&done);
@@ -262,11 +244,7 @@ impl Recorder for TurnRecorder {
             Step::Wait(_) | Step::End(_) => {}
             Step::Connect { thread, servers } => self.connect(thread, servers),
             Step::CreateSandbox { sandbox } => self.create_sandbox(sandbox),
-            Step::WriteFile {
-                sandbox,
-                path,
-                bytes,
-            } => self.app.store.sandboxes.write(&sandbox, path, bytes),
+            Step::WriteFile { sandbox, path, bytes } => self.app.store.sandboxes.write(&sandbox, path, bytes),
             Step::BeginMessage { message, thread } => self.begin_message(message, thread),
             Step::Text { message, text } => self.update(message, |open, turn| {
                 open.text(&text, |delta| send(turn, delta));
@@ -274,12 +252,7 @@ impl Recorder for TurnRecorder {
             Step::Reasoning { message, text } => self.update(message, |open, turn| {
                 open.reasoning(&text, |delta| send(turn, delta));
             }),
-            Step::BeginCall {
-                message,
-                index,
-                call,
-                tool,
-            } => {
+            Step::BeginCall { message, index, call, tool } => {
                 if let Some(open) = self.open.get(&message) {
                     self.sources.insert(call.clone(), open.id().to_owned());
                 }
@@ -287,19 +260,11 @@ impl Recorder for TurnRecorder {
                     open.call(index, call, tool, |delta| send(turn, delta));
                 });
             }
-            Step::Arguments {
-                message,
-                index,
-                text,
-            } => self.update(message, |open, turn| {
+            Step::Arguments { message, index, text } => self.update(message, |open, turn| {
                 open.arguments(index, &text, |delta| send(turn, delta));
             }),
             Step::EndMessage { message, reason } => self.end_message(message, reason.as_str()),
-            Step::ToolResult {
-                thread,
-                call,
-                content,
-            } => self.respond(thread, call, content),
+            Step::ToolResult { thread, call, content } => self.respond(thread, call, content),
             Step::BeginThread(agent) => self.begin_thread(agent),
             Step::EndThread { agent, failure } => self.end_thread(agent, failure),
             Step::AwaitApproval { thread, calls } => self.require(&thread, calls, true),
@@ -336,11 +301,9 @@ impl Recorder for TurnRecorder {
                     metrics,
                 });
             }
-            Ending::Failed(message) => self.close(|completed_at, metrics| TurnState::Error {
-                message,
-                completed_at,
-                metrics,
-            }),
+            Ending::Failed(message) => {
+                self.close(|completed_at, metrics| TurnState::Error { message, completed_at, metrics })
+            }
         }
     }
 
@@ -350,11 +313,7 @@ impl Recorder for TurnRecorder {
             Stop::NextTurn => "cancelled-for-next-turn",
             Stop::TimeLimit => "server-execution-timeout",
         };
-        self.close(|completed_at, metrics| TurnState::Cancelled {
-            reason,
-            completed_at,
-            metrics,
-        });
+        self.close(|completed_at, metrics| TurnState::Cancelled { reason, completed_at, metrics });
     }
 }
 

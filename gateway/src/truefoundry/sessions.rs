@@ -81,16 +81,9 @@ pub(crate) async fn create(State(app): State<App>, caller: Caller, body: JsonObj
 }
 
 /// `POST …/agents/draft-sessions`
-pub(crate) async fn create_draft(
-    State(app): State<App>,
-    caller: Caller,
-    body: JsonObject,
-) -> Answer {
+pub(crate) async fn create_draft(State(app): State<App>, caller: Caller, body: JsonObject) -> Answer {
     let new: NewDraft = body.parse()?;
-    let agent = Agent::Draft {
-        spec: checked_spec(new.agent_spec)?,
-        name: new.agent_name,
-    };
+    let agent = Agent::Draft { spec: checked_spec(new.agent_spec)?, name: new.agent_name };
     let session = insert(&app, &caller, agent, new.title);
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
@@ -111,21 +104,14 @@ impl AgentChoice {
     fn into_agent(self) -> Result<Agent, ApiError> {
         match (self.name, self.spec) {
             (Some(name), None) => named(name),
-            (None, Some(spec)) => Ok(Agent::Draft {
-                spec: checked_spec(spec)?,
-                name: None,
-            }),
+            (None, Some(spec)) => Ok(Agent::Draft { spec: checked_spec(spec)?, name: None }),
             _ => Err(ApiError::invalid("agent must have either a name or a spec")),
         }
     }
 }
 
 /// `POST /api/v1/sessions`
-pub(crate) async fn create_with_agent(
-    State(app): State<App>,
-    caller: Caller,
-    body: JsonObject,
-) -> Answer {
+pub(crate) async fn create_with_agent(State(app): State<App>, caller: Caller, body: JsonObject) -> Answer {
     let new: WithAgent = body.parse()?;
     let session = insert(&app, &caller, new.agent.into_agent()?, new.title);
     Ok(created(SessionObject::new(&session, caller.dialect)))
@@ -142,9 +128,7 @@ fn named(name: String) -> Result<Agent, ApiError> {
 fn checked_spec(spec: Value) -> Result<Value, ApiError> {
     match spec.pointer("/model/name") {
         Some(Value::String(name)) if !name.is_empty() => Ok(spec),
-        _ => Err(ApiError::invalid(
-            "agent_spec.model.name must be a non-empty string",
-        )),
+        _ => Err(ApiError::invalid("agent_spec.model.name must be a non-empty string")),
     }
 }
 
@@ -152,16 +136,11 @@ fn insert(app: &App, caller: &Caller, agent: Agent, title: Option<String>) -> Ar
     let id = caller.dialect.session_id(app.store.ids.next());
     let title = title.filter(|title| !title.trim().is_empty());
     let (space, owner) = (caller.space.clone(), caller.subject.clone());
-    app.store
-        .insert(Session::new(id, space, owner, agent, title))
+    app.store.insert(Session::new(id, space, owner, agent, title))
 }
 
 /// `GET …/sessions/{session}`
-pub(crate) async fn get(
-    State(app): State<App>,
-    caller: Caller,
-    Path(path): Path<SessionPath>,
-) -> Answer {
+pub(crate) async fn get(State(app): State<App>, caller: Caller, Path(path): Path<SessionPath>) -> Answer {
     let session = path.find_saved(&app, &caller)?;
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
@@ -218,11 +197,7 @@ pub(crate) async fn update_agent(
 }
 
 /// `DELETE /api/v1/sessions/{session}`
-pub(crate) async fn delete(
-    State(app): State<App>,
-    caller: Caller,
-    Path(path): Path<SessionPath>,
-) -> Answer {
+pub(crate) async fn delete(State(app): State<App>, caller: Caller, Path(path): Path<SessionPath>) -> Answer {
     let session = path.find(&app, &caller)?;
     if let Some(turn) = session.last_turn() {
         turn.stop(Stop::Cancelled);
@@ -232,11 +207,7 @@ pub(crate) async fn delete(
 }
 
 /// `POST …/sessions/{session}/cancel`: asks the last turn to stop, and does not wait for it.
-pub(crate) async fn cancel(
-    State(app): State<App>,
-    caller: Caller,
-    Path(path): Path<SessionPath>,
-) -> Answer {
+pub(crate) async fn cancel(State(app): State<App>, caller: Caller, Path(path): Path<SessionPath>) -> Answer {
     let session = path.find(&app, &caller)?;
     if let Some(turn) = session.last_turn() {
         turn.stop(Stop::Cancelled);
@@ -261,10 +232,7 @@ pub(crate) struct SessionQuery {
 
 impl SessionQuery {
     fn paging(&self) -> Paging {
-        Paging {
-            limit: self.limit,
-            page_token: self.page_token.clone(),
-        }
+        Paging { limit: self.limit, page_token: self.page_token.clone() }
     }
 }
 
@@ -300,9 +268,7 @@ pub(crate) async fn list_owned(
     Params(query): Params<SessionQuery>,
 ) -> Answer {
     let recent = Window::of(&query, Some(DEFAULT_WINDOW))?;
-    sessions(&app, &caller, &query, recent, |session| {
-        caller.owns(session)
-    })
+    sessions(&app, &caller, &query, recent, |session| caller.owns(session))
 }
 
 /// `GET …/x/agents/search-sessions`
@@ -312,9 +278,8 @@ pub(crate) async fn search(
     Params(query): Params<SessionQuery>,
 ) -> Answer {
     let any_time = Window::of(&query, None)?;
-    let matches = |wanted: &Option<String>, value: &str| {
-        wanted.as_deref().is_none_or(|wanted| wanted == value)
-    };
+    let matches =
+        |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
     let keep = |session: &Session| {
         caller.sees(session)
             && matches(&query.created_by_subject_id, &session.owner)
@@ -335,16 +300,12 @@ pub(crate) async fn list_by_change(
     let limit = paging.limit(10, 100)?;
     let mut found = app.store.sessions(&caller.space);
     found.retain(|session| caller.sees(session));
-    found.sort_by_key(|session| {
-        std::cmp::Reverse((session.details().updated_at, session.id.clone()))
-    });
+    found.sort_by_key(|session| std::cmp::Reverse((session.details().updated_at, session.id.clone())));
     if query.order == Some(Order::Asc) {
         found.reverse();
     }
     let page = paging.page(found, |session| session.id.clone(), limit)?;
-    Ok(list(page, limit, |session| {
-        SessionObject::new(&session, caller.dialect)
-    }))
+    Ok(list(page, limit, |session| SessionObject::new(&session, caller.dialect)))
 }
 
 /// A range of time, both ends included.
@@ -359,9 +320,8 @@ impl Window {
         let read = |name: &str, text: &Option<String>| {
             let text = text.as_deref().filter(|text| !text.is_empty());
             let time = text.map(|text| {
-                time::parse(text).ok_or_else(|| {
-                    ApiError::invalid(format!("{name} must be an ISO-8601 timestamp"))
-                })
+                time::parse(text)
+                    .ok_or_else(|| ApiError::invalid(format!("{name} must be an ISO-8601 timestamp")))
             });
             time.transpose()
         };
@@ -396,7 +356,5 @@ fn sessions(
         found.reverse();
     }
     let page = paging.page(found, |session| session.id.clone(), limit)?;
-    Ok(list(page, limit, |session| {
-        SessionObject::new(&session, caller.dialect)
-    }))
+    Ok(list(page, limit, |session| SessionObject::new(&session, caller.dialect)))
 }

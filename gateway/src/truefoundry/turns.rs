@@ -34,9 +34,7 @@ pub(crate) struct TurnPath {
 
 impl TurnPath {
     pub(crate) fn find(&self, session: &Session) -> Result<Arc<Turn>, ApiError> {
-        session
-            .turn(&self.turn)
-            .ok_or_else(|| ApiError::no_turn(&self.turn))
+        session.turn(&self.turn).ok_or_else(|| ApiError::no_turn(&self.turn))
     }
 }
 
@@ -73,12 +71,9 @@ pub(crate) async fn create(
 
 /// The open-source server takes a field or nothing, not `null`.
 fn refuse_null(body: &JsonObject) -> Result<(), ApiError> {
-    let null = ["input", "previous_turn_id"]
-        .into_iter()
-        .find(|field| body.0.get(*field) == Some(&Value::Null));
-    null.map_or(Ok(()), |field| {
-        Err(ApiError::invalid(format!("{field} must not be null")))
-    })
+    let null =
+        ["input", "previous_turn_id"].into_iter().find(|field| body.0.get(*field) == Some(&Value::Null));
+    null.map_or(Ok(()), |field| Err(ApiError::invalid(format!("{field} must not be null"))))
 }
 
 /// Starts a turn; it runs on by itself.
@@ -95,11 +90,8 @@ async fn start(
     let previous = previous(session, new.previous_turn_id.as_deref())?;
     let accept = || {
         let nothing = Pending::default();
-        let pending = previous
-            .as_ref()
-            .map(|turn| turn.progress().pending.clone());
-        check(&items, &pending.unwrap_or(nothing))
-            .map_err(|refusal| refusal.into_error(caller.dialect))
+        let pending = previous.as_ref().map(|turn| turn.progress().pending.clone());
+        check(&items, &pending.unwrap_or(nothing)).map_err(|refusal| refusal.into_error(caller.dialect))
     };
     let mut accepted = accept()?;
     if let Some(running) = session.last_turn().filter(|turn| turn.is_running()) {
@@ -161,9 +153,7 @@ fn script(
     let prompt = Prompt {
         text: accepted.text,
         files: accepted.files,
-        memory: previous
-            .map(|turn| turn.progress().memory.clone())
-            .unwrap_or_default(),
+        memory: previous.map(|turn| turn.progress().memory.clone()).unwrap_or_default(),
         turns_before: previous.map_or(0, |turn| session.chain(&turn.id).len()),
     };
     let script = agents::choose(&prompt);
@@ -257,13 +247,8 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     let Some(value) = headers.get("last-event-id") else {
         return Ok(None);
     };
-    let number = value
-        .to_str()
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    number
-        .map(Some)
-        .ok_or_else(|| ApiError::invalid("Invalid Last-Event-Id header"))
+    let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    number.map(Some).ok_or_else(|| ApiError::invalid("Invalid Last-Event-Id header"))
 }
 
 fn follow(app: &App, turn: Arc<Turn>, after: u64, uri: &Uri, headers: &HeaderMap) -> Answer {
@@ -282,10 +267,7 @@ fn delivery(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Delivery, ApiEr
 /// A turn's events as a response.
 fn events(app: &App, turn: Arc<Turn>, after: u64, delivery: Delivery) -> Response {
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("text/event-stream"),
-        ),
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::CONNECTION, HeaderValue::from_static("keep-alive")),
     ];
@@ -295,8 +277,6 @@ fn events(app: &App, turn: Arc<Turn>, after: u64, delivery: Delivery) -> Respons
 
 /// The address at which the caller reached this gateway.
 fn origin(headers: &HeaderMap) -> String {
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     format!("http://{}", host.unwrap_or("127.0.0.1"))
 }

@@ -26,20 +26,9 @@ pub(crate) enum Event {
         thread_id: (),
     },
     #[serde(rename = "turn.done")]
-    TurnDone {
-        id: String,
-        state: TurnState,
-        created_at: String,
-        thread_id: (),
-    },
+    TurnDone { id: String, state: TurnState, created_at: String, thread_id: () },
     #[serde(rename = "tool.response")]
-    ToolResponse {
-        id: String,
-        thread_id: String,
-        created_at: String,
-        tool_call_id: String,
-        content: String,
-    },
+    ToolResponse { id: String, thread_id: String, created_at: String, tool_call_id: String, content: String },
     #[serde(rename = "thread.created")]
     ThreadCreated {
         id: String,
@@ -59,26 +48,11 @@ pub(crate) enum Event {
         state: ThreadState,
     },
     #[serde(rename = "mcp.initialize")]
-    McpInitialize {
-        id: String,
-        thread_id: String,
-        created_at: String,
-        mcp_servers: Vec<McpSession>,
-    },
+    McpInitialize { id: String, thread_id: String, created_at: String, mcp_servers: Vec<McpSession> },
     #[serde(rename = "mcp.auth_required")]
-    McpAuthRequired {
-        id: String,
-        thread_id: (),
-        created_at: String,
-        mcp_servers: Vec<McpAuthorization>,
-    },
+    McpAuthRequired { id: String, thread_id: (), created_at: String, mcp_servers: Vec<McpAuthorization> },
     #[serde(rename = "sandbox.created")]
-    SandboxCreated {
-        id: String,
-        thread_id: (),
-        created_at: String,
-        sandbox_id: String,
-    },
+    SandboxCreated { id: String, thread_id: (), created_at: String, sandbox_id: String },
     #[serde(rename = "tool.approval_required")]
     ApprovalRequired(Required),
     #[serde(rename = "tool.response_required")]
@@ -235,11 +209,7 @@ pub(crate) struct Function {
 #[serde(tag = "type")]
 pub(crate) enum ToolInfo {
     #[serde(rename = "mcp")]
-    Mcp {
-        server_id: &'static str,
-        server_name: &'static str,
-        name: &'static str,
-    },
+    Mcp { server_id: &'static str, server_name: &'static str, name: &'static str },
     #[serde(rename = "truefoundry-system")]
     System { name: &'static str },
 }
@@ -247,11 +217,9 @@ pub(crate) enum ToolInfo {
 impl From<Tool> for ToolInfo {
     fn from(tool: Tool) -> Self {
         match tool {
-            Tool::Remote { server, name } => Self::Mcp {
-                server_id: server.id,
-                server_name: server.name,
-                name,
-            },
+            Tool::Remote { server, name } => {
+                Self::Mcp { server_id: server.id, server_name: server.name, name }
+            }
             Tool::System { name } => Self::System { name },
         }
     }

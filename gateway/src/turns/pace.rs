@@ -18,11 +18,7 @@ pub(crate) struct Pace {
 
 impl Pace {
     pub(crate) fn new(beat: Duration) -> Self {
-        Self {
-            beat,
-            due: Instant::now(),
-            since_breath: 0,
-        }
+        Self { beat, due: Instant::now(), since_breath: 0 }
     }
 
     /// Waits for this many beats.

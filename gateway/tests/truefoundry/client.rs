@@ -40,13 +40,7 @@ pub(crate) fn fast() -> Config {
 
 /// Settings with a pause between events.
 pub(crate) fn paced(delay: Duration) -> Config {
-    Config {
-        delivery: Delivery {
-            delay: Some(delay),
-            ..Delivery::default()
-        },
-        ..Config::default()
-    }
+    Config { delivery: Delivery { delay: Some(delay), ..Delivery::default() }, ..Config::default() }
 }
 
 impl Gateway {
@@ -55,20 +49,12 @@ impl Gateway {
         let address = listener.local_addr().expect("an address").to_string();
         tokio::spawn(serve(listener, config));
         let client = reqwest::Client::builder().timeout(PATIENCE).build();
-        Self {
-            address,
-            client: client.expect("a client"),
-            token: "test".to_owned(),
-        }
+        Self { address, client: client.expect("a client"), token: "test".to_owned() }
     }
 
     /// The same gateway, used with another token.
     pub(crate) fn with_token(&self, token: &str) -> Self {
-        Self {
-            address: self.address.clone(),
-            client: self.client.clone(),
-            token: token.to_owned(),
-        }
+        Self { address: self.address.clone(), client: self.client.clone(), token: token.to_owned() }
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
@@ -162,10 +148,7 @@ impl Answer {
 
 /// The string of a value.
 pub(crate) fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .unwrap_or_else(|| panic!("not a string: {value}"))
-        .to_owned()
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
 /// Reads frames in exactly the form that the protocol gives them; comments are skipped.
@@ -219,10 +202,7 @@ pub(crate) fn said(events: &[Numbered]) -> String {
 /// Answers for everything that a paused turn asks: this decision, this response.
 pub(crate) fn answers(paused: &[Numbered], approval: &Value, response: &str) -> Value {
     let mut items = Vec::new();
-    for action in state(paused)["required_actions"]
-        .as_array()
-        .expect("actions")
-    {
+    for action in state(paused)["required_actions"].as_array().expect("actions") {
         for call in action["tool_calls"].as_array().expect("calls") {
             let mut item = json!({"thread_id": action["thread_id"], "tool_call_id": call["id"]});
             if action["type"] == "tool.approval_required" {

@@ -18,13 +18,8 @@ async fn chunks(gateway: &Gateway, query: &str, headers: &str, text: &str) -> Ve
          content-type: application/json\r\ncontent-length: {}\r\n{headers}\r\n",
         body.len()
     );
-    let mut socket = TcpStream::connect(&gateway.address)
-        .await
-        .expect("a connection");
-    socket
-        .write_all((head + &body).as_bytes())
-        .await
-        .expect("sent");
+    let mut socket = TcpStream::connect(&gateway.address).await.expect("a connection");
+    socket.write_all((head + &body).as_bytes()).await.expect("sent");
     let mut bytes = Vec::new();
     let read = timeout(Duration::from_secs(20), socket.read_to_end(&mut bytes));
     read.await.expect("in time").expect("read");
@@ -45,21 +40,14 @@ async fn chunks(gateway: &Gateway, query: &str, headers: &str, text: &str) -> Ve
 }
 
 fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
-    bytes
-        .windows(pattern.len())
-        .position(|window| window == pattern)
+    bytes.windows(pattern.len()).position(|window| window == pattern)
 }
 
 /// What all chunks together say, and that it is a whole turn.
 fn whole(chunks: &[Vec<u8>]) -> usize {
     let text = String::from_utf8(chunks.concat()).expect("UTF-8");
     let events = events(&text);
-    assert!(
-        events
-            .iter()
-            .zip(1..)
-            .all(|(event, number)| event.number == number)
-    );
+    assert!(events.iter().zip(1..).all(|(event, number)| event.number == number));
     assert_eq!(events.last().expect("an event").event["type"], "turn.done");
     events.len()
 }
@@ -81,21 +69,16 @@ async fn chunks_have_exactly_the_size_asked_for() {
 async fn small_chunks_cut_characters() {
     let gateway = Gateway::start(fast()).await;
     let chunks = chunks(&gateway, "", "x-turnwire-chunk-bytes: 5\r\n", "unicode").await;
-    let torn = chunks
-        .iter()
-        .filter(|chunk| std::str::from_utf8(chunk).is_err())
-        .count();
+    let torn = chunks.iter().filter(|chunk| std::str::from_utf8(chunk).is_err()).count();
     assert!(torn > 20, "{torn} chunks end inside a character");
 }
 
 #[tokio::test]
 async fn a_batch_is_this_many_events() {
     let gateway = Gateway::start(fast()).await;
-    for (query, headers, size) in [
-        ("?batch=1", "", 1),
-        ("?batch=7&chunk_bytes=0", "", 7),
-        ("?batch=9", "x-turnwire-batch: 3\r\n", 3),
-    ] {
+    for (query, headers, size) in
+        [("?batch=1", "", 1), ("?batch=7&chunk_bytes=0", "", 7), ("?batch=9", "x-turnwire-batch: 3\r\n", 3)]
+    {
         let chunks = chunks(&gateway, query, headers, "long 40").await;
         assert_eq!(whole(&chunks), 45);
         let counts: Vec<usize> = chunks
@@ -113,12 +96,7 @@ async fn settings_that_make_no_sense_are_refused() {
     let gateway = Gateway::start(fast()).await;
     let session = gateway.session().await;
     let body = json!({"input": [{"type": "user.message", "content": "plain"}]});
-    let answer = gateway
-        .post(&format!("{session}/turns?batch=all"), body)
-        .await;
+    let answer = gateway.post(&format!("{session}/turns?batch=all"), body).await;
     assert_eq!(answer.status, 400);
-    assert_eq!(
-        answer.error(),
-        "batch must be a number that is not negative, got `all`"
-    );
+    assert_eq!(answer.error(), "batch must be a number that is not negative, got `all`");
 }

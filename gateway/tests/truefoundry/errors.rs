@@ -50,11 +50,9 @@ async fn unknown_routes_are_named() {
 #[tokio::test]
 async fn unreadable_bodies_are_refused() {
     let gateway = Gateway::start(fast()).await;
-    for (body, part) in [
-        ("{\"agent_name\":", "Malformed JSON"),
-        ("[]", "expected a JSON object"),
-        ("", "agent_name"),
-    ] {
+    for (body, part) in
+        [("{\"agent_name\":", "Malformed JSON"), ("[]", "expected a JSON object"), ("", "agent_name")]
+    {
         let request = gateway.request(Method::POST, SESSIONS).body(body);
         let answer = Answer::read(request).await;
         assert_eq!(answer.status, 400, "{body}");
@@ -86,17 +84,11 @@ async fn unknown_sessions_are_named_everywhere() {
     }
     for path in ["/cancel", "/turns", "/turns/x/subscribe"] {
         let answer = gateway.post(&format!("{session}{path}"), json!({})).await;
-        assert_eq!(
-            (answer.status.as_u16(), answer.error().as_str()),
-            (404, "Session not found: nobody")
-        );
+        assert_eq!((answer.status.as_u16(), answer.error().as_str()), (404, "Session not found: nobody"));
     }
     let known = gateway.session().await;
     for path in ["/turns/x", "/turns/x/events"] {
         let answer = gateway.get(&format!("{known}{path}")).await;
-        assert_eq!(
-            (answer.status.as_u16(), answer.error().as_str()),
-            (404, "Turn not found: x")
-        );
+        assert_eq!((answer.status.as_u16(), answer.error().as_str()), (404, "Turn not found: x"));
     }
 }

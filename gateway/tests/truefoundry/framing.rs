@@ -16,17 +16,9 @@ async fn a_stream_is_frames_of_data_and_id() {
     assert_eq!(answer.headers["cache-control"], "no-cache");
     assert_eq!(answer.headers["connection"], "keep-alive");
     assert_eq!(answer.headers["transfer-encoding"], "chunked");
-    assert!(
-        answer
-            .text
-            .starts_with("data: {\"type\":\"turn.created\",\"id\":\"")
-    );
+    assert!(answer.text.starts_with("data: {\"type\":\"turn.created\",\"id\":\""));
     let mut frames = answer.text.split("\n\n").collect::<Vec<_>>();
-    assert_eq!(
-        frames.pop(),
-        Some(""),
-        "the stream ends right after a blank line"
-    );
+    assert_eq!(frames.pop(), Some(""), "the stream ends right after a blank line");
     for (index, frame) in frames.iter().enumerate() {
         let lines: Vec<&str> = frame.split('\n').collect();
         assert_eq!(lines.len(), 2, "{frame}");
@@ -47,10 +39,7 @@ async fn silence_is_broken_by_a_comment() {
     let answer = gateway.post(&format!("{session}/turns"), body).await;
     let pings = answer.text.matches(": ping\n\n").count();
     assert!(pings >= 4, "{pings} pings in four pauses of 250 ms");
-    let numbers: Vec<u64> = events(&answer.text)
-        .iter()
-        .map(|frame| frame.number)
-        .collect();
+    let numbers: Vec<u64> = events(&answer.text).iter().map(|frame| frame.number).collect();
     assert_eq!(numbers, (1..=6).collect::<Vec<_>>());
 }
 
@@ -61,17 +50,9 @@ async fn a_hundred_thousand_deltas_pass_quickly() {
     let events = gateway.say(&session, "long").await;
     // Created, connected, the empty message, the end of the message, done.
     assert_eq!(events.len(), 100_000 + 5);
-    assert!(
-        events
-            .iter()
-            .zip(1..)
-            .all(|(event, number)| event.number == number)
-    );
+    assert!(events.iter().zip(1..).all(|(event, number)| event.number == number));
     let text = crate::client::said(&events);
-    assert_eq!(
-        crate::client::state(&events)["output"]["content"],
-        text.as_str()
-    );
+    assert_eq!(crate::client::state(&events)["output"]["content"], text.as_str());
 }
 
 #[tokio::test]
@@ -89,9 +70,6 @@ async fn the_pause_between_events_is_set_by_the_request() {
         let answer = crate::client::Answer::read(request.json(&body)).await;
         assert_eq!(answer.events().len(), 25);
         let elapsed = started.elapsed().as_millis();
-        assert!(
-            (230..5000).contains(&elapsed),
-            "{path}: {elapsed} ms for 24 pauses of 10 ms"
-        );
+        assert!((230..5000).contains(&elapsed), "{path}: {elapsed} ms for 24 pauses of 10 ms");
     }
 }

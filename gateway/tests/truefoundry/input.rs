@@ -6,9 +6,7 @@ use crate::client::{Gateway, Numbered, answers, fast, state, text};
 
 /// Sends an input; gives status and message of the refusal.
 async fn refused(gateway: &Gateway, session: &str, input: Value) -> (u16, String) {
-    let answer = gateway
-        .post(&format!("{session}/turns"), json!({ "input": input }))
-        .await;
+    let answer = gateway.post(&format!("{session}/turns"), json!({ "input": input })).await;
     (answer.status.as_u16(), answer.error())
 }
 
@@ -94,16 +92,8 @@ async fn all_that_is_pending_must_be_answered() {
         assert_eq!(refused(&gateway, &session, input).await, (status, message));
     }
     let without_input = gateway.post(&format!("{session}/turns"), json!({})).await;
-    assert!(
-        without_input
-            .error()
-            .contains("must resolve all pending tool calls")
-    );
-    assert_eq!(
-        gateway.get(&format!("{session}/turns")).await.ids().len(),
-        1,
-        "nothing was kept"
-    );
+    assert!(without_input.error().contains("must resolve all pending tool calls"));
+    assert_eq!(gateway.get(&format!("{session}/turns")).await.ids().len(), 1, "nothing was kept");
     let body = answers(&paused, &json!({"status": "allow"}), "Nobody");
     assert_eq!(state(&gateway.turn(&session, body).await)["status"], "done");
 }
@@ -111,26 +101,17 @@ async fn all_that_is_pending_must_be_answered() {
 #[tokio::test]
 async fn the_sibling_dialect_has_other_statuses() {
     let gateway = Gateway::start(fast()).await;
-    let created = gateway
-        .post("/api/v1/sessions", json!({"agent": {"name": "a"}}))
-        .await;
+    let created = gateway.post("/api/v1/sessions", json!({"agent": {"name": "a"}})).await;
     let session = format!("/api/v1/sessions/{}", text(&created.data()["id"]));
     let paused = gateway.say(&session, "mixed").await;
     let (question, consent) = calls(&paused);
     for (input, [_, status], message) in cases(&question, &consent) {
-        let message = if input.is_null() {
-            "input must not be null".to_owned()
-        } else {
-            message
-        };
+        let message = if input.is_null() { "input must not be null".to_owned() } else { message };
         assert_eq!(refused(&gateway, &session, input).await, (status, message));
     }
     let body = json!({"input": [message("plain")], "previous_turn_id": null});
     let answer = gateway.post(&format!("{session}/turns"), body).await;
-    assert_eq!(
-        (answer.status.as_u16(), answer.error().as_str()),
-        (400, "previous_turn_id must not be null")
-    );
+    assert_eq!((answer.status.as_u16(), answer.error().as_str()), (400, "previous_turn_id must not be null"));
 }
 
 #[tokio::test]
@@ -139,35 +120,17 @@ async fn items_must_have_content_and_a_known_form() {
     let session = gateway.session().await;
     let parts = |parts: Value| json!([{"type": "user.message", "content": parts}]);
     for (input, part_of_message) in [
-        (
-            json!([message("  ")]),
-            "thread main: messages[0] user message has empty content",
-        ),
-        (
-            parts(json!([])),
-            "thread main: messages[0] user message has empty content",
-        ),
-        (
-            json!([message("a"), message("")]),
-            "thread main: messages[1] user message has empty content",
-        ),
+        (json!([message("  ")]), "thread main: messages[0] user message has empty content"),
+        (parts(json!([])), "thread main: messages[0] user message has empty content"),
+        (json!([message("a"), message("")]), "thread main: messages[1] user message has empty content"),
         (json!([{"type": "user.wave"}]), "user.wave"),
         (json!([{"content": "x"}]), "type"),
         (json!([{"type": "user.message"}]), "content"),
-        (
-            parts(json!(5)),
-            "content must be a string or a list of parts",
-        ),
+        (parts(json!(5)), "content must be a string or a list of parts"),
         (parts(json!([{"type": "video"}])), "video"),
-        (
-            parts(json!([{"type": "file", "name": "a", "data": "zzz"}])),
-            "file 'a' must be a data URI",
-        ),
+        (parts(json!([{"type": "file", "name": "a", "data": "zzz"}])), "file 'a' must be a data URI"),
         (json!("hello"), "sequence"),
-        (
-            json!([approval("main", "call_x")]),
-            "no pending approval for tool_call_id 'call_x'",
-        ),
+        (json!([approval("main", "call_x")]), "no pending approval for tool_call_id 'call_x'"),
         (
             json!([{"type": "user.tool_response", "thread_id": "main", "tool_call_id": "c", "content": ""}]),
             "must not be empty",
@@ -181,13 +144,7 @@ async fn items_must_have_content_and_a_known_form() {
         assert_eq!(status, 400, "{error}");
         assert!(error.contains(part_of_message), "{error}");
     }
-    assert!(
-        gateway
-            .get(&format!("{session}/turns"))
-            .await
-            .ids()
-            .is_empty()
-    );
+    assert!(gateway.get(&format!("{session}/turns")).await.ids().is_empty());
 }
 
 #[tokio::test]
@@ -198,10 +155,7 @@ async fn a_refused_input_does_not_cancel_what_runs() {
     let turn = gateway.post(&format!("{session}/turns"), body).await.data();
     refused(&gateway, &session, json!([message(" ")])).await;
     let path = format!("{session}/turns/{}", text(&turn["id"]));
-    assert_eq!(
-        gateway.get(&path).await.data()["state"]["status"],
-        "running"
-    );
+    assert_eq!(gateway.get(&path).await.data()["state"]["status"], "running");
 }
 
 #[tokio::test]

@@ -37,86 +37,39 @@ async fn it_prints_its_address_and_ends_at_once() {
     for signal in ["-TERM", "-INT"] {
         let (mut program, line) = start(&["--log", "--token", "very-secret"]);
         let url = line.strip_suffix('\n').expect("one line");
-        assert!(
-            url.starts_with("http://127.0.0.1:") && url.ends_with('/') && !url.contains(":0/"),
-            "{url}"
-        );
+        assert!(url.starts_with("http://127.0.0.1:") && url.ends_with('/') && !url.contains(":0/"), "{url}");
         let client = reqwest::Client::new();
         let sessions = format!("{url}acme/v1/agents/sessions");
-        let post = |path: String, body| {
-            client
-                .post(path)
-                .bearer_auth("very-secret")
-                .json(&body)
-                .send()
-        };
-        let created = post(
-            format!("{sessions}?token=very-secret"),
-            json!({"agent_name": "a"}),
-        )
-        .await;
+        let post = |path: String, body| client.post(path).bearer_auth("very-secret").json(&body).send();
+        let created = post(format!("{sessions}?token=very-secret"), json!({"agent_name": "a"})).await;
         let created: serde_json::Value = created.expect("an answer").json().await.expect("JSON");
-        let turns = format!(
-            "{sessions}/{}/turns",
-            created["data"]["id"].as_str().expect("an id")
-        );
+        let turns = format!("{sessions}/{}/turns", created["data"]["id"].as_str().expect("an id"));
         let body = json!({"input": [{"type": "user.message", "content": "slow"}]});
         let mut stream = post(turns, body).await.expect("an open stream");
         stream.chunk().await.expect("bytes").expect("a frame");
         let started = Instant::now();
         let pid = program.0.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args([signal, &pid])
-                .status()
-                .expect("sent")
-                .success()
-        );
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("sent").success());
         let status = program.0.wait().expect("an end");
         assert!(status.success(), "{status}");
         assert!(started.elapsed() < Duration::from_secs(2));
         let mut log = String::new();
-        program
-            .0
-            .stderr
-            .as_mut()
-            .expect("a pipe")
-            .read_to_string(&mut log)
-            .expect("text");
+        program.0.stderr.as_mut().expect("a pipe").read_to_string(&mut log).expect("text");
         let lines: Vec<&str> = log.lines().collect();
         assert_eq!(lines.len(), 2, "{log}");
-        assert!(
-            lines[0].contains("POST /acme/v1/agents/sessions 201"),
-            "{log}"
-        );
+        assert!(lines[0].contains("POST /acme/v1/agents/sessions 201"), "{log}");
         assert!(!log.contains("very-secret"));
         let mut rest = String::new();
-        program
-            .0
-            .stdout
-            .as_mut()
-            .expect("a pipe")
-            .read_to_string(&mut rest)
-            .expect("text");
+        program.0.stdout.as_mut().expect("a pipe").read_to_string(&mut rest).expect("text");
         assert_eq!(rest, "", "one line only");
     }
 }
 
 #[test]
 fn it_explains_itself() {
-    let output = Command::new(env!("CARGO_BIN_EXE_turnwire-gateway"))
-        .arg("--help")
-        .output();
+    let output = Command::new(env!("CARGO_BIN_EXE_turnwire-gateway")).arg("--help").output();
     let help = String::from_utf8(output.expect("run").stdout).expect("text");
-    for option in [
-        "--listen",
-        "--token",
-        "--www",
-        "--log",
-        "--delay-ms",
-        "--chunk-bytes",
-        "--batch",
-    ] {
+    for option in ["--listen", "--token", "--www", "--log", "--delay-ms", "--chunk-bytes", "--batch"] {
         assert!(help.contains(option), "{option}");
     }
 }

@@ -19,17 +19,11 @@ async fn a_cursor_leaves_out_what_was_seen() {
     let gateway = Gateway::start(fast()).await;
     let (turn, all) = finished(&gateway).await;
     let path = format!("{turn}/subscribe");
-    for body in [
-        json!({}),
-        json!({"after_sequence_number": 0}),
-        json!({"after_sequence_number": null}),
-    ] {
+    for body in [json!({}), json!({"after_sequence_number": 0}), json!({"after_sequence_number": null})] {
         assert_eq!(gateway.post(&path, body).await.events(), all);
     }
     let after = async |number: u64| {
-        let answer = gateway
-            .post(&path, json!({"after_sequence_number": number}))
-            .await;
+        let answer = gateway.post(&path, json!({"after_sequence_number": number})).await;
         assert_eq!(answer.headers["content-type"], "text/event-stream");
         answer.events()
     };
@@ -85,15 +79,9 @@ async fn a_stream_is_gone_some_time_after_the_end() {
     let gateway = Gateway::start(config).await;
     let (turn, all) = finished(&gateway).await;
     let path = format!("{turn}/subscribe");
-    assert_eq!(
-        gateway.post(&path, json!({})).await.events(),
-        all,
-        "still there"
-    );
+    assert_eq!(gateway.post(&path, json!({})).await.events(), all, "still there");
     let answer = loop {
-        let answer = gateway
-            .post(&path, json!({"after_sequence_number": 3}))
-            .await;
+        let answer = gateway.post(&path, json!({"after_sequence_number": 3})).await;
         if answer.status != 200 {
             break answer;
         }
@@ -101,10 +89,7 @@ async fn a_stream_is_gone_some_time_after_the_end() {
     };
     assert_eq!(answer.status, 412);
     let message = answer.error();
-    assert!(
-        message.starts_with("Cannot read from stream, stream does not exist anymore: "),
-        "{message}"
-    );
+    assert!(message.starts_with("Cannot read from stream, stream does not exist anymore: "), "{message}");
     assert_eq!(gateway.get(&turn).await.data()["state"]["status"], "done");
     assert_eq!(gateway.get(&format!("{turn}/events")).await.ids().len(), 2);
 }
@@ -113,11 +98,6 @@ async fn a_stream_is_gone_some_time_after_the_end() {
 async fn an_unknown_turn_has_no_stream() {
     let gateway = Gateway::start(fast()).await;
     let session = gateway.session().await;
-    let answer = gateway
-        .post(&format!("{session}/turns/nobody/subscribe"), json!({}))
-        .await;
-    assert_eq!(
-        (answer.status.as_u16(), answer.error().as_str()),
-        (404, "Turn not found: nobody")
-    );
+    let answer = gateway.post(&format!("{session}/turns/nobody/subscribe"), json!({})).await;
+    assert_eq!((answer.status.as_u16(), answer.error().as_str()), (404, "Turn not found: nobody"));
 }

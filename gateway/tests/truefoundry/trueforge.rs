@@ -10,9 +10,7 @@ use crate::client::{Answer, Gateway, fast, of_type, paced, said, text};
 const SESSIONS: &str = "/api/v1/sessions";
 
 async fn create(gateway: &Gateway) -> String {
-    let answer = gateway
-        .post(SESSIONS, json!({"agent": {"name": "support-bot"}}))
-        .await;
+    let answer = gateway.post(SESSIONS, json!({"agent": {"name": "support-bot"}})).await;
     assert_eq!(answer.status, 201);
     format!("{SESSIONS}/{}", text(&answer.data()["id"]))
 }
@@ -20,41 +18,20 @@ async fn create(gateway: &Gateway) -> String {
 #[tokio::test]
 async fn sessions_name_their_agent_or_describe_it() {
     let gateway = Gateway::start(fast()).await;
-    let named = gateway
-        .post(SESSIONS, json!({"agent": {"name": "bot"}}))
-        .await
-        .data();
-    assert_eq!(
-        named["agent"],
-        json!({"type": "reference", "id": "agent-bot", "name": "bot"})
-    );
-    assert_eq!(
-        (&named["created_by"], &named["title"]),
-        (&json!("developer"), &Value::Null)
-    );
+    let named = gateway.post(SESSIONS, json!({"agent": {"name": "bot"}})).await.data();
+    assert_eq!(named["agent"], json!({"type": "reference", "id": "agent-bot", "name": "bot"}));
+    assert_eq!((&named["created_by"], &named["title"]), (&json!("developer"), &Value::Null));
     assert_eq!(text(&named["id"]).len(), 26, "a bare ULID");
     let spec = json!({"model": {"name": "m"}});
-    let inline = gateway
-        .post(SESSIONS, json!({"agent": {"spec": spec}}))
-        .await
-        .data();
+    let inline = gateway.post(SESSIONS, json!({"agent": {"spec": spec}})).await.data();
     assert_eq!(inline["agent"], json!({"type": "inline", "spec": spec}));
     let path = format!("{SESSIONS}/{}", text(&inline["id"]));
     let other = json!({"model": {"name": "n"}});
-    let changed = gateway
-        .send(Method::PATCH, &path, json!({"agent": {"spec": other}}))
-        .await;
+    let changed = gateway.send(Method::PATCH, &path, json!({"agent": {"spec": other}})).await;
     assert_eq!(changed.data()["agent"]["spec"], other);
-    assert_eq!(
-        gateway.post(SESSIONS, json!({"agent": {}})).await.status,
-        400
-    );
+    assert_eq!(gateway.post(SESSIONS, json!({"agent": {}})).await.status, 400);
     let as_gateway = format!("/acme/v1/agents/sessions/{}", text(&named["id"]));
-    assert_eq!(
-        gateway.get(&as_gateway).await.status,
-        404,
-        "another surface"
-    );
+    assert_eq!(gateway.get(&as_gateway).await.status, 404, "another surface");
 }
 
 #[tokio::test]
@@ -92,28 +69,16 @@ async fn subscribing_is_a_get_in_which_the_header_wins() {
     let gateway = Gateway::start(fast()).await;
     let session = create(&gateway).await;
     let all = gateway.say(&session, "long 20").await;
-    let path = format!(
-        "{session}/turns/{}/subscribe",
-        text(&all[0].event["turn_id"])
-    );
+    let path = format!("{session}/turns/{}/subscribe", text(&all[0].event["turn_id"]));
     assert_eq!(gateway.get(&path).await.events(), all);
-    assert_eq!(
-        gateway
-            .get(&format!("{path}?after_sequence_number=5"))
-            .await
-            .events(),
-        all[5..]
-    );
+    assert_eq!(gateway.get(&format!("{path}?after_sequence_number=5")).await.events(), all[5..]);
     let with_header = |header: &str| {
         let request = gateway.request(Method::GET, &format!("{path}?after_sequence_number=5"));
         Answer::read(request.header("last-event-id", header))
     };
     assert_eq!(with_header("9").await.events(), all[9..]);
     let bad = with_header("x").await;
-    assert_eq!(
-        (bad.status.as_u16(), bad.error().as_str()),
-        (400, "Invalid Last-Event-Id header")
-    );
+    assert_eq!((bad.status.as_u16(), bad.error().as_str()), (400, "Invalid Last-Event-Id header"));
     let post = gateway.post(&path, json!({})).await;
     assert_eq!(post.status, 404, "there is no POST here");
 }
@@ -125,16 +90,9 @@ async fn events_include_the_turn_itself_and_what_runs() {
     let body = json!({"input": [{"type": "user.message", "content": "slow"}], "stream": false});
     let turn = gateway.post(&format!("{session}/turns"), body).await.data();
     tokio::time::sleep(Duration::from_millis(250)).await;
-    let of_turn = gateway
-        .get(&format!("{session}/turns/{}/events", text(&turn["id"])))
-        .await;
-    let kinds: Vec<String> = of_turn
-        .data()
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|event| text(&event["type"]))
-        .collect();
+    let of_turn = gateway.get(&format!("{session}/turns/{}/events", text(&turn["id"]))).await;
+    let kinds: Vec<String> =
+        of_turn.data().as_array().expect("a list").iter().map(|event| text(&event["type"])).collect();
     assert_eq!(kinds, ["turn.created", "mcp.initialize"]);
     assert_eq!(of_turn.json()["pagination"]["limit"], 100);
     let of_session = gateway.get(&format!("{session}/events")).await.data();
@@ -150,17 +108,8 @@ async fn sandbox_files_belong_to_a_turn() {
     assert_eq!(of_type(&events, "sandbox.created").len(), 1);
     assert!(said(&events).contains("/workspace/uptime.csv"));
     let file = |turn: &Value| {
-        format!(
-            "{session}/turns/{}/download-sandbox-file?path=/workspace/uptime.csv",
-            text(turn)
-        )
+        format!("{session}/turns/{}/download-sandbox-file?path=/workspace/uptime.csv", text(turn))
     };
-    assert_eq!(
-        gateway.get(&file(&events[0].event["turn_id"])).await.status,
-        200
-    );
-    assert_eq!(
-        gateway.get(&file(&plain[0].event["turn_id"])).await.status,
-        404
-    );
+    assert_eq!(gateway.get(&file(&events[0].event["turn_id"])).await.status, 200);
+    assert_eq!(gateway.get(&file(&plain[0].event["turn_id"])).await.status, 404);
 }

@@ -26,10 +26,7 @@ async fn a_turn_without_a_stream_runs_by_itself() {
     let turn = answer.data();
     assert_eq!(turn["state"], json!({"status": "running"}));
     assert_eq!(turn["previous_turn_id"], Value::Null);
-    assert_eq!(
-        turn["input"],
-        json!([{"type": "user.message", "content": "plain"}])
-    );
+    assert_eq!(turn["input"], json!([{"type": "user.message", "content": "plain"}]));
     assert_eq!(turn["created_by_subject"]["subject_id"], "developer");
     let path = format!("{session}/turns/{}", text(&turn["id"]));
     let state = loop {
@@ -53,10 +50,7 @@ async fn ids_have_the_form_of_the_gateway() {
     let parts: Vec<&str> = id.split('.').collect();
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
     assert_eq!((parts[1], lengths), ("g", vec![26, 1, 6]));
-    let ids: Vec<String> = events
-        .iter()
-        .map(|event| text(&event.event["id"]))
-        .collect();
+    let ids: Vec<String> = events.iter().map(|event| text(&event.event["id"])).collect();
     assert!(ids.is_sorted(), "ids sort by creation");
 }
 
@@ -67,27 +61,15 @@ async fn events_carry_their_required_fields() {
     let events = gateway.say(&session, "plain").await;
     let created = &events[0].event;
     assert_eq!(created["state"], json!({"status": "running"}));
-    assert_eq!(
-        created["created_by"]["subject_slug"],
-        "developer@example.com"
-    );
+    assert_eq!(created["created_by"]["subject_slug"], "developer@example.com");
     assert_eq!(created["previous_turn_id"], Value::Null);
     assert_eq!(created["thread_id"], Value::Null);
     assert_eq!(created["input"][0]["content"], "plain");
-    let base = of_type(&events, "model.message")[0]
-        .as_object()
-        .expect("an object");
+    let base = of_type(&events, "model.message")[0].as_object().expect("an object");
     let fields: Vec<&str> = base.keys().map(String::as_str).collect();
-    assert_eq!(
-        fields,
-        ["created_at", "id", "thread_id", "type"],
-        "the base is empty"
-    );
+    assert_eq!(fields, ["created_at", "id", "thread_id", "type"], "the base is empty");
     let deltas = of_type(&events, "model.message.delta");
-    let stamped = deltas
-        .iter()
-        .filter(|delta| delta.get("created_at").is_some())
-        .count();
+    let stamped = deltas.iter().filter(|delta| delta.get("created_at").is_some()).count();
     assert_eq!(stamped, 1, "only the first delta has a time");
     let last = deltas.last().expect("a delta");
     assert_eq!(last["finish_reason"], "stop");
@@ -120,10 +102,7 @@ async fn turns_are_chained() {
     let mut unknown = message("plain");
     unknown["previous_turn_id"] = json!("nobody");
     let refused = gateway.post(&format!("{session}/turns"), unknown).await;
-    assert_eq!(
-        (refused.status.as_u16(), refused.error().as_str()),
-        (404, "Turn not found: nobody")
-    );
+    assert_eq!((refused.status.as_u16(), refused.error().as_str()), (404, "Turn not found: nobody"));
 }
 
 #[tokio::test]
@@ -146,18 +125,9 @@ async fn lists_of_turns_follow_the_last_branch() {
     let rest = gateway.get(&format!("{turns}?page_token={next}")).await;
     assert_eq!(rest.ids(), all[10..]);
     assert_eq!(gateway.get(&format!("{turns}?limit=26")).await.status, 400);
-    assert_eq!(
-        gateway.get(&format!("{turns}?page_token=x")).await.status,
-        400
-    );
+    assert_eq!(gateway.get(&format!("{turns}?page_token=x")).await.status, 400);
     let empty = gateway.session().await;
-    assert!(
-        gateway
-            .get(&format!("{empty}/turns"))
-            .await
-            .ids()
-            .is_empty()
-    );
+    assert!(gateway.get(&format!("{empty}/turns")).await.ids().is_empty());
 }
 
 #[tokio::test]
@@ -166,13 +136,8 @@ async fn cancel_ends_a_turn_and_may_be_repeated() {
     let session = gateway.session().await;
     let cancel = format!("{session}/cancel");
     let nothing = gateway.post(&cancel, json!({})).await;
-    assert_eq!(
-        (nothing.status.as_u16(), nothing.text.as_str()),
-        (200, "{}")
-    );
-    let mut stream = gateway
-        .open(&format!("{session}/turns"), message("slow"))
-        .await;
+    assert_eq!((nothing.status.as_u16(), nothing.text.as_str()), (200, "{}"));
+    let mut stream = gateway.open(&format!("{session}/turns"), message("slow")).await;
     let mut text = String::new();
     while !text.contains("id: 5\n") {
         let bytes = stream.chunk().await.expect("bytes").expect("more");
@@ -182,23 +147,13 @@ async fn cancel_ends_a_turn_and_may_be_repeated() {
     assert_eq!(gateway.post(&cancel, json!({})).await.text, "{}");
     text += &stream.text().await.expect("the rest");
     let events = events(&text);
-    assert!(
-        events
-            .iter()
-            .zip(1..)
-            .all(|(event, number)| event.number == number)
-    );
+    assert!(events.iter().zip(1..).all(|(event, number)| event.number == number));
     assert_eq!(state(&events)["status"], "cancelled");
     assert_eq!(state(&events)["reason"], "client-cancelled");
     assert!(events.len() < 15, "{} events", events.len());
     let turn = format!("{session}/turns/{}", turn_id(&events));
     let kept = gateway.get(&format!("{turn}/events")).await.data();
-    let kept: Vec<_> = kept
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|event| event["type"].clone())
-        .collect();
+    let kept: Vec<_> = kept.as_array().expect("a list").iter().map(|event| event["type"].clone()).collect();
     assert_eq!(kept, ["mcp.initialize"], "the partial message is not kept");
     gateway.post(&cancel, json!({})).await;
     assert_eq!(gateway.get(&turn).await.data()["state"], *state(&events));
@@ -210,16 +165,11 @@ async fn cancel_ends_a_turn_and_may_be_repeated() {
 async fn a_new_turn_cancels_the_running_one() {
     let gateway = Gateway::start(paced(Duration::from_millis(40))).await;
     let session = gateway.session().await;
-    let stream = gateway
-        .open(&format!("{session}/turns"), message("slow"))
-        .await;
+    let stream = gateway.open(&format!("{session}/turns"), message("slow")).await;
     let second = gateway.say(&session, "long 3").await;
     let first = events(&stream.text().await.expect("a stream"));
     assert_eq!(state(&first)["reason"], "cancelled-for-next-turn");
-    assert_eq!(
-        second[0].event["previous_turn_id"],
-        turn_id(&first).as_str()
-    );
+    assert_eq!(second[0].event["previous_turn_id"], turn_id(&first).as_str());
     assert_eq!(state(&second)["status"], "done");
 }
 
@@ -227,21 +177,13 @@ async fn a_new_turn_cancels_the_running_one() {
 async fn a_turn_runs_on_without_its_client() {
     let gateway = Gateway::start(paced(Duration::from_millis(20))).await;
     let session = gateway.session().await;
-    let mut stream = gateway
-        .open(&format!("{session}/turns"), message("long 30"))
-        .await;
+    let mut stream = gateway.open(&format!("{session}/turns"), message("long 30")).await;
     let first = stream.chunk().await.expect("bytes").expect("a frame");
     let first = events(std::str::from_utf8(&first).expect("whole frames"));
     drop(stream);
     let turn = format!("{session}/turns/{}", turn_id(&first));
-    assert_eq!(
-        gateway.get(&turn).await.data()["state"]["status"],
-        "running"
-    );
-    let rest = gateway
-        .post(&format!("{turn}/subscribe"), json!({}))
-        .await
-        .events();
+    assert_eq!(gateway.get(&turn).await.data()["state"]["status"], "running");
+    let rest = gateway.post(&format!("{turn}/subscribe"), json!({})).await.events();
     assert_eq!(rest.len(), 35);
     assert_eq!(state(&rest)["status"], "done");
 }

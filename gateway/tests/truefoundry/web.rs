@@ -27,13 +27,8 @@ async fn preflights_are_answered_without_a_token() {
         assert_eq!(answer.status, 200, "{path}");
         assert_eq!(answer.headers["access-control-allow-origin"], "*");
         assert_eq!(answer.headers["access-control-allow-headers"], wanted);
-        let methods = answer.headers["access-control-allow-methods"]
-            .to_str()
-            .expect("text");
-        assert!(
-            methods.split(',').any(|allowed| allowed == method),
-            "{methods}"
-        );
+        let methods = answer.headers["access-control-allow-methods"].to_str().expect("text");
+        assert!(methods.split(',').any(|allowed| allowed == method), "{methods}");
     }
 }
 
@@ -44,20 +39,13 @@ async fn every_answer_can_be_read_by_a_page() {
     let gateway = Gateway::start(config).await;
     let readable = |headers: &HeaderMap| {
         assert_eq!(headers["access-control-allow-origin"], "*");
-        let exposed = headers["access-control-expose-headers"]
-            .to_str()
-            .expect("text");
+        let exposed = headers["access-control-expose-headers"].to_str().expect("text");
         assert_eq!(exposed, "retry-after,x-request-id");
         assert!(headers.contains_key("x-request-id"));
     };
     let session = gateway.session().await;
     let body = json!({"input": [{"type": "user.message", "content": "plain"}]});
-    readable(
-        &gateway
-            .post(&format!("{session}/turns"), body)
-            .await
-            .headers,
-    );
+    readable(&gateway.post(&format!("{session}/turns"), body).await.headers);
     readable(&gateway.get("/nowhere").await.headers);
     readable(&gateway.with_token("wrong").get(&session).await.headers);
 }
@@ -66,11 +54,9 @@ async fn every_answer_can_be_read_by_a_page() {
 async fn files_have_their_types() {
     let www = std::env::temp_dir().join(format!("turnwire-www-{}", std::process::id()));
     std::fs::create_dir_all(www.join("dist")).expect("a directory");
-    for (name, content) in [
-        ("index.html", "<p>demo"),
-        ("dist/core.wasm", "\0asm"),
-        ("dist/core.js", "export {}"),
-    ] {
+    for (name, content) in
+        [("index.html", "<p>demo"), ("dist/core.wasm", "\0asm"), ("dist/core.js", "export {}")]
+    {
         std::fs::write(www.join(name), content).expect("a file");
     }
     let mut config = fast();

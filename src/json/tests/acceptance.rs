@@ -30,11 +30,7 @@ const ACCEPTED: &[(&str, &str, &str)] = &[
         r#""\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\ud83d\uDE00\u0000\u001f""#,
         "\"\\\"\\\\/\\b\\f\\n\\r\\tA\u{e9}\u{20ac}\u{1f600}\\u0000\\u001f\"",
     ),
-    (
-        "7 unescaped",
-        "\"\u{7f}\u{80}\u{2028}\u{1f600}/'\"",
-        "\"\u{7f}\u{80}\u{2028}\u{1f600}/'\"",
-    ),
+    ("7 unescaped", "\"\u{7f}\u{80}\u{2028}\u{1f600}/'\"", "\"\u{7f}\u{80}\u{2028}\u{1f600}/'\""),
     (
         "8.2 lone surrogates are replaced",
         r#""\ud800 \udc00 \ud800\u0041 \ud800\ud83d\ude00 \udc00\ud800""#,
@@ -111,10 +107,7 @@ fn accepted() {
 #[test]
 fn rejected() {
     for (rule, text, at, what) in REJECTED {
-        let error = JsonError {
-            at: *at,
-            what: *what,
-        };
+        let error = JsonError { at: *at, what: *what };
         assert_eq!(Value::parse(text), Err(error), "{rule}: {text}");
         assert_eq!(skip(text), Err(error), "{rule}: {text}");
     }
@@ -134,11 +127,7 @@ fn cut_documents() {
 
 #[test]
 fn depth_is_limited() {
-    for (open, inside, close) in [
-        ("[", "", "]"),
-        ("{\"a\":", "1", "}"),
-        ("[{\"a\":", "1", "}]"),
-    ] {
+    for (open, inside, close) in [("[", "", "]"), ("{\"a\":", "1", "}"), ("[{\"a\":", "1", "}]")] {
         let levels = open.len() - open.replace(['[', '{'], "").len();
         let nested = |depth: usize| {
             let times = depth / levels;

@@ -55,10 +55,7 @@ fn accessors_give_their_own_kind_only() {
     let naturals: Vec<_> = elements.iter().filter_map(Value::as_u64).collect();
     assert_eq!(naturals, [17]);
     let floats: Vec<_> = elements.iter().filter_map(Value::as_f64).collect();
-    assert_eq!(
-        floats,
-        [17.0, -17.0, 1.5, 100.0, 18_446_744_073_709_551_616.0]
-    );
+    assert_eq!(floats, [17.0, -17.0, 1.5, 100.0, 18_446_744_073_709_551_616.0]);
     assert_eq!(value.get("a"), None);
 }
 
@@ -77,14 +74,8 @@ fn borrows_what_it_can() {
 fn writes_objects_member_by_member() {
     let mut out = String::from("> ");
     let mut object = ObjectWriter::new(&mut out);
-    object
-        .str("a\"", "\u{1}\u{2028}\\")
-        .u64("b", 0)
-        .bool("c", false);
-    object
-        .null("d")
-        .raw("e", "[1]")
-        .value("f", &Value::from("x"));
+    object.str("a\"", "\u{1}\u{2028}\\").u64("b", 0).bool("c", false);
+    object.null("d").raw("e", "[1]").value("f", &Value::from("x"));
     ObjectWriter::new(object.member("g")).bool("h", true).end();
     object.end();
     let json = r#"{"a\"":"\u0001U\\","b":0,"c":false,"d":null,"e":[1],"f":"x","g":{"h":true}}"#;

@@ -99,22 +99,12 @@ pub(super) fn value() -> impl Strategy<Value = Value<'static>> {
 pub(super) fn near_document() -> impl Strategy<Value = String> {
     let document = (value(), any::<bool>()).prop_map(|(value, spaced)| {
         let json = value.to_json();
-        if spaced {
-            json.replace(',', " ,\n\"a\":\t").replace(']', " ] ")
-        } else {
-            json
-        }
+        if spaced { json.replace(',', " ,\n\"a\":\t").replace(']', " ] ") } else { json }
     });
-    let edit = (
-        any::<prop::sample::Index>(),
-        0..3_usize,
-        prop::sample::select(PIECES),
-    );
+    let edit = (any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(PIECES));
     (document, vec(edit, 0..4)).prop_map(|(mut text, edits)| {
         for (place, removed, piece) in edits {
-            let starts: Vec<usize> = (0..=text.len())
-                .filter(|at| text.is_char_boundary(*at))
-                .collect();
+            let starts: Vec<usize> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
             let from = place.index(starts.len());
             let to = (from + removed).min(starts.len() - 1);
             text.replace_range(starts[from]..starts[to], piece);

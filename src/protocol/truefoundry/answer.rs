@@ -8,7 +8,7 @@ use super::spelling::default;
 use super::{canonical, spelling};
 
 /// Normalizes the answer to `call`.
-pub(super) fn normalize(call: Call, body: Value<'static>) -> Result<Value<'static>> {
+pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
     match call {
         Call::CreateSession
         | Call::GetSession
@@ -16,10 +16,9 @@ pub(super) fn normalize(call: Call, body: Value<'static>) -> Result<Value<'stati
         | Call::GetDraftSession
         | Call::UpdateDraftSession => one(body, session),
         Call::CreateTurn | Call::GetTurn => one(body, turn),
-        Call::ListSessions
-        | Call::ListDraftSessions
-        | Call::ListOwnedSessions
-        | Call::SearchSessions => list(body, session),
+        Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions | Call::SearchSessions => {
+            list(body, session)
+        }
         Call::ListTurns => list(body, turn),
         Call::ListTurnEvents => list(body, event),
         Call::ListSessionEvents => list(body, session_event),
@@ -32,12 +31,10 @@ pub(super) fn normalize(call: Call, body: Value<'static>) -> Result<Value<'stati
 }
 
 /// Objects come wrapped in `data`.
-fn one(mut body: Value<'static>, complete: fn(&mut Object<'static>)) -> Result<Value<'static>> {
+fn one<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<'a>> {
     let data = body.as_object_mut().and_then(|body| body.remove("data"));
     match data {
-        Some(Value::Object(mut object))
-            if object.get("id").is_some_and(|id| id.as_str().is_some()) =>
-        {
+        Some(Value::Object(mut object)) if object.get("id").is_some_and(|id| id.as_str().is_some()) => {
             complete(&mut object);
             Ok(Value::Object(object))
         }
@@ -46,23 +43,15 @@ fn one(mut body: Value<'static>, complete: fn(&mut Object<'static>)) -> Result<V
 }
 
 /// There is a next page if `next_page_token` is neither null nor empty, and this page is not empty.
-fn list(mut body: Value<'static>, complete: fn(&mut Object<'static>)) -> Result<Value<'static>> {
+fn list<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<'a>> {
     let page = body.as_object_mut();
     let Some(Value::Array(mut items)) = page.and_then(|page| page.remove("data")) else {
         return Err(unexpected("the answer has no `data` list"));
     };
-    items
-        .iter_mut()
-        .filter_map(Value::as_object_mut)
-        .for_each(complete);
-    let token = body
-        .get("pagination")
-        .and_then(|pagination| pagination.get("next_page_token"));
+    items.iter_mut().filter_map(Value::as_object_mut).for_each(complete);
+    let token = body.get("pagination").and_then(|pagination| pagination.get("next_page_token"));
     let token = token.filter(|token| token.as_str().is_some_and(|token| !token.is_empty()));
-    let next = token
-        .filter(|_| !items.is_empty())
-        .cloned()
-        .unwrap_or_default();
+    let next = token.filter(|_| !items.is_empty()).cloned().unwrap_or_default();
     let mut page = Object::new();
     page.insert("items", items);
     page.insert("next", next);
@@ -70,7 +59,7 @@ fn list(mut body: Value<'static>, complete: fn(&mut Object<'static>)) -> Result<
 }
 
 /// The sibling's session names its agent in an object and its creator by name.
-fn session(session: &mut Object<'static>) {
+fn session(session: &mut Object<'_>) {
     if let Some(agent) = session.get("agent").and_then(Value::as_object).cloned() {
         if let Some(name) = agent.get("name") {
             default(session, "agent_name", name.clone());
@@ -81,26 +70,15 @@ fn session(session: &mut Object<'static>) {
     }
     spelling::created_by(session);
     default(session, "type", "session".into());
-    for name in [
-        "agent_name",
-        "title",
-        "created_by_subject",
-        "created_at",
-        "updated_at",
-    ] {
+    for name in ["agent_name", "title", "created_by_subject", "created_at", "updated_at"] {
         default(session, name, Value::Null);
     }
 }
 
-fn turn(turn: &mut Object<'static>) {
+fn turn(turn: &mut Object<'_>) {
     spelling::created_by(turn);
     spelling::input(turn);
-    for name in [
-        "session_id",
-        "previous_turn_id",
-        "created_by_subject",
-        "created_at",
-    ] {
+    for name in ["session_id", "previous_turn_id", "created_by_subject", "created_at"] {
         default(turn, name, Value::Null);
     }
     if let Some(state) = turn.get_mut("state").and_then(Value::as_object_mut) {
@@ -108,11 +86,11 @@ fn turn(turn: &mut Object<'static>) {
     }
 }
 
-fn event(event: &mut Object<'static>) {
+fn event(event: &mut Object<'_>) {
     *event = canonical::event(Value::Object(std::mem::take(event)));
 }
 
-fn session_event(entry: &mut Object<'static>) {
+fn session_event(entry: &mut Object<'_>) {
     if let Some(inner) = entry.get_mut("event").and_then(Value::as_object_mut) {
         event(inner);
     }

@@ -9,7 +9,7 @@ use super::{schema, spelling};
 pub(super) fn event_of(data: &str) -> Object<'_> {
     match Value::parse(data) {
         Ok(json) => event(json),
-        Err(error) => unknown(None, Value::from(data), Some(error.to_string())),
+        Err(error) => unknown(None, Value::from(data), Some(error.message())),
     }
 }
 

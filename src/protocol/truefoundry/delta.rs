@@ -135,18 +135,12 @@ impl Template {
             (Order::TimeText, Some(text)) => (Some(first), text),
             (_, time) => (time, first),
         };
-        Some((
-            time.map(RawStr::plain)
-                .map_or(Some(None), |time| time.map(Some))?,
-            text,
-        ))
+        Some((time.map(RawStr::plain).map_or(Some(None), |time| time.map(Some))?, text))
     }
 
     fn set(&mut self, data: &str, found: &Found<'_>) {
         let text = (found.text_at, found.text.raw());
-        let time = found
-            .created_at
-            .map(|time| (found.created_at_at, time.raw()));
+        let time = found.created_at.map(|time| (found.created_at_at, time.raw()));
         let (first, second) = match time {
             Some(time) if time.0 < text.0 => {
                 self.order = Order::TimeText;
@@ -236,8 +230,7 @@ fn scan(data: &str) -> Option<Found<'_>> {
     scanner.finish().ok()?;
     let (field, (text_at, text)) = piece?;
     let is_delta = kind?.1.plain() == Some("model.message.delta");
-    let (created_at_at, created_at) =
-        created_at.map_or((0, None), |(at, time): Placed<'_>| (at, Some(time)));
+    let (created_at_at, created_at) = created_at.map_or((0, None), |(at, time): Placed<'_>| (at, Some(time)));
     let plain_time = created_at.is_none_or(|time| !time.has_escapes());
     (is_delta && plain_time).then_some(())?;
     Some(Found {

@@ -44,28 +44,21 @@ impl TrueFoundry {
 
 impl Protocol for TrueFoundry {
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            resume: true,
-            cancel: true,
-            history: true,
-        }
+        Capabilities { resume: true, cancel: true, history: true }
     }
 
-    fn request(&self, call: Call, params: &Object<'_>) -> Result<Request> {
+    fn request(&self, call: Call, params: Object<'_>) -> Result<Request> {
         routes::request(self.dialect, call, params)
     }
 
-    fn answer(&self, call: Call, body: Value<'static>) -> Result<Value<'static>> {
+    fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>> {
         answer::normalize(call, body)
     }
 
     fn error_message(&self, body: &str) -> Option<String> {
         let body = Value::parse(body).ok()?;
         let error = body.get("error")?;
-        let message = error
-            .get("message")
-            .and_then(Value::as_str)
-            .or_else(|| error.as_str())?;
+        let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str())?;
         (!message.is_empty()).then(|| message.to_owned())
     }
 
@@ -96,7 +89,5 @@ impl EventDecoder for TurnDecoder {
 fn sequence_number(frame: &Frame<'_>) -> u64 {
     const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
     let id = frame.id.filter(|_| frame.has_own_id);
-    id.and_then(|id| id.parse().ok())
-        .filter(|number| *number <= MAX_SAFE_INTEGER)
-        .unwrap_or(0)
+    id.and_then(|id| id.parse().ok()).filter(|number| *number <= MAX_SAFE_INTEGER).unwrap_or(0)
 }

@@ -93,7 +93,13 @@ const USAGE: &[Field] = &[
     count("cache_write_tokens"),
     object(
         "input_tokens_breakdown",
-        &[count("harness"), count("skills"), count("instructions"), count("tool_definitions"), count("messages")],
+        &[
+            count("harness"),
+            count("skills"),
+            count("instructions"),
+            count("tool_definitions"),
+            count("messages"),
+        ],
     ),
 ];
 /// Messages are merged by id; without one they would be lost.
@@ -152,11 +158,7 @@ const THREAD_DONE: &[Field] = &[
     text("created_at"),
     text("title"),
     object("parent", PARENT),
-    Field(
-        "state",
-        Shape::Object(&[required("status"), text("error"), object("output", OUTPUT)]),
-        Required,
-    ),
+    Field("state", Shape::Object(&[required("status"), text("error"), object("output", OUTPUT)]), Required),
 ];
 const MCP_INITIALIZE: &[Field] = &[
     text("id"),
@@ -170,7 +172,8 @@ const MCP_AUTH_REQUIRED: &[Field] = &[
     text("created_at"),
     list("mcp_servers", &[text("id"), text("name"), text("auth_url")]),
 ];
-const SANDBOX_CREATED: &[Field] = &[text("id"), text("thread_id"), text("created_at"), required("sandbox_id")];
+const SANDBOX_CREATED: &[Field] =
+    &[text("id"), text("thread_id"), text("created_at"), required("sandbox_id")];
 const TURN_CREATED: &[Field] = &[
     text("id"),
     required("turn_id"),

@@ -48,15 +48,9 @@ fn thread_done(event: &mut Object<'_>) {
         if let Some(output) = object(state, "output") {
             message(output);
         }
-        let flat = [
-            ("status", "status"),
-            ("output", "output"),
-            ("error", "message"),
-        ];
-        let copies: Vec<_> = flat
-            .iter()
-            .filter_map(|(nested, flat)| Some((*flat, state.get(nested)?.clone())))
-            .collect();
+        let flat = [("status", "status"), ("output", "output"), ("error", "message")];
+        let copies: Vec<_> =
+            flat.iter().filter_map(|(nested, flat)| Some((*flat, state.get(nested)?.clone()))).collect();
         for (name, value) in copies {
             default(event, name, value);
         }
@@ -65,11 +59,7 @@ fn thread_done(event: &mut Object<'_>) {
             message(output);
         }
         let mut state = Object::new();
-        for (flat, nested) in [
-            ("status", "status"),
-            ("output", "output"),
-            ("message", "error"),
-        ] {
+        for (flat, nested) in [("status", "status"), ("output", "output"), ("message", "error")] {
             if let Some(value) = event.get(flat) {
                 state.insert(nested, value.clone());
             }
@@ -130,16 +120,12 @@ pub(super) fn input(owner: &mut Object<'_>) {
 /// A file part in either spelling gets the fields of the other.
 fn file_part(part: &mut Object<'_>) {
     if let Some(file) = part.get("file").and_then(Value::as_object) {
-        let (name, data) = (
-            file.get("filename").cloned(),
-            file.get("file_data").cloned(),
-        );
+        let (name, data) = (file.get("filename").cloned(), file.get("file_data").cloned());
         if let (Some(name), Some(data)) = (name, data) {
             default(part, "name", name);
             default(part, "data", data);
         }
-    } else if let (Some(name), Some(data)) = (part.get("name").cloned(), part.get("data").cloned())
-    {
+    } else if let (Some(name), Some(data)) = (part.get("name").cloned(), part.get("data").cloned()) {
         let mut file = Object::new();
         file.insert("filename", name);
         file.insert("file_data", data);
@@ -150,17 +136,9 @@ fn file_part(part: &mut Object<'_>) {
 /// `created_by` is a subject on the wire, a name in the reference pages; `created_by_subject` is
 /// always a subject, where one is known.
 pub(super) fn created_by(owner: &mut Object<'_>) {
-    if let Some(subject) = owner
-        .get("created_by")
-        .filter(|by| by.as_object().is_some())
-        .cloned()
-    {
+    if let Some(subject) = owner.get("created_by").filter(|by| by.as_object().is_some()).cloned() {
         default(owner, "created_by_subject", subject);
-    } else if let Some(subject) = owner
-        .get("created_by_subject")
-        .filter(|by| !by.is_null())
-        .cloned()
-    {
+    } else if let Some(subject) = owner.get("created_by_subject").filter(|by| !by.is_null()).cloned() {
         default(owner, "created_by", subject);
     }
 }
@@ -169,7 +147,9 @@ pub(super) fn created_by(owner: &mut Object<'_>) {
 /// nobody may wait for it any longer.
 fn turn_done(event: &mut Object<'_>) {
     default_null(event, "thread_id");
-    let Some(state) = object(event, "state") else { return };
+    let Some(state) = object(event, "state") else {
+        return;
+    };
     let status = state.text("status");
     if !matches!(status, "done" | "cancelled" | "error" | "running" | "") {
         let status = status.to_owned();
@@ -226,10 +206,7 @@ fn object<'v, 'a>(owner: &'v mut Object<'a>, name: &str) -> Option<&'v mut Objec
     owner.get_mut(name)?.as_object_mut()
 }
 
-fn objects<'v, 'a>(
-    owner: &'v mut Object<'a>,
-    name: &str,
-) -> impl Iterator<Item = &'v mut Object<'a>> {
+fn objects<'v, 'a>(owner: &'v mut Object<'a>, name: &str) -> impl Iterator<Item = &'v mut Object<'a>> {
     let list = owner.get_mut(name).and_then(Value::as_array_mut);
     list.into_iter().flatten().filter_map(Value::as_object_mut)
 }

@@ -15,14 +15,8 @@ struct Case {
     cut: bool,
 }
 
-const NOTHING: Case = Case {
-    rule: "an empty stream",
-    stream: b"",
-    frames: &[],
-    last_event_id: None,
-    retry: None,
-    cut: false,
-};
+const NOTHING: Case =
+    Case { rule: "an empty stream", stream: b"", frames: &[], last_event_id: None, retry: None, cut: false };
 
 const CASES: &[Case] = &[
     NOTHING,
@@ -98,12 +92,7 @@ const CASES: &[Case] = &[
     Case {
         rule: "one space after the colon is removed, no tab and no second space",
         stream: b"data:a\n\ndata: a\n\ndata:  a \n\ndata:\ta\n\ndata : no\n\n",
-        frames: &[
-            ("", "a", None),
-            ("", "a", None),
-            ("", " a ", None),
-            ("", "\ta", None),
-        ],
+        frames: &[("", "a", None), ("", "a", None), ("", " a ", None), ("", "\ta", None)],
         ..NOTHING
     },
     Case {
@@ -141,11 +130,7 @@ const CASES: &[Case] = &[
     Case {
         rule: "an id may follow the data, and stays for later frames",
         stream: b"data: a\nid: 1\n\ndata: b\n\nid: 2\ndata: c\n\n",
-        frames: &[
-            ("", "a", Some("1")),
-            ("", "b", Some("1")),
-            ("", "c", Some("2")),
-        ],
+        frames: &[("", "a", Some("1")), ("", "b", Some("1")), ("", "c", Some("2"))],
         last_event_id: Some("2"),
         ..NOTHING
     },
@@ -159,11 +144,7 @@ const CASES: &[Case] = &[
     Case {
         rule: "an id with NULL is ignored",
         stream: b"id: 1\ndata: a\n\nid: 2\0\ndata: b\n\nid: \0\nid: 3\ndata: c\n\n",
-        frames: &[
-            ("", "a", Some("1")),
-            ("", "b", Some("1")),
-            ("", "c", Some("3")),
-        ],
+        frames: &[("", "a", Some("1")), ("", "b", Some("1")), ("", "c", Some("3"))],
         last_event_id: Some("3"),
         ..NOTHING
     },
@@ -211,11 +192,7 @@ const CASES: &[Case] = &[
     Case {
         rule: "invalid UTF-8 is replaced, and a line end inside a sequence still ends the line",
         stream: b"event: \xFF\nid: \xC0\xAF\ndata: \xE2\x82\ndata: \xF0\x9F\x98 \xED\xA0\x80\n\n",
-        frames: &[(
-            "\u{fffd}",
-            "\u{fffd}\n\u{fffd} \u{fffd}\u{fffd}\u{fffd}",
-            Some("\u{fffd}\u{fffd}"),
-        )],
+        frames: &[("\u{fffd}", "\u{fffd}\n\u{fffd} \u{fffd}\u{fffd}\u{fffd}", Some("\u{fffd}\u{fffd}"))],
         last_event_id: Some("\u{fffd}\u{fffd}"),
         ..NOTHING
     },
@@ -256,11 +233,7 @@ const CASES: &[Case] = &[
         rule: "example: event types",
         stream: b"event: add\ndata: 73857293\n\nevent: remove\ndata: 2153\n\n\
             event: add\ndata: 113411\n\n",
-        frames: &[
-            ("add", "73857293", None),
-            ("remove", "2153", None),
-            ("add", "113411", None),
-        ],
+        frames: &[("add", "73857293", None), ("remove", "2153", None), ("add", "113411", None)],
         ..NOTHING
     },
     Case {
@@ -273,10 +246,7 @@ const CASES: &[Case] = &[
         rule: "example: four blocks with a comment, an id, its reset, and a leading space",
         stream: b": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\n\
             data:  third event\n",
-        frames: &[
-            ("", "first event", Some("1")),
-            ("", "second event", Some("")),
-        ],
+        frames: &[("", "first event", Some("1")), ("", "second event", Some(""))],
         last_event_id: Some(""),
         cut: true,
         ..NOTHING

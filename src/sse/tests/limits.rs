@@ -26,10 +26,7 @@ fn lines_of_one_frame_add_up_and_frames_do_not() {
         assert_eq!(feed(&mut decoder, b"data:0\n\n").unwrap().len(), 1);
     }
     // Three lines of 3 bytes with their ends, and 8 more, are 17.
-    assert_eq!(
-        feed(&mut decoder, b"data:01\ndata:01\ndata:01\ndata:012"),
-        Err(TOO_LARGE)
-    );
+    assert_eq!(feed(&mut decoder, b"data:01\ndata:01\ndata:01\ndata:012"), Err(TOO_LARGE));
 }
 
 #[test]

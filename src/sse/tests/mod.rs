@@ -17,11 +17,7 @@ struct Seen {
 
 impl From<Frame<'_>> for Seen {
     fn from(frame: Frame<'_>) -> Self {
-        Self {
-            event: frame.event.to_owned(),
-            data: frame.data.to_owned(),
-            id: frame.id.map(str::to_owned),
-        }
+        Self { event: frame.event.to_owned(), data: frame.data.to_owned(), id: frame.id.map(str::to_owned) }
     }
 }
 
@@ -40,9 +36,7 @@ fn decode<'c>(chunks: impl IntoIterator<Item = &'c [u8]>) -> Outcome {
     let mut decoder = FrameDecoder::default();
     let mut frames = Vec::new();
     for chunk in chunks {
-        decoder
-            .feed(chunk, &mut |frame| frames.push(frame.into()))
-            .expect("the stream keeps the limit");
+        decoder.feed(chunk, &mut |frame| frames.push(frame.into())).expect("the stream keeps the limit");
     }
     Outcome {
         frames,

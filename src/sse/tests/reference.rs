@@ -14,11 +14,7 @@ pub(super) fn decode(stream: &[u8]) -> Outcome {
         if line.is_empty() {
             outcome.last_event_id.clone_from(&id);
             if let Some(data) = data.strip_suffix('\n') {
-                outcome.frames.push(Seen {
-                    event: event.clone(),
-                    data: data.to_owned(),
-                    id: id.clone(),
-                });
+                outcome.frames.push(Seen { event: event.clone(), data: data.to_owned(), id: id.clone() });
             }
             data.clear();
             event.clear();

@@ -52,20 +52,11 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 }
 
 fn chosen(only: &[String]) -> Result<Vec<&'static Step>> {
-    if let Some(unknown) = only
-        .iter()
-        .find(|name| STEPS.iter().all(|step| step.name != **name))
-    {
+    if let Some(unknown) = only.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
         let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-        bail!(
-            "there is no step {unknown}; the steps are {}",
-            names.join(", ")
-        );
+        bail!("there is no step {unknown}; the steps are {}", names.join(", "));
     }
-    Ok(STEPS
-        .iter()
-        .filter(|step| only.is_empty() || only.iter().any(|name| name == step.name))
-        .collect())
+    Ok(STEPS.iter().filter(|step| only.is_empty() || only.iter().any(|name| name == step.name)).collect())
 }
 
 #[cfg(test)]
@@ -78,10 +69,7 @@ mod tests {
             let only: Vec<String> = only.iter().map(ToString::to_string).collect();
             chosen(&only).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
         };
-        assert_eq!(
-            names(&["node", "format"]).ok(),
-            Some(vec!["format", "node"])
-        );
+        assert_eq!(names(&["node", "format"]).ok(), Some(vec!["format", "node"]));
         assert_eq!(names(&[]).map(|all| all.len()).ok(), Some(STEPS.len()));
         assert!(names(&["nodes"]).is_err());
     }

@@ -20,10 +20,7 @@ impl Verdict {
         match self {
             Self::Held => Tally::default(),
             Self::Counted(tally) => tally,
-            Self::Broken => Tally {
-                passed: 0,
-                failed: 1,
-            },
+            Self::Broken => Tally { passed: 0, failed: 1 },
         }
     }
 
@@ -92,22 +89,9 @@ mod tests {
     fn a_broken_step_is_one_failure_and_a_check_is_no_test() {
         let mut report = Report::default();
         report.add("format", Verdict::Held, Duration::ZERO);
-        report.add(
-            "host",
-            Verdict::Counted(Tally {
-                passed: 5,
-                failed: 0,
-            }),
-            Duration::ZERO,
-        );
+        report.add("host", Verdict::Counted(Tally { passed: 5, failed: 0 }), Duration::ZERO);
         assert_eq!(report.failed(), 0);
         report.add("build", Verdict::Broken, Duration::ZERO);
-        assert_eq!(
-            report.total(),
-            Tally {
-                passed: 5,
-                failed: 1
-            }
-        );
+        assert_eq!(report.total(), Tally { passed: 5, failed: 1 });
     }
 }

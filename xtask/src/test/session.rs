@@ -31,12 +31,7 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session in which nothing is made yet.
     pub(crate) fn new(project: &'a Project) -> Self {
-        Self {
-            project,
-            package_built: None,
-            gateway: None,
-            browser: None,
-        }
+        Self { project, package_built: None, gateway: None, browser: None }
     }
 
     /// Builds the package at the first call; later calls give the same answer without trying again.
@@ -70,11 +65,7 @@ impl<'a> Session<'a> {
 
     /// The packages that the end-to-end tests are written with.
     pub(crate) fn test_packages(&self) -> Result<()> {
-        npm::ci(
-            self.project,
-            "tests",
-            "which drive the browser and judge the package",
-        )
+        npm::ci(self.project, "tests", "which drive the browser and judge the package")
     }
 }
 
@@ -83,23 +74,13 @@ pub(crate) fn check(command: &mut Command) -> Result<Verdict> {
     let Shown { status, .. } = show(command, LIMIT)?;
     match status {
         Some(status) if status.success() => Ok(Verdict::Held),
-        Some(status) => bail!(
-            "`{}` ended with {status}",
-            crate::command::describe(command)
-        ),
-        None => bail!(
-            "`{}` did not end in time",
-            crate::command::describe(command)
-        ),
+        Some(status) => bail!("`{}` ended with {status}", crate::command::describe(command)),
+        None => bail!("`{}` did not end in time", crate::command::describe(command)),
     }
 }
 
 /// Runs a test runner and reads its count from what it printed.
-pub(crate) fn count(
-    runner: &str,
-    command: &mut Command,
-    read: impl Fn(&str) -> Tally,
-) -> Result<Verdict> {
+pub(crate) fn count(runner: &str, command: &mut Command, read: impl Fn(&str) -> Tally) -> Result<Verdict> {
     let Shown { status, output } = show(command, LIMIT)?;
     tally::of_run(runner, status, read(&output)).map(Verdict::Counted)
 }

@@ -31,79 +31,23 @@ pub(crate) struct Step {
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
 pub(crate) const STEPS: [Step; 13] = [
-    Step {
-        name: "format",
-        about: "the Rust code is formatted by rustfmt",
-        run: format,
-    },
-    Step {
-        name: "clippy",
-        about: "lints, for the host and for the browser target",
-        run: clippy,
-    },
-    Step {
-        name: "docs",
-        about: "the API documentation builds without a warning",
-        run: docs,
-    },
-    Step {
-        name: "host",
-        about: "Rust tests on this machine",
-        run: host,
-    },
-    Step {
-        name: "build",
-        about: "the npm package is built",
-        run: build,
-    },
-    Step {
-        name: "types",
-        about: "the public types hold, for modules and for CommonJS",
-        run: types,
-    },
-    Step {
-        name: "publish",
-        about: "what npm would publish resolves in every module system",
-        run: publish,
-    },
-    Step {
-        name: "node",
-        about: "conformance cases on the built package, in Node",
-        run: node,
-    },
-    Step {
-        name: "browser",
-        about: "the crate's own tests in headless Chromium",
-        run: browser,
-    },
-    Step {
-        name: "e2e",
-        about: "the package in a page, against the development gateway",
-        run: e2e,
-    },
-    Step {
-        name: "app",
-        about: "a Vite app made with the packed package",
-        run: app,
-    },
-    Step {
-        name: "size",
-        about: "the parts of the package against their budget",
-        run: size,
-    },
-    Step {
-        name: "interop",
-        about: "a vendor's own client against the development gateway",
-        run: interop,
-    },
+    Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
+    Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
+    Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
+    Step { name: "host", about: "Rust tests on this machine", run: host },
+    Step { name: "build", about: "the npm package is built", run: build },
+    Step { name: "types", about: "the public types hold, for modules and for CommonJS", run: types },
+    Step { name: "publish", about: "what npm would publish resolves in every module system", run: publish },
+    Step { name: "node", about: "conformance cases on the built package, in Node", run: node },
+    Step { name: "browser", about: "the crate's own tests in headless Chromium", run: browser },
+    Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
+    Step { name: "app", about: "a Vite app made with the packed package", run: app },
+    Step { name: "size", about: "the parts of the package against their budget", run: size },
+    Step { name: "interop", about: "a vendor's own client against the development gateway", run: interop },
 ];
 
 fn format(session: &mut Session<'_>) -> Result<Verdict> {
-    check(
-        cargo()
-            .args(["fmt", "--all", "--check"])
-            .current_dir(session.project.root()),
-    )
+    check(cargo().args(["fmt", "--all", "--check"]).current_dir(session.project.root()))
 }
 
 fn clippy(session: &mut Session<'_>) -> Result<Verdict> {
@@ -142,9 +86,7 @@ fn docs(session: &mut Session<'_>) -> Result<Verdict> {
 fn host(session: &mut Session<'_>) -> Result<Verdict> {
     count(
         "cargo test",
-        cargo()
-            .args(["test", "--workspace", "--no-fail-fast"])
-            .current_dir(session.project.root()),
+        cargo().args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root()),
         tally::rust,
     )
 }
@@ -157,12 +99,7 @@ fn types(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     check(
         Command::new("node")
-            .args([
-                "node_modules/typescript/bin/tsc",
-                "--noEmit",
-                "--project",
-                "tsconfig.types.json",
-            ])
+            .args(["node_modules/typescript/bin/tsc", "--noEmit", "--project", "tsconfig.types.json"])
             .current_dir(session.project.path("pkg")),
     )
 }
@@ -191,11 +128,7 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
 fn node(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     let mut runner = node_tests(&session.project.path("pkg/test"))?;
-    count(
-        "node --test",
-        runner.current_dir(session.project.path("pkg")),
-        tally::node,
-    )
+    count("node --test", runner.current_dir(session.project.path("pkg")), tally::node)
 }
 
 fn browser(session: &mut Session<'_>) -> Result<Verdict> {
@@ -210,19 +143,9 @@ fn browser(session: &mut Session<'_>) -> Result<Verdict> {
     count(
         "wasm-pack test",
         Command::new(wasm_pack)
-            .args([
-                "test",
-                "--headless",
-                "--chrome",
-                "--mode",
-                "no-install",
-                "--chromedriver",
-            ])
+            .args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"])
             .arg(&browser.driver)
-            .env(
-                "PATH",
-                env::join_paths(search).context("the PATH cannot be extended")?,
-            )
+            .env("PATH", env::join_paths(search).context("the PATH cannot be extended")?)
             .env("CHROMEDRIVER", &browser.driver)
             .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", capabilities)
             .current_dir(project.root()),
@@ -234,12 +157,10 @@ fn browser(session: &mut Session<'_>) -> Result<Verdict> {
 fn capabilities(project: &Project, chrome: &Path) -> Result<PathBuf> {
     let source = project.path("webdriver.json");
     let text = fs::read_to_string(&source).context("cannot read webdriver.json")?;
-    let mut capabilities: Value =
-        serde_json::from_str(&text).context("webdriver.json is no JSON")?;
+    let mut capabilities: Value = serde_json::from_str(&text).context("webdriver.json is no JSON")?;
     capabilities["goog:chromeOptions"]["binary"] = json!(chrome);
     let file = project.scratch("")?.join("webdriver.json");
-    fs::write(&file, capabilities.to_string())
-        .with_context(|| format!("cannot write {}", file.display()))?;
+    fs::write(&file, capabilities.to_string()).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(file)
 }
 
@@ -257,24 +178,14 @@ fn app(session: &mut Session<'_>) -> Result<Verdict> {
     let tarball = pack(session)?;
     session.test_packages()?;
     let app = session.project.path("tests/apps/vite");
-    npm::ci(
-        session.project,
-        "tests/apps/vite",
-        "which build a user's app",
-    )?;
+    npm::ci(session.project, "tests/apps/vite", "which build a user's app")?;
     // npm takes a tarball of the same name and version for the one it has.
     for stale in ["node_modules/turnwire", "node_modules/.package-lock.json"] {
         let stale = app.join(stale);
-        let _ = if stale.is_dir() {
-            fs::remove_dir_all(&stale)
-        } else {
-            fs::remove_file(&stale)
-        };
+        let _ = if stale.is_dir() { fs::remove_dir_all(&stale) } else { fs::remove_file(&stale) };
     }
     begin("app: installing the packed package, building the app");
-    run(npm::npm(&app)
-        .args(["install", "--no-save", "--no-package-lock"])
-        .arg(&tarball))?;
+    run(npm::npm(&app).args(["install", "--no-save", "--no-package-lock"]).arg(&tarball))?;
     run(npm::npm(&app).args(["run", "build"]))?;
     let mut runner = node_tests(&app)?;
     in_browser(session, &mut runner)?;
@@ -295,14 +206,10 @@ fn pack(session: &mut Session<'_>) -> Result<PathBuf> {
     session.package()?;
     let directory = session.project.scratch("tarball")?;
     let printed = capture(
-        npm::npm(&session.project.path("pkg"))
-            .args(["pack", "--json", "--pack-destination"])
-            .arg(&directory),
+        npm::npm(&session.project.path("pkg")).args(["pack", "--json", "--pack-destination"]).arg(&directory),
     )?;
     let printed: Value = serde_json::from_str(&printed).context("npm pack printed no JSON")?;
-    let name = printed[0]["filename"]
-        .as_str()
-        .context("npm pack names no file")?;
+    let name = printed[0]["filename"].as_str().context("npm pack names no file")?;
     Ok(directory.join(name))
 }
 
@@ -319,14 +226,9 @@ fn node_tests(directory: &Path) -> Result<Command> {
     files.sort();
     let mut node = Command::new("node");
     // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
-    node.args([
-        "--test",
-        "--test-reporter=spec",
-        "--test-concurrency=1",
-        "--test-timeout=300000",
-    ])
-    .args(files)
-    .current_dir(directory);
+    node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=300000"])
+        .args(files)
+        .current_dir(directory);
     Ok(node)
 }
 

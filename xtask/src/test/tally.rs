@@ -29,25 +29,16 @@ impl Tally {
 /// without naming a failed test, is a failure by itself.
 pub(crate) fn of_run(runner: &str, status: Option<ExitStatus>, counted: Tally) -> Result<Tally> {
     let Some(status) = status else {
-        bail!(
-            "{runner}: the time limit ended the run after {} passed tests",
-            counted.passed
-        );
+        bail!("{runner}: the time limit ended the run after {} passed tests", counted.passed);
     };
     if counted.is_empty() {
         bail!("{runner}: no test ran ({status})");
     }
     if !status.success() && counted.failed == 0 {
-        bail!(
-            "{runner}: ended with {status} after {} passed tests",
-            counted.passed
-        );
+        bail!("{runner}: ended with {status} after {} passed tests", counted.passed);
     }
     if status.success() && counted.failed > 0 {
-        bail!(
-            "{runner}: ended well, but says that {} tests failed",
-            counted.failed
-        );
+        bail!("{runner}: ended well, but says that {} tests failed", counted.failed);
     }
     Ok(counted)
 }
@@ -56,14 +47,8 @@ pub(crate) fn of_run(runner: &str, status: Option<ExitStatus>, counted: Tally) -
 /// wasm-bindgen's runner closes in the same words.
 pub(crate) fn rust(output: &str) -> Tally {
     let mut tally = Tally::default();
-    for line in output
-        .lines()
-        .filter(|line| line.trim_start().starts_with("test result: "))
-    {
-        tally.add(Tally {
-            passed: number_before(line, "passed"),
-            failed: number_before(line, "failed"),
-        });
+    for line in output.lines().filter(|line| line.trim_start().starts_with("test result: ")) {
+        tally.add(Tally { passed: number_before(line, "passed"), failed: number_before(line, "failed") });
     }
     tally
 }
@@ -72,31 +57,18 @@ pub(crate) fn rust(output: &str) -> Tally {
 /// counts a file without tests as a passed test of the file's name; that is no test.
 pub(crate) fn node(output: &str) -> Tally {
     let total = |name: &str| -> u64 {
-        let counts = output
-            .lines()
-            .filter_map(|line| line.strip_prefix("ℹ ")?.strip_prefix(name));
-        counts
-            .filter_map(|count| count.trim().parse::<u64>().ok())
-            .sum()
+        let counts = output.lines().filter_map(|line| line.strip_prefix("ℹ ")?.strip_prefix(name));
+        counts.filter_map(|count| count.trim().parse::<u64>().ok()).sum()
     };
     let is_file = |line: &&str| line.starts_with("✔ /") && line.contains(".test.mjs (");
     let empty_files = output.lines().filter(is_file).count() as u64;
-    Tally {
-        passed: total("pass ").saturating_sub(empty_files),
-        failed: total("fail ") + total("cancelled "),
-    }
+    Tally { passed: total("pass ").saturating_sub(empty_files), failed: total("fail ") + total("cancelled ") }
 }
 
 /// A last line `N passed, N failed`.
 pub(crate) fn closing_line(output: &str) -> Tally {
-    let last = output
-        .lines()
-        .rfind(|line| !line.trim().is_empty())
-        .unwrap_or_default();
-    Tally {
-        passed: number_before(last, "passed"),
-        failed: number_before(last, "failed"),
-    }
+    let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    Tally { passed: number_before(last, "passed"), failed: number_before(last, "failed") }
 }
 
 /// The number before a word, as in `3 passed;`; 0 when there is none.
@@ -120,26 +92,13 @@ mod tests {
         let output = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured\n\
                       test a ... FAILED\n\
                       test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured\n";
-        assert_eq!(
-            rust(output),
-            Tally {
-                passed: 15,
-                failed: 2
-            }
-        );
+        assert_eq!(rust(output), Tally { passed: 15, failed: 2 });
     }
 
     #[test]
     fn node_counts_cancelled_tests_as_failed() {
-        let output =
-            "✔ a (1ms)\nℹ tests 5\nℹ suites 0\nℹ pass 3\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0\n";
-        assert_eq!(
-            node(output),
-            Tally {
-                passed: 3,
-                failed: 2
-            }
-        );
+        let output = "✔ a (1ms)\nℹ tests 5\nℹ suites 0\nℹ pass 3\nℹ fail 1\nℹ cancelled 1\nℹ skipped 0\n";
+        assert_eq!(node(output), Tally { passed: 3, failed: 2 });
     }
 
     #[test]
@@ -152,10 +111,7 @@ mod tests {
     fn only_the_last_line_closes_a_run() {
         assert_eq!(
             closing_line("9 passed, 9 failed\n4 passed, 0 failed\n\n"),
-            Tally {
-                passed: 4,
-                failed: 0
-            }
+            Tally { passed: 4, failed: 0 }
         );
         assert_eq!(closing_line("crashed\n"), Tally::default());
     }
@@ -166,14 +122,8 @@ mod tests {
         use std::os::unix::process::ExitStatusExt;
         let good = Some(ExitStatus::from_raw(0));
         let bad = Some(ExitStatus::from_raw(1 << 8));
-        let some = Tally {
-            passed: 2,
-            failed: 0,
-        };
-        let broken = Tally {
-            passed: 2,
-            failed: 1,
-        };
+        let some = Tally { passed: 2, failed: 0 };
+        let broken = Tally { passed: 2, failed: 1 };
         assert_eq!(of_run("x", good, some).ok(), Some(some));
         assert_eq!(of_run("x", bad, broken).ok(), Some(broken));
         assert!(of_run("x", good, Tally::default()).is_err());

@@ -27,11 +27,7 @@ pub(crate) fn find_or_install() -> Result<Browser> {
     if let Some(browser) = find()? {
         return Ok(browser);
     }
-    system::install(
-        &["chromium", "chromium-driver"],
-        "so that tests run in a real browser",
-        OTHERWISE,
-    )?;
+    system::install(&["chromium", "chromium-driver"], "so that tests run in a real browser", OTHERWISE)?;
     match find()? {
         Some(browser) => Ok(browser),
         None => bail!("Chromium is still not on the PATH: {OTHERWISE}"),
@@ -39,12 +35,9 @@ pub(crate) fn find_or_install() -> Result<Browser> {
 }
 
 fn find() -> Result<Option<Browser>> {
-    let chrome =
-        named("CHROME")?.or_else(|| CHROME_NAMES.iter().find_map(|name| find_on_path(name)));
+    let chrome = named("CHROME")?.or_else(|| CHROME_NAMES.iter().find_map(|name| find_on_path(name)));
     let driver = named("CHROMEDRIVER")?.or_else(|| find_on_path("chromedriver"));
-    Ok(chrome
-        .zip(driver)
-        .map(|(chrome, driver)| Browser { chrome, driver }))
+    Ok(chrome.zip(driver).map(|(chrome, driver)| Browser { chrome, driver }))
 }
 
 fn named(variable: &str) -> Result<Option<PathBuf>> {

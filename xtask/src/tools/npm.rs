@@ -24,14 +24,10 @@ pub(crate) fn ci(project: &Project, directory: &str, why: &str) -> Result<()> {
         return Ok(());
     }
     require_node()?;
-    begin(&format!(
-        "npm: installing the packages of {directory}/, {why}"
-    ));
+    begin(&format!("npm: installing the packages of {directory}/, {why}"));
     stamp.clear();
     run(npm(&path).arg("ci")).with_context(|| {
-        format!(
-            "npm could not install the packages of {directory}/; its registry must be reachable"
-        )
+        format!("npm could not install the packages of {directory}/; its registry must be reachable")
     })?;
     stamp.keep()
 }
@@ -54,17 +50,9 @@ pub(crate) fn require_node() -> Result<()> {
         bail!("node and npm are not on the PATH: install Node {OLDEST_NODE} or newer");
     }
     let version = capture(Command::new("node").arg("--version"))?;
-    let major = version
-        .trim()
-        .trim_start_matches('v')
-        .split('.')
-        .next()
-        .unwrap_or_default();
+    let major = version.trim().trim_start_matches('v').split('.').next().unwrap_or_default();
     if major.parse::<u32>().is_ok_and(|major| major >= OLDEST_NODE) {
         return Ok(());
     }
-    bail!(
-        "node is {}, but Node {OLDEST_NODE} or newer is needed",
-        version.trim()
-    );
+    bail!("node is {}, but Node {OLDEST_NODE} or newer is needed", version.trim());
 }

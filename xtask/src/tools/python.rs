@@ -20,26 +20,13 @@ pub(crate) fn with_package(package: &str, version: &str) -> Result<PathBuf> {
         return Ok(python);
     }
     ensure_venv()?;
-    begin(&format!(
-        "python: installing {package} {version} into {}",
-        directory.display()
-    ));
-    run(Command::new("python3")
-        .args(["-m", "venv", "--clear"])
-        .arg(&directory))
-    .context("python could not make a virtual environment")?;
+    begin(&format!("python: installing {package} {version} into {}", directory.display()));
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&directory))
+        .context("python could not make a virtual environment")?;
     run(Command::new(&python)
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ])
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
         .arg(format!("{package}=={version}")))
-    .with_context(|| {
-        format!("pip could not install {package} {version}; PyPI must be reachable")
-    })?;
+    .with_context(|| format!("pip could not install {package} {version}; PyPI must be reachable"))?;
     fs::write(&ready, "").with_context(|| format!("cannot write {}", ready.display()))?;
     Ok(python)
 }
@@ -47,18 +34,13 @@ pub(crate) fn with_package(package: &str, version: &str) -> Result<PathBuf> {
 /// Debian keeps `venv` in a package of its own; `ensurepip` is the part that is missing then.
 fn ensure_venv() -> Result<()> {
     let usable = || {
-        on_path("python3")
-            && capture(Command::new("python3").args(["-c", "import venv, ensurepip"])).is_ok()
+        on_path("python3") && capture(Command::new("python3").args(["-c", "import venv, ensurepip"])).is_ok()
     };
     if usable() {
         return Ok(());
     }
     let otherwise = "install python3 with its venv module (Debian: python3 and python3-venv)";
-    system::install(
-        &["python3", "python3-venv"],
-        "to run the vendor's Python client",
-        otherwise,
-    )?;
+    system::install(&["python3", "python3-venv"], "to run the vendor's Python client", otherwise)?;
     if !usable() {
         bail!("python3 still has no venv module: {otherwise}");
     }

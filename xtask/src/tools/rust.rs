@@ -16,30 +16,19 @@ pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 /// Adds the wasm target to the toolchain when it is missing. `rust-toolchain.toml` names it, but
 /// rustup does not act on that where its automatic installation is switched off.
 pub(crate) fn ensure_wasm_target(project: &Project) -> Result<()> {
-    let sysroot = capture(
-        Command::new("rustc")
-            .args(["--print", "sysroot"])
-            .current_dir(project.root()),
-    )?;
-    if Path::new(sysroot.trim())
-        .join("lib/rustlib")
-        .join(WASM_TARGET)
-        .is_dir()
-    {
+    let sysroot = capture(Command::new("rustc").args(["--print", "sysroot"]).current_dir(project.root()))?;
+    if Path::new(sysroot.trim()).join("lib/rustlib").join(WASM_TARGET).is_dir() {
         return Ok(());
     }
-    begin(&format!(
-        "toolchain: adding the target {WASM_TARGET}, which the browser core is built for"
-    ));
-    run(Command::new("rustup")
-        .args(["target", "add", WASM_TARGET])
-        .current_dir(project.root()))
-    .with_context(|| {
-        format!(
-            "the compiler has no {WASM_TARGET}; with rustup: `rustup target add {WASM_TARGET}`, \
+    begin(&format!("toolchain: adding the target {WASM_TARGET}, which the browser core is built for"));
+    run(Command::new("rustup").args(["target", "add", WASM_TARGET]).current_dir(project.root())).with_context(
+        || {
+            format!(
+                "the compiler has no {WASM_TARGET}; with rustup: `rustup target add {WASM_TARGET}`, \
                  otherwise install your distribution's package of it"
-        )
-    })
+            )
+        },
+    )
 }
 
 /// The directory with `wasm-bindgen` and `wasm-bindgen-test-runner`, of exactly the version that
@@ -96,13 +85,7 @@ fn installed(program: &Program<'_>) -> Result<PathBuf> {
     let scratch = root.join("build");
     let mut install = cargo();
     install
-        .args([
-            "install",
-            program.package,
-            "--version",
-            program.version,
-            "--root",
-        ])
+        .args(["install", program.package, "--version", program.version, "--root"])
         .arg(&root)
         // Measured with 2 cores: wasm-bindgen-cli 87 s, wasm-pack 70 s. Unoptimised they take 52 s
         // and 43 s, but then each browser test program takes 1.7 s longer to prepare, every time.
@@ -125,17 +108,13 @@ fn installed(program: &Program<'_>) -> Result<PathBuf> {
     })?;
     // Hundreds of megabytes that nothing needs again.
     let _ = fs::remove_dir_all(&scratch);
-    note(&format!(
-        "tools: {} {} is ready",
-        program.package, program.version
-    ));
+    note(&format!("tools: {} {} is ready", program.package, program.version));
     Ok(binaries)
 }
 
 fn locked_version(project: &Project, package: &str) -> Result<String> {
     let path = project.path("Cargo.lock");
-    let lock =
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let lock = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     match version_in_lock(&lock, package) {
         Some(version) => Ok(version.to_owned()),
         None => bail!("Cargo.lock has no package {package}"),
@@ -145,10 +124,7 @@ fn locked_version(project: &Project, package: &str) -> Result<String> {
 fn version_in_lock<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name).skip(1);
-    lines
-        .next()?
-        .strip_prefix("version = \"")?
-        .strip_suffix('"')
+    lines.next()?.strip_prefix("version = \"")?.strip_suffix('"')
 }
 
 #[cfg(test)]

@@ -13,20 +13,10 @@ pub(crate) fn install(packages: &[&str], why: &str, otherwise: &str) -> Result<(
     if !on_path("apt-get") || !is_root() {
         bail!("{} missing: {otherwise}", packages.join(" and "));
     }
-    begin(&format!(
-        "system: installing {} with apt, {why}",
-        packages.join(" and ")
-    ));
+    begin(&format!("system: installing {} with apt, {why}", packages.join(" and ")));
     run(apt().arg("update")).context("apt could not read its package lists")?;
-    run(apt()
-        .args(["install", "-y", "--no-install-recommends"])
-        .args(packages))
-    .with_context(|| {
-        format!(
-            "apt could not install {}: {otherwise}",
-            packages.join(" and ")
-        )
-    })
+    run(apt().args(["install", "-y", "--no-install-recommends"]).args(packages))
+        .with_context(|| format!("apt could not install {}: {otherwise}", packages.join(" and ")))
 }
 
 fn apt() -> Command {

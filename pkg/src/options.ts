@@ -1,0 +1,82 @@
+// The options of `connect`, checked.
+import { InputError } from "./errors.js";
+import type { Fetch, Token } from "./transport.js";
+
+/** What `connect` takes. */
+export interface ConnectOptions {
+  /**
+   * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. A relative
+   * URL counts from the page.
+   */
+  baseUrl: string;
+  /** The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. */
+  protocol?: "truefoundry" | "trueforge";
+  /**
+   * The bearer token, or a function that gives it. The function is asked before every request, so that it
+   * may renew the token. Without one, no `Authorization` header is sent.
+   */
+  token?: Token;
+  /** Headers for every request. They win over turnwire's own. */
+  headers?: Record<string, string>;
+  /** Instead of the platform's `fetch`; called as `fetch(url, init)`. */
+  fetch?: Fetch;
+  /** The size of the largest event, in bytes; 8 MiB by default. */
+  maxFrameBytes?: number;
+}
+
+const NAMES = ["baseUrl", "protocol", "token", "headers", "fetch", "maxFrameBytes"];
+const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+/** Lengths in the core are 32 bits wide. */
+const MAX_LIMIT = 0xffff_ffff;
+
+/** What the options come to. Throws an `InputError` that names the wrong one. */
+export function checked(
+  options: ConnectOptions,
+): Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes">> {
+  demand(isObject(options), "`connect` takes an object of options");
+  for (const name of Object.keys(options)) {
+    demand(NAMES.includes(name), `\`${name}\` is not an option of \`connect\`; there are ${NAMES.join(", ")}`);
+  }
+  const { baseUrl, token, headers, fetch } = options;
+  const protocol = options.protocol ?? "truefoundry";
+  const maxFrameBytes = options.maxFrameBytes ?? MAX_FRAME_BYTES;
+  demand(typeof baseUrl === "string", "`baseUrl` must be a string");
+  demand(["truefoundry", "trueforge"].includes(protocol), "`protocol` must be `truefoundry` or `trueforge`");
+  demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that gives one");
+  demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
+  demand(
+    headers == null || (isObject(headers) && Object.values(headers).every((value) => typeof value === "string")),
+    "`headers` must be an object of strings",
+  );
+  demand(
+    Number.isInteger(maxFrameBytes) && maxFrameBytes > 0 && maxFrameBytes <= MAX_LIMIT,
+    "`maxFrameBytes` must be a whole number greater than 0",
+  );
+  return { baseUrl: resolved(baseUrl), protocol, maxFrameBytes };
+}
+
+/** The base URL without a slash at its end. A relative one counts from the page. */
+function resolved(baseUrl: string): string {
+  const page = globalThis.location?.href;
+  let url: URL;
+  try {
+    url = new URL(baseUrl, page?.startsWith("http") ? page : undefined);
+  } catch (cause) {
+    throw new InputError("invalid_url", `\`baseUrl\` is not a URL: ${baseUrl}`, { cause });
+  }
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new InputError("invalid_url", `\`baseUrl\` is not an http or https URL: ${baseUrl}`);
+  }
+  if (url.search || url.hash) {
+    throw new InputError("invalid_url", `\`baseUrl\` must not have a query or a fragment: ${baseUrl}`);
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function demand(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new InputError("invalid_option", message);
+}
