@@ -1,0 +1,36 @@
+// The page: conversations at the left, the current one in the middle, its events at the right.
+
+import { useState } from "react";
+import { Notice } from "./chat/Notice";
+import { explain } from "./chat/words";
+import { loadSettings, saveSettings, type Settings } from "./settings/settings";
+import { SettingsDialog } from "./settings/SettingsDialog";
+import { goTo } from "./sessions/route";
+import { useClient } from "./settings/useClient";
+import { Workspace } from "./Workspace";
+
+export function App() {
+  const [settings, setSettings] = useState(loadSettings);
+  const [editing, setEditing] = useState(false);
+  const { client, error } = useClient(settings);
+
+  const save = (next: Settings) => {
+    saveSettings(next);
+    setSettings(next);
+    setEditing(false);
+    // A conversation of one gateway means nothing to another one.
+    if (next.baseUrl !== settings.baseUrl || next.agentName !== settings.agentName) goTo(null);
+  };
+  const openSettings = () => setEditing(true);
+  return (
+    <>
+      {client && <Workspace client={client} agentName={settings.agentName} onSettings={openSettings} />}
+      {!client && error !== null && (
+        <main className="startup">
+          <Notice trouble={{ ...explain(error), remedy: "settings" }} onSettings={openSettings} />
+        </main>
+      )}
+      {editing && <SettingsDialog settings={settings} onSave={save} onClose={() => setEditing(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+// The line on top: where one is, and what can be opened.
+
+import { ThemeToggle } from "./settings/ThemeToggle";
+import { Icon } from "./ui/Icon";
+import { Logo } from "./ui/Logo";
+
+interface Props {
+  title: string | null;
+  agentName: string;
+  sessionsShown: boolean;
+  eventsShown: boolean;
+  onSessions: () => void;
+  onEvents: () => void;
+  onSettings: () => void;
+}
+
+export function TopBar({ title, agentName, sessionsShown, eventsShown, onSessions, onEvents, onSettings }: Props) {
+  return (
+    <header className="top-bar">
+      <button
+        type="button"
+        className="quiet round"
+        onClick={onSessions}
+        aria-expanded={sessionsShown}
+        aria-label="Conversations"
+        title="Conversations"
+      >
+        <Icon name="menu" />
+      </button>
+      {!sessionsShown && <Logo />}
+      <p className="top-title">
+        <span className="top-name">{title || "New conversation"}</span>
+        <span className="faint top-agent">{agentName}</span>
+      </p>
+      <button
+        type="button"
+        className="quiet"
+        onClick={onEvents}
+        aria-expanded={eventsShown}
+        aria-label="Events"
+        title="Events"
+      >
+        <Icon name="list" /> <span className="wide-only">Events</span>
+      </button>
+      <ThemeToggle />
+      <button type="button" className="quiet round" onClick={onSettings} aria-label="Connection" title="Connection">
+        <Icon name="settings" />
+      </button>
+    </header>
+  );
+}

@@ -1,0 +1,85 @@
+// Everything that belongs to one connection, and where it stands on the page.
+
+import { useEffect, useState } from "react";
+import type { Client } from "turnwire";
+import { Chat } from "./chat/Chat";
+import { useConversationState } from "./chat/context";
+import { EventsPane } from "./events/EventsPane";
+import { goTo } from "./sessions/route";
+import { SessionPane } from "./sessions/SessionPane";
+import { Pane } from "./ui/Pane";
+import { TopBar } from "./TopBar";
+import { useCurrent } from "./sessions/useCurrent";
+import { useNarrow } from "./ui/useNarrow";
+
+/** Below these widths the panes become drawers over the conversation, in CSS pixels. */
+const SESSIONS_WIDTH = 860;
+const EVENTS_WIDTH = 1120;
+
+interface Props {
+  client: Client;
+  agentName: string;
+  onSettings: () => void;
+}
+
+export function Workspace({ client, agentName, onSettings }: Props) {
+  const { conversation, sessions } = useCurrent(client, agentName);
+  const { session, running } = useConversationState(conversation);
+  const sessionsOverlay = useNarrow(SESSIONS_WIDTH);
+  const eventsOverlay = useNarrow(EVENTS_WIDTH);
+  const [showSessions, setShowSessions] = useState(!sessionsOverlay);
+  const [showEvents, setShowEvents] = useState(false);
+
+  // Panes that become drawers would cover the conversation unasked.
+  useEffect(() => setShowSessions(!sessionsOverlay), [sessionsOverlay]);
+
+  const title = session?.title ?? null;
+  useEffect(() => {
+    document.title = title ? `${title} · turnwire` : "turnwire demo";
+  }, [title]);
+
+  // Dialogs and drawers take Escape for themselves; what is left of it stops the agent.
+  useEffect(() => {
+    if (!running) return;
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]"))
+        conversation.stop();
+    };
+    window.addEventListener("keydown", onKeyDown);
+    return () => window.removeEventListener("keydown", onKeyDown);
+  }, [conversation, running]);
+
+  const leaveDrawer = () => {
+    if (sessionsOverlay) setShowSessions(false);
+  };
+  const startNew = () => {
+    goTo(null);
+    leaveDrawer();
+  };
+  return (
+    <div className="workspace">
+      {showSessions && (
+        <Pane side="left" title="Conversations" overlay={sessionsOverlay} onClose={() => setShowSessions(false)}>
+          <SessionPane list={sessions} currentId={session?.id ?? null} onNew={startNew} onChoose={leaveDrawer} />
+        </Pane>
+      )}
+      <main>
+        <TopBar
+          title={title}
+          agentName={agentName}
+          sessionsShown={showSessions}
+          eventsShown={showEvents}
+          onSessions={() => setShowSessions(!showSessions)}
+          onEvents={() => setShowEvents(!showEvents)}
+          onSettings={onSettings}
+        />
+        <Chat key={conversation.key} conversation={conversation} agentName={agentName} onSettings={onSettings} />
+      </main>
+      {showEvents && (
+        <Pane side="right" title="Events" overlay={eventsOverlay} onClose={() => setShowEvents(false)}>
+          <EventsPane key={conversation.key} log={conversation.events} />
+        </Pane>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+// Tells people who listen to the page what happens, in whole sentences and only when something has changed for them.
+
+import type { ConversationState } from "./Conversation";
+
+export function Announcer({ state }: { state: ConversationState }) {
+  return (
+    <p className="visually-hidden" role="status">
+      {message(state)}
+    </p>
+  );
+}
+
+function message({ loading, running, pending, turns }: ConversationState): string {
+  if (loading) return "The conversation is loading.";
+  if (running) return "The agent is answering.";
+  if (pending.length === 1) return "The agent waits for your decision.";
+  if (pending.length > 1) return `The agent waits for ${pending.length} decisions.`;
+  return turns.length > 0 ? "The answer is complete." : "";
+}

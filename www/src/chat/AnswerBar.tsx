@@ -1,0 +1,29 @@
+// What is still to be answered before the agent can go on, next to where one would write.
+
+import { useSyncExternalStore } from "react";
+import type { RequiredAction } from "turnwire";
+import { Icon } from "../ui/Icon";
+import { callActions } from "./answers";
+import { useConversation } from "./context";
+
+export function AnswerBar({ pending }: { pending: readonly RequiredAction[] }) {
+  const conversation = useConversation();
+  const actions = callActions(pending);
+  const given = useSyncExternalStore(
+    conversation.subscribe,
+    () => actions.filter((action) => conversation.answerOf(action.tool_call_id)).length,
+  );
+  if (pending.length === 0) return null;
+  return (
+    <p className="answer-bar">
+      <Icon name="shield" />
+      <span>{words(actions.length, given)}</span>
+    </p>
+  );
+}
+
+function words(needed: number, given: number): string {
+  if (needed === 0) return "Sign in above, then continue.";
+  if (needed === 1) return "The agent waits for your answer above.";
+  return `${given} of ${needed} answered. They are sent together, when the last one is given.`;
+}

@@ -1,0 +1,54 @@
+// Servers that want the person to sign in before the agent may use them.
+
+import { memo } from "react";
+import type { RequiredAction } from "turnwire";
+import { Icon } from "../ui/Icon";
+import { safeUrl } from "../ui/safeUrl";
+import { callActions } from "./answers";
+import { useConversation } from "./context";
+
+interface Props {
+  actions: readonly RequiredAction[];
+  /** The turn is the last one, so that it can go on from here. */
+  active: boolean;
+}
+
+export const AuthCard = memo(function AuthCard({ actions, active }: Props) {
+  const conversation = useConversation();
+  const servers = actions.filter((action) => action.type === "mcp.auth_required").map((action) => action.server);
+  if (servers.length === 0) return null;
+  const onlySignIn = callActions(actions).length === 0;
+  return (
+    <section className={`card auth${active ? " waits" : ""}`} aria-label="Sign-in needed">
+      <p className="question-text">
+        <Icon name="plug" /> {active ? "The agent needs you to sign in first." : "The agent asked you to sign in."}
+      </p>
+      <ul className="options">
+        {servers.map((server) => (
+          <li key={server.id}>
+            <SignIn name={server.name} url={server.auth_url} />
+          </li>
+        ))}
+      </ul>
+      {active && onlySignIn && (
+        <div className="ask">
+          <div className="row">
+            <button type="button" className="primary" onClick={() => conversation.proceed()}>
+              I have signed in, continue
+            </button>
+          </div>
+        </div>
+      )}
+    </section>
+  );
+});
+
+function SignIn({ name, url }: { name: string; url: string }) {
+  const href = safeUrl(url);
+  if (href === null) return <p className="inline-error">{name} gave an address that is not safe to open.</p>;
+  return (
+    <a className="button" href={href} target="_blank" rel="noopener noreferrer">
+      Sign in to {name} <Icon name="external" />
+    </a>
+  );
+}

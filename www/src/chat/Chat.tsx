@@ -1,0 +1,70 @@
+// The conversation and the place to write, one above the other.
+
+import type { TurnInputItem } from "turnwire";
+import { AnswerBar } from "./AnswerBar";
+import { callActions } from "./answers";
+import { Announcer } from "./Announcer";
+import { Composer } from "./Composer";
+import { ConversationContext, useConversationState } from "./context";
+import type { Conversation, ConversationState } from "./Conversation";
+import { EmptyPage } from "./EmptyPage";
+import { Notice } from "./Notice";
+import { Transcript } from "./Transcript";
+import { explain } from "./words";
+
+interface Props {
+  conversation: Conversation;
+  agentName: string;
+  onSettings: () => void;
+}
+
+export function Chat({ conversation, agentName, onSettings }: Props) {
+  const state = useConversationState(conversation);
+  const send = (message: TurnInputItem) => void conversation.send(message);
+  return (
+    <ConversationContext value={conversation}>
+      <Transcript state={state}>
+        <Interlude
+          state={state}
+          conversation={conversation}
+          agentName={agentName}
+          onSettings={onSettings}
+          onSend={send}
+        />
+      </Transcript>
+      <Announcer state={state} />
+      <div className="dock">
+        <AnswerBar pending={state.pending} />
+        <Composer
+          running={state.running || (state.opening !== null && state.error === null)}
+          blocked={blockedBy(state)}
+          onSend={send}
+          onStop={() => conversation.stop()}
+        />
+      </div>
+    </ConversationContext>
+  );
+}
+
+interface InterludeProps extends Props {
+  state: ConversationState;
+  onSend: (message: TurnInputItem) => void;
+}
+
+/** What is shown instead of turns, or below them: loading, a problem, the empty page. */
+function Interlude({ state, conversation, agentName, onSettings, onSend }: InterludeProps) {
+  if (state.error !== null) {
+    const first = state.opening?.[0];
+    const again = () => (first ? onSend(first) : void conversation.load());
+    return <Notice trouble={explain(state.error)} onRetry={again} onReload={again} onSettings={onSettings} />;
+  }
+  if (state.loading && state.turns.length === 0) return <p className="faint loading">Loading the conversation …</p>;
+  if (state.turns.length > 0 || state.opening !== null) return null;
+  return <EmptyPage agentName={agentName} onSend={onSend} />;
+}
+
+function blockedBy({ loading, pending }: ConversationState): string | null {
+  if (loading) return "Loading …";
+  if (pending.length === 0) return null;
+  return callActions(pending).length > 0 ? "First answer the agent above" : "First sign in above";
+}

@@ -1,0 +1,141 @@
+// Where the person writes. Enter sends, Shift+Enter breaks the line; files come by button, paste or drop.
+
+import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from "react";
+import type { TurnInputItem } from "turnwire";
+import { Icon } from "../ui/Icon";
+import { formatSize, readAttachment, userMessage, type Attachment } from "./attachments";
+
+interface Props {
+  running: boolean;
+  /** Why nothing can be sent now; null when it can. */
+  blocked: string | null;
+  onSend: (message: TurnInputItem) => void;
+  onStop: () => void;
+}
+
+export function Composer({ running, blocked, onSend, onStop }: Props) {
+  const [text, setText] = useState("");
+  const [files, setFiles] = useState<readonly Attachment[]>([]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const ready = !running && blocked === null && (text.trim() !== "" || files.length > 0);
+
+  useEffect(() => {
+    // Where there is no keyboard, the focus would call up one over half of the page.
+    if (window.matchMedia("(pointer: fine)").matches) field.current?.focus({ preventScroll: true });
+  }, []);
+
+  const send = () => {
+    if (!ready) return;
+    onSend(userMessage(text.trim(), files));
+    setText("");
+    setFiles([]);
+    setProblem(null);
+    field.current?.focus();
+  };
+  const attach = async (list: Iterable<File>) => {
+    try {
+      const read = await Promise.all(Array.from(list, readAttachment));
+      setFiles((before) => [...before, ...read]);
+      setProblem(null);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  const onPaste = (event: ClipboardEvent) => {
+    if (event.clipboardData.files.length === 0) return;
+    event.preventDefault();
+    void attach(event.clipboardData.files);
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    void attach(event.dataTransfer.files);
+  };
+
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={onDrop}
+    >
+      {problem && (
+        <p className="inline-error" role="alert">
+          {problem}
+        </p>
+      )}
+      {files.length > 0 && (
+        <Chips files={files} onRemove={(file) => setFiles(files.filter((other) => other !== file))} />
+      )}
+      <div className="composer-row">
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          onChange={(event) => void attach(event.target.files ?? [])}
+          onClick={(event) => (event.currentTarget.value = "")}
+        />
+        <button type="button" className="quiet round" onClick={() => picker.current?.click()} aria-label="Attach files">
+          <Icon name="attach" />
+        </button>
+        <textarea
+          ref={field}
+          rows={1}
+          value={text}
+          aria-label="Message"
+          placeholder={blocked ?? "Write to the agent"}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+        />
+        {running ? (
+          <button
+            type="button"
+            className="primary round"
+            onClick={onStop}
+            aria-label="Stop (Escape)"
+            title="Stop (Escape)"
+          >
+            <Icon name="stop" className="solid" />
+          </button>
+        ) : (
+          <button type="submit" className="primary round" disabled={!ready} aria-label="Send" title="Send (Enter)">
+            <Icon name="send" />
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function Chips({ files, onRemove }: { files: readonly Attachment[]; onRemove: (file: Attachment) => void }) {
+  return (
+    <ul className="chips">
+      {files.map((file, index) => (
+        <li key={index} className="chip">
+          <Icon name="file" /> <span className="chip-name">{file.name}</span>
+          <span className="faint">{formatSize(file.size)}</span>
+          <button
+            type="button"
+            className="quiet small"
+            onClick={() => onRemove(file)}
+            aria-label={`Remove ${file.name}`}
+          >
+            <Icon name="close" />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,240 @@
+import type { Client, RequiredAction, Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { Conversation } from "./Conversation";
+
+beforeEach(() => {
+  vi.stubGlobal("requestAnimationFrame", () => 1);
+});
+
+const EMPTY = {
+  turn_id: null,
+  status: "running",
+  threads: [],
+  required_actions: [],
+  input: [],
+} as unknown as TurnSnapshot;
+
+/** A turn that does what the test says. */
+class FakeTurn {
+  id: string | null = null;
+  readonly previousTurnId: string | null;
+  status = "running";
+  cancelled = 0;
+  #snapshot: TurnSnapshot = EMPTY;
+  #listeners = new Set<() => void>();
+
+  readonly input: TurnInputItem[];
+
+  constructor(input: TurnInputItem[], previousTurnId: string | null) {
+    this.input = input;
+    this.previousTurnId = previousTurnId;
+  }
+
+  readonly snapshot = () => this.#snapshot;
+  readonly subscribe = (listener: () => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+  on = () => () => {};
+  waitForCompletion = () => new Promise(() => {});
+  cancel = async () => void (this.cancelled += 1);
+
+  change(part: Partial<TurnSnapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...part };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function fakeSession(history: FakeTurn[] = []) {
+  const created: FakeTurn[] = [];
+  const session = {
+    id: "s1",
+    createTurn({
+      input = [],
+      previousTurnId,
+    }: { input?: TurnInputItem | TurnInputItem[]; previousTurnId?: string } = {}) {
+      const turn = new FakeTurn(Array.isArray(input) ? input : [input], previousTurnId ?? null);
+      created.push(turn);
+      return turn as unknown as Turn;
+    },
+    history: async () => history,
+  };
+  return { session: session as unknown as Session, created };
+}
+
+function conversationWith(session: Session, sessionId: string | null = null) {
+  const createSession = vi.fn(async () => session);
+  const client = { agents: { createSession, getSession: async () => session } } as unknown as Client;
+  const onActivity = vi.fn();
+  return {
+    conversation: new Conversation({ client, agentName: "bot", sessionId, onActivity }),
+    createSession,
+    onActivity,
+  };
+}
+
+const message = (content: string): TurnInputItem => ({ type: "user.message", content });
+const approval = (tool_call_id: string, thread_id = "main"): RequiredAction => ({
+  type: "tool.approval_required",
+  thread_id,
+  tool_call_id,
+  name: "act",
+  arguments: "{}",
+  tool_info: null,
+});
+const question = (tool_call_id: string): RequiredAction => ({
+  type: "tool.response_required",
+  thread_id: "main",
+  tool_call_id,
+  name: "ask",
+  arguments: "{}",
+  tool_info: null,
+});
+
+describe("sending", () => {
+  it("creates the session with the first message only", async () => {
+    const { session, created } = fakeSession();
+    const { conversation, createSession, onActivity } = conversationWith(session);
+    await conversation.send(message("  hello\nthere  "));
+    expect(createSession).toHaveBeenCalledWith("bot", expect.objectContaining({ title: "hello there" }));
+    expect(onActivity).toHaveBeenCalledWith(session);
+    await conversation.send(message("again"));
+    expect(createSession).toHaveBeenCalledTimes(1);
+    expect(created).toHaveLength(2);
+    expect(conversation.state()).toMatchObject({ running: true, opening: null, turns: created });
+  });
+
+  it("keeps the message when the session can not be created, so that it can be sent again", async () => {
+    const { session, created } = fakeSession();
+    const { conversation, createSession } = conversationWith(session);
+    const failure = new Error("no");
+    createSession.mockRejectedValueOnce(failure);
+    await conversation.send(message("hello"));
+    expect(conversation.state()).toMatchObject({ error: failure, opening: [message("hello")], turns: [] });
+    await conversation.send(message("hello"));
+    expect(conversation.state()).toMatchObject({ error: null, opening: null, turns: created });
+  });
+});
+
+describe("answers", () => {
+  async function waiting(...actions: RequiredAction[]) {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    created[0]?.change({ status: "done", required_actions: actions });
+    return { conversation, created };
+  }
+
+  it("go out together, once the last one is given", async () => {
+    const { conversation, created } = await waiting(approval("a"), approval("b", "sub"), question("c"));
+    conversation.answer("b", { kind: "deny", reason: " too late " });
+    conversation.answer("c", { kind: "text", content: "blue" });
+    expect(created).toHaveLength(1);
+    conversation.answer("a", { kind: "allow" });
+    expect(created).toHaveLength(2);
+    expect(created[1]?.input).toEqual([
+      { type: "user.tool_approval", thread_id: "main", tool_call_id: "a", approval: { status: "allow" } },
+      {
+        type: "user.tool_approval",
+        thread_id: "sub",
+        tool_call_id: "b",
+        approval: { status: "deny", reason: "too late" },
+      },
+      { type: "user.tool_response", thread_id: "main", tool_call_id: "c", content: "blue" },
+    ]);
+  });
+
+  it("can be changed until then, and not afterwards", async () => {
+    const { conversation, created } = await waiting(approval("a"), approval("b"));
+    conversation.answer("a", { kind: "allow" });
+    conversation.answer("a", null);
+    expect(conversation.answerOf("a")).toBeUndefined();
+    conversation.answer("b", { kind: "allow" });
+    expect(created).toHaveLength(1);
+    conversation.answer("a", { kind: "deny", reason: "" });
+    expect(created).toHaveLength(2);
+    conversation.answer("a", { kind: "allow" });
+    expect(conversation.answerOf("a")).toEqual({ answer: { kind: "deny", reason: "" }, sent: true });
+    expect(created).toHaveLength(2);
+  });
+
+  it("are not needed for signing in: that goes on with an empty turn", async () => {
+    const server = { id: "s", name: "S", mcp_server_name: "S", auth_url: "https://s.example", thread_ids: [] };
+    const { conversation, created } = await waiting({ type: "mcp.auth_required", server });
+    expect(created).toHaveLength(1);
+    conversation.proceed();
+    expect(created[1]?.input).toEqual([]);
+  });
+});
+
+describe("a failed turn", () => {
+  it("is replaced by one with the same input, from the same place", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    const [failed] = created;
+    if (!failed) throw new Error("no turn");
+    failed.id = "t1";
+    conversation.retry(failed as unknown as Turn);
+    expect(created[1]).toMatchObject({ input: [message("go")], previousTurnId: "none" });
+    expect(conversation.state().turns).toEqual([created[1]]);
+  });
+
+  it("that never started is simply sent again", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    conversation.retry(created[0] as unknown as Turn);
+    expect(created[1]?.previousTurnId).toBeNull();
+  });
+});
+
+describe("loading", () => {
+  it("knows what was answered before, and results that came in a later turn", async () => {
+    const first = new FakeTurn([message("go")], null);
+    first.change({ status: "done", required_actions: [approval("a")] });
+    const second = new FakeTurn(
+      [{ type: "user.tool_approval", thread_id: "main", tool_call_id: "a", approval: { status: "allow" } }],
+      "t1",
+    );
+    const tool_responses = [{ id: "r", tool_call_id: "a", content: "restarted", created_at: null }];
+    second.change({ status: "done", threads: [{ id: "main", tool_responses }] as unknown as TurnSnapshot["threads"] });
+    second.status = "done";
+    const { session } = fakeSession([first, second]);
+    const { conversation } = conversationWith(session, "s1");
+    expect(conversation.state().loading).toBe(true);
+    conversation.open();
+    await vi.waitFor(() => expect(conversation.state().loading).toBe(false));
+    expect(conversation.answerOf("a")).toEqual({ answer: { kind: "allow" }, sent: true });
+    expect(conversation.lateResponseOf("a")).toBe("restarted");
+    expect(conversation.state()).toMatchObject({ running: false, pending: [] });
+  });
+});
+
+describe("stopping", () => {
+  it("waits until the server has named the turn, and asks once", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    const [turn] = created;
+    if (!turn) throw new Error("no turn");
+    conversation.stop();
+    expect(turn.cancelled).toBe(0);
+    turn.id = "t1";
+    turn.change({ turn_id: "t1" });
+    turn.change({ last_sequence_number: 2 });
+    expect(turn.cancelled).toBe(1);
+    conversation.stop();
+    expect(turn.cancelled).toBe(2);
+  });
+
+  it("does nothing when nothing runs", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session);
+    conversation.stop();
+    await conversation.send(message("go"));
+    created[0]?.change({ status: "done" });
+    conversation.stop();
+    expect(created[0]?.cancelled).toBe(0);
+  });
+});

@@ -1,0 +1,293 @@
+// One conversation: its session, its turns, and what the person still has to answer. Components only watch it.
+
+import type { Client, RequiredAction, Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import { EventLog } from "../events/EventLog";
+import { Store } from "../ui/Store";
+import { contentsOf } from "./attachments";
+import { callActions, fromInput, toInput, type Answer, type AnswerState } from "./answers";
+
+export interface ConversationState {
+  readonly session: Session | null;
+  /** Oldest first. */
+  readonly turns: readonly Turn[];
+  /** The first message, while the session that it opens is being created. */
+  readonly opening: readonly TurnInputItem[] | null;
+  readonly loading: boolean;
+  /** The last turn is under way. */
+  readonly running: boolean;
+  /** What the last turn waits for. */
+  readonly pending: readonly RequiredAction[];
+  /** Why the session could not be created or loaded. A turn's own failure is in its snapshot. */
+  readonly error: unknown;
+}
+
+const NOTHING: ConversationState = {
+  session: null,
+  turns: [],
+  opening: null,
+  loading: false,
+  running: false,
+  pending: [],
+  error: null,
+};
+
+export interface ConversationOptions {
+  readonly client: Client;
+  readonly agentName: string;
+  /** The session to load; null for a new one, which is created with the first message. */
+  readonly sessionId: string | null;
+  /** A session was created or has got a new turn. */
+  readonly onActivity: (session: Session) => void;
+}
+
+let opened = 0;
+
+export class Conversation extends Store {
+  /** Different for every conversation that the page has shown; a new one has no id of its own yet. */
+  readonly key = (opened += 1);
+  readonly events = new EventLog();
+  readonly #options: ConversationOptions;
+  #state: ConversationState;
+  #answers = new Map<string, AnswerState>();
+  /** Results that came in a later turn than their call: those of calls that had to be approved first. */
+  #lateResponses = new Map<string, string>();
+  #listening = new AbortController();
+  #unwatch: (() => void) | null = null;
+  /** The turn that is to be stopped as soon as it can be. */
+  #stopping: Turn | null = null;
+
+  constructor(options: ConversationOptions) {
+    super();
+    this.#options = options;
+    this.#state = options.sessionId === null ? NOTHING : { ...NOTHING, loading: true };
+  }
+
+  readonly state = (): ConversationState => this.#state;
+
+  answerOf(callId: string): AnswerState | undefined {
+    return this.#answers.get(callId);
+  }
+
+  lateResponseOf(callId: string): string | undefined {
+    return this.#lateResponses.get(callId);
+  }
+
+  /** The title of a thread that began in an earlier turn than the one in which it goes on. */
+  titleOf(threadId: string): string | null {
+    for (const turn of this.#state.turns) {
+      const title = turn.snapshot().threads.find((thread) => thread.id === threadId)?.title;
+      if (title) return title;
+    }
+    return null;
+  }
+
+  /** The names of tool servers that the turn uses and no turn before it did. */
+  newServers(turn: Turn): string[] {
+    const known = new Set<string>();
+    for (const other of this.#state.turns) {
+      if (other === turn) break;
+      for (const server of other.snapshot().mcp_servers) known.add(server.id);
+    }
+    const servers = turn.snapshot().mcp_servers.filter((server) => !known.has(server.id));
+    return servers.map((server) => server.name);
+  }
+
+  get sessionId(): string | null {
+    return this.#state.session?.id ?? this.#options.sessionId;
+  }
+
+  get client(): Client {
+    return this.#options.client;
+  }
+
+  /** Loads the conversation, if there is one to load. To be called when the page shows it. */
+  open(): void {
+    this.#listening = new AbortController();
+    if (this.sessionId !== null) void this.load();
+  }
+
+  /** Stops listening. A running turn runs on at the server. */
+  close(): void {
+    this.#listening.abort();
+    this.#unwatch?.();
+    this.#unwatch = null;
+  }
+
+  /** Loads, or loads again, everything from the server; a turn that still runs is followed. */
+  async load(): Promise<void> {
+    const id = this.sessionId;
+    if (id === null) return;
+    const { signal } = this.#listening;
+    this.#set({ loading: true, error: null });
+    try {
+      const session = await this.#options.client.agents.getSession(id, { signal });
+      const turns = await session.history({ signal });
+      if (signal.aborted) return;
+      for (const turn of turns) {
+        this.#rememberAnswers(turn.input);
+        this.#rememberResponses(turn.snapshot());
+      }
+      this.#set({ session, turns, loading: false });
+      const last = turns.at(-1);
+      if (last) this.#watch(last);
+      if (last?.status === "running" || last?.status === "unstarted") void this.#follow(last);
+    } catch (error) {
+      if (!signal.aborted) this.#set({ loading: false, error });
+    }
+  }
+
+  /** Sends a message, creating the session if this is the first one. */
+  async send(message: TurnInputItem): Promise<void> {
+    const session = this.#state.session ?? (await this.#createSession(message));
+    if (session) this.#start(session.createTurn({ input: message }));
+  }
+
+  /** Goes on after the person signed in to the servers that asked for it. */
+  proceed(): void {
+    const { session } = this.#state;
+    if (session) this.#start(session.createTurn());
+  }
+
+  /** Keeps the answer to a waiting call; when it was the last one missing, all go out together as one turn. */
+  answer(callId: string, answer: Answer | null): void {
+    const old = this.#answers.get(callId);
+    if (old?.sent) return;
+    if (answer) this.#answers.set(callId, { answer, sent: false });
+    else this.#answers.delete(callId);
+    this.notify();
+    this.#sendAnswers();
+  }
+
+  /** Runs a failed turn's input again, in the place of the failed turn. */
+  retry(turn: Turn): void {
+    const { session, turns } = this.#state;
+    if (!session) return;
+    // A turn that the server knows stays in its records; the new one forks from where that one began.
+    const fork = turn.id === null ? {} : { previousTurnId: turn.previousTurnId ?? "none" };
+    this.#set({ turns: turns.filter((other) => other !== turn) });
+    this.#start(session.createTurn({ input: turn.input, ...fork }));
+  }
+
+  /** Goes on reading a turn whose stream was cut, after the last event that came. */
+  resume(turn: Turn): void {
+    this.#watch(turn);
+    void this.#follow(turn);
+  }
+
+  /** Asks the agent to stop. The turn's last events still come. */
+  stop(): void {
+    const turn = this.#state.turns.at(-1);
+    if (!turn || !this.#state.running) return;
+    this.#stopping = turn;
+    this.#cancelIfStarted(turn);
+  }
+
+  /** A turn can be stopped only when the server has named it, which is with its first event. */
+  #cancelIfStarted(turn: Turn): void {
+    if (this.#stopping !== turn || turn.id === null) return;
+    this.#stopping = null;
+    turn.cancel().catch((error: unknown) => this.#set({ error }));
+  }
+
+  async #createSession(message: TurnInputItem): Promise<Session | null> {
+    this.#set({ opening: [message], error: null });
+    const { client, agentName, onActivity } = this.#options;
+    try {
+      const { signal } = this.#listening;
+      const session = await client.agents.createSession(agentName, { title: titleFor(message), signal });
+      // The page has gone elsewhere in the meantime.
+      if (signal.aborted) return null;
+      this.#set({ session });
+      onActivity(session);
+      return session;
+    } catch (error) {
+      this.#set({ error });
+      return null;
+    } finally {
+      if (this.#state.error === null) this.#set({ opening: null });
+    }
+  }
+
+  #start(turn: Turn): void {
+    this.#rememberAnswers(turn.input);
+    this.#set({ turns: [...this.#state.turns, turn], opening: null });
+    this.#watch(turn);
+    void this.#follow(turn);
+  }
+
+  /** Reads the turn's stream to its end. What happens on the way is seen through its snapshot. */
+  async #follow(turn: Turn): Promise<void> {
+    const number = this.#state.turns.indexOf(turn) + 1;
+    const unlisten = turn.on("event", (event) => this.events.push(number, event));
+    try {
+      await turn.waitForCompletion({ signal: this.#listening.signal });
+    } catch {
+      // The snapshot holds the error, and the turn's view shows it.
+    } finally {
+      unlisten();
+      const { session } = this.#state;
+      if (session && !this.#listening.signal.aborted) this.#options.onActivity(session);
+    }
+  }
+
+  /** Keeps `running` and `pending` true to the last turn. */
+  #watch(turn: Turn): void {
+    this.#unwatch?.();
+    const check = () => {
+      const snapshot = turn.snapshot();
+      const { status, required_actions } = snapshot;
+      this.#rememberResponses(snapshot);
+      this.#cancelIfStarted(turn);
+      const running = status === "unstarted" || status === "starting" || status === "running";
+      const pending = status === "done" ? required_actions : NOTHING.pending;
+      if (running === this.#state.running && pending === this.#state.pending) return;
+      this.#set({ running, pending });
+      this.#sendAnswers();
+    };
+    this.#unwatch = turn.subscribe(check);
+    check();
+  }
+
+  #sendAnswers(): void {
+    const { session, pending } = this.#state;
+    const actions = callActions(pending);
+    if (!session || actions.length === 0) return;
+    const input: TurnInputItem[] = [];
+    for (const action of actions) {
+      const state = this.#answers.get(action.tool_call_id);
+      if (!state || state.sent) return;
+      input.push(toInput(action, state.answer));
+    }
+    this.#start(session.createTurn({ input }));
+  }
+
+  #rememberAnswers(input: readonly TurnInputItem[]): void {
+    for (const item of input) {
+      const known = fromInput(item);
+      if (known) this.#answers.set(known.callId, { answer: known.answer, sent: true });
+    }
+  }
+
+  #rememberResponses({ threads }: TurnSnapshot): void {
+    let added = false;
+    for (const { tool_responses } of threads) {
+      for (const { tool_call_id, content } of tool_responses) {
+        added ||= !this.#lateResponses.has(tool_call_id);
+        this.#lateResponses.set(tool_call_id, content);
+      }
+    }
+    if (added) this.notify();
+  }
+
+  #set(change: Partial<ConversationState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.notify();
+  }
+}
+
+/** The first words of the message; gateways that title sessions themselves ignore it. */
+function titleFor(message: TurnInputItem): string {
+  if (message.type !== "user.message") return "";
+  const { texts, files } = contentsOf(message);
+  return [...texts, ...files.map((file) => file.name)].join(" ").trim().replace(/\s+/g, " ").slice(0, 60);
+}

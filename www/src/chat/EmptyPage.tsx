@@ -1,0 +1,46 @@
+// What one sees before the first message: what this page is, and things to try.
+
+import type { TurnInputItem } from "turnwire";
+import { Icon } from "../ui/Icon";
+import { userMessage } from "./attachments";
+import { MORE, SUGGESTIONS } from "./suggestions";
+
+/** The file of "Send a file": small, made here. */
+const NOTES = {
+  name: "notes.txt",
+  size: 38,
+  data: `data:text/plain;base64,${btoa("Call Ada at noon.\nOrder more coffee.\n")}`,
+};
+
+export function EmptyPage({ agentName, onSend }: { agentName: string; onSend: (message: TurnInputItem) => void }) {
+  const send = (message: string) => onSend(userMessage(message, message.startsWith("File") ? [NOTES] : []));
+  return (
+    <section className="empty-page">
+      <h1>What should the agent do?</h1>
+      <p className="lead">
+        You are talking to <strong>{agentName}</strong>. Every answer streams through turnwire: exact, resumable, fast.
+        Write something, or try one of these.
+      </p>
+      <ul className="suggestions">
+        {SUGGESTIONS.map(({ icon, title, about, message }) => (
+          <li key={title}>
+            <button type="button" onClick={() => send(message)}>
+              <Icon name={icon} />
+              <span className="suggestion-title">{title}</span>
+              <span className="faint">{about}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <ul className="more">
+        {MORE.map(({ label, message }) => (
+          <li key={label}>
+            <button type="button" className="pill" onClick={() => send(message)}>
+              {label}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,17 @@
+// The small sign at the end of a card's head that says how far it is.
+
+import { Icon } from "../ui/Icon";
+
+export type Mark = "working" | "waiting" | "done" | "failed";
+
+export function StatusMark({ mark, words }: { mark: Mark; words: string }) {
+  return (
+    <span className={`status ${mark}`}>
+      {mark === "working" && <span className="spinner" aria-hidden="true" />}
+      {mark === "waiting" && <Icon name="clock" />}
+      {mark === "done" && <Icon name="check" />}
+      {mark === "failed" && <Icon name="warn" />}
+      <span className="status-words">{words}</span>
+    </span>
+  );
+}

@@ -1,0 +1,77 @@
+// The turns of the conversation, newest at the bottom.
+
+import { useEffect, useState, type ReactNode } from "react";
+import type { Turn } from "turnwire";
+import { Icon } from "../ui/Icon";
+import type { ConversationState } from "./Conversation";
+import { TurnView } from "./TurnView";
+import { TurnInput } from "./UserBubble";
+import { useStickToBottom } from "../ui/useStickToBottom";
+
+/** Turns that are on the page at first; the ones before them come when they are asked for. */
+const SHOWN = 20;
+
+interface Props {
+  state: ConversationState;
+  /** Shown when there is no turn. */
+  children: ReactNode;
+}
+
+export function Transcript({ state, children }: Props) {
+  const { turns, opening, running } = state;
+  const empty = turns.length === 0 && opening === null;
+  const { scroller, content, atEnd, toEnd } = useStickToBottom(!empty);
+  const [shown, setShown] = useState(SHOWN);
+  const newest: Turn | undefined = turns.at(-1);
+  // A new turn is the reader's own doing: show it.
+  useEffect(() => {
+    if (newest || opening) toEnd();
+  }, [newest, opening, toEnd]);
+
+  const from = Math.max(0, turns.length - shown);
+  return (
+    <div className="transcript">
+      {/* New text is not read out token by token: `Announcer` says what matters. */}
+      <div
+        className="scroller"
+        ref={scroller}
+        role="log"
+        aria-live="off"
+        aria-label="Conversation"
+        aria-busy={running}
+        tabIndex={0}
+      >
+        <div className={empty ? "column empty" : "column"} ref={content}>
+          {from > 0 && (
+            <button type="button" className="quiet earlier" onClick={() => setShown(shown + SHOWN)}>
+              Show {Math.min(SHOWN, from)} earlier turns
+            </button>
+          )}
+          {turns.slice(from).map((turn) => (
+            <TurnView key={keyOf(turn)} turn={turn} last={turn === newest} />
+          ))}
+          {opening && (
+            <article className="turn">
+              <TurnInput input={opening} />
+            </article>
+          )}
+          {children}
+        </div>
+      </div>
+      {!atEnd && (
+        <button type="button" className="to-end" onClick={toEnd} aria-label="To the newest text">
+          <Icon name="down" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** A turn gets its id only when it has started, which must not make another component of it. */
+function keyOf(turn: Turn): number {
+  const key = keys.get(turn) ?? (lastKey += 1);
+  keys.set(turn, key);
+  return key;
+}
+const keys = new WeakMap<Turn, number>();
+let lastKey = 0;

@@ -1,0 +1,53 @@
+// The last line of a turn: a sign of life while it runs, and afterwards what can be done with the answer. Both are of
+// the same height, so that nothing moves when a turn ends.
+
+import { memo, useState } from "react";
+import type { TurnSnapshot } from "turnwire";
+import { Icon } from "../ui/Icon";
+
+interface Props {
+  snapshot: TurnSnapshot;
+  live: boolean;
+  last: boolean;
+}
+
+export const TurnFooter = memo(function TurnFooter({ snapshot, live, last }: Props) {
+  const complete = !live && snapshot.required_actions.length === 0;
+  // A turn that waited for an answer is followed closely by the one that got it.
+  if (!live && !complete && !last) return null;
+  return (
+    <div className="turn-footer">
+      {live ? (
+        <span className="dots" role="img" aria-label="The agent is working">
+          <i /> <i /> <i />
+        </span>
+      ) : (
+        complete && hasText(snapshot) && <CopyAnswer snapshot={snapshot} />
+      )}
+    </div>
+  );
+});
+
+function hasText({ threads }: TurnSnapshot): boolean {
+  return threads[0]?.messages.some((message) => message.content !== "") ?? false;
+}
+
+function CopyAnswer({ snapshot }: { snapshot: TurnSnapshot }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    const messages = snapshot.threads[0]?.messages ?? [];
+    await navigator.clipboard.writeText(
+      messages
+        .map((message) => message.content)
+        .filter(Boolean)
+        .join("\n\n"),
+    );
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <button type="button" className="quiet small" onClick={copy}>
+      <Icon name={copied ? "check" : "copy"} /> {copied ? "Copied" : "Copy answer"}
+    </button>
+  );
+}

@@ -1,0 +1,82 @@
+// One turn: what was sent, what the agent did with it, and how it ended.
+
+import { memo } from "react";
+import type { ThreadSnapshot, Turn, TurnSnapshot } from "turnwire";
+import { Icon } from "../ui/Icon";
+import { AuthCard } from "./AuthCard";
+import { TurnContext, useConversation, useTurnSnapshot } from "./context";
+import { SubAgentCard } from "./SubAgentCard";
+import { ThreadMessages } from "./ThreadMessages";
+import { TurnFooter } from "./TurnFooter";
+import { TurnNotice } from "./TurnNotice";
+import { TurnInput } from "./UserBubble";
+
+interface Props {
+  turn: Turn;
+  /** It is the conversation's last turn, the only one that can still be acted upon. */
+  last: boolean;
+}
+
+export const TurnView = memo(function TurnView({ turn, last }: Props) {
+  const snapshot = useTurnSnapshot(turn);
+  const live = isLive(snapshot);
+  const main = snapshot.threads[0];
+  return (
+    <TurnContext value={turn}>
+      <article className="turn" aria-busy={live}>
+        <TurnInput input={snapshot.input} />
+        <div className="answer">
+          <Notes turn={turn} sandboxId={snapshot.sandbox_id} servers={snapshot.mcp_servers} />
+          {continued(snapshot.threads).map((thread) => (
+            <SubAgentCard key={thread.id} thread={thread} live={live} />
+          ))}
+          {main && <ThreadMessages messages={main.messages} live={live} />}
+          {snapshot.status === "done" && <AuthCard actions={snapshot.required_actions} active={last} />}
+          <TurnNotice turn={turn} snapshot={snapshot} last={last} />
+          <TurnFooter snapshot={snapshot} live={live} last={last} />
+        </div>
+      </article>
+    </TurnContext>
+  );
+});
+
+function isLive({ status }: TurnSnapshot): boolean {
+  return status === "unstarted" || status === "starting" || status === "running";
+}
+
+/** Sub-agents that were started by an earlier turn and go on in this one: here no call shows them. */
+function continued(threads: readonly ThreadSnapshot[]): readonly ThreadSnapshot[] {
+  if (threads.length === 1) return [];
+  const started = new Set<string | null>();
+  for (const { messages } of threads) {
+    for (const { tool_calls } of messages) for (const call of tool_calls) started.add(call.thread_id);
+  }
+  return threads.filter(({ id }) => id !== "main" && !started.has(id));
+}
+
+interface NotesProps {
+  turn: Turn;
+  sandboxId: string | null;
+  servers: TurnSnapshot["mcp_servers"];
+}
+
+/** What was made ready for the turn, as far as it is news. */
+const Notes = memo(function Notes({ turn, sandboxId, servers }: NotesProps) {
+  const conversation = useConversation();
+  const names = servers.length > 0 ? conversation.newServers(turn) : [];
+  if (sandboxId === null && names.length === 0) return null;
+  return (
+    <ul className="notes">
+      {names.length > 0 && (
+        <li>
+          <Icon name="plug" /> Connected to {names.join(", ")}
+        </li>
+      )}
+      {sandboxId !== null && (
+        <li>
+          <Icon name="box" /> Works in a sandbox <code>{sandboxId}</code>
+        </li>
+      )}
+    </ul>
+  );
+});

@@ -1,0 +1,64 @@
+// What the person sent: a message with its files, or the decisions on calls that waited for them.
+
+import { memo } from "react";
+import type { TurnInputItem } from "turnwire";
+import { Icon } from "../ui/Icon";
+import { contentsOf, formatSize, type UserMessage } from "./attachments";
+
+export const TurnInput = memo(function TurnInput({ input }: { input: readonly TurnInputItem[] }) {
+  const messages = input.filter((item) => item.type === "user.message");
+  const decisions = input.filter((item) => item.type !== "user.message");
+  return (
+    <>
+      {messages.map((message, index) => (
+        <UserBubble key={index} message={message} />
+      ))}
+      {decisions.length > 0 && <p className="decisions">{describe(decisions)}</p>}
+    </>
+  );
+});
+
+function UserBubble({ message }: { message: UserMessage }) {
+  const { texts, files } = contentsOf(message);
+  return (
+    <div className="bubble">
+      <span className="visually-hidden">You said: </span>
+      {texts.map((text, index) => (
+        <p key={index}>{text}</p>
+      ))}
+      {files.length > 0 && (
+        <ul className="chips">
+          {files.map(({ name, data }, index) => (
+            <li key={index} className="chip">
+              <Icon name="file" /> <span className="chip-name">{name}</span>
+              <span className="faint">{formatSize(sizeOf(data))}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** The size of what a base64 `data:` URI holds: three bytes for four characters. */
+function sizeOf(data: string): number {
+  return Math.floor(((data.length - data.indexOf(",") - 1) * 3) / 4);
+}
+
+function describe(items: readonly TurnInputItem[]): string {
+  let allowed = 0;
+  let denied = 0;
+  let answered = 0;
+  for (const item of items) {
+    if (item.type === "user.tool_response") answered += 1;
+    else if (item.type === "user.tool_approval") item.approval.status === "allow" ? (allowed += 1) : (denied += 1);
+  }
+  const parts = [
+    allowed > 0 && `allowed ${steps(allowed)}`,
+    denied > 0 && `denied ${steps(denied)}`,
+    answered > 0 && `answered ${answered === 1 ? "a question" : `${answered} questions`}`,
+  ].filter((part) => part !== false);
+  return `You ${parts.join(" and ")}.`;
+}
+
+const steps = (count: number): string => (count === 1 ? "one step" : `${count} steps`);

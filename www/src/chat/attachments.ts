@@ -1,0 +1,56 @@
+// Files that go along with a message: read in the page and sent inside it as `data:` URIs.
+
+import type { TurnInputItem } from "turnwire";
+
+export type UserMessage = Extract<TurnInputItem, { type: "user.message" }>;
+
+export interface Attachment {
+  readonly name: string;
+  readonly size: number;
+  /** A `data:` URI. */
+  readonly data: string;
+}
+
+/** Gateways refuse bodies over 30 MB, and base64 makes four bytes of three. */
+const LIMIT = 20 * 1024 * 1024;
+
+/** Reads the file; rejects with a message for the reader when it is too large or can not be read. */
+export async function readAttachment(file: File): Promise<Attachment> {
+  if (file.size > LIMIT) throw new Error(`${file.name} is larger than ${formatSize(LIMIT)}.`);
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve({ name: file.name, size: file.size, data: String(reader.result) });
+    reader.onerror = () => reject(new Error(`${file.name} could not be read.`));
+    reader.readAsDataURL(file);
+  });
+}
+
+export function userMessage(text: string, files: readonly Attachment[]): TurnInputItem {
+  if (files.length === 0) return { type: "user.message", content: text };
+  return {
+    type: "user.message",
+    content: [
+      ...(text ? [{ type: "text" as const, text }] : []),
+      ...files.map(({ name, data }) => ({ type: "file" as const, name, data })),
+    ],
+  };
+}
+
+/** What a user's message holds. Servers spell a file in one of two ways. */
+export function contentsOf({ content }: UserMessage): { texts: string[]; files: Pick<Attachment, "name" | "data">[] } {
+  if (typeof content === "string") return { texts: [content], files: [] };
+  const texts: string[] = [];
+  const files: Pick<Attachment, "name" | "data">[] = [];
+  for (const part of content) {
+    if (part.type === "text") texts.push(part.text);
+    else if (part.type === "file") files.push({ name: part.name, data: part.data });
+    else files.push({ name: part.file.filename, data: part.file.file_data });
+  }
+  return { texts, files };
+}
+
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}

@@ -1,0 +1,62 @@
+// How components below a conversation or a turn reach it, and watch just the part that they show.
+
+import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
+import type { ThreadSnapshot, Turn, TurnSnapshot } from "turnwire";
+import type { AnswerState } from "./answers";
+import type { Conversation, ConversationState } from "./Conversation";
+
+export const ConversationContext = createContext<Conversation | null>(null);
+export const TurnContext = createContext<Turn | null>(null);
+
+function required<T>(value: T | null): T {
+  if (value === null) throw new Error("This component must be inside a conversation.");
+  return value;
+}
+
+export function useConversation(): Conversation {
+  return required(useContext(ConversationContext));
+}
+
+export function useConversationState(conversation: Conversation): ConversationState {
+  return useSyncExternalStore(conversation.subscribe, conversation.state);
+}
+
+export function useTurnSnapshot(turn: Turn): TurnSnapshot {
+  return useSyncExternalStore(turn.subscribe, turn.snapshot);
+}
+
+/** A thread of the turn around this component: it renders again only when that thread has changed. */
+export function useThread(threadId: string): ThreadSnapshot | undefined {
+  const turn = required(useContext(TurnContext));
+  const select = useCallback(() => turn.snapshot().threads.find((thread) => thread.id === threadId), [turn, threadId]);
+  return useSyncExternalStore(turn.subscribe, select);
+}
+
+/** Whether the turn around this component is the conversation's last one. */
+export function useIsLastTurn(): boolean {
+  const conversation = useConversation();
+  const turn = required(useContext(TurnContext));
+  return useSyncExternalStore(conversation.subscribe, () => conversation.state().turns.at(-1) === turn);
+}
+
+/** What the person said about the call, if anything yet. */
+export function useAnswer(callId: string): AnswerState | undefined {
+  const conversation = useConversation();
+  return useSyncExternalStore(conversation.subscribe, () => conversation.answerOf(callId));
+}
+
+/** The call's result, if it came in a later turn than the call. */
+export function useLateResponse(callId: string): string | undefined {
+  const conversation = useConversation();
+  return useSyncExternalStore(conversation.subscribe, () => conversation.lateResponseOf(callId));
+}
+
+/** Whether the call is one of those that the last turn waits for. */
+export function useIsPending(callId: string): boolean {
+  const conversation = useConversation();
+  return useSyncExternalStore(conversation.subscribe, () =>
+    conversation
+      .state()
+      .pending.some((action) => action.type !== "mcp.auth_required" && action.tool_call_id === callId),
+  );
+}

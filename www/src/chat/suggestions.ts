@@ -1,0 +1,67 @@
+// What the development gateway's scripted agents can do, as things a person might say to the help desk of a hosting
+// company. The first word chooses the script; any other agent simply gets the sentence.
+
+import type { IconName } from "../ui/Icon";
+
+export interface Suggestion {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly about: string;
+  readonly message: string;
+}
+
+export const SUGGESTIONS: readonly Suggestion[] = [
+  {
+    icon: "shield",
+    title: "Approve an action",
+    about: "Nothing is touched before you allow it",
+    message: "Approval first, please: the billing service does not answer.",
+  },
+  {
+    icon: "agent",
+    title: "Share the work",
+    about: "Three sub-agents, each in its own thread",
+    message: "Subagents, find out together why the shop is slow.",
+  },
+  {
+    icon: "tool",
+    title: "Call tools",
+    about: "Arguments as they arrive, then the results",
+    message: "Tools, please: how are my services doing?",
+  },
+  {
+    icon: "question",
+    title: "Be asked back",
+    about: "A question with options to choose from",
+    message: "Question me if you need to, and set up a new site.",
+  },
+  {
+    icon: "thought",
+    title: "Think aloud",
+    about: "The reasoning streams before the answer",
+    message: "Reasoning, please: when should the maintenance run?",
+  },
+  {
+    icon: "bolt",
+    title: "100,000 pieces",
+    about: "A very long answer, as fast as it can be read",
+    message: "Long story, please, from the first chapter to the last.",
+  },
+];
+
+/** More scripts, for which a few words are enough. */
+export const MORE: readonly { readonly label: string; readonly message: string }[] = [
+  { label: "Plain answer", message: "Plain words only, please: what is this page?" },
+  { label: "Rich text", message: "Markdown, please: how do I move a site without downtime?" },
+  { label: "Tools side by side", message: "Parallel measurements from three cities, please." },
+  { label: "Sign in to a server", message: "MCP: plan the migration around my calendar." },
+  { label: "Work in a sandbox", message: "Sandbox: collect this year's uptime in a table." },
+  { label: "Send a file", message: "File attached: did it arrive?" },
+  { label: "Approve and answer", message: "Mixed: prepare everything for the sale." },
+  { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?" },
+  { label: "Many alphabets", message: "Unicode from everywhere, please." },
+  { label: "Slowly", message: "Slow and steady, please." },
+  { label: "Out of tokens", message: "Length without limit, please." },
+  { label: "A failure", message: "Error, please: I want to see one." },
+  { label: "What else?", message: "What can you do?" },
+];

@@ -1,0 +1,58 @@
+import type { StreamEvent } from "turnwire";
+import { beforeEach, expect, it, vi } from "vitest";
+import { EventLog } from "./EventLog";
+
+const frames: ((time: number) => void)[] = [];
+beforeEach(() => {
+  frames.length = 0;
+  vi.stubGlobal("requestAnimationFrame", (callback: (time: number) => void) => frames.push(callback));
+});
+
+const event = (type: string, sequence_number: number) => ({ type, sequence_number }) as StreamEvent;
+
+it("keeps the newest events, at the places where they were", () => {
+  const log = new EventLog();
+  for (let number = 0; number < 12_000; number += 1) log.push(1, event("model.message.delta", number));
+  const rows = log.rows(true);
+  expect(rows.total).toBe(12_000);
+  expect(rows.first).toBe(7_000);
+  expect(rows.at(6_999)).toBeUndefined();
+  expect(rows.at(7_000)?.event.sequence_number).toBe(7_000);
+  expect(rows.at(11_999)?.event.sequence_number).toBe(11_999);
+  expect(rows.at(12_000)).toBeUndefined();
+});
+
+it("keeps other events when deltas have pushed them out", () => {
+  const log = new EventLog();
+  log.push(1, event("turn.created", 1));
+  for (let number = 2; number < 10_000; number += 1) log.push(1, event("model.message.delta", number));
+  const rows = log.rows(false);
+  expect(rows.total).toBe(1);
+  expect(rows.at(0)?.event.type).toBe("turn.created");
+});
+
+it("tells its watchers once per frame", () => {
+  const log = new EventLog();
+  const listener = vi.fn();
+  log.subscribe(listener);
+  for (let number = 0; number < 100; number += 1) log.push(1, event("model.message.delta", number));
+  expect(frames).toHaveLength(1);
+  frames[0]?.(1_000);
+  expect(listener).toHaveBeenCalledTimes(1);
+});
+
+it("tells less often in a flood, and always of the last event", () => {
+  const log = new EventLog();
+  const listener = vi.fn();
+  log.subscribe(listener);
+  let time = 0;
+  for (let frame = 0; frame < 60; frame += 1) {
+    for (let number = 0; number < 100; number += 1) log.push(1, event("model.message.delta", number));
+    frames.shift()?.((time += 16));
+  }
+  expect(listener.mock.calls.length).toBeLessThan(12);
+  const before = listener.mock.calls.length;
+  for (let frame = 0; frame < 10; frame += 1) frames.shift()?.((time += 16));
+  expect(listener).toHaveBeenCalledTimes(before + 1);
+  expect(frames).toHaveLength(0);
+});

@@ -1,0 +1,33 @@
+// Which conversation the address names: `#/session/<id>`, or none.
+
+import { useSyncExternalStore } from "react";
+
+const PREFIX = "#/session/";
+
+function current(): string | null {
+  const { hash } = window.location;
+  if (!hash.startsWith(PREFIX)) return null;
+  try {
+    return decodeURIComponent(hash.slice(PREFIX.length)) || null;
+  } catch {
+    return null;
+  }
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener("hashchange", listener);
+  return () => window.removeEventListener("hashchange", listener);
+}
+
+export function useSessionId(): string | null {
+  return useSyncExternalStore(subscribe, current);
+}
+
+export function hrefOf(sessionId: string): string {
+  return PREFIX + encodeURIComponent(sessionId);
+}
+
+/** Goes to the conversation, or with null to a new one. */
+export function goTo(sessionId: string | null): void {
+  window.location.hash = sessionId === null ? "#/" : hrefOf(sessionId);
+}

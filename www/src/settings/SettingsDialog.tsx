@@ -1,0 +1,77 @@
+// Points the page at another gateway.
+
+import { useId, useState, type FormEvent } from "react";
+import { Modal } from "../ui/Modal";
+import { defaultSettings, type Protocol, type Settings } from "./settings";
+
+interface Props {
+  settings: Settings;
+  onSave: (settings: Settings) => void;
+  onClose: () => void;
+}
+
+export function SettingsDialog({ settings, onSave, onClose }: Props) {
+  const [draft, setDraft] = useState(settings);
+  const id = useId();
+  const change = (part: Partial<Settings>) => setDraft({ ...draft, ...part });
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    onSave({ ...draft, baseUrl: draft.baseUrl.trim(), agentName: draft.agentName.trim() });
+  };
+  return (
+    <Modal title="Connection" className="settings" onClose={onClose}>
+      <form onSubmit={save}>
+        <label htmlFor={`${id}-url`}>Gateway address</label>
+        <input
+          id={`${id}-url`}
+          type="url"
+          required
+          value={draft.baseUrl}
+          onChange={(event) => change({ baseUrl: event.target.value })}
+        />
+        <p className="faint">With the tenant, such as https://gateway.example/acme</p>
+
+        <label htmlFor={`${id}-protocol`}>Protocol</label>
+        <select
+          id={`${id}-protocol`}
+          value={draft.protocol}
+          onChange={(event) => change({ protocol: asProtocol(event.target.value) })}
+        >
+          <option value="truefoundry">TrueFoundry gateway</option>
+          <option value="trueforge">TrueForge</option>
+        </select>
+
+        <label htmlFor={`${id}-agent`}>Agent</label>
+        <input
+          id={`${id}-agent`}
+          required
+          value={draft.agentName}
+          onChange={(event) => change({ agentName: event.target.value })}
+        />
+
+        <label htmlFor={`${id}-token`}>Token</label>
+        <input
+          id={`${id}-token`}
+          type="password"
+          autoComplete="off"
+          value={draft.token}
+          onChange={(event) => change({ token: event.target.value })}
+        />
+        <p className="faint">Kept in memory until the page is closed, never stored.</p>
+
+        <div className="row end">
+          <button type="button" className="quiet" onClick={() => setDraft(defaultSettings())}>
+            Use the defaults
+          </button>
+          <button type="submit" className="primary">
+            Connect
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+function asProtocol(value: string): Protocol {
+  return value === "trueforge" ? "trueforge" : "truefoundry";
+}

@@ -1,0 +1,29 @@
+// The connection that the settings describe.
+
+import { useEffect, useState } from "react";
+import { connect, type Client } from "turnwire";
+import type { Settings } from "./settings";
+
+export interface Connection {
+  readonly client: Client | null;
+  readonly error: unknown;
+}
+
+const NONE: Connection = { client: null, error: null };
+
+export function useClient(settings: Settings): Connection {
+  const [connection, setConnection] = useState(NONE);
+  useEffect(() => {
+    let current = true;
+    const { baseUrl, protocol, token } = settings;
+    // An empty token is no token: the development gateway wants none.
+    connect({ baseUrl, protocol, ...(token && { token: () => token }) }).then(
+      (client) => current && setConnection({ client, error: null }),
+      (error: unknown) => current && setConnection({ client: null, error }),
+    );
+    return () => {
+      current = false;
+    };
+  }, [settings]);
+  return connection;
+}

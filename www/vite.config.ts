@@ -1,0 +1,48 @@
+// How the demo page is built: one static folder that any web server can serve, at any path.
+import react from "@vitejs/plugin-react";
+import { defineConfig, type Plugin } from "vite";
+
+/**
+ * The page shows text that a model wrote, so the browser is told to run nothing but the page's own scripts, even if
+ * the sanitiser ever let something through. Built pages only: the development server injects inline scripts.
+ */
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "connect-src http: https:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+function contentSecurityPolicy(): Plugin {
+  return {
+    name: "content-security-policy",
+    apply: "build",
+    transformIndexHtml: () => [
+      { tag: "meta", attrs: { "http-equiv": "Content-Security-Policy", content: POLICY }, injectTo: "head-prepend" },
+    ],
+  };
+}
+
+export default defineConfig({
+  base: "./",
+  plugins: [react(), contentSecurityPolicy()],
+  build: {
+    target: "es2022",
+    sourcemap: true,
+    rolldownOptions: {
+      output: {
+        // What seldom changes apart from what often does, and fetched side by side.
+        codeSplitting: {
+          groups: [
+            { name: "turnwire", test: /[\\/]pkg[\\/]dist[\\/]/ },
+            { name: "libraries", test: /[\\/]node_modules[\\/]/ },
+          ],
+        },
+      },
+    },
+  },
+  // `npm run dev` talks to a gateway that runs beside it; `cargo run -p turnwire-gateway` listens there by default.
+  server: { proxy: { "/demo": "http://127.0.0.1:8790" } },
+});
