@@ -1,5 +1,6 @@
 // `connect`, and what a server offers: agents and their sessions.
 import { CoreClient } from "../core/core.js";
+import { ProtocolError } from "./errors.js";
 import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
 import { list, type ListOptions, type RequestOptions } from "./lists.js";
@@ -145,6 +146,7 @@ export class Agents {
   }
 
   #session(record: SessionRecord): Session {
+    if (typeof record.id !== "string") throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
     return new Session(this.#connection, record);
   }
 }

@@ -28,7 +28,7 @@ export class Listeners<Topics extends object> {
 
   /** Tells the listeners of a topic. One that throws is reported as an uncaught error, and breaks nothing. */
   tell<T extends keyof Topics>(topic: T, value: Topics[T]): void {
-    for (const listener of [...(this.#topics.get(topic) ?? [])]) {
+    for (const listener of this.#topics.get(topic) ?? []) {
       try {
         (listener as (value: Topics[T]) => void)(value);
       } catch (error) {

@@ -1,4 +1,5 @@
 // Options of requests, and lists over all their pages.
+import { ProtocolError } from "./errors.js";
 import type { CallName, Transport } from "./transport.js";
 
 /** What every request takes. */
@@ -32,7 +33,14 @@ export async function* list<T, U>(
   do {
     const query = { ...options, ...params, ...(token === undefined ? {} : { pageToken: token }) };
     const page: Page<T> = await transport.ask(name, query, signal);
-    for (const item of page.items) yield make(item);
-    token = page.next ?? undefined;
+    for (const item of page.items) {
+      if (typeof item !== "object" || item === null) throw new ProtocolError("unexpected_response", "a list has an item that is no object");
+      yield make(item);
+    }
+    const next = page.next ?? undefined;
+    if (next !== undefined && next === token) {
+      throw new ProtocolError("unexpected_response", "a page of a list names itself as the next one");
+    }
+    token = next;
   } while (token !== undefined);
 }

@@ -35,6 +35,8 @@ export function mergeEventDelta<B extends { id: string }>(base: B, delta: { id: 
 }
 
 function mergeMessage(base: ModelMessage, delta: ModelMessageDelta): void {
+  // First of all: a malformed delta is refused whole.
+  delta.tool_calls?.forEach(checkIndex);
   if (delta.content) appendContent(base, delta.content);
   if (delta.refusal) base.refusal = (base.refusal ?? "") + delta.refusal;
   if (delta.reasoning_content) base.reasoning_content = (base.reasoning_content ?? "") + delta.reasoning_content;
@@ -56,11 +58,14 @@ function appendContent(base: ModelMessage, text: string): void {
 /** As many calls as the core reads; a wild index would take memory out of all proportion. */
 const MAX_TOOL_CALLS = 1024;
 
+function checkIndex({ index }: ToolCallDelta): void {
+  if (!(Number.isInteger(index) && index >= 0 && index < MAX_TOOL_CALLS)) {
+    throw new TurnwireError("merge_mismatch", `a tool call's index must be a whole number below ${MAX_TOOL_CALLS}`);
+  }
+}
+
 function mergeToolCalls(calls: (ToolCall | null)[], deltas: readonly ToolCallDelta[]): void {
   for (const delta of deltas) {
-    if (!(Number.isInteger(delta.index) && delta.index >= 0 && delta.index < MAX_TOOL_CALLS)) {
-      throw new TurnwireError("merge_mismatch", `a tool call's index must be a whole number below ${MAX_TOOL_CALLS}`);
-    }
     while (calls.length <= delta.index) calls.push(null);
     mergeToolCall((calls[delta.index] ??= { id: "", type: "function", function: { name: "", arguments: "" } }), delta);
   }

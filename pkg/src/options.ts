@@ -1,5 +1,6 @@
-// The options of `connect`, checked.
+// The options of `connect` and `createTurn`, checked.
 import { InputError } from "./errors.js";
+import type { CreateTurnOptions } from "./session.js";
 import type { Fetch, Token } from "./transport.js";
 
 /** What `connect` takes. */
@@ -33,10 +34,7 @@ const MAX_LIMIT = 0xffff_ffff;
 export function checked(
   options: ConnectOptions,
 ): Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes">> {
-  demand(isObject(options), "`connect` takes an object of options");
-  for (const name of Object.keys(options)) {
-    demand(NAMES.includes(name), `\`${name}\` is not an option of \`connect\`; there are ${NAMES.join(", ")}`);
-  }
+  demandNames("connect", options, NAMES);
   const { baseUrl, token, headers, fetch } = options;
   const protocol = options.protocol ?? "truefoundry";
   const maxFrameBytes = options.maxFrameBytes ?? MAX_FRAME_BYTES;
@@ -45,8 +43,9 @@ export function checked(
   demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that gives one");
   demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
   demand(
-    headers == null || (isObject(headers) && Object.values(headers).every((value) => typeof value === "string")),
-    "`headers` must be an object of strings",
+    headers == null ||
+      (isObject(headers) && !(Symbol.iterator in headers) && Object.values(headers).every((value) => typeof value === "string")),
+    "`headers` must be a plain object of strings",
   );
   demand(
     Number.isInteger(maxFrameBytes) && maxFrameBytes > 0 && maxFrameBytes <= MAX_LIMIT,
@@ -55,20 +54,49 @@ export function checked(
   return { baseUrl: resolved(baseUrl), protocol, maxFrameBytes };
 }
 
-/** The base URL without a slash at its end. A relative one counts from the page. */
+/** The input of a turn as JSON, and what it follows. Throws an `InputError` that names the wrong option. */
+export function checkedTurn(options: CreateTurnOptions): { input: string; previousTurnId: string | undefined } {
+  // A turn without input makes the model run again: no misspelt name may come to that.
+  demandNames("createTurn", options, ["input", "previousTurnId"]);
+  const previousTurnId = options.previousTurnId ?? undefined;
+  demand(previousTurnId === undefined || typeof previousTurnId === "string", "`previousTurnId` must be a string");
+  let input: string | undefined;
+  try {
+    input = JSON.stringify(options.input ?? null);
+  } catch (cause) {
+    throw new InputError("invalid_input", "`input` cannot be written as JSON", { cause });
+  }
+  if (input === undefined) throw new InputError("invalid_input", "`input` cannot be written as JSON");
+  return { input, previousTurnId };
+}
+
+function demandNames(method: string, options: object, names: readonly string[]): void {
+  demand(isObject(options), `\`${method}\` takes an object of options`);
+  for (const name of Object.keys(options)) {
+    demand(names.includes(name), `\`${name}\` is not an option of \`${method}\`; there are ${names.join(", ")}`);
+  }
+}
+
+/**
+ * The base URL without a slash at its end. A relative one counts from the page. No error shows it: it may
+ * hold a secret.
+ */
 function resolved(baseUrl: string): string {
   const page = globalThis.location?.href;
   let url: URL;
   try {
     url = new URL(baseUrl, page?.startsWith("http") ? page : undefined);
-  } catch (cause) {
-    throw new InputError("invalid_url", `\`baseUrl\` is not a URL: ${baseUrl}`, { cause });
+  } catch {
+    throw new InputError("invalid_url", "`baseUrl` is not a URL");
   }
   if (!/^https?:$/.test(url.protocol)) {
-    throw new InputError("invalid_url", `\`baseUrl\` is not an http or https URL: ${baseUrl}`);
+    throw new InputError("invalid_url", "`baseUrl` is not an http or https URL");
   }
   if (url.search || url.hash) {
-    throw new InputError("invalid_url", `\`baseUrl\` must not have a query or a fragment: ${baseUrl}`);
+    throw new InputError("invalid_url", "`baseUrl` must not have a query or a fragment");
+  }
+  if (url.username || url.password) {
+    throw new InputError("invalid_url", "`baseUrl` must not hold a name or a password: there are `token` and `headers`");
   }
   return url.href.replace(/\/+$/, "");
 }

@@ -3,6 +3,7 @@ import type { CoreClient, CoreSession } from "../core/core.js";
 import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
 import { list, type ListOptions, type RequestOptions } from "./lists.js";
+import { checkedTurn } from "./options.js";
 import type { Transport } from "./transport.js";
 import { Turn } from "./turn.js";
 
@@ -84,20 +85,20 @@ export class Session {
    * pending call is answered, files are data URIs), and a `StateError` if the session was cancelled.
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
-    const input = JSON.stringify(options.input ?? null);
+    const { input, previousTurnId } = checkedTurn(options);
     return adopting(() => {
-      const core = this.#core.createTurn(input, options.previousTurnId ?? undefined);
+      const core = this.#core.createTurn(input, previousTurnId);
       return new Turn(this, this.#connection, core, null);
     });
   }
 
-  /** Lists the turns, newest first, over all pages. */
+  /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
-    let isNewest = options.pageToken === undefined;
+    let before: TurnRecord | undefined;
     return list(this.#connection.transport, "listTurns", this.#params(), options, (record: TurnRecord) => {
-      const turn = this.#attach(record, isNewest);
-      isNewest = false;
-      return turn;
+      const isNewest = before === undefined ? options.pageToken === undefined : follows(record, before);
+      before = record;
+      return this.#attach(record, isNewest);
     });
   }
 
@@ -118,7 +119,11 @@ export class Session {
    */
   async history(options: RequestOptions = {}): Promise<Turn[]> {
     const turns: Turn[] = [];
-    for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.unshift(turn);
+    for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
+    const [one, next] = turns;
+    const isOldestFirst =
+      one && next && (next.previousTurnId === one.id || (next.createdAt ?? "") > (one.createdAt ?? ""));
+    if (!isOldestFirst) turns.reverse();
     const events = new Map<string, SessionEvent["event"][]>();
     for await (const { turn_id, event } of this.listEvents({ ...options, limit: 100 })) {
       const own = events.get(turn_id);
@@ -157,4 +162,9 @@ export class Session {
   #params(more: object = {}): object {
     return { sessionId: this.id, ...more };
   }
+}
+
+/** Whether a turn is newer than the one that was listed before it. */
+function follows(turn: TurnRecord, before: TurnRecord): boolean {
+  return turn.previous_turn_id === before.id || (turn.created_at ?? "") > (before.created_at ?? "");
 }

@@ -150,6 +150,7 @@ export class SnapshotMirror {
     if (document !== undefined) this.#apply(JSON.parse(document) as Changes);
     const last = this.#snapshot;
     if (document === undefined && last !== undefined && sameFacts(last, facts)) return last;
+    frozenDeep([facts.state, facts.input]);
     return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
   }
 

@@ -5,24 +5,32 @@ import type { StreamEvent } from "./delivery.js";
 export interface EventSource {
   /** Appends the events that have come since the last time. */
   drain(events: StreamEvent[]): void;
-  /** Nobody reads any further. */
-  release(): void;
+  /** Nobody reads any further; resolves when the connection is released. */
+  release(): Promise<void>;
 }
 
 /**
  * The events of a turn, in order, each once. To be iterated once; leaving the loop early releases the
- * connection, and the turn itself goes on.
+ * connection, and the turn itself goes on. What had come by then and was not taken is what the turn's
+ * next stream begins with.
  */
 export class TurnStream implements AsyncIterableIterator<StreamEvent, void, undefined> {
   readonly #source: EventSource;
-  #events: StreamEvent[] = [];
+  #events: StreamEvent[];
   #next = 0;
+  #isLeft = false;
   #waiting: { resolve: (result: IteratorResult<StreamEvent, void>) => void; reject: (error: unknown) => void }[] = [];
   #end: { error?: unknown } | undefined;
 
-  /** @internal */
-  constructor(source: EventSource) {
+  /** `unread` is what the stream before this one was left with. @internal */
+  constructor(source: EventSource, unread: StreamEvent[] = []) {
     this.#source = source;
+    this.#events = unread;
+  }
+
+  /** Takes what came and was not delivered, if the loop was left. @internal */
+  unread(): StreamEvent[] {
+    return this.#isLeft ? this.#events.splice(0).slice(this.#next) : [];
   }
 
   /** Whether somebody waits for the next event. @internal */
@@ -32,7 +40,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
 
   /** Takes events that were made for other listeners already. @internal */
   push(events: readonly StreamEvent[]): void {
-    if (this.#end) return;
+    if (this.#end && !this.#isLeft) return;
     for (const event of events) this.#events.push(event);
     this.#serve();
   }
@@ -55,13 +63,12 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
   }
 
   /** Stops listening. Called by the language when a loop is left. */
-  return(): Promise<IteratorResult<StreamEvent, void>> {
+  async return(): Promise<IteratorResult<StreamEvent, void>> {
+    this.#isLeft = true;
     this.#end = {};
-    this.#events = [];
-    this.#next = 0;
     this.#serve();
-    this.#source.release();
-    return Promise.resolve({ done: true, value: undefined });
+    await this.#source.release();
+    return { done: true, value: undefined };
   }
 
   [Symbol.asyncIterator](): this {
@@ -69,6 +76,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
   }
 
   #take(): StreamEvent | undefined {
+    if (this.#isLeft) return undefined;
     if (this.#next === this.#events.length) {
       this.#events.length = 0;
       this.#next = 0;

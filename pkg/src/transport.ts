@@ -82,26 +82,33 @@ export class Transport {
     const call = CALLS.indexOf("downloadSandboxFile");
     const response = await this.#send(call, JSON.stringify(params), signal);
     if (!response.ok) await this.#read(call, response, signal);
-    return response.blob().catch((cause) => this.#failed("the file broke off", cause, signal));
+    return orAborted(response.blob(), signal).catch((cause) => this.#failed("the file broke off", cause, signal));
   }
 
   async #send(call: number, params: string, signal?: AbortSignal): Promise<Response> {
     const request = JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest;
     // The token is asked for each time: it may have been renewed.
-    const token = await this.#ask();
+    const token = await orAborted(this.#ask(), signal);
     if (signal?.aborted) throw aborted(signal);
     const { path, method, body = null } = request;
     const url = `${this.#baseUrl}/${path}`;
     const headers = this.#merged(request.headers, token);
     try {
-      return await this.#fetch.call(undefined, url, { method, headers, body, signal: signal ?? null });
+      const sent = Promise.resolve(this.#fetch.call(undefined, url, { method, headers, body, signal: signal ?? null }));
+      // A custom fetch may not heed the signal: nobody waits for its answer then, and nobody reads it.
+      sent.then((late) => (signal?.aborted ? late.body?.cancel() : undefined)).catch(() => {});
+      const response = await orAborted(sent, signal);
+      if (typeof response?.headers?.get !== "function") throw new TypeError("`fetch` gave no Response");
+      return response;
     } catch (cause) {
       return this.#failed("the request did not get through", cause, signal);
     }
   }
 
   async #read(call: number, response: Response, signal?: AbortSignal): Promise<string> {
-    const body = await response.text().catch((cause) => this.#failed("the answer broke off", cause, signal));
+    const body = await orAborted(response.text(), signal).catch((cause) =>
+      this.#failed("the answer broke off", cause, signal),
+    );
     const { status, statusText } = response;
     return adopting(() => this.#core.answer(call, status, statusText, contentType(response), body));
   }
@@ -145,6 +152,18 @@ export function aborted(signal: AbortSignal): AbortError {
   return new AbortError("aborted", "the signal was aborted", { cause: signal.reason });
 }
 
+/** What becomes of `promise`, unless `signal` aborts before. */
+export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  let abort = (): void => {};
+  const stopped = new Promise<never>((_, reject) => {
+    abort = () => reject(aborted(signal));
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+  return Promise.race([promise, stopped]).finally(() => signal.removeEventListener("abort", abort));
+}
+
 /**
  * Hands each chunk of `body` to `push` until the stream ends, `push` gives false or `signal` aborts. However
  * it ends, the connection is released: an open one holds one of the browser's few.
@@ -159,14 +178,37 @@ export async function pump(
   const release = (): void => void reader.cancel().catch(() => {});
   signal.addEventListener("abort", release, { once: true });
   try {
+    let turnBegan = performance.now();
     while (!signal.aborted) {
       const { done, value } = await reader.read();
       if (done || !push(value)) return;
+      if (performance.now() - turnBegan > LONGEST_TURN) {
+        await nextTask();
+        turnBegan = performance.now();
+      }
     }
   } finally {
     signal.removeEventListener("abort", release);
     release();
   }
+}
+
+/**
+ * How long chunks that have come already are read without letting the page do anything else, in
+ * milliseconds: their promises settle in one task, however many they are. Half a frame.
+ */
+const LONGEST_TURN = 8;
+
+/** Resolves in a task of its own. Not by a timer, which hidden tabs hold back. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
 }
 
 /** Resolves after `delay` milliseconds, or as soon as `signal` aborts. */

@@ -8,8 +8,8 @@ import { list, type ListOptions, type RequestOptions } from "./lists.js";
 import { Listeners } from "./listeners.js";
 import type { Connection, Session } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
-import { TurnStream } from "./stream.js";
-import { aborted, pump, sleep } from "./transport.js";
+import { type EventSource, TurnStream } from "./stream.js";
+import { aborted, orAborted, pump, sleep } from "./transport.js";
 
 /** What `stream` takes. */
 export interface StreamOptions extends RequestOptions {
@@ -59,7 +59,10 @@ export class Turn {
   #state: TurnState | null = null;
   #error: TurnwireError | null = null;
   #stream: TurnStream | undefined;
+  #lastStream: TurnStream | undefined;
   #reading: Promise<void> | undefined;
+  /** Who waits for anything to change. */
+  #waiting: (() => void)[] = [];
 
   /** @internal */
   constructor(session: Session, connection: Connection, core: CoreTurn, record: TurnRecord | null) {
@@ -125,15 +128,21 @@ export class Turn {
    */
   stream(options: StreamOptions = {}): TurnStream {
     const release = new AbortController();
-    const stream = new TurnStream({
-      drain: (events) => this.#drain(events),
-      release: () => release.abort(),
-    });
     this.#read(options, release);
-    this.#core.setWantsEvents(true);
+    const reading = this.#reading!;
+    const source: EventSource = {
+      drain: (events) => this.#drain(events),
+      release: async () => {
+        release.abort();
+        await reading.catch(() => {});
+      },
+    };
+    const stream = new TurnStream(source, this.#lastStream?.unread());
+    this.#lastStream = stream;
     this.#stream = stream;
+    this.#wantEvents();
     // The iterator reports how it ended; a stream that nobody iterates must not raise an alarm.
-    this.#reading!.then(
+    reading.then(
       () => this.#finish(stream),
       (error: TurnwireError) => this.#finish(stream, error),
     );
@@ -161,10 +170,9 @@ export class Turn {
   async waitForCompletion(options: RequestOptions = {}): Promise<TerminalState> {
     if (this.#reading === undefined && !this.#isOver && (this.#listeners.size > 0 || this.#frames.size > 0)) {
       this.#read(options, new AbortController());
-      this.#core.setWantsEvents(this.#listeners.size > 0);
       this.#reading!.then(() => this.#finish(), (error: TurnwireError) => this.#finish(undefined, error));
     }
-    if (this.#reading !== undefined) await this.#orAborted(this.#reading, options.signal);
+    if (this.#reading !== undefined) await orAborted(this.#reading, options.signal);
     else if (!this.#isOver) await this.#poll(options);
     this.#learn();
     if (this.#state === null) throw new StateError("turn_not_running", "how the turn ended is not known");
@@ -173,9 +181,10 @@ export class Turn {
 
   /**
    * Stops the turn on the server. A few more events may come, `turn.done` last: keep reading. It may be
-   * called more than once.
+   * called more than once; while the turn is being started it waits until it has begun.
    */
   async cancel(options: RequestOptions = {}): Promise<void> {
+    while (this.status === "starting") await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#startedId("cancel");
     await this.#connection.transport.ask("cancelSession", { sessionId: this.session.id }, options.signal);
   }
@@ -185,8 +194,12 @@ export class Turn {
    * ended a stream (`"error"`). Gives the function that removes it. A listener that throws breaks nothing.
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
-    this.#core.setWantsEvents(true);
-    return this.#listeners.add(type, listener);
+    const remove = this.#listeners.add(type, listener);
+    this.#wantEvents();
+    return () => {
+      remove();
+      this.#wantEvents();
+    };
   }
 
   /** The turn as it stands. Immutable; what did not change since the last one is the same object. Bound. */
@@ -221,10 +234,14 @@ export class Turn {
 
   /** Begins to read the turn's stream. */
   #read({ signal, afterSequenceNumber }: StreamOptions, release: AbortController): void {
+    if (signal?.aborted && this.#reading === undefined) {
+      // Nothing begins, so that the turn can still be started.
+      this.#reading = Promise.reject(aborted(signal));
+      return;
+    }
     const plan = adopting(() => this.#core.beginStream(afterSequenceNumber));
     const follow = (): void => release.abort(signal?.reason);
     signal?.addEventListener("abort", follow, { once: true });
-    if (signal?.aborted) follow();
     this.#error = null;
     this.#reading = this.#readToEnd(plan, release.signal).finally(() => signal?.removeEventListener("abort", follow));
     this.#changed();
@@ -237,7 +254,9 @@ export class Turn {
       const body = await this.#connection.transport.open(call, JSON.stringify(params), signal);
       if (body) await pump(body, (chunk) => this.#push(chunk), signal);
       if (signal.aborted) throw aborted(signal);
-    } catch (cause) {
+    } catch (broken) {
+      // An abort breaks the body as well, with the signal's reason.
+      const cause = signal.aborted ? aborted(signal) : broken;
       const { code, message, status } = asTurnwireError(cause);
       throw this.#reported(() => this.#core.end(code, message, status), cause);
     }
@@ -265,6 +284,7 @@ export class Turn {
 
   /** Starts the turn without a stream. */
   async #start({ signal }: RequestOptions): Promise<void> {
+    if (signal?.aborted) throw aborted(signal);
     const { call, params } = JSON.parse(adopting(() => this.#core.beginStart())) as Plan;
     this.#changed();
     try {
@@ -301,24 +321,18 @@ export class Turn {
     }
   }
 
-  async #orAborted(reading: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-    if (signal === undefined) return reading;
-    let abort = (): void => {};
-    const stopped = new Promise<never>((_, reject) => {
-      abort = () => reject(aborted(signal));
-      signal.addEventListener("abort", abort, { once: true });
-      if (signal.aborted) abort();
-    });
-    await Promise.race([reading, stopped]).finally(() => signal.removeEventListener("abort", abort));
-  }
-
   /** A chunk was read. */
   #woken(): void {
-    this.#frames.notify();
+    this.#changed();
     if (this.#listeners.size === 0 && !this.#stream?.isAwaited) return;
     const events: StreamEvent[] = [];
     this.#drain(events);
     if (events.length > 0) this.#stream?.push(events);
+  }
+
+  /** Events are made only if somebody takes them. */
+  #wantEvents(): void {
+    this.#core.setWantsEvents(this.#stream !== undefined || this.#listeners.size > 0);
   }
 
   /** Takes the events that have come, and tells the listeners. */
@@ -352,6 +366,7 @@ export class Turn {
 
   #changed(): void {
     this.#frames.notify();
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
   /** Takes what the core has learnt of the turn as a whole. */

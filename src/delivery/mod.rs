@@ -7,6 +7,8 @@
 mod arena;
 mod change_batch;
 mod event_batch;
+#[cfg(test)]
+mod tests;
 
 pub use arena::{Span, TextArena};
 pub use change_batch::{CHANGE_STRIDE, ChangeBatch};

@@ -16,6 +16,8 @@ pub struct PendingAction {
     pub id: String,
     /// The message that made the call, where the server says so.
     pub(super) source_event_id: String,
+    /// The slot of that message, once it has come.
+    pub(super) slot: Option<usize>,
     /// The MCP server.
     pub(super) server: Json,
 }
@@ -44,11 +46,12 @@ impl EventIndex {
     pub(super) fn require(&mut self, kind: PendingKind, event: &Object<'_>) {
         let list = if kind == PendingKind::Auth { "mcp_servers" } else { "tool_calls" };
         for item in event.array(list).iter().filter_map(Value::as_object) {
-            let action = PendingAction {
+            let mut action = PendingAction {
                 kind,
                 thread_id: event.text("thread_id").to_owned(),
                 id: item.text("id").to_owned(),
                 source_event_id: item.text("source_event_id").to_owned(),
+                slot: None,
                 server: if kind == PendingKind::Auth {
                     Value::Object(item.clone()).to_json()
                 } else {
@@ -60,6 +63,7 @@ impl EventIndex {
                 known.kind == kind && known.id == action.id && known.thread_id == action.thread_id
             };
             if !self.pending.iter().any(is_known) {
+                action.slot = self.call_slot(&action);
                 self.mark_call(&action);
                 self.pending.push(action);
             }
@@ -67,9 +71,12 @@ impl EventIndex {
         self.changes.turn = true;
     }
 
-    /// Nothing waits any longer.
-    pub(super) fn release(&mut self) {
-        for action in std::mem::take(&mut self.pending) {
+    /// What is `over` does not wait any longer.
+    pub(super) fn release(&mut self, over: &dyn Fn(&PendingAction) -> bool) {
+        let (released, waiting): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.pending).into_iter().partition(over);
+        self.pending = waiting;
+        for action in released {
             self.mark_call(&action);
         }
         self.changes.turn = true;
@@ -77,13 +84,26 @@ impl EventIndex {
 
     /// The status of a call changes with what waits for it.
     fn mark_call(&mut self, action: &PendingAction) {
-        if let Some(slot) = self.call_slot(action) {
+        if let Some(slot) = action.slot {
             self.changes.message(slot, &mut self.messages, true);
         }
     }
 
+    /// A message has changed: an action shows the call that waits. That call may have come only now, for
+    /// instance from a list.
+    pub(super) fn show_calls(&mut self, slot: usize) {
+        for at in 0..self.pending.len() {
+            let Some(action) = self.pending.get(at) else { return };
+            let found = action.slot.or_else(|| self.call_slot(action));
+            self.changes.turn |= found == Some(slot);
+            if let Some(action) = self.pending.get_mut(at) {
+                action.slot = found;
+            }
+        }
+    }
+
     /// The message that made a call: the one that the server names, or the newest in that thread.
-    pub(super) fn call_slot(&self, action: &PendingAction) -> Option<usize> {
+    fn call_slot(&self, action: &PendingAction) -> Option<usize> {
         let has_call =
             |slot: &usize| self.messages.get(*slot).is_some_and(|message| message.call(&action.id).is_some());
         let named = self.message_of.get(&action.source_event_id).map(|slot| slot as usize);

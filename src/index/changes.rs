@@ -111,8 +111,7 @@ impl EventIndex {
                 return;
             }
         };
-        let slot = self.call_slot(action);
-        let call = slot.and_then(|slot| self.messages.get(slot)?.call(&action.id));
+        let call = action.slot.and_then(|slot| self.messages.get(slot)?.call(&action.id));
         object.str("type", kind).str("thread_id", &action.thread_id).str("tool_call_id", &action.id);
         object.str("name", call.map_or("", MessageCall::display_name));
         object.str("arguments", call.map_or("", MessageCall::arguments));
@@ -139,7 +138,7 @@ impl EventIndex {
         for call in &message.calls {
             let out = list.item();
             match call {
-                Some(call) => self.write_call(out, message, call, thread_id),
+                Some(call) => self.write_call(out, slot, call),
                 None => out.push_str("null"),
             }
         }
@@ -147,25 +146,27 @@ impl EventIndex {
         object.end();
     }
 
-    fn write_call(&self, out: &mut String, message: &Message, call: &MessageCall, thread_id: &str) {
+    fn write_call(&self, out: &mut String, slot: usize, call: &MessageCall) {
         let mut object = ObjectWriter::new(out);
         object.str("id", &call.id).str("name", call.display_name());
         object.raw("tool_info", call.tool_info.as_deref().unwrap_or("null"));
-        object.str("status", self.call_status(message, call, thread_id));
+        object.str("status", self.call_status(slot, call));
         text_or_null(object.member("thread_id"), call.thread_id.as_deref());
         object.raw("response", call.response.as_deref().unwrap_or("null"));
         object.end();
     }
 
-    fn call_status(&self, message: &Message, call: &MessageCall, thread_id: &str) -> &'static str {
+    fn call_status(&self, slot: usize, call: &MessageCall) -> &'static str {
         if call.response.is_some() {
             return "done";
         }
-        match self.pending.iter().find(|action| action.is_call(thread_id, &call.id)).map(|action| action.kind)
-        {
+        let waits = |action: &&PendingAction| action.slot == Some(slot) && action.id == call.id;
+        match self.pending.iter().find(waits).map(|action| action.kind) {
             Some(PendingKind::Approval) => "approval_required",
             Some(_) => "response_required",
-            None if message.finish_reason().is_empty() => "streaming",
+            None if self.messages.get(slot).is_some_and(|message| message.finish_reason().is_empty()) => {
+                "streaming"
+            }
             None => "running",
         }
     }

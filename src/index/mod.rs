@@ -9,13 +9,15 @@ mod actions;
 mod changes;
 mod merge;
 mod message;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 pub use actions::{PendingAction, PendingKind};
 pub use message::{Message, MessageCall};
 pub use thread::{Thread, ThreadStatus};
 
-use crate::event::{EventKind, EventRef, TextDelta};
+use crate::event::{EventKind, EventRef, TextDelta, TextField};
 use crate::json::{Object, Value};
 use crate::names::Names;
 
@@ -100,6 +102,9 @@ impl EventIndex {
         if let Some(message) = self.messages.get_mut(slot) {
             let head_changed = message.append(delta);
             self.changes.message(slot, &mut self.messages, head_changed);
+            if matches!(delta.field, TextField::Arguments(_)) {
+                self.show_calls(slot);
+            }
         }
     }
 
@@ -133,7 +138,7 @@ impl EventIndex {
     /// first to say so.
     pub fn turn_ended(&mut self, state: &Object<'_>) {
         if state.text("status") != "done" {
-            return self.release();
+            return self.release(&|_| true);
         }
         for action in state.array("required_actions").iter().filter_map(Value::as_object) {
             match EventKind::of(action.text("type")) {
@@ -163,6 +168,7 @@ impl EventIndex {
         if let Some(message) = self.messages.get_mut(slot) {
             change(message, event);
             self.changes.message(slot, &mut self.messages, true);
+            self.show_calls(slot);
         }
     }
 
@@ -170,8 +176,7 @@ impl EventIndex {
     /// turn is kept with the thread.
     fn tool_response(&mut self, response: &Object<'_>) {
         let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
-        self.pending.retain(|action| !action.is_call(thread_id, call_id));
-        self.changes.turn = true;
+        self.release(&|action| action.is_call(thread_id, call_id));
         let json = Value::Object(response.clone()).to_json();
         if let Some(slot) = self.newest_call(thread_id, call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {

@@ -250,7 +250,10 @@ impl TurnMachine {
                 Err(error)
             }
             StreamEnd::Refused => {
-                self.status = TurnStatus::Unstarted;
+                // A turn that the server has is never started again.
+                if !is_started {
+                    self.status = TurnStatus::Unstarted;
+                }
                 Ok(())
             }
             StreamEnd::Aborted => {
@@ -270,12 +273,11 @@ impl TurnMachine {
             }
             StreamEnd::Eof => {
                 self.status = TurnStatus::Incomplete;
-                let what = if is_started {
-                    "the stream ended before `turn.done`"
+                Err(incomplete(if is_started {
+                    crate::error::sentence(&["the stream ended before `turn.done`", KEPT])
                 } else {
-                    "the stream ended before `turn.created`: whether the turn began is not known"
-                };
-                Err(incomplete(crate::error::sentence(&[what, KEPT])))
+                    "the stream ended before `turn.created`: whether the turn began is not known".to_owned()
+                }))
             }
         }
     }

@@ -4,6 +4,8 @@ mod cursor;
 mod input;
 mod machine;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 pub use cursor::Cursor;
 pub use input::{Pending, TurnInput};

@@ -6,6 +6,7 @@
 
 mod client;
 mod failure;
+pub mod fetch;
 mod session;
 mod turn;
 

@@ -40,7 +40,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 }
 
 /// The package, then the page that imports it.
-fn build_page(project: &Project) -> Result<()> {
+pub(crate) fn build_page(project: &Project) -> Result<()> {
     package::build(project)?;
     npm::ci(project, "www", "which build the demo page")?;
     let www = project.path("www");

@@ -207,7 +207,14 @@ fn scan(data: &str) -> Option<Found<'_>> {
     let mut piece: Option<(TextField, Placed<'_>)> = None;
     scanner.begin_object().ok()?;
     let mut first = true;
+    let mut seen = 0_u8;
     while let Some(key) = scanner.next_key(&mut first).ok()? {
+        // Once as text and once as null is twice, too.
+        let bit = nullable(key.plain()?);
+        if seen & bit != 0 {
+            return None;
+        }
+        seen |= bit;
         if scanner.peek_value() == Some(b'n') {
             // A null says as little as a missing field; but not for the fields that a delta must have.
             if matches!(key.plain()?, "type" | "id") {
@@ -245,6 +252,18 @@ fn scan(data: &str) -> Option<Found<'_>> {
         text,
         text_at,
     })
+}
+
+/// A bit for each field that a text delta may have, or have as null.
+fn nullable(name: &str) -> u8 {
+    match name {
+        "thread_id" => 1,
+        "created_at" => 2,
+        "content" => 4,
+        "reasoning_content" => 8,
+        "tool_calls" => 16,
+        _ => 0,
+    }
 }
 
 /// `[{"index": n, "function": {"arguments": "…"}}]` and nothing else.

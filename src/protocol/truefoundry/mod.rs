@@ -10,6 +10,8 @@ mod delta;
 mod routes;
 mod schema;
 mod spelling;
+#[cfg(test)]
+mod tests;
 
 use crate::error::Result;
 use crate::event::EventRef;

@@ -134,7 +134,9 @@ pub(super) fn request(dialect: Dialect, call: Call, params: Object<'_>) -> Resul
     if dialect == Dialect::TrueForge {
         as_sibling(call, &mut wire);
     }
-    let headers = headers(call, route, wire.remove(METADATA));
+    let takes_metadata = matches!(call, Call::CreateSession | Call::CreateDraftSession);
+    let metadata = if takes_metadata { wire.remove(METADATA) } else { None };
+    let headers = headers(call, route, metadata);
     check(route, &wire)?;
     let mut path = path(route, &wire)?;
     add_query(route, &wire, &mut path);

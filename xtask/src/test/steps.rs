@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::command::{capture, run};
+use crate::demo;
 use crate::interop::{self, Vendor};
 use crate::progress::begin;
 use crate::project::{Project, cargo};
@@ -30,7 +31,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 13] = [
+pub(crate) const STEPS: [Step; 14] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -39,6 +40,7 @@ pub(crate) const STEPS: [Step; 13] = [
     Step { name: "types", about: "the public types hold, for modules and for CommonJS", run: types },
     Step { name: "publish", about: "what npm would publish resolves in every module system", run: publish },
     Step { name: "node", about: "conformance cases on the built package, in Node", run: node },
+    Step { name: "page", about: "the demo page is built, and its own tests", run: page },
     Step { name: "browser", about: "the crate's own tests in headless Chromium", run: browser },
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
@@ -166,6 +168,7 @@ fn capabilities(project: &Project, chrome: &Path) -> Result<PathBuf> {
 
 fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
+    demo::build_page(session.project)?;
     session.test_packages()?;
     let mut runner = node_tests(&session.project.path("tests/e2e"))?;
     in_browser(session, &mut runner)?;
@@ -190,6 +193,13 @@ fn app(session: &mut Session<'_>) -> Result<Verdict> {
     let mut runner = node_tests(&app)?;
     in_browser(session, &mut runner)?;
     count("node --test", &mut runner, tally::node)
+}
+
+fn page(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    demo::build_page(session.project)?;
+    let www = session.project.path("www");
+    count("vitest", npm::npm(&www).args(["test"]).env("NO_COLOR", "1"), tally::vitest)
 }
 
 fn size(session: &mut Session<'_>) -> Result<Verdict> {

@@ -65,6 +65,12 @@ pub(crate) fn node(output: &str) -> Tally {
     Tally { passed: total("pass ").saturating_sub(empty_files), failed: total("fail ") + total("cancelled ") }
 }
 
+/// Vitest: `Tests  1 failed | 40 passed (41)`.
+pub(crate) fn vitest(output: &str) -> Tally {
+    let line = output.lines().rfind(|line| line.trim_start().starts_with("Tests ")).unwrap_or_default();
+    Tally { passed: number_before(line, "passed"), failed: number_before(line, "failed") }
+}
+
 /// A last line `N passed, N failed`.
 pub(crate) fn closing_line(output: &str) -> Tally {
     let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -105,6 +111,13 @@ mod tests {
     fn a_node_file_without_tests_is_no_test() {
         let output = "✔ /tmp/a.test.mjs (73.1ms)\nℹ tests 1\nℹ pass 1\nℹ fail 0\nℹ cancelled 0\n";
         assert_eq!(node(output), Tally::default());
+    }
+
+    #[test]
+    fn vitest_counts_tests_and_not_files() {
+        let output =
+            " Test Files  4 passed (4)\n      Tests  1 failed | 40 passed (41)\n   Start at  10:00:00\n";
+        assert_eq!(vitest(output), Tally { passed: 40, failed: 1 });
     }
 
     #[test]

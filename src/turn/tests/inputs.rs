@@ -1,0 +1,240 @@
+//! The rules of a turn's input (section 4.4): which item breaks which, and what is sent.
+
+use serde_json::{Value as Json, json};
+
+use crate::error::{Error, ErrorCode};
+use crate::event::{EventKind, EventRef};
+use crate::index::{EventIndex, PendingAction};
+use crate::json::Value;
+use crate::turn::{Pending, TurnInput};
+
+const URI: &str = "data:text/plain;base64,YQ==";
+
+fn read(input: &Json) -> Result<TurnInput, Error> {
+    let text = input.to_string();
+    TurnInput::read(Value::parse(&text).expect("JSON"))
+}
+
+fn sent(input: &Json) -> Option<Json> {
+    let input = read(input).unwrap_or_else(|error| panic!("{input}: {error}"));
+    input.json().map(|json| serde_json::from_str(json).expect("JSON"))
+}
+
+fn message(content: &Json) -> Json {
+    json!({"type": "user.message", "content": content})
+}
+
+fn allow(thread: &str, call: &str) -> Json {
+    json!({"type": "user.tool_approval", "thread_id": thread, "tool_call_id": call,
+           "approval": {"status": "allow"}})
+}
+
+fn respond(thread: &str, call: &str) -> Json {
+    json!({"type": "user.tool_response", "thread_id": thread, "tool_call_id": call, "content": "yes"})
+}
+
+#[test]
+fn texts_items_and_lists_are_sent_as_lists_of_items() {
+    let hi = message(&json!("Hi"));
+    let deny = json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c",
+                      "approval": {"status": "deny", "reason": "no"}});
+    let cases = [
+        (json!(null), None),
+        (json!([]), None),
+        (json!("Hi"), Some(json!([hi]))),
+        (hi.clone(), Some(json!([hi]))),
+        (json!([hi]), Some(json!([hi]))),
+        (json!([hi, hi]), Some(json!([hi, hi]))),
+        (deny.clone(), Some(json!([deny]))),
+        (
+            json!([allow("main", "a"), respond("main", "b"), allow("t", "a")]),
+            Some(json!([allow("main", "a"), respond("main", "b"), allow("t", "a")])),
+        ),
+        (
+            message(&json!([{"type": "text", "text": ""}])),
+            Some(json!([message(&json!([{"type": "text", "text": ""}]))])),
+        ),
+    ];
+    for (input, expected) in cases {
+        assert_eq!(sent(&input), expected, "{input}");
+    }
+}
+
+#[test]
+fn section_3_6_a_file_is_sent_as_servers_spell_it() {
+    let expected = json!({"type": "file", "name": "a", "data": URI});
+    let spellings = [
+        json!({"type": "file", "name": "a", "data": URI}),
+        json!({"type": "file_upload", "file": {"filename": "a", "file_data": URI}}),
+        json!({"type": "file", "file": {"filename": "a", "file_data": URI}}),
+        json!({"type": "file_upload", "name": "a", "data": URI}),
+        // As an event shows it, with both spellings.
+        json!({"type": "file", "name": "a", "data": URI, "file": {"filename": "a", "file_data": URI}}),
+    ];
+    for part in spellings {
+        let input = message(&json!([{"type": "text", "text": "see"}, part]));
+        let sent = sent(&input).expect("an item");
+        assert_eq!(sent[0]["content"], json!([{"type": "text", "text": "see"}, expected]), "{part}");
+    }
+}
+
+#[test]
+fn fields_that_nobody_knows_are_sent() {
+    let mut item = message(&json!("Hi"));
+    item["x_new"] = json!({"a": 1});
+    assert_eq!(sent(&item), Some(json!([item])));
+}
+
+/// An input, the item that breaks a rule, and words of the rule.
+#[test]
+fn broken_rules_are_told_with_the_item() {
+    let hi = message(&json!("Hi"));
+    let part = |part: Json| json!([hi, message(&json!([{"type": "text", "text": "a"}, part]))]);
+    let file = |data: &str| part(json!({"type": "file", "name": "a", "data": data}));
+    let approval = |approval: Json| json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c", "approval": approval});
+    let without = |mut item: Json, name: &str| {
+        item.as_object_mut().expect("an object").remove(name);
+        item
+    };
+    let with = |mut item: Json, name: &str, value: Json| {
+        item[name] = value;
+        item
+    };
+    let cases = [
+        // Wrong types.
+        (json!(5), 0, "an object"),
+        (json!(true), 0, "an object"),
+        (json!({}), 0, "`type`"),
+        (json!([hi, "text"]), 1, "an object"),
+        (json!([null]), 0, "an object"),
+        (json!([hi, {"type": "user.wish"}]), 1, "`type`"),
+        (json!({"type": 5}), 0, "`type`"),
+        (json!({"type": "user.message"}), 0, "`content`"),
+        (message(&json!(null)), 0, "`content`"),
+        (message(&json!(5)), 0, "`content`"),
+        (message(&json!({"type": "text", "text": "a"})), 0, "`content`"),
+        (json!([hi, message(&json!(["a"]))]), 1, "a part"),
+        (part(json!({"type": "image"})), 1, "`type` of a part"),
+        (part(json!({"type": "text"})), 1, "`text`"),
+        (part(json!({"type": "text", "text": 5})), 1, "`text`"),
+        // Nothing to say.
+        (json!(""), 0, "say something"),
+        (json!(" \n\t"), 0, "say something"),
+        (json!([hi, message(&json!("  "))]), 1, "say something"),
+        (message(&json!([])), 0, "a part"),
+        // Files.
+        (file("https://files.example/a"), 1, "data URI"),
+        (file("data:text/plain,YQ=="), 1, "data URI"),
+        (file("data:text/plain;base64"), 1, "data URI"),
+        (file(""), 1, "data URI"),
+        (part(json!({"type": "file", "name": "a"})), 1, "data URI"),
+        (part(json!({"type": "file", "name": "a", "data": 5})), 1, "data URI"),
+        (part(json!({"type": "file", "data": URI})), 1, "`name`"),
+        (part(json!({"type": "file", "name": "", "data": URI})), 1, "`name`"),
+        (part(json!({"type": "file_upload", "file": {"file_data": URI}})), 1, "`name`"),
+        (part(json!({"type": "file_upload", "file": {"filename": "a"}})), 1, "data URI"),
+        (part(json!({"type": "file_upload"})), 1, "`name`"),
+        // Answers.
+        (approval(json!({"status": "maybe"})), 0, "`approval.status`"),
+        (approval(json!({})), 0, "`approval.status`"),
+        (approval(json!("allow")), 0, "`approval.status`"),
+        (without(allow("main", "c"), "approval"), 0, "`approval.status`"),
+        (without(respond("main", "c"), "content"), 0, "`content`"),
+        (with(respond("main", "c"), "content", json!("")), 0, "`content`"),
+        (with(respond("main", "c"), "content", json!([])), 0, "`content`"),
+        (without(respond("main", "c"), "thread_id"), 0, "`thread_id`"),
+        (without(allow("main", "c"), "thread_id"), 0, "`thread_id`"),
+        (without(allow("main", "c"), "tool_call_id"), 0, "`tool_call_id`"),
+        (allow("", "c"), 0, "`thread_id`"),
+        (respond("main", ""), 0, "`tool_call_id`"),
+        (with(allow("main", "c"), "tool_call_id", json!(5)), 0, "`tool_call_id`"),
+        // Company.
+        (json!([hi, allow("main", "c")]), 1, "mixed"),
+        (json!([allow("main", "c"), hi]), 1, "mixed"),
+        (json!([respond("main", "c"), allow("main", "d"), hi]), 2, "mixed"),
+        (json!([allow("main", "c"), allow("main", "c")]), 1, "`c` is answered twice"),
+        (json!([allow("main", "c"), respond("t", "c"), respond("main", "c")]), 2, "`c` is answered twice"),
+    ];
+    for (input, at, rule) in cases {
+        let Err(error) = read(&input) else { panic!("{input} is not refused") };
+        assert_eq!(error.code, ErrorCode::InvalidInput, "{input}");
+        assert!(error.message.starts_with(&format!("input[{at}]: ")), "{input}: {}", error.message);
+        assert!(error.message.contains(rule), "{input}: {} says {rule}", error.message);
+    }
+}
+
+/// What waits after these events.
+fn pending(events: &[Json]) -> Vec<PendingAction> {
+    let mut index = EventIndex::new();
+    for event in events {
+        let text = event.to_string();
+        let json = Value::parse(&text).expect("JSON");
+        let event = EventRef::of(json.as_object().expect("an object"));
+        assert_ne!(event.kind, EventKind::Unknown);
+        index.apply(event);
+    }
+    index.pending().to_vec()
+}
+
+fn waits(kind: &str, thread: &str, calls: &[&str]) -> Json {
+    let calls: Vec<Json> = calls.iter().map(|call| json!({"id": call, "source_event_id": "m"})).collect();
+    json!({"type": kind, "id": "e", "thread_id": thread, "tool_calls": calls})
+}
+
+#[test]
+fn section_4_4_everything_that_waits_is_answered_in_one_turn() {
+    let approval = |thread, calls| waits("tool.approval_required", thread, calls);
+    let response = |thread, calls| waits("tool.response_required", thread, calls);
+    let auth = json!({"type": "mcp.auth_required", "id": "e", "thread_id": null,
+                      "mcp_servers": [{"id": "s", "name": "n", "auth_url": "u"}]});
+    let nothing: Vec<Json> = Vec::new();
+    let one = vec![approval("main", &["a"])];
+    let both = vec![approval("main", &["a", "b"]), response("t", &["a"])];
+    let signing_in = vec![auth.clone()];
+    let everything = vec![approval("main", &["a"]), auth];
+    let hi = message(&json!("Hi"));
+    // What waits, the input, and nothing or words of the rule.
+    let cases: Vec<(&[Json], Json, Option<&str>)> = vec![
+        (&nothing, json!(null), None),
+        (&nothing, json!("Hi"), None),
+        (&nothing, json!([hi, hi]), None),
+        (&nothing, allow("main", "a"), Some("input[0]: no call `a` waits in thread `main`")),
+        (&one, allow("main", "a"), None),
+        (&one, json!(null), Some("missing: a")),
+        (&one, json!([]), Some("missing: a")),
+        (&one, json!("Hi"), Some("input[0]: a user message cannot be sent while")),
+        (&one, respond("main", "a"), Some("input[0]: call `a` waits for an approval")),
+        (&one, allow("t", "a"), Some("input[0]: no call `a` waits in thread `t`")),
+        (&one, json!([allow("main", "a"), allow("main", "x")]), Some("input[1]: no call `x` waits")),
+        (&both, json!([allow("main", "a"), allow("main", "b"), respond("t", "a")]), None),
+        (&both, json!([respond("t", "a"), allow("main", "b"), allow("main", "a")]), None),
+        (&both, json!([allow("main", "a")]), Some("missing: b, a")),
+        (&both, json!([allow("main", "a"), respond("t", "a")]), Some("missing: b")),
+        (&both, json!([allow("main", "a"), allow("t", "a")]), Some("input[1]: call `a` waits for a result")),
+        // Sections 3.4 and 4.4: signing in is answered by no input, or by going on talking.
+        (&signing_in, json!(null), None),
+        (&signing_in, json!("Hi"), None),
+        (&signing_in, allow("main", "s"), Some("input[0]: no call `s` waits")),
+        (&everything, json!(null), Some("missing: a")),
+        (&everything, allow("main", "a"), None),
+    ];
+    for (events, input, rule) in cases {
+        let known = Pending::Known(pending(events));
+        let checked = read(&input).expect("an input").check_pending(&known);
+        match (checked, rule) {
+            (Ok(()), None) => {}
+            (Err(error), Some(rule)) => {
+                assert_eq!(error.code, ErrorCode::InvalidInput);
+                assert!(error.message.contains(rule), "{input}: {} says {rule}", error.message);
+            }
+            (checked, rule) => panic!("{input}: {checked:?} instead of {rule:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_to_wait_is_left_to_the_server() {
+    for input in [json!(null), json!("Hi"), allow("main", "a")] {
+        assert_eq!(read(&input).expect("an input").check_pending(&Pending::Unknown), Ok(()));
+    }
+}

@@ -1,0 +1,383 @@
+//! Every method in every situation, as a table.
+
+use crate::error::{Error, ErrorCode};
+use crate::event::EventRef;
+use crate::json::{Object, Value};
+use crate::turn::{Cursor, StreamEnd, StreamPlan, TurnMachine, TurnStatus};
+
+/// A situation that a turn can be in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum In {
+    Unstarted,
+    /// Started without a stream; no answer yet.
+    Starting,
+    /// Started by a stream that has brought nothing yet.
+    StartingStream,
+    /// Nobody listens.
+    Running,
+    /// Somebody listens, and has got three events.
+    Streaming,
+    /// Ended while nobody listened.
+    Ended(TurnStatus),
+    /// Ended on its stream.
+    EndedStreamed(TurnStatus),
+    /// Its stream broke after three events.
+    Incomplete,
+    /// Its stream broke before `turn.created`.
+    Lost,
+}
+
+const ALL: [In; 13] = [
+    In::Unstarted,
+    In::Starting,
+    In::StartingStream,
+    In::Running,
+    In::Streaming,
+    In::Ended(TurnStatus::Done),
+    In::Ended(TurnStatus::Cancelled),
+    In::Ended(TurnStatus::Error),
+    In::EndedStreamed(TurnStatus::Done),
+    In::EndedStreamed(TurnStatus::Cancelled),
+    In::EndedStreamed(TurnStatus::Error),
+    In::Incomplete,
+    In::Lost,
+];
+
+fn with_state(machine: &mut TurnMachine, status: &str) -> bool {
+    let mut state = Object::new();
+    state.insert("status", status.to_owned());
+    machine.state(&state)
+}
+
+fn machine(situation: In) -> TurnMachine {
+    let mut machine = TurnMachine::unstarted();
+    match situation {
+        In::Unstarted => {}
+        In::Starting => machine.start().expect("it is new"),
+        In::StartingStream | In::Lost => assert_eq!(machine.stream(None), Ok(StreamPlan::Start)),
+        In::Running => machine.created("t"),
+        In::Streaming | In::Incomplete | In::EndedStreamed(_) => {
+            assert_eq!(machine.stream(None), Ok(StreamPlan::Start));
+            machine.created("t");
+            assert!((1..=3).all(|number| machine.admit(number)));
+        }
+        In::Ended(status) => {
+            machine.created("t");
+            with_state(&mut machine, status.as_str());
+        }
+    }
+    match situation {
+        In::EndedStreamed(status) => {
+            with_state(&mut machine, status.as_str());
+            machine.stream_ended(StreamEnd::Eof).expect("the turn has ended");
+        }
+        In::Incomplete | In::Lost => {
+            machine.stream_ended(StreamEnd::Eof).expect_err("the turn has not ended");
+        }
+        _ => {}
+    }
+    machine
+}
+
+fn status(situation: In) -> TurnStatus {
+    match situation {
+        In::Unstarted => TurnStatus::Unstarted,
+        In::Starting | In::StartingStream => TurnStatus::Starting,
+        In::Running | In::Streaming => TurnStatus::Running,
+        In::Ended(status) | In::EndedStreamed(status) => status,
+        In::Incomplete | In::Lost => TurnStatus::Incomplete,
+    }
+}
+
+fn has_id(situation: In) -> bool {
+    !matches!(situation, In::Unstarted | In::Starting | In::StartingStream | In::Lost)
+}
+
+fn code<T>(result: Result<T, Error>) -> Result<T, ErrorCode> {
+    result.map_err(|error| error.code)
+}
+
+#[test]
+fn situations_have_their_status_and_id() {
+    for situation in ALL {
+        let machine = machine(situation);
+        assert_eq!(machine.status(), status(situation), "{situation:?}");
+        assert_eq!(machine.id(), has_id(situation).then_some("t"), "{situation:?}");
+        let streams = matches!(situation, In::StartingStream | In::Streaming);
+        assert_eq!(machine.is_streaming(), streams, "{situation:?}");
+    }
+}
+
+#[test]
+fn statuses_have_their_names() {
+    let names = [
+        (TurnStatus::Unstarted, "unstarted", false),
+        (TurnStatus::Starting, "starting", false),
+        (TurnStatus::Running, "running", false),
+        (TurnStatus::Done, "done", true),
+        (TurnStatus::Cancelled, "cancelled", true),
+        (TurnStatus::Error, "error", true),
+        (TurnStatus::Incomplete, "incomplete", false),
+    ];
+    for (status, name, is_terminal) in names {
+        assert_eq!((status.as_str(), status.is_terminal()), (name, is_terminal));
+    }
+}
+
+#[test]
+fn a_start_without_a_stream_happens_once() {
+    for situation in ALL {
+        let mut machine = machine(situation);
+        let expected = match situation {
+            In::Unstarted => Ok(()),
+            _ => Err(ErrorCode::TurnAlreadyStarted),
+        };
+        assert_eq!(code(machine.start()), expected, "{situation:?}");
+        let after = if situation == In::Unstarted { TurnStatus::Starting } else { status(situation) };
+        assert_eq!(machine.status(), after, "{situation:?}");
+    }
+}
+
+#[test]
+fn a_stream_starts_resumes_or_is_refused() {
+    for situation in ALL {
+        let resumes = |after| Ok(StreamPlan::Subscribe { after });
+        let (anew, after_two, after_nine) = match situation {
+            In::Unstarted => {
+                (Ok(StreamPlan::Start), Err(ErrorCode::InvalidOption), Err(ErrorCode::InvalidOption))
+            }
+            In::Running => (resumes(0), resumes(2), resumes(9)),
+            // Never back behind what was delivered.
+            In::Incomplete => (resumes(3), resumes(3), resumes(9)),
+            In::Starting | In::Lost => [Err(ErrorCode::TurnAlreadyStarted); 3].into(),
+            In::StartingStream | In::Streaming | In::EndedStreamed(_) => {
+                [Err(ErrorCode::TurnAlreadyStreamed); 3].into()
+            }
+            In::Ended(_) => [Err(ErrorCode::TurnNotRunning); 3].into(),
+        };
+        for (after, expected) in [(None, anew), (Some(2), after_two), (Some(9), after_nine)] {
+            let mut machine = machine(situation);
+            let was_streaming = machine.is_streaming();
+            assert_eq!(code(machine.stream(after)), expected, "{situation:?} after {after:?}");
+            assert_eq!(machine.is_streaming(), was_streaming || expected.is_ok(), "{situation:?}");
+            let status = match expected {
+                Ok(StreamPlan::Start) => TurnStatus::Starting,
+                Ok(StreamPlan::Subscribe { .. }) => TurnStatus::Running,
+                Err(_) => status(situation),
+            };
+            assert_eq!(machine.status(), status, "{situation:?}");
+        }
+    }
+}
+
+#[test]
+fn a_new_turn_may_be_streamed_after_nothing() {
+    assert_eq!(TurnMachine::unstarted().stream(Some(0)), Ok(StreamPlan::Start));
+}
+
+#[test]
+fn requests_for_a_turn_need_its_id() {
+    for situation in ALL {
+        let machine = machine(situation);
+        let expected = if has_id(situation) { Ok("t") } else { Err(ErrorCode::TurnNotStarted) };
+        assert_eq!(code(machine.started_id("cancel")), expected, "{situation:?}");
+    }
+    let error = TurnMachine::unstarted().started_id("listEvents").expect_err("no id");
+    assert!(error.message.contains("`listEvents()`"), "{}", error.message);
+}
+
+#[test]
+fn created_starts_and_never_renames() {
+    for situation in ALL {
+        let mut machine = machine(situation);
+        machine.created("other");
+        assert_eq!(machine.id(), Some(if has_id(situation) { "t" } else { "other" }), "{situation:?}");
+        let expected = match situation {
+            In::Unstarted | In::Starting | In::StartingStream => TurnStatus::Running,
+            _ => status(situation),
+        };
+        assert_eq!(machine.status(), expected, "{situation:?}");
+    }
+    let mut nameless = machine(In::StartingStream);
+    nameless.created("");
+    assert_eq!(nameless.id(), None);
+}
+
+#[test]
+fn a_terminal_state_ends_the_turn_wherever_it_stands() {
+    for situation in ALL {
+        for (name, expected) in
+            [("done", TurnStatus::Done), ("cancelled", TurnStatus::Cancelled), ("error", TurnStatus::Error)]
+        {
+            let mut machine = machine(situation);
+            assert!(with_state(&mut machine, name));
+            assert_eq!(machine.status(), expected, "{situation:?}");
+        }
+    }
+}
+
+#[test]
+fn a_state_of_running_only_mends_a_broken_stream() {
+    for situation in ALL {
+        for name in ["running", "paused", ""] {
+            let mut machine = machine(situation);
+            let has_ended = with_state(&mut machine, name);
+            assert_eq!(has_ended, status(situation).is_terminal(), "{situation:?}");
+            let expected = match situation {
+                In::Incomplete | In::Lost => TurnStatus::Running,
+                _ => status(situation),
+            };
+            assert_eq!(machine.status(), expected, "{situation:?}");
+        }
+    }
+}
+
+fn http(status: u16) -> Error {
+    Error::new(ErrorCode::Http, "no").with_status(Some(status))
+}
+
+/// A stream that ends without `turn.done` is never a turn that is done.
+#[test]
+fn what_ends_a_stream_leaves_the_turn_where_it_stands() {
+    use TurnStatus::{Incomplete, Running, Unstarted};
+    let network = || StreamEnd::Failed(Error::new(ErrorCode::Network, "reset"));
+    // Before `turn.created`, after it; what is reported.
+    let cases = [
+        (StreamEnd::Eof, Incomplete, Incomplete, Some((ErrorCode::Incomplete, ErrorCode::Incomplete))),
+        (StreamEnd::Aborted, Incomplete, Running, Some((ErrorCode::Aborted, ErrorCode::Aborted))),
+        (StreamEnd::Refused, Unstarted, Running, None),
+        (network(), Incomplete, Incomplete, Some((ErrorCode::Network, ErrorCode::Incomplete))),
+        (StreamEnd::Rejected(http(400)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
+        (StreamEnd::Rejected(http(412)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
+        (StreamEnd::Rejected(http(499)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
+        (StreamEnd::Rejected(http(500)), Incomplete, Running, Some((ErrorCode::Http, ErrorCode::Http))),
+        (StreamEnd::Rejected(http(200)), Incomplete, Running, Some((ErrorCode::Http, ErrorCode::Http))),
+    ];
+    for (end, before, after, codes) in cases {
+        let rows = [
+            (In::StartingStream, before, codes.map(|codes| codes.0)),
+            (In::Streaming, after, codes.map(|codes| codes.1)),
+        ];
+        for (situation, status, reported) in rows {
+            let mut machine = machine(situation);
+            let result = code(machine.stream_ended(end.clone()));
+            assert_eq!(result, reported.map_or(Ok(()), Err), "{situation:?} {end:?}");
+            assert_eq!(machine.status(), status, "{situation:?} {end:?}");
+            assert!(!machine.is_streaming());
+            assert!(!machine.status().is_terminal());
+        }
+        // What `turn.done` has ended stays ended, however the connection goes.
+        let mut machine = machine(In::Streaming);
+        with_state(&mut machine, "done");
+        assert_eq!(code(machine.stream_ended(end)), Ok(()));
+        assert_eq!(machine.status(), TurnStatus::Done);
+    }
+}
+
+/// Whatever happens to a stream, a turn that the server has is never started a second time.
+#[test]
+fn a_turn_with_an_id_is_never_started_again() {
+    let ends = [
+        StreamEnd::Eof,
+        StreamEnd::Aborted,
+        StreamEnd::Refused,
+        StreamEnd::Failed(Error::new(ErrorCode::Network, "reset")),
+        StreamEnd::Rejected(http(401)),
+        StreamEnd::Rejected(http(503)),
+    ];
+    for end in ends {
+        let mut machine = machine(In::Streaming);
+        let _ = machine.stream_ended(end.clone());
+        assert_eq!(machine.stream(None), Ok(StreamPlan::Subscribe { after: 3 }), "{end:?}");
+    }
+}
+
+#[test]
+fn a_turn_that_may_have_begun_is_not_started_again() {
+    let ends = [
+        StreamEnd::Eof,
+        StreamEnd::Aborted,
+        StreamEnd::Failed(Error::new(ErrorCode::Network, "reset")),
+        StreamEnd::Rejected(http(503)),
+    ];
+    for end in ends {
+        for situation in [In::Starting, In::StartingStream] {
+            let mut machine = machine(situation);
+            let _ = machine.stream_ended(end.clone());
+            assert_eq!(code(machine.stream(None)), Err(ErrorCode::TurnAlreadyStarted), "{end:?}");
+            assert_eq!(code(machine.start()), Err(ErrorCode::TurnAlreadyStarted), "{end:?}");
+        }
+    }
+}
+
+#[test]
+fn a_turn_that_was_refused_may_be_started_anew() {
+    for end in [StreamEnd::Refused, StreamEnd::Rejected(http(400)), StreamEnd::Rejected(http(429))] {
+        for situation in [In::Starting, In::StartingStream] {
+            let mut machine = machine(situation);
+            let _ = machine.stream_ended(end.clone());
+            assert_eq!(machine.stream(None), Ok(StreamPlan::Start), "{end:?}");
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_is_kept() {
+    let incomplete = machine(In::Streaming).stream_ended(StreamEnd::Eof).expect_err("incomplete");
+    assert!(incomplete.message.contains("`turn.done`") && incomplete.message.contains("kept"));
+    let broken = StreamEnd::Failed(Error::new(ErrorCode::Network, "connection reset"));
+    let incomplete = machine(In::Streaming).stream_ended(broken).expect_err("incomplete");
+    assert!(incomplete.message.contains("connection reset") && incomplete.message.contains("kept"));
+    // Nothing can go on where no turn is known.
+    let lost = machine(In::StartingStream).stream_ended(StreamEnd::Eof).expect_err("incomplete");
+    assert!(
+        lost.message.contains("`turn.created`") && !lost.message.contains("stream()"),
+        "{}",
+        lost.message
+    );
+}
+
+#[test]
+fn events_move_the_machine() {
+    let observe = |machine: &mut TurnMachine, json: &str| {
+        let event = Value::parse(json).expect("JSON");
+        machine.observe(EventRef::of(event.as_object().expect("an object")));
+    };
+    let mut machine = machine(In::StartingStream);
+    observe(&mut machine, r#"{"type":"model.message","id":"m"}"#);
+    assert_eq!(machine.status(), TurnStatus::Starting);
+    observe(&mut machine, r#"{"type":"turn.created","turn_id":"t"}"#);
+    assert_eq!((machine.status(), machine.id()), (TurnStatus::Running, Some("t")));
+    observe(&mut machine, r#"{"type":"turn.done"}"#);
+    assert_eq!(machine.status(), TurnStatus::Running, "a turn does not end without a state");
+    observe(&mut machine, r#"{"type":"turn.done","state":{"status":"cancelled"}}"#);
+    assert_eq!(machine.status(), TurnStatus::Cancelled);
+}
+
+/// Section 2.1: numbers grow; what is not newer was delivered already.
+#[test]
+fn the_cursor_admits_every_number_once() {
+    let mut cursor = Cursor::default();
+    let cases = [(1, true), (2, true), (2, false), (1, false), (5, true), (4, false), (6, true)];
+    for (number, is_new) in cases {
+        assert_eq!(cursor.admit(number), is_new, "{number}");
+    }
+    assert_eq!(cursor.last(), 6);
+    assert!(cursor.admit(0) && cursor.admit(0), "nothing tells events without a number apart");
+    assert_eq!(cursor.last(), 6);
+    cursor.advance(3);
+    assert_eq!(cursor.last(), 6, "never back");
+    cursor.advance(9);
+    assert!(!cursor.admit(9) && cursor.admit(10));
+}
+
+#[test]
+fn nothing_is_admitted_after_the_end() {
+    for situation in ALL {
+        let mut machine = machine(situation);
+        let is_over = status(situation).is_terminal();
+        for number in [0, 100] {
+            assert_eq!(machine.admit(number), !is_over, "{situation:?}");
+        }
+    }
+}
