@@ -20,7 +20,7 @@ use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
 use turnwire::turn::{StreamEnd, StreamPlan, TurnMachine, TurnReader, TurnStatus};
 
 /// Of each recording.
-const CHUNKINGS: u64 = 500;
+const CHUNKINGS: u64 = 100;
 const DROPS: u64 = 1_000;
 const FRAME_LIMIT: usize = 8 * 1024 * 1024;
 

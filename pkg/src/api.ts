@@ -14,6 +14,7 @@ export {
   ApiError,
   ConnectionError,
   type ErrorCode,
+  type ErrorDetails,
   IncompleteError,
   InputError,
   ProtocolError,

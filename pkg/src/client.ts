@@ -3,7 +3,7 @@ import { CoreClient } from "../core/core.js";
 import { ProtocolError } from "./errors.js";
 import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
-import { list, type ListOptions, type RequestOptions } from "./lists.js";
+import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
 import { type Connection, Session } from "./session.js";
 import { checked, type ConnectOptions } from "./options.js";
 import { type CallName, Transport } from "./transport.js";
@@ -77,25 +77,30 @@ export class Agents {
 
   /** Makes a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
+    demandOptions("createSession", options, "title", "metadata");
     const { signal, ...rest } = options;
     return this.#session(await this.#ask("createSession", { agentName, ...rest }, signal));
   }
 
   /** Lists the sessions of an agent, over all pages. */
   listSessions(agentName: string, options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
-    return this.#list("listSessions", { agentName, ...window(options) }, options);
+    // The sibling's lists hold the sessions of all agents.
+    const sessions = this.#list("listSessions", { agentName, limit: PAGE, ...window() }, options);
+    return only(sessions, (session) => session.agentName === null || session.agentName === agentName);
   }
 
   /** Reads a session, or a draft, by its id. */
   async getSession(id: string, options: RequestOptions = {}): Promise<Session> {
+    demandOptions("getSession", options);
     return this.#session(await this.#ask("getSession", { sessionId: id }, options.signal));
   }
 
   /** Makes a session for an agent that is given here, in the server's schema, and can be changed later. */
   async createDraftSession(
     agentSpec: Record<string, unknown>,
-    options: CreateSessionOptions & { agentName?: string } = {},
+    options: Omit<CreateSessionOptions, "title"> & { agentName?: string } = {},
   ): Promise<Session> {
+    demandOptions("createDraftSession", options, "metadata", "agentName");
     const { signal, ...rest } = options;
     return this.#session(await this.#ask("createDraftSession", { agentSpec, ...rest }, signal));
   }
@@ -104,11 +109,12 @@ export class Agents {
   listDraftSessions(
     options: ListSessionsOptions & { agentName?: string } = {},
   ): AsyncGenerator<Session, void, undefined> {
-    return this.#list("listDraftSessions", window(options), options);
+    return this.#list("listDraftSessions", window(), options);
   }
 
   /** Reads a draft by its id. */
   async getDraftSession(id: string, options: RequestOptions = {}): Promise<Session> {
+    demandOptions("getDraftSession", options);
     return this.#session(await this.#ask("getDraftSession", { sessionId: id }, options.signal));
   }
 
@@ -116,7 +122,7 @@ export class Agents {
   listOwnedSessions(
     options: ListSessionsOptions & { agentName?: string } = {},
   ): AsyncGenerator<Session, void, undefined> {
-    return this.#list("listOwnedSessions", window(options), options);
+    return this.#list("listOwnedSessions", window(), options);
   }
 
   /** Searches sessions and drafts, over all pages. */
@@ -133,6 +139,7 @@ export class Agents {
     path: string,
     options: RequestOptions = {},
   ): Promise<Blob> {
+    demandOptions("downloadSandboxFile", options);
     const where = typeof sandbox === "string" ? { sandboxId: sandbox } : sandbox;
     return this.#connection.transport.download({ ...where, path }, options.signal);
   }
@@ -146,13 +153,22 @@ export class Agents {
   }
 
   #session(record: SessionRecord): Session {
-    if (typeof record.id !== "string") throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
+    if (typeof record.id !== "string") {
+      throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
+    }
     return new Session(this.#connection, record);
   }
 }
 
+/** Sessions of a page; the servers' own default is ten. */
+const PAGE = 100;
 const YEAR = 365 * 24 * 60 * 60 * 1000;
 
-function window(options: ListSessionsOptions): object {
-  return { startTimestamp: options.startTimestamp ?? new Date(Date.now() - YEAR).toISOString() };
+/** Where a list begins that names no beginning of its own. */
+function window(): object {
+  return { windowStart: new Date(Date.now() - YEAR).toISOString() };
+}
+
+async function* only<T>(items: AsyncIterable<T>, test: (item: T) => boolean): AsyncGenerator<T, void, undefined> {
+  for await (const item of items) if (test(item)) yield item;
 }

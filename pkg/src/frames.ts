@@ -31,6 +31,8 @@ export class FrameNotifier {
     this.#cancel = soon(() => {
       this.#cancel = undefined;
       for (const listener of [...this.#listeners]) {
+        // One that was removed a moment ago is not called any more.
+        if (!this.#listeners.has(listener)) continue;
         try {
           listener();
         } catch (error) {

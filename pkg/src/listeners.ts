@@ -28,7 +28,11 @@ export class Listeners<Topics extends object> {
 
   /** Tells the listeners of a topic. One that throws is reported as an uncaught error, and breaks nothing. */
   tell<T extends keyof Topics>(topic: T, value: Topics[T]): void {
-    for (const listener of this.#topics.get(topic) ?? []) {
+    const listeners = this.#topics.get(topic);
+    if (!listeners?.size) return;
+    // Those that listen now: neither those that are added meanwhile, nor those that are removed.
+    for (const listener of [...listeners]) {
+      if (!listeners.has(listener)) continue;
       try {
         (listener as (value: Topics[T]) => void)(value);
       } catch (error) {

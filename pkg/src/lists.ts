@@ -1,5 +1,6 @@
 // Options of requests, and lists over all their pages.
 import { ProtocolError } from "./errors.js";
+import { demand, demandNames } from "./options.js";
 import type { CallName, Transport } from "./transport.js";
 
 /** What every request takes. */
@@ -14,6 +15,13 @@ export interface ListOptions extends RequestOptions {
   limit?: number;
   /** Where to begin: a page's token. */
   pageToken?: string;
+}
+
+/** Throws an `InputError` for a name that is no option of `method`, and for a signal that is none. */
+export function demandOptions(method: string, options: object, ...names: string[]): void {
+  demandNames(method, options, ["signal", ...names]);
+  const { signal } = options as RequestOptions;
+  demand(signal == null || typeof signal.addEventListener === "function", "`signal` must be an AbortSignal");
 }
 
 interface Page<T> {
@@ -31,10 +39,12 @@ export async function* list<T, U>(
 ): AsyncGenerator<U, void, undefined> {
   let token = options.pageToken;
   do {
-    const query = { ...options, ...params, ...(token === undefined ? {} : { pageToken: token }) };
+    const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };
     const page: Page<T> = await transport.ask(name, query, signal);
     for (const item of page.items) {
-      if (typeof item !== "object" || item === null) throw new ProtocolError("unexpected_response", "a list has an item that is no object");
+      if (typeof item !== "object" || item === null) {
+        throw new ProtocolError("unexpected_response", "an item of a list is no object");
+      }
       yield make(item);
     }
     const next = page.next ?? undefined;

@@ -24,11 +24,12 @@ export function isEventDelta<E extends { type: string }>(event: E): event is Ext
  *
  * Throws a `TurnwireError` (`merge_mismatch`) if the ids differ. Other types of events are left alone.
  */
-export function mergeEventDelta<B extends { id: string }>(base: B, delta: { id: string; type?: string }): B {
-  if (base.id !== delta.id) {
-    throw new TurnwireError("merge_mismatch", `a delta of message "${delta.id}" cannot be merged into "${base.id}"`);
+export function mergeEventDelta<B extends object>(base: B, delta: { id: string; type?: string }): B {
+  const { id, type } = base as { id?: string; type?: string };
+  if (id !== delta.id) {
+    throw new TurnwireError("merge_mismatch", `a delta of message "${delta.id}" cannot be merged into "${id}"`);
   }
-  const isMessage = ((base as { type?: string }).type ?? "model.message") === "model.message";
+  const isMessage = (type ?? "model.message") === "model.message";
   const isDelta = (delta.type ?? "model.message.delta") === "model.message.delta";
   if (isMessage && isDelta) mergeMessage(base as unknown as ModelMessage, delta as ModelMessageDelta);
   return base;

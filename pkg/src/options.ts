@@ -70,7 +70,8 @@ export function checkedTurn(options: CreateTurnOptions): { input: string; previo
   return { input, previousTurnId };
 }
 
-function demandNames(method: string, options: object, names: readonly string[]): void {
+/** Throws an `InputError` for a name that is no option of `method`. */
+export function demandNames(method: string, options: object, names: readonly string[]): void {
   demand(isObject(options), `\`${method}\` takes an object of options`);
   for (const name of Object.keys(options)) {
     demand(names.includes(name), `\`${name}\` is not an option of \`${method}\`; there are ${names.join(", ")}`);
@@ -105,6 +106,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function demand(holds: boolean, message: string): asserts holds {
+/** Throws an `InputError` unless `holds`. */
+export function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new InputError("invalid_option", message);
 }

@@ -2,7 +2,7 @@
 import type { CoreClient, CoreSession } from "../core/core.js";
 import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
-import { list, type ListOptions, type RequestOptions } from "./lists.js";
+import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
 import { checkedTurn } from "./options.js";
 import type { Transport } from "./transport.js";
 import { Turn } from "./turn.js";
@@ -30,6 +30,8 @@ export class Session {
   readonly #connection: Connection;
   readonly #core: CoreSession;
   #record: SessionRecord;
+  /** The newest turn that has begun, as far as is known here. */
+  #newest: Turn | undefined;
 
   /** @internal */
   constructor(connection: Connection, record: SessionRecord) {
@@ -104,6 +106,7 @@ export class Session {
 
   /** Reads a turn by its id. */
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
+    demandOptions("getTurn", options);
     const params = this.#params({ turnId: id });
     return this.#attach(await this.#connection.transport.ask("getTurn", params, options.signal), false);
   }
@@ -118,6 +121,7 @@ export class Session {
    * that still runs is among them, unfilled: its `stream()` brings all of it.
    */
   async history(options: RequestOptions = {}): Promise<Turn[]> {
+    demandOptions("history", options);
     const turns: Turn[] = [];
     for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
     const [one, next] = turns;
@@ -131,17 +135,30 @@ export class Session {
       else events.set(turn_id, [event]);
     }
     for (const turn of turns) turn.fill(events.get(turn.id ?? "") ?? []);
+    for (const [at, turn] of turns.entries()) {
+      const before = turns[at - 1];
+      if (before && turn.previousTurnId === before.id) turn.follows(before);
+    }
+    this.#newest = turns.at(-1);
     return turns;
+  }
+
+  /** Deletes the session, where the protocol can. */
+  async delete(options: RequestOptions = {}): Promise<void> {
+    demandOptions("delete", options);
+    await this.#connection.transport.ask("deleteSession", this.#params(), options.signal);
   }
 
   /** Cancels the session and the turn that runs. Afterwards `createTurn` throws. */
   async cancel(options: RequestOptions = {}): Promise<void> {
+    demandOptions("cancel", options);
     await this.#connection.transport.ask("cancelSession", this.#params(), options.signal);
     this.#core.markCancelled();
   }
 
   /** Changes a draft's agent. */
-  async update(options: RequestOptions & { agentSpec?: Record<string, unknown> }): Promise<this> {
+  async update(options: RequestOptions & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
+    demandOptions("update", options, "agentSpec");
     const { signal, ...rest } = options;
     this.#record = await this.#connection.transport.ask("updateDraftSession", this.#params(rest), signal);
     return this;
@@ -149,9 +166,18 @@ export class Session {
 
   /** Reads the session again: its title comes with the first turn. */
   async refresh(options: RequestOptions = {}): Promise<this> {
+    demandOptions("refresh", options);
     const name = this.type === "session" ? "getSession" : "getDraftSession";
     this.#record = await this.#connection.transport.ask(name, this.#params(), options.signal);
     return this;
+  }
+
+  /** A turn of this session has begun: the one before it waits no longer. @internal */
+  began(turn: Turn, previousTurnId: string | null): void {
+    const before = this.#newest;
+    if (before === turn) return;
+    this.#newest = turn;
+    if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
   }
 
   #attach(record: TurnRecord, isNewest: boolean): Turn {

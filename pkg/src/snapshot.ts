@@ -161,7 +161,7 @@ export class SnapshotMirror {
       this.#messages[head.slot] = this.#withHead(this.#messages[head.slot], head);
     }
     for (const slot of this.#append()) touched.add(this.#messages[slot]!.thread_id);
-    if (changes.turn) this.#turn = frozenDeep(changes.turn);
+    if (changes.turn) this.#turn = kept(this.#turn, changes.turn);
     if (changes.threads || touched.size > 0) this.#arrange(changes.threads ?? this.#threads, touched);
   }
 
@@ -171,7 +171,7 @@ export class SnapshotMirror {
     const calls = tool_calls.map((call, index): ToolCallSnapshot => {
       const known = kept?.tool_calls[index];
       const next = { ...(call ?? HOLE), index, arguments: known?.arguments ?? "" };
-      return known && sameCall(known, next) ? known : frozenDeep(next);
+      return known && isSame(known, next) ? known : frozenDeep(next);
     });
     return Object.freeze({
       ...fields,
@@ -213,7 +213,7 @@ export class SnapshotMirror {
       const known = before.get(head.id);
       const own = messages.get(head.id) ?? known?.messages ?? [];
       const next = { ...head, messages: Object.freeze(own) };
-      return known && sameThread(known, next) ? known : (frozenDeep(next) as ThreadSnapshot);
+      return known && isSame(known, next) ? known : (frozenDeep(next) as ThreadSnapshot);
     });
     this.#threads = Object.freeze(threads);
   }
@@ -248,27 +248,24 @@ function sameFacts(last: TurnSnapshot, facts: TurnFacts): boolean {
   return (Object.keys(facts) as (keyof TurnFacts)[]).every((name) => last[name] === facts[name]);
 }
 
-function sameCall(known: ToolCallSnapshot, next: ToolCallSnapshot): boolean {
-  return (
-    known.id === next.id &&
-    known.name === next.name &&
-    known.status === next.status &&
-    known.thread_id === next.thread_id &&
-    known.response?.id === next.response?.id &&
-    known.response?.content === next.response?.content &&
-    known.tool_info?.type === next.tool_info?.type
-  );
+/** The parts that are new, and of those that say the same as before the known ones. */
+function kept(known: NonNullable<Changes["turn"]>, next: NonNullable<Changes["turn"]>): NonNullable<Changes["turn"]> {
+  return {
+    required_actions: isSame(known.required_actions, next.required_actions)
+      ? known.required_actions
+      : frozenDeep(next.required_actions),
+    mcp_servers: isSame(known.mcp_servers, next.mcp_servers) ? known.mcp_servers : frozenDeep(next.mcp_servers),
+    sandbox_id: next.sandbox_id,
+  };
 }
 
-function sameThread(known: ThreadSnapshot, next: Omit<ThreadSnapshot, "messages"> & Partial<ThreadSnapshot>): boolean {
-  return (
-    known.messages === next.messages &&
-    known.status === next.status &&
-    known.title === next.title &&
-    known.tool_responses.length === next.tool_responses.length &&
-    known.parent?.tool_call_id === next.parent?.tool_call_id &&
-    known.agent_info?.name === next.agent_info?.name
-  );
+/** Whether two parts of a snapshot say the same. What is the same object is not looked into. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  const names = Object.keys(a);
+  const same = (name: string): boolean => isSame(a[name as keyof typeof a], b[name as keyof typeof b]);
+  return names.length === Object.keys(b).length && names.every(same);
 }
 
 /** Freezes a small document that came as JSON. What is frozen already was frozen whole. */

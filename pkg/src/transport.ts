@@ -88,8 +88,10 @@ export class Transport {
   async #send(call: number, params: string, signal?: AbortSignal): Promise<Response> {
     const request = JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest;
     // The token is asked for each time: it may have been renewed.
-    const token = await orAborted(this.#ask(), signal);
-    if (signal?.aborted) throw aborted(signal);
+    const token = await orAborted(this.#ask(), signal).catch((error: object) => {
+      unsent.add(error);
+      throw error;
+    });
     const { path, method, body = null } = request;
     const url = `${this.#baseUrl}/${path}`;
     const headers = this.#merged(request.headers, token);
@@ -145,6 +147,14 @@ export class Transport {
     if (signal?.aborted) throw aborted(signal);
     throw new ConnectionError("network", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
+}
+
+/** Errors from before anything was sent. */
+const unsent = new WeakSet<object>();
+
+/** Whether the request that ended with this error may have reached the server. */
+export function mayHaveArrived(error: object): boolean {
+  return !unsent.has(error);
 }
 
 /** The error of an aborted signal. */

@@ -4,12 +4,13 @@ import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { adopt, adopting, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
-import { list, type ListOptions, type RequestOptions } from "./lists.js";
+import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
 import { Listeners } from "./listeners.js";
 import type { Connection, Session } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
 import { type EventSource, TurnStream } from "./stream.js";
-import { aborted, orAborted, pump, sleep } from "./transport.js";
+import { demand } from "./options.js";
+import { aborted, mayHaveArrived, orAborted, pump, sleep } from "./transport.js";
 
 /** What `stream` takes. */
 export interface StreamOptions extends RequestOptions {
@@ -26,8 +27,32 @@ export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & {
   error: TurnwireError;
 };
 
+const TOPICS: readonly string[] = [
+  "turn.created",
+  "turn.done",
+  "model.message",
+  "model.message.delta",
+  "tool.response",
+  "thread.created",
+  "thread.done",
+  "mcp.initialize",
+  "mcp.auth_required",
+  "sandbox.created",
+  "tool.approval_required",
+  "tool.response_required",
+  "unknown",
+  "event",
+  "error",
+] satisfies (keyof TurnTopics)[];
+
 /** Between two questions how a turn stands, in milliseconds. */
 const MAX_POLL_DELAY = 3000;
+
+/** How many questions in a row may fail while waiting. */
+const MAX_POLL_FAILURES = 5;
+
+/** The reason of the abort by which a loop that was left releases its connection. */
+const LEFT = new Error("the loop over the stream was left");
 
 /** A call that the core plans. */
 interface Plan {
@@ -60,7 +85,10 @@ export class Turn {
   #error: TurnwireError | null = null;
   #stream: TurnStream | undefined;
   #lastStream: TurnStream | undefined;
-  #reading: Promise<void> | undefined;
+  /** Resolves when the stream that is being read has ended, with the error if there was one. */
+  #reading: Promise<TurnwireError | undefined> | undefined;
+  /** The turn that this one follows, if its results belong to calls of that one. */
+  #before: Turn | undefined;
   /** Who waits for anything to change. */
   #waiting: (() => void)[] = [];
 
@@ -127,36 +155,33 @@ export class Turn {
    * the turn itself goes on then. `cancel()` stops it.
    */
   stream(options: StreamOptions = {}): TurnStream {
+    demandOptions("stream", options, "afterSequenceNumber");
     const release = new AbortController();
-    this.#read(options, release);
-    const reading = this.#reading!;
+    const reading = this.#read(options, release);
     const source: EventSource = {
       drain: (events) => this.#drain(events),
       release: async () => {
-        release.abort();
-        await reading.catch(() => {});
+        release.abort(LEFT);
+        await reading;
       },
     };
     const stream = new TurnStream(source, this.#lastStream?.unread());
     this.#lastStream = stream;
     this.#stream = stream;
     this.#wantEvents();
-    // The iterator reports how it ended; a stream that nobody iterates must not raise an alarm.
-    reading.then(
-      () => this.#finish(stream),
-      (error: TurnwireError) => this.#finish(stream, error),
-    );
     return stream;
   }
 
   /** Asks the server how the turn stands. Starts the turn, without a stream, if it has not started. */
   async state(options: RequestOptions = {}): Promise<TurnState> {
-    if (this.status === "unstarted") await this.#start(options);
+    demandOptions("state", options);
+    await this.#begun(options.signal);
     return (await this.#refresh("state", options.signal)).state;
   }
 
   /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
+    demandOptions("listEvents", options, "limit", "pageToken", "order");
     const params = { sessionId: this.session.id, turnId: this.#startedId("listEvents") };
     return list(this.#connection.transport, "listTurnEvents", params, options, (event: Event) => event);
   }
@@ -165,27 +190,38 @@ export class Turn {
    * Waits until the turn has ended, and gives how. Starts the turn if it has not started: with a stream if
    * there are listeners or subscribers, otherwise without one, asking for the state now and then.
    *
-   * Rejects with an `IncompleteError` if the stream that is being read ends before the turn does.
+   * Rejects with an `IncompleteError` if the stream that is being read breaks before the turn ends. When it
+   * is only left, the wait goes on.
    */
   async waitForCompletion(options: RequestOptions = {}): Promise<TerminalState> {
+    demandOptions("waitForCompletion", options);
+    const { signal } = options;
     if (this.#reading === undefined && !this.#isOver && (this.#listeners.size > 0 || this.#frames.size > 0)) {
-      this.#read(options, new AbortController());
-      this.#reading!.then(() => this.#finish(), (error: TurnwireError) => this.#finish(undefined, error));
+      if (signal?.aborted) throw aborted(signal);
+      await this.#settled(signal);
+      if (this.#reading === undefined && !this.#isOver) void this.#read({}, new AbortController());
     }
-    if (this.#reading !== undefined) await orAborted(this.#reading, options.signal);
-    else if (!this.#isOver) await this.#poll(options);
-    this.#learn();
+    while (!this.#isOver) {
+      const error = this.#reading && (await orAborted(this.#reading, signal));
+      if (error !== undefined && error.code !== "aborted") throw error;
+      if (!this.#isOver && this.#reading === undefined) await this.#poll(signal);
+    }
     if (this.#state === null) throw new StateError("turn_not_running", "how the turn ended is not known");
     return this.#state as TerminalState;
   }
 
   /**
    * Stops the turn on the server. A few more events may come, `turn.done` last: keep reading. It may be
-   * called more than once; while the turn is being started it waits until it has begun.
+   * called more than once, and does nothing once the turn has ended; while the turn is being started it waits
+   * until it has begun.
    */
   async cancel(options: RequestOptions = {}): Promise<void> {
-    while (this.status === "starting") await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    demandOptions("cancel", options);
+    await this.#settled(options.signal);
     this.#startedId("cancel");
+    // The server cancels whatever turn of the session runs: it must be this one.
+    if (!this.#isOver && this.#reading === undefined) await this.#refresh("cancel", options.signal);
+    if (this.#isOver) return;
     await this.#connection.transport.ask("cancelSession", { sessionId: this.session.id }, options.signal);
   }
 
@@ -194,6 +230,8 @@ export class Turn {
    * ended a stream (`"error"`). Gives the function that removes it. A listener that throws breaks nothing.
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
+    demand(typeof listener === "function", "a listener must be a function");
+    demand(TOPICS.includes(type), `\`${type}\` is no type of event; there are ${TOPICS.join(", ")}`);
     const remove = this.#listeners.add(type, listener);
     this.#wantEvents();
     return () => {
@@ -228,39 +266,72 @@ export class Turn {
     this.#changed();
   }
 
+  /** This turn follows another one, whose calls it answers. @internal */
+  follows(before: Turn): void {
+    this.#before = before;
+    before.settle(this);
+  }
+
+  /** A later turn has answered what this one waited for; the results are in that one. @internal */
+  settle(next: Turn): void {
+    this.#core.settle();
+    this.fill(next.snapshot().threads.flatMap((thread) => thread.tool_responses) as unknown as Event[]);
+  }
+
   get #isOver(): boolean {
     return ["done", "cancelled", "error"].includes(this.status);
   }
 
-  /** Begins to read the turn's stream. */
-  #read({ signal, afterSequenceNumber }: StreamOptions, release: AbortController): void {
+  /** Begins to read the turn's stream. What is given resolves, with the error if there was one, and never rejects. */
+  #read({ signal, afterSequenceNumber }: StreamOptions, release: AbortController): Promise<TurnwireError | undefined> {
     if (signal?.aborted && this.#reading === undefined) {
       // Nothing begins, so that the turn can still be started.
-      this.#reading = Promise.reject(aborted(signal));
-      return;
+      return this.#follow(Promise.resolve(aborted(signal)));
     }
     const plan = adopting(() => this.#core.beginStream(afterSequenceNumber));
     const follow = (): void => release.abort(signal?.reason);
     signal?.addEventListener("abort", follow, { once: true });
     this.#error = null;
-    this.#reading = this.#readToEnd(plan, release.signal).finally(() => signal?.removeEventListener("abort", follow));
-    this.#changed();
+    const reading = this.#readToEnd(plan, release.signal);
+    return this.#follow(reading.finally(() => signal?.removeEventListener("abort", follow)));
   }
 
-  /** Opens a stream and reads it; rejects unless the turn ends with it. */
-  async #readToEnd(plan: string, signal: AbortSignal): Promise<void> {
+  /** Others wait for a reading, too; when it is over, whoever looks finds the turn as it then is. */
+  #follow(reading: Promise<TurnwireError | undefined>): Promise<TurnwireError | undefined> {
+    this.#reading = reading.then((error) => {
+      this.#finish(error);
+      return error;
+    });
+    this.#changed();
+    return this.#reading;
+  }
+
+  /** Opens a stream and reads it; gives the error, unless the turn ends with it. */
+  async #readToEnd(plan: string, signal: AbortSignal): Promise<TurnwireError | undefined> {
     const { call, params } = JSON.parse(plan) as Plan;
+    let cause: unknown;
     try {
       const body = await this.#connection.transport.open(call, JSON.stringify(params), signal);
       if (body) await pump(body, (chunk) => this.#push(chunk), signal);
-      if (signal.aborted) throw aborted(signal);
+      if (signal.aborted) cause = aborted(signal);
     } catch (broken) {
       // An abort breaks the body as well, with the signal's reason.
-      const cause = signal.aborted ? aborted(signal) : broken;
-      const { code, message, status } = asTurnwireError(cause);
-      throw this.#reported(() => this.#core.end(code, message, status), cause);
+      cause = signal.aborted && mayHaveArrived(broken as object) ? aborted(signal) : broken;
     }
-    adopting(() => this.#core.end("", "", undefined));
+    return this.#ended(cause);
+  }
+
+  /** Tells the core how a request for the turn ended; gives what is to be reported, if anything. */
+  #ended(cause: unknown): TurnwireError | undefined {
+    const known = cause === undefined ? undefined : asTurnwireError(cause);
+    const code = known && !mayHaveArrived(known) ? "unsent" : (known?.code ?? "");
+    try {
+      this.#core.end(code, known?.message ?? "", known?.status);
+    } catch (error) {
+      return adopt(error, cause);
+    }
+    // What came after the end of the turn is nobody's concern.
+    return this.#isOver ? undefined : known;
   }
 
   /** Takes a chunk; gives whether to read on. */
@@ -272,28 +343,30 @@ export class Turn {
     }
   }
 
-  /** The error that the core reports for `cause`; its own where it has nothing to say. */
-  #reported(report: () => void, cause: unknown): TurnwireError {
-    try {
-      report();
-    } catch (error) {
-      return adopt(error, cause);
-    }
-    return asTurnwireError(cause);
-  }
-
   /** Starts the turn without a stream. */
-  async #start({ signal }: RequestOptions): Promise<void> {
+  async #start(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) throw aborted(signal);
     const { call, params } = JSON.parse(adopting(() => this.#core.beginStart())) as Plan;
     this.#changed();
     try {
       this.#take(await this.#connection.transport.askText(call, JSON.stringify(params), signal));
     } catch (cause) {
-      const { code, message, status } = asTurnwireError(cause);
-      throw this.#reported(() => this.#core.end(code, message, status), cause);
+      throw this.#ended(cause) ?? cause;
     } finally {
       this.#changed();
+    }
+  }
+
+  /** Starts the turn without a stream if nobody has started it, and waits until it has begun. */
+  async #begun(signal: AbortSignal | undefined): Promise<void> {
+    if (this.status === "unstarted") await this.#start(signal);
+    await this.#settled(signal);
+  }
+
+  /** Waits while the turn is being started. */
+  async #settled(signal: AbortSignal | undefined): Promise<void> {
+    while (this.status === "starting") {
+      await orAborted(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
     }
   }
 
@@ -311,13 +384,23 @@ export class Turn {
     this.#record = JSON.parse(json) as TurnRecord;
   }
 
-  /** Asks how the turn stands until it has ended: soon at first, for turns that are short. */
-  async #poll({ signal }: RequestOptions): Promise<void> {
-    if (this.status === "unstarted") await this.#start({ ...(signal && { signal }) });
-    for (let delay = 250; !this.#isOver; delay = Math.min(2 * delay, MAX_POLL_DELAY)) {
+  /**
+   * Asks how the turn stands until it has ended, or somebody reads its stream: soon at first, for turns that
+   * are short. A question that fails is asked again, some times: the turn goes on.
+   */
+  async #poll(signal: AbortSignal | undefined): Promise<void> {
+    await this.#begun(signal);
+    let failures = 0;
+    for (let delay = 250; !this.#isOver && this.#reading === undefined; delay = Math.min(2 * delay, MAX_POLL_DELAY)) {
       await sleep(delay, signal);
       if (signal?.aborted) throw aborted(signal);
-      await this.#refresh("waitForCompletion", signal);
+      try {
+        await this.#refresh("waitForCompletion", signal);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        if (failures > MAX_POLL_FAILURES || !isPassing(asTurnwireError(error))) throw error;
+      }
     }
   }
 
@@ -349,18 +432,21 @@ export class Turn {
     }
   }
 
-  #finish(stream?: TurnStream, error?: TurnwireError): void {
+  #finish(error: TurnwireError | undefined): void {
+    const stream = this.#stream;
     this.#reading = undefined;
     this.#stream = undefined;
     const rest: StreamEvent[] = [];
     this.#drain(rest);
     stream?.push(rest);
-    // A loop that was left has had its end; only others learn of the abort that this makes.
-    if (error !== undefined) {
+    // To leave a loop is no failure.
+    if (error !== undefined && error.cause !== LEFT) {
       this.#error = error;
       this.#listeners.tell("error", error);
     }
     stream?.end(error);
+    this.#before?.settle(this);
+    this.#wantEvents();
     this.#changed();
   }
 
@@ -374,6 +460,7 @@ export class Turn {
     const facts = JSON.parse(this.#core.facts()) as Facts;
     if (facts.created) {
       this.#record = facts.created;
+      this.session.began(this, facts.created.previous_turn_id);
       if (facts.created.input.length > 0) this.#input = facts.created.input;
     }
     if (facts.state) this.#state = facts.state;
@@ -383,11 +470,19 @@ export class Turn {
   #startedId(method: string): string {
     const { id } = this.#learn();
     if (id !== undefined) return id;
+    if (this.status === "incomplete") {
+      throw new StateError("turn_not_started", "whether the turn began is not known; session.listTurns() tells");
+    }
     throw new StateError(
       "turn_not_started",
       `the turn has not started: call stream(), waitForCompletion() or state() before ${method}()`,
     );
   }
+}
+
+/** Whether the same question may well be answered the next time. */
+function isPassing({ code, status = 0 }: TurnwireError): boolean {
+  return code === "network" || (code === "http" && (status >= 500 || [408, 425, 429].includes(status)));
 }
 
 /** What broke a stream, as an error of this package. */

@@ -76,10 +76,15 @@ impl EventIndex {
         let (released, waiting): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.pending).into_iter().partition(over);
         self.pending = waiting;
+        self.changes.turn |= !released.is_empty();
         for action in released {
             self.mark_call(&action);
         }
-        self.changes.turn = true;
+    }
+
+    /// A later turn has answered whatever waited.
+    pub fn settle(&mut self) {
+        self.release(&|_| true);
     }
 
     /// The status of a call changes with what waits for it.

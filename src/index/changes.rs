@@ -53,6 +53,7 @@ impl EventIndex {
     /// `{ "turn"?: {…}, "threads"?: [all], "messages"?: [changed] }`. A message with `"reset": true`
     /// starts over: its text follows whole.
     pub fn take_changes(&mut self, appended: &mut dyn FnMut(usize, TextField, &str)) -> Option<String> {
+        self.take_found_output();
         if !self.has_changes() {
             return None;
         }

@@ -36,6 +36,7 @@ pub struct EventIndex {
     pending: Vec<PendingAction>,
     mcp_servers: Vec<(String, Json)>,
     sandbox_id: Option<String>,
+    found_state: Option<Object<'static>>,
     changes: changes::Changes,
 }
 
@@ -48,6 +49,7 @@ impl Default for EventIndex {
             pending: Vec::new(),
             mcp_servers: Vec::new(),
             sandbox_id: None,
+            found_state: None,
             changes: changes::Changes::new(),
         }
     }
@@ -137,6 +139,24 @@ impl EventIndex {
     /// Takes the terminal state of the turn. It says once more what the turn waits for, and may be the
     /// first to say so.
     pub fn turn_ended(&mut self, state: &Object<'_>) {
+        self.required_by(state);
+        self.output(state, |message| !message.has_base);
+    }
+
+    /// The same for a state that was fetched. Its output is the last message, so that it waits for events
+    /// that are listed next, until changes are taken.
+    pub fn turn_found_ended(&mut self, state: &Object<'_>) {
+        self.required_by(state);
+        self.found_state = Some(state.clone().into_owned());
+    }
+
+    pub(super) fn take_found_output(&mut self) {
+        if let Some(state) = self.found_state.take() {
+            self.output(&state, |message| !message.has_base || message.finish_reason().is_empty());
+        }
+    }
+
+    fn required_by(&mut self, state: &Object<'_>) {
         if state.text("status") != "done" {
             return self.release(&|_| true);
         }
@@ -149,16 +169,15 @@ impl EventIndex {
                 _ => {}
             }
         }
-        self.output(state);
     }
 
     /// The output of a turn or thread whose stream was joined late may never have come as events.
-    fn output(&mut self, state: &Object<'_>) {
+    fn output(&mut self, state: &Object<'_>, is_partial: fn(&Message) -> bool) {
         let Some(output) = state.object("output") else {
             return;
         };
         let id = output.text("id");
-        if !id.is_empty() && self.message(id).is_none_or(|message| !message.has_base) {
+        if !id.is_empty() && self.message(id).is_none_or(is_partial) {
             self.change(output, Message::put);
         }
     }
@@ -225,7 +244,7 @@ impl EventIndex {
             _ => ThreadStatus::Error(state.text("error").to_owned()),
         };
         self.changes.threads = true;
-        self.output(state);
+        self.output(state, |message| !message.has_base);
     }
 
     fn mcp_initialized(&mut self, event: &Object<'_>) {

@@ -86,6 +86,8 @@ impl TurnInput {
         let waits = actions.iter().any(|action| action.kind != PendingKind::Auth);
         for (at, answer) in self.answers.iter().enumerate() {
             match answer {
+                // Another client may have made a turn since that waits for this answer.
+                Some(_) if !waits => {}
                 Some(answer) => answer.check(actions).map_err(|rule| broken(at, &rule))?,
                 None if waits => {
                     return Err(broken(at, "a user message cannot be sent while calls wait for an answer"));

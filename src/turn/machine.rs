@@ -170,9 +170,8 @@ impl TurnMachine {
                 self.status = TurnStatus::Running;
                 StreamPlan::Subscribe { after: self.cursor.last() }
             }
-            TurnStatus::Starting | TurnStatus::Running | TurnStatus::Incomplete => {
-                return Err(already_started());
-            }
+            TurnStatus::Incomplete => return Err(Error::new(ErrorCode::TurnAlreadyStarted, NOT_KNOWN)),
+            TurnStatus::Starting | TurnStatus::Running => return Err(already_started()),
             TurnStatus::Done | TurnStatus::Cancelled | TurnStatus::Error if self.was_streamed => {
                 return Err(already_streamed());
             }
@@ -262,22 +261,24 @@ impl TurnMachine {
                 }
                 Err(Error::new(ErrorCode::Aborted, "the signal was aborted; the turn itself goes on"))
             }
-            StreamEnd::Failed(error) if !is_started => {
+            // To go on after too large an event would be to meet it again.
+            StreamEnd::Failed(error) if !is_started || error.code == ErrorCode::FrameTooLarge => {
                 self.status = TurnStatus::Incomplete;
                 Err(error)
             }
             StreamEnd::Failed(error) => {
                 self.status = TurnStatus::Incomplete;
                 let parts = ["the stream broke before `turn.done`: ", &error.message, KEPT];
-                Err(incomplete(crate::error::sentence(&parts)))
+                Err(Error::of(ErrorCode::Incomplete, &parts))
             }
             StreamEnd::Eof => {
                 self.status = TurnStatus::Incomplete;
-                Err(incomplete(if is_started {
-                    crate::error::sentence(&["the stream ended before `turn.done`", KEPT])
+                let parts = if is_started {
+                    ["the stream ended before `turn.done`", KEPT]
                 } else {
-                    "the stream ended before `turn.created`: whether the turn began is not known".to_owned()
-                }))
+                    ["the stream ended before `turn.created`: ", NOT_KNOWN]
+                };
+                Err(Error::of(ErrorCode::Incomplete, &parts))
             }
         }
     }
@@ -285,9 +286,7 @@ impl TurnMachine {
 
 const KEPT: &str = "; what came is kept, and `stream()` goes on after it";
 
-fn incomplete(message: String) -> Error {
-    Error::new(ErrorCode::Incomplete, &message)
-}
+const NOT_KNOWN: &str = "whether the turn began is not known; `session.listTurns()` tells";
 
 fn already_started() -> Error {
     Error::new(

@@ -101,10 +101,16 @@ impl TurnReader {
     /// Takes a state that was fetched, not streamed.
     pub fn apply_state(&mut self, state: &Object<'_>) {
         let machine = &mut self.intake.machine;
-        if !machine.status().is_terminal() && machine.state(state) {
-            self.intake.index.turn_ended(state);
+        // A stream that is being read brings everything up to the end, and then the end.
+        if !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state) {
+            self.intake.index.turn_found_ended(state);
             self.intake.state = Some(Value::Object(state.clone()).to_json());
         }
+    }
+
+    /// A later turn has answered what this one waited for.
+    pub fn settle(&mut self) {
+        self.intake.index.settle();
     }
 
     /// The events since they were last taken.

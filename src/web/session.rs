@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::Value;
 use crate::turn::{Pending, TurnInput};
 
@@ -34,29 +34,58 @@ pub(super) struct Shared {
 #[derive(Clone, Default)]
 pub(super) struct Latest {
     key: Option<u32>,
+    /// The turn's id, once it has ended or was read.
+    id: String,
     pending: Pending,
 }
 
 impl Shared {
-    /// What the newest turn waits for.
-    pub(super) fn pending(&self) -> Pending {
-        self.latest.borrow().pending.clone()
+    /// What waits for a turn that follows this one: `None` or `"auto"` for the newest. What waits after
+    /// any other turn only the server knows.
+    pub(super) fn pending(&self, previous_turn_id: Option<&str>) -> Pending {
+        let latest = self.latest.borrow();
+        match previous_turn_id {
+            Some(id) if id != "auto" && id != latest.id => Pending::Unknown,
+            _ => latest.pending.clone(),
+        }
     }
 
-    /// The turn of this key starts: until it ends, nobody knows what it will wait for. Gives what was
-    /// known before, for the case that the server refuses.
+    /// Whether the session was cancelled.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.is_cancelled.get() {
+            let problem = "the session was cancelled: create another one";
+            return Err(Error::new(ErrorCode::SessionCancelled, problem));
+        }
+        Ok(())
+    }
+
+    /// The turn of this key is the newest: until it ends, nobody knows what it will wait for. Gives what
+    /// was known before, for the case that the server refuses.
     pub(super) fn begin(&self, key: u32) -> Latest {
-        self.latest.replace(Latest { key: Some(key), pending: Pending::Unknown })
+        self.latest.replace(Latest { key: Some(key), ..Latest::default() })
     }
 
-    pub(super) fn restore(&self, latest: Latest) {
-        self.latest.replace(latest);
+    /// The start of the turn of this key was refused.
+    pub(super) fn restore(&self, key: u32, before: Latest) {
+        let mut latest = self.latest.borrow_mut();
+        if latest.key == Some(key) {
+            *latest = before;
+        }
+    }
+
+    /// A turn was read that may have been made elsewhere: it is the newest if it follows the newest.
+    pub(super) fn adopt(&self, key: u32, previous_turn_id: &str) {
+        let mut latest = self.latest.borrow_mut();
+        if !previous_turn_id.is_empty() && latest.id == previous_turn_id {
+            *latest = Latest { key: Some(key), ..Latest::default() };
+        }
     }
 
     /// The turn of this key has ended.
-    pub(super) fn end(&self, key: u32, pending: Pending) {
+    pub(super) fn end(&self, key: u32, id: &str, pending: Pending) {
         let mut latest = self.latest.borrow_mut();
         if latest.key == Some(key) {
+            id.clone_into(&mut latest.id);
             latest.pending = pending;
         }
     }
@@ -87,10 +116,7 @@ impl CoreSession {
     /// Prepares a turn with this input (JSON) after this one; throws what is wrong with the input.
     #[wasm_bindgen(js_name = createTurn)]
     pub fn create_turn(&self, input: &str, previous_turn_id: Option<String>) -> Result<CoreTurn, JsValue> {
-        if self.shared.is_cancelled.get() {
-            let problem = "the session was cancelled: create another one";
-            return Err(throw(Error::new(ErrorCode::SessionCancelled, problem)));
-        }
+        self.shared.check().map_err(throw)?;
         let json = Value::parse(input)
             .map_err(|error| throw(Error::new(ErrorCode::InvalidInput, &error.message())))?;
         let input = TurnInput::read(json).map_err(throw)?;

@@ -56,13 +56,15 @@ impl CoreTurn {
         }
     }
 
-    /// Every pending call must be answered. A turn that does not follow the session's newest one
-    /// answers to another history, which only the server knows.
+    /// Every pending call must be answered.
     pub(super) fn check_pending(&self) -> Result<()> {
-        match self.previous_turn_id.as_deref() {
-            None | Some("auto") => self.input.check_pending(&self.session.pending()),
-            Some(_) => Ok(()),
-        }
+        self.input.check_pending(&self.session.pending(self.previous_turn_id.as_deref()))
+    }
+
+    /// The turn may start now.
+    fn check_start(&self) -> Result<()> {
+        self.session.check()?;
+        self.check_pending()
     }
 
     /// Takes a turn as the server keeps it.
@@ -74,6 +76,7 @@ impl CoreTurn {
         })?;
         let mut reader = self.reader.borrow_mut();
         reader.machine_mut().created(record.text("id"));
+        self.session.adopt(self.key, record.text("previous_turn_id"));
         if let Some(state) = record.object("state") {
             reader.apply_state(state);
         }
@@ -85,8 +88,10 @@ impl CoreTurn {
     /// Tells the session what the turn waits for, once it has ended.
     fn note_end(&self) {
         let reader = self.reader.borrow();
-        if reader.machine().status().is_terminal() {
-            self.session.end(self.key, Pending::Known(reader.index().pending().to_vec()));
+        let machine = reader.machine();
+        if machine.status().is_terminal() {
+            let pending = Pending::Known(reader.index().pending().to_vec());
+            self.session.end(self.key, machine.id().unwrap_or_default(), pending);
         }
     }
 
@@ -99,7 +104,7 @@ impl CoreTurn {
     fn take_back(&self) {
         let is_unstarted = self.reader.borrow().machine().status() == TurnStatus::Unstarted;
         if let Some(latest) = self.before_start.take().filter(|_| is_unstarted) {
-            self.session.restore(latest);
+            self.session.restore(self.key, latest);
         }
     }
 
@@ -195,7 +200,7 @@ impl CoreTurn {
         let after = after.map(sequence_number).transpose().map_err(throw)?;
         let is_start = self.reader.borrow().machine().status() == TurnStatus::Unstarted;
         if is_start {
-            self.check_pending().map_err(throw)?;
+            self.check_start().map_err(throw)?;
         }
         let mut reader = self.reader.borrow_mut();
         let plan = reader.machine_mut().stream(after).map_err(throw)?;
@@ -234,7 +239,7 @@ impl CoreTurn {
     /// Begins a start without a stream: gives the call. Throws if that is not possible now.
     #[wasm_bindgen(js_name = beginStart)]
     pub fn begin_start(&self) -> Result<String, JsValue> {
-        self.check_pending().map_err(throw)?;
+        self.check_start().map_err(throw)?;
         self.reader.borrow_mut().machine_mut().start().map_err(throw)?;
         self.begin();
         Ok(self.plan(Call::CreateTurn, 0))
@@ -256,6 +261,11 @@ impl CoreTurn {
         }
         drop(reader);
         self.note_end();
+    }
+
+    /// A later turn has answered what this one waited for.
+    pub fn settle(&self) {
+        self.reader.borrow_mut().settle();
     }
 
     /// The address of the header of the records of the events since this was last asked; 0 if there are

@@ -76,7 +76,7 @@ export function answers(action: RequiredAction): TurnInputItem | string {
         content: "42",
       };
     case "mcp.auth_required":
-      return action.auth_url;
+      return action.server.auth_url;
   }
 }
 
@@ -103,6 +103,10 @@ export async function misuse(session: Session): Promise<void> {
   await connect({});
   // @ts-expect-error There is no such protocol.
   await connect({ baseUrl: "https://gateway.example", protocol: "smtp" });
+  // @ts-expect-error The input is an option.
+  session.createTurn("Hello");
+  // @ts-expect-error There is no such option.
+  session.createTurn({ inputs: "Hello" });
   // @ts-expect-error An approval allows or denies.
   session.createTurn({ input: { type: "user.tool_approval", thread_id: "a", tool_call_id: "b", approval: {} } });
 }

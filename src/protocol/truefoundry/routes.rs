@@ -131,8 +131,12 @@ pub(super) fn request(dialect: Dialect, call: Call, params: Object<'_>) -> Resul
     if matches!(call, Call::CreateTurnStream | Call::CreateTurn) {
         wire.insert("stream", call.streams());
     }
-    if dialect == Dialect::TrueForge {
-        as_sibling(call, &mut wire);
+    // Where a list begins that names no beginning: the gateway's own default is half an hour ago.
+    let window_start = wire.remove(WINDOW_START).filter(|_| !wire.contains("start_timestamp"));
+    match (dialect, window_start) {
+        (Dialect::TrueForge, _) => as_sibling(call, &mut wire),
+        (Dialect::Gateway, Some(start)) => drop(wire.insert("start_timestamp", start)),
+        (Dialect::Gateway, None) => {}
     }
     let takes_metadata = matches!(call, Call::CreateSession | Call::CreateDraftSession);
     let metadata = if takes_metadata { wire.remove(METADATA) } else { None };
@@ -146,14 +150,15 @@ pub(super) fn request(dialect: Dialect, call: Call, params: Object<'_>) -> Resul
 /// A parameter that becomes a header and is in no route.
 const METADATA: &str = "metadata";
 
+/// Stands in for `start_timestamp` where a list takes one and none is given.
+const WINDOW_START: &str = "window_start";
+
 /// The sibling names its agent in an object: `{name}` for a saved one, `{spec}` for one given inline. Its
-/// list takes no agent and no time window.
+/// list knows no agent.
 fn as_sibling(call: Call, params: &mut Object<'_>) {
     match call {
         Call::ListSessions | Call::ListOwnedSessions => {
-            for name in ["agent_name", "order", "start_timestamp", "end_timestamp"] {
-                params.remove(name);
-            }
+            params.remove("agent_name");
         }
         Call::CreateSession | Call::CreateDraftSession | Call::UpdateDraftSession => {
             let (name, spec) = (params.remove("agent_name"), params.remove("agent_spec"));

@@ -198,7 +198,8 @@ fn section_4_4_everything_that_waits_is_answered_in_one_turn() {
         (&nothing, json!(null), None),
         (&nothing, json!("Hi"), None),
         (&nothing, json!([hi, hi]), None),
-        (&nothing, allow("main", "a"), Some("input[0]: no call `a` waits in thread `main`")),
+        // Another client may have made a turn since that waits for it.
+        (&nothing, allow("main", "a"), None),
         (&one, allow("main", "a"), None),
         (&one, json!(null), Some("missing: a")),
         (&one, json!([]), Some("missing: a")),
@@ -214,7 +215,7 @@ fn section_4_4_everything_that_waits_is_answered_in_one_turn() {
         // Sections 3.4 and 4.4: signing in is answered by no input, or by going on talking.
         (&signing_in, json!(null), None),
         (&signing_in, json!("Hi"), None),
-        (&signing_in, allow("main", "s"), Some("input[0]: no call `s` waits")),
+        (&signing_in, allow("main", "s"), None),
         (&everything, json!(null), Some("missing: a")),
         (&everything, allow("main", "a"), None),
     ];

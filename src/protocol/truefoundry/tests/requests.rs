@@ -174,8 +174,7 @@ fn section_1_2_the_gateway() {
 #[test]
 fn section_7_the_open_source_sibling() {
     let spec = json!({"model": {"name": "m"}});
-    let window =
-        json!({"agentName": "a", "limit": 50, "pageToken": "x", "startTimestamp": "t", "order": "asc"});
+    let window = json!({"agentName": "a", "limit": 50, "pageToken": "x", "windowStart": "t"});
     check(
         Dialect::TrueForge,
         &[

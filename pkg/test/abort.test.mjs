@@ -1,0 +1,292 @@
+// Stopping to listen: by a signal or by leaving the loop. The turn goes on, the connection is let go.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AbortError, connect, TurnwireError } from "../dist/index.js";
+import { collect, failure, textOf, until } from "./support/collect.mjs";
+import {
+  deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, serve, serveSession, serveTurn, START, stream, SUBSCRIBE,
+} from "./support/server.mjs";
+import { answer, created, done, frames, message, record, text } from "./support/wire.mjs";
+
+const REASON = new Error("the user went to lunch");
+
+/** A signal that was aborted before anything began. */
+const ABORTED = AbortSignal.abort(REASON);
+
+function checkAborted(error) {
+  assert.ok(error instanceof AbortError && error instanceof TurnwireError, String(error));
+  assert.equal(error.name, "AbortError");
+  assert.equal(error.code, "aborted");
+  assert.equal(error.cause, REASON);
+}
+
+test("a signal that is aborted already: nothing is sent", async (t) => {
+  const { turn, server } = await serveTurn(t, events());
+  const { events: got, error } = await collect(turn.stream({ signal: ABORTED }));
+  assert.deepEqual(got, []);
+  checkAborted(error);
+  assert.deepEqual(server.asked, []);
+});
+
+test("a turn of which nothing was sent can still be started", async (t) => {
+  const { turn, server } = await serveTurn(t, events(...answer("Hi")));
+  await collect(turn.stream({ signal: ABORTED }));
+  assert.equal(turn.status, "unstarted");
+  assert.equal((await collect(turn.stream())).error, undefined);
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("every request takes a signal", async (t) => {
+  const { session, client, server } = await serveSession(t, {
+    [GET_TURN]: json({ data: record() }),
+  });
+  const turn = await session.getTurn("t1");
+  const options = { signal: ABORTED };
+  const attempts = [
+    client.agents.createSession("a", options),
+    client.agents.getSession("s", options),
+    client.agents.listSessions("a", options).next(),
+    client.agents.createDraftSession({}, options),
+    client.agents.listDraftSessions(options).next(),
+    client.agents.getDraftSession("d", options),
+    client.agents.listOwnedSessions(options).next(),
+    client.agents.searchSessions(options).next(),
+    client.agents.downloadSandboxFile("sbx", "/f", options),
+    session.listTurns(options).next(),
+    session.getTurn("t2", options),
+    session.listEvents(options).next(),
+    session.history(options),
+    session.cancel(options),
+    session.refresh(options),
+    session.createTurn({ input: "x" }).state(options),
+    session.createTurn({ input: "x" }).waitForCompletion(options),
+    turn.state(options),
+    turn.listEvents(options).next(),
+    turn.cancel(options),
+    turn.waitForCompletion(options),
+  ];
+  for (const attempt of attempts) checkAborted(await failure(attempt));
+  assert.deepEqual(server.asked, [GET_TURN]);
+});
+
+test("aborting within a stream ends the loop, not the turn", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames(answer("Hel", "lo"))) } });
+  const controller = new AbortController();
+  const iterator = turn.stream({ signal: controller.signal });
+  await live.send(...answer("Hel").slice(0, 3));
+  await until(iterator, "model.message.delta");
+  const next = failure(iterator.next());
+  controller.abort(REASON);
+  checkAborted(await next);
+  assert.deepEqual(await iterator.next(), { done: true, value: undefined });
+  assert.equal(await live.closed, true);
+  assert.equal(turn.status, "running");
+  checkAborted(turn.snapshot().error);
+  assert.equal((await collect(turn.stream())).error, undefined);
+  assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+  assert.equal(textOf(turn), "Hello");
+});
+
+test("aborting while the start is on its way: whether it began is not known", async (t) => {
+  const asked = deferred();
+  const { turn, server } = await serveTurn(t, () => asked.resolve());
+  const controller = new AbortController();
+  const next = failure(turn.stream({ signal: controller.signal }).next());
+  await asked.promise;
+  controller.abort(REASON);
+  checkAborted(await next);
+  assert.equal(turn.status, "incomplete");
+  assert.equal((await failure(() => turn.stream())).code, "turn_already_started");
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("a reason is optional", async (t) => {
+  const controller = new AbortController();
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const next = failure(turn.stream({ signal: controller.signal }).next());
+  await live.opened;
+  controller.abort();
+  const error = await next;
+  assert.equal(error.code, "aborted");
+  assert.equal(error.cause, controller.signal.reason);
+});
+
+test("a timeout's signal works as any other", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const { error } = await collect(turn.stream({ signal: AbortSignal.timeout(20) }));
+  assert.equal(error.code, "aborted");
+  assert.equal(error.cause.name, "TimeoutError");
+});
+
+test("leaving the loop lets go of the connection", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const iterator = turn.stream();
+  await live.send(created(), message(), text("Hi"));
+  for await (const event of iterator) if (event.type === "model.message") break;
+  assert.equal(await live.closed, true);
+  assert.equal(turn.status, "running");
+  assert.deepEqual(await iterator.next(), { done: true, value: undefined });
+});
+
+test("an error thrown in the loop lets go of the connection", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const thrown = new Error("mine");
+  const iterator = turn.stream();
+  await live.send(created());
+  const error = await failure(async () => {
+    for await (const _ of iterator) throw thrown;
+  });
+  assert.equal(error, thrown);
+  assert.equal(await live.closed, true);
+});
+
+test("return() settles a next() that waits", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const iterator = turn.stream();
+  const next = iterator.next();
+  await live.opened;
+  assert.deepEqual(await iterator.return(), { done: true, value: undefined });
+  assert.deepEqual(await next, { done: true, value: undefined });
+  assert.equal(await live.closed, true);
+});
+
+test("to leave a loop is no error, to others neither", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const errors = [];
+  turn.on("error", (error) => errors.push(error));
+  const iterator = turn.stream();
+  await live.send(created());
+  for await (const _ of iterator) break;
+  assert.deepEqual(errors, []);
+  assert.equal(turn.snapshot().error, null);
+  assert.equal(turn.status, "running");
+});
+
+test("the loop can be left and begun again at once", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("Hi"), done()], 3)) } });
+  const iterator = turn.stream();
+  await live.send(created(), message());
+  for await (const event of iterator) if (event.type === "model.message") break;
+  const { events: got, error } = await collect(turn.stream());
+  assert.equal(error, undefined);
+  assert.deepEqual(got.map((event) => event.sequence_number), [3, 4]);
+  await iterator.return();
+});
+
+test("aborting one who waits leaves the stream to the others", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const iterator = turn.stream();
+  const controller = new AbortController();
+  const impatient = failure(turn.waitForCompletion({ signal: controller.signal }));
+  const patient = turn.waitForCompletion();
+  await live.send(created());
+  await iterator.next();
+  controller.abort(REASON);
+  checkAborted(await impatient);
+  await live.send(...answer("Hi").slice(1));
+  assert.equal((await patient).status, "done");
+  assert.equal((await collect(iterator)).error, undefined);
+});
+
+test("aborting ends the wait between two questions at once", async (t) => {
+  const asked = deferred();
+  const poll = (exchange) => {
+    json({ data: record() })(exchange);
+    asked.resolve();
+  };
+  const { turn } = await serveTurn(t, json({ data: record() }), { routes: { [GET_TURN]: poll } });
+  const controller = new AbortController();
+  const waiting = failure(turn.waitForCompletion({ signal: controller.signal }));
+  await asked.promise;
+  controller.abort(REASON);
+  checkAborted(await waiting);
+  assert.equal(turn.status, "running");
+});
+
+test("a list can be left, and aborted between its pages", async (t) => {
+  const controller = new AbortController();
+  const { session, server } = await serveSession(t, { [LIST_TURNS]: [page([record()], "p2"), page([record()], "p2")] });
+  for await (const _ of session.listTurns()) break;
+  const turns = session.listTurns({ signal: controller.signal });
+  assert.equal((await turns.next()).value.id, "t1");
+  controller.abort(REASON);
+  checkAborted(await failure(turns.next()));
+  assert.deepEqual(server.asked, [LIST_TURNS, LIST_TURNS]);
+});
+
+test("signals that outlive their streams keep no listener", async (t) => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = EventTarget.prototype;
+  signal.addEventListener = function (...rest) {
+    listeners += 1;
+    return addEventListener.apply(this, rest);
+  };
+  signal.removeEventListener = function (...rest) {
+    listeners -= 1;
+    return removeEventListener.apply(this, rest);
+  };
+  // A fetch of its own, since the platform's keeps listeners as long as it likes.
+  const server = await serve(t);
+  const client = await connect({ baseUrl: server.baseUrl, fetch: async (url) => canned(url) });
+  const session = await client.agents.getSession("s1");
+  const turn = session.createTurn({ input: "Hello" });
+  const waiting = (iterator) => Promise.all([collect(iterator), turn.waitForCompletion({ signal })]);
+  await waiting(turn.stream({ signal }));
+  assert.equal(turn.status, "done");
+  assert.equal(listeners, 0);
+});
+
+/** Answers the start of a turn with a stream, and everything else with a session. */
+function canned(url) {
+  if (!url.endsWith("/turns")) return Response.json({ data: { id: "s1" } });
+  return new Response(frames(answer("Hi")), { headers: { "content-type": "text/event-stream" } });
+}
+
+for (const [name, when] of [["before it answers", "never"], ["after it answered", "answers"]]) {
+  test(`a custom fetch that ignores the signal holds nobody up: ${name}`, async (t) => {
+    const released = deferred();
+    const asked = deferred();
+    const silent = new ReadableStream({ cancel: () => released.resolve() });
+    const options = {
+      fetch: (url, init) => {
+        if (!url.endsWith("/turns")) return fetch(url, init);
+        asked.resolve();
+        if (when === "never") return new Promise(() => {});
+        return Promise.resolve(new Response(silent, { headers: { "content-type": "text/event-stream" } }));
+      },
+    };
+    const { turn } = await serveTurn(t, events(), { options });
+    const controller = new AbortController();
+    const next = failure(turn.stream({ signal: controller.signal }).next());
+    await asked.promise;
+    controller.abort(REASON);
+    checkAborted(await next);
+    if (when === "answers") await released.promise;
+  });
+}
+
+test("a token that never comes holds nobody up", async (t) => {
+  const asked = deferred();
+  const token = () => {
+    asked.resolve();
+    return new Promise(() => {});
+  };
+  const server = await serve(t);
+  const client = await connect({ baseUrl: server.baseUrl, token });
+  const controller = new AbortController();
+  const attempt = failure(client.agents.getSession("s1", { signal: controller.signal }));
+  await asked.promise;
+  controller.abort(REASON);
+  checkAborted(await attempt);
+});

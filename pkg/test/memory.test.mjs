@@ -1,0 +1,104 @@
+// A page that is open for days: turns come and go, and the core's memory stays what it was.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+// The core's memory is nobody's business but the package's, so it is caught as it is made.
+const memories = [];
+const { Instance } = WebAssembly;
+WebAssembly.Instance = class extends Instance {
+  constructor(...rest) {
+    super(...rest);
+    memories.push(this.exports.memory);
+  }
+};
+const { connect, init } = await import("../dist/index.js");
+await init();
+WebAssembly.Instance = Instance;
+
+const { frames, answer } = await import("./support/wire.mjs");
+
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc");
+
+/** Lets finalizers run: they are tasks of their own after a collection. */
+async function collectGarbage() {
+  for (let round = 0; round < 3; round += 1) {
+    gc();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** A client whose server answers every start of a turn with `bytes`, cut into chunks of 16 KiB. */
+async function clientOf(bytes) {
+  const fetch = async (url) => {
+    if (!url.endsWith("/turns")) return Response.json({ data: { id: "s1" } });
+    let at = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        if (at >= bytes.length) return controller.close();
+        controller.enqueue(bytes.slice(at, (at += 16_384)));
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  const client = await connect({ baseUrl: "http://localhost/acme", fetch });
+  return client.agents.getSession("s1");
+}
+
+/** Streams a turn to its end, looking at snapshots as a page does. */
+async function streamOne(session) {
+  const turn = session.createTurn({ input: "Hello", previousTurnId: "none" });
+  let count = 0;
+  for await (const _ of turn.stream()) if ((count += 1) % 100 === 0) turn.snapshot();
+  return turn.snapshot().threads[0].messages[0].content.length;
+}
+
+test("200 turns in a row leave the core's memory as large as a few do", async () => {
+  const pieces = Array.from({ length: 1000 }, (_, at) => `piece ${at} of a long answer `);
+  const bytes = new TextEncoder().encode(frames(answer(...pieces)));
+  const session = await clientOf(bytes);
+  const [memory] = memories;
+  const size = () => memory.buffer.byteLength;
+  const run = async (turns) => {
+    for (let turn = 0; turn < turns; turn += 1) {
+      assert.equal(await streamOne(session), pieces.join("").length);
+      if (turn % 5 === 4) await collectGarbage();
+    }
+  };
+  await run(20);
+  const early = size();
+  await run(180);
+  assert.ok(size() <= early + 256 * 1024, `the memory grew from ${early} to ${size()} bytes`);
+  assert.ok(early < 16 * 1024 * 1024, `${early} bytes after 20 turns`);
+});
+
+test("turns that are left, broken off or never started leave nothing either", async () => {
+  const bytes = new TextEncoder().encode(frames(answer(..."abcdefghij".repeat(50)).slice(0, -1)));
+  const session = await clientOf(bytes);
+  const [memory] = memories;
+  const run = async (turns) => {
+    for (let at = 0; at < turns; at += 1) {
+      const turn = session.createTurn({ input: "Hello".repeat(1000), previousTurnId: "none" });
+      if (at % 3 === 0) for await (const event of turn.stream()) if (event.sequence_number > 9) break;
+      if (at % 3 === 1) await turn.waitForCompletion().catch(() => {});
+      if (at % 20 === 19) await collectGarbage();
+    }
+  };
+  await run(60);
+  const early = memory.buffer.byteLength;
+  await run(300);
+  assert.ok(memory.buffer.byteLength <= early + 128 * 1024, `from ${early} to ${memory.buffer.byteLength} bytes`);
+});
+
+test("a long answer costs memory once, not for every snapshot of it", async () => {
+  const pieces = Array.from({ length: 20_000 }, (_, at) => `${at} `);
+  const bytes = new TextEncoder().encode(frames(answer(...pieces)));
+  const session = await clientOf(bytes);
+  await collectGarbage();
+  const before = memories[0].buffer.byteLength;
+  await streamOne(session);
+  const grown = memories[0].buffer.byteLength - before;
+  assert.ok(grown < 4 * 1024 * 1024, `${grown} bytes for ${pieces.join("").length} characters`);
+});

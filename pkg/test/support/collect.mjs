@@ -1,0 +1,36 @@
+// What tests ask of a turn again and again.
+
+/** Everything that an iteration delivers, and the error that ended it. */
+export async function collect(iterable) {
+  const events = [];
+  try {
+    for await (const event of iterable) events.push(event);
+    return { events };
+  } catch (error) {
+    return { events, error };
+  }
+}
+
+/** The error that a promise, or a call, fails with; fails itself if there is none. */
+export async function failure(attempt) {
+  try {
+    await (typeof attempt === "function" ? attempt() : attempt);
+  } catch (error) {
+    return error;
+  }
+  throw new Error("it did not fail");
+}
+
+/** The text of a turn's main thread. */
+export function textOf(turn) {
+  return turn.snapshot().threads[0].messages.map((message) => message.content).join("");
+}
+
+/** Reads events until one of this type has come. */
+export async function until(iterator, type) {
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done) throw new Error(`the stream ended before ${type}`);
+    if (value.type === type) return value;
+  }
+}

@@ -1,0 +1,57 @@
+// The demo page as a visitor meets it: types, allows, reloads.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { useWorld } from "./harness.mjs";
+
+const world = useWorld({ www: join(import.meta.dirname, "..", "..", "www", "dist") });
+
+async function say(page, text) {
+  await page.getByRole("textbox").first().fill(text);
+  await page.keyboard.press("Enter");
+}
+
+test("a first message is answered by the support agent, and a ticket waits for approval", async () => {
+  const page = await world.page();
+  await say(page, "Approval, please: restart the billing service.");
+  const allow = page.getByRole("button", { name: "Allow" });
+  await allow.waitFor();
+  assert.match(await page.getByRole("log").innerText(), /restart_service/);
+  await allow.click();
+  await page.getByText("is running again").waitFor();
+  assert.deepEqual(page.failures, []);
+
+  await page.reload();
+  await page.getByText("is running again").waitFor();
+  assert.match(await page.getByRole("log").innerText(), /restart_service/, "history has the call");
+  assert.deepEqual(page.failures, []);
+});
+
+test("a long answer arrives whole", async () => {
+  const page = await world.page();
+  await say(page, "long 3000");
+  await page.getByRole("button", { name: "Copy answer" }).last().waitFor({ timeout: 30_000 });
+  const events = await page.evaluate(async () => {
+    const [session] = (await (await fetch("/demo/v1/agents/sessions?agent_name=support-bot")).json()).data;
+    const listed = await (await fetch(`/demo/v1/agents/sessions/${session.id}/events`)).json();
+    return listed.data.map(({ event }) => event);
+  });
+  const answer = events.find((event) => event.type === "model.message").content;
+  const last = answer.trim().split(/\s+/).at(-1).replace(/[*_`]/g, "");
+  await page.waitForFunction((word) => document.querySelector("[role=log]").innerText.trim().includes(word), last);
+  assert.deepEqual(page.failures, []);
+});
+
+test("the page fits a phone, in light and dark", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await world.page("/", async (page) => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.emulateMedia({ colorScheme });
+    });
+    await say(page, "markdown");
+    await page.getByRole("button", { name: "Copy answer" }).waitFor({ timeout: 30_000 });
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${overflow} px too wide in ${colorScheme}`);
+    assert.deepEqual(page.failures, []);
+  }
+});
