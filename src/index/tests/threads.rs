@@ -55,7 +55,10 @@ fn threads_end_normally_or_with_a_failure() {
         (json!({"status": "error", "error": "refused"}), ThreadStatus::Error("refused".into())),
         (json!({"status": "error"}), ThreadStatus::Error("error".into())),
         // Whatever else ends a thread is not success.
-        (json!({"status": "evicted"}), ThreadStatus::Error("evicted".into())),
+        (
+            json!({"status": "evicted"}),
+            ThreadStatus::Error("it ended with the unknown status `evicted`".into()),
+        ),
     ];
     for (state, expected) in cases {
         let index = index_of(&[thread_created("t1", "main", "a"), thread_done("t1", &state)]);

@@ -37,14 +37,18 @@ fn message(message: &mut Object<'_>) {
 
 fn tools_required(event: &mut Object<'_>) {
     default_text(event, "thread_id", "main");
+    default_list(event, "tool_calls");
     for call in objects(event, "tool_calls") {
         both(call, "source_event_id", "event_id");
+        default_text(call, "source_event_id", "");
+        default_text(call, "event_id", "");
     }
 }
 
 /// Servers nest the outcome in `state`; the reference pages have it flat.
 fn thread_done(event: &mut Object<'_>) {
     if let Some(state) = object(event, "state") {
+        ended_unknown(state, "error");
         if let Some(output) = object(state, "output") {
             message(output);
         }
@@ -95,6 +99,8 @@ fn servers(event: &mut Object<'_>, wire: &'static str, reference: &'static str) 
         }
     }
     both(event, wire, reference);
+    default_list(event, wire);
+    default_list(event, reference);
 }
 
 fn turn_created(event: &mut Object<'_>) {
@@ -143,38 +149,46 @@ pub(super) fn created_by(owner: &mut Object<'_>) {
     }
 }
 
-/// A status that this version does not know reads as an error that names it: the turn has ended, and
-/// nobody may wait for it any longer.
+/// Whatever else is wrong with it, the turn has ended: nobody may wait for it any longer.
 fn turn_done(event: &mut Object<'_>) {
     default_null(event, "thread_id");
-    let Some(state) = object(event, "state") else {
-        return;
-    };
-    let status = state.text("status");
-    if !matches!(status, "done" | "cancelled" | "error" | "running" | "") {
-        let status = status.to_owned();
-        let message = sentence(&["the turn ended with the unknown status `", &status, "`"]);
-        default(state, "message", message.into());
-        state.insert("wire_status", status);
-        state.insert("status", "error");
+    if let Some(state) = object(event, "state") {
+        ended_unknown(state, "message");
+        turn_state(state);
     }
-    turn_state(state);
+}
+
+/// The end of a turn or a thread with a status that this version does not know reads as an error that
+/// names it.
+fn ended_unknown(state: &mut Object<'_>, reason: &'static str) {
+    let status = state.text("status").to_owned();
+    if matches!(&*status, "done" | "cancelled" | "error" | "running" | "") {
+        return;
+    }
+    let message = sentence(&["it ended with the unknown status `", &status, "`"]);
+    default(state, reason, message.into());
+    state.insert("wire_status", status);
+    state.insert("status", "error");
 }
 
 /// Completes the state of a turn.
 pub(super) fn turn_state(state: &mut Object<'_>) {
     match state.get("status").and_then(Value::as_str) {
         Some("done") => {
-            default_null(state, "output");
-            default(state, "required_actions", Value::Array(Vec::new()));
-            if let Some(output) = object(state, "output") {
-                message(output);
+            match object(state, "output") {
+                Some(output) => message(output),
+                None => drop(state.insert("output", Value::Null)),
             }
+            if state.get("required_actions").is_none_or(|actions| actions.as_array().is_none()) {
+                state.insert("required_actions", Vec::new());
+            }
+            default_list(state, "required_actions");
             for action in objects(state, "required_actions") {
                 complete(EventKind::of(action.text("type")), action);
             }
         }
         Some("cancelled") => default_null(state, "reason"),
+        Some("error") => default_text(state, "message", ""),
         _ => {}
     }
 }
@@ -191,6 +205,14 @@ fn both(owner: &mut Object<'_>, one: &'static str, other: &'static str) {
 pub(super) fn default<'a>(owner: &mut Object<'a>, name: &'static str, value: Value<'a>) {
     if owner.get(name).is_none_or(Value::is_null) {
         owner.insert(name, value);
+    }
+}
+
+/// A list is there, and has no holes.
+fn default_list(owner: &mut Object<'_>, name: &'static str) {
+    default(owner, name, Value::Array(Vec::new()));
+    if let Some(items) = owner.get_mut(name).and_then(Value::as_array_mut) {
+        items.retain(|item| !item.is_null());
     }
 }
 
