@@ -53,7 +53,7 @@ fn compile(project: &Project) -> Result<()> {
     begin("core: compiling the Rust core to WebAssembly (cargo, release)");
     run(cargo()
         .args(["build", "--quiet", "--release", "--lib", "--package", "turnwire"])
-        .args(["--target", rust::WASM_TARGET])
+        .args(["--target", rust::WASM_TARGET, "--features", "module"])
         .current_dir(project.root()))
 }
 

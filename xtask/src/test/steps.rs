@@ -65,7 +65,7 @@ fn clippy(session: &mut Session<'_>) -> Result<Verdict> {
     };
     lint(&["--workspace"])?;
     rust::ensure_wasm_target(session.project)?;
-    lint(&["--package", "turnwire", "--target", rust::WASM_TARGET])
+    lint(&["--package", "turnwire", "--target", rust::WASM_TARGET, "--features", "module"])
 }
 
 /// For both targets: the browser layer exists only on one, the host's API only on the other.
@@ -82,7 +82,7 @@ fn docs(session: &mut Session<'_>) -> Result<Verdict> {
     };
     document(&[])?;
     rust::ensure_wasm_target(session.project)?;
-    document(&["--target", rust::WASM_TARGET])
+    document(&["--target", rust::WASM_TARGET, "--features", "module"])
 }
 
 fn host(session: &mut Session<'_>) -> Result<Verdict> {
@@ -147,6 +147,7 @@ fn browser(session: &mut Session<'_>) -> Result<Verdict> {
         Command::new(wasm_pack)
             .args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"])
             .arg(&browser.driver)
+            .args(["--", "--features", "module"])
             .env("PATH", env::join_paths(search).context("the PATH cannot be extended")?)
             .env("CHROMEDRIVER", &browser.driver)
             .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", capabilities)
