@@ -6,59 +6,153 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import binaryen from "binaryen";
 import { build } from "esbuild";
 
 const root = import.meta.dirname;
 const wasm = join(root, "core", "core_bg.wasm");
 const raw = join(root, "core", "raw.wasm");
 
-// What Rust 1.95 switches on by default for wasm32-unknown-unknown, by its names in the module's
-// `target_features` section and the wasm-opt flags for them. Every engine of Node 20, Chromium,
-// Firefox and Safari 16 has these. wasm-opt adds what the section names to what its flags say, so a
-// module that asks for more is stopped here and not by a user's browser; --all-features is never
-// passed, since it lets the optimiser emit instructions that engines lack. `bulk-memory-opt` is
-// the memory.copy and memory.fill half of `bulk-memory`; `call-indirect-overlong` is the encoding
-// half of `reference-types`.
-const FEATURES = {
-  "bulk-memory": "--enable-bulk-memory",
-  "bulk-memory-opt": "--enable-bulk-memory-opt",
-  "call-indirect-overlong": "--enable-call-indirect-overlong",
-  multivalue: "--enable-multivalue",
-  "mutable-globals": "--enable-mutable-globals",
-  "nontrapping-fptoint": "--enable-nontrapping-float-to-int",
-  "reference-types": "--enable-reference-types",
-  "sign-ext": "--enable-sign-ext",
-};
+// What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
+// `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
+// engine of Node 20, Chromium, Firefox and Safari 16 has these. wasm-opt adds what the section names to
+// what its flags say, so a module that asks for more is stopped here and not by a user's browser; all
+// features at once are never allowed, since binaryen would then write what engines lack.
+// `bulk-memory-opt` is the memory.copy and memory.fill half of `bulk-memory`;
+// `call-indirect-overlong` is the encoding half of `reference-types`.
+const FEATURES = [
+  { name: "bulk-memory", flag: "--enable-bulk-memory", api: "BulkMemory" },
+  { name: "bulk-memory-opt", flag: "--enable-bulk-memory-opt", api: "BulkMemoryOpt" },
+  { name: "call-indirect-overlong", flag: "--enable-call-indirect-overlong", api: "CallIndirectOverlong" },
+  { name: "multivalue", flag: "--enable-multivalue", api: "Multivalue" },
+  { name: "mutable-globals", flag: "--enable-mutable-globals", api: "MutableGlobals" },
+  { name: "nontrapping-fptoint", flag: "--enable-nontrapping-float-to-int", api: "NontrappingFPToInt" },
+  { name: "reference-types", flag: "--enable-reference-types", api: "ReferenceTypes" },
+  { name: "sign-ext", flag: "--enable-sign-ext", api: "SignExt" },
+];
+
+// Functions that `prune` turns into traps, by their demangled names without hashes. A panic of the core
+// has always been a trap that JavaScript sees as a RuntimeError; these functions only make up its
+// message, which nobody would be shown.
+const TRAPS = [
+  // What raises a panic, of the core library, of collections and of the allocator; what carries it.
+  /^(?:core|std)::panicking::|PanicPayload>::/,
+  /^(?:core::(?:cell|option|result|slice)|<alloc::vec::).*(?:::panic_|_fail(?:ed)?$)/,
+  /^alloc::.*::(?:handle_alloc_error|handle_error|capacity_overflow)$/,
+  // What prints it.
+  /^core::fmt::|^<core::fmt::| as core::fmt::\w+>::/,
+  // Closures that wasm-bindgen's own crates could hand to JavaScript, if anything here were asynchronous.
+  /^wasm_bindgen::convert::closures::/,
+  /^js_sys::futures::/,
+];
+
+// What a compiler adds to the names of functions.
+const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
+
+// What the inlined module is written in: printable ASCII, but nothing that could end a string or a script
+// in any way of quoting, or be escaped by a minifier.
+const ALPHABET = Array.from({ length: 93 }, (_, at) => String.fromCharCode(32 + at)).filter(
+  (character) => !"\"'`\\$<".includes(character),
+);
+// These, which come after all others, open a symbol of two characters. `load.ts` knows them as well.
+const OPENERS = ["}", "~"];
+
+// What the bundles leave out of wasm-bindgen's glue, as patterns and what stands in their place.
+const GLUE_CUTS = [
+  // Nobody is handed an object of the core that they could free; the garbage collector does that.
+  [/^if \(Symbol\.dispose\).*\n/gm, ""],
+  [/^ {4}(?:free|__destroy_into_raw)\(\) \{[^]*?\n {4}\}\n/gm, ""],
+  // Every supported platform has it.
+  [/^if \(!\('encodeInto' in cachedTextEncoder\)\) \{[^]*?\n\}\n/m, ""],
+  // `load.ts` always passes a compiled module.
+  [/^ {4}if \(module !== undefined\) \{[^]*?\n {4}\}\n\n/m, "    ({ module } = module);\n"],
+  [/^ {4}if \(!\(module instanceof WebAssembly\.Module\)\) \{[^]*?\n {4}\}\n/m, ""],
+];
 
 // A relative import in a declaration.
 const RELATIVE = /(?<=["'])\.\/([^"']+)\.js(?=["'])/g;
 
 async function core() {
-  const foreign = targetFeatures(readFileSync(wasm)).filter((name) => !(name in FEATURES));
+  const foreign = targetFeatures(readFileSync(wasm)).filter(
+    (used) => !FEATURES.some(({ name }) => name === used),
+  );
   if (foreign.length > 0) {
     throw new Error(
       `core_bg.wasm uses ${foreign.join(", ")}, which supported engines may lack. Build without ` +
         "it (rustflags), or add it to FEATURES once every supported engine has it.",
     );
   }
-  renameSync(wasm, raw);
+  writeFileSync(raw, prune(readFileSync(wasm)));
   optimise(wasm, "--strip-producers", "--strip-target-features");
   const bytes = readFileSync(wasm);
   await WebAssembly.compile(bytes);
-  const packed = gzipSync(bytes, { level: 9 });
-  writeFileSync(join(root, "core", "inline.js"), `export default "${packed.toString("base64")}";\n`);
+  const { key, text } = inlined(bytes);
+  writeFileSync(join(root, "core", "inline.js"), `export const key = "${key}";\nexport const text = "${text}";\n`);
   writeFileSync(
     join(root, "core", "inline.d.ts"),
-    "/** base64 of the gzip form of the module. */\ndeclare const inline: string;\nexport default inline;\n",
+    "/** The symbols of all bytes, from 0 on. */\nexport declare const key: string;\n" +
+      "/** The module in these symbols. */\nexport declare const text: string;\n",
   );
 }
 
-/** Measured: repeated rounds and whole-program passes save less than 0.2 %, for twice the time. */
+/**
+ * The module as text: a symbol for each byte, one character for most and two for those that are rare.
+ *
+ * It is not compressed here, for that is what web servers do, and their brotli does it better than the
+ * gzip that browsers can undo: base64 of gzip took a seventh more bytes on the wire (with zopfli a
+ * tenth), and an asynchronous API of newer browsers. Letters stand for themselves, so that words are
+ * found as words.
+ */
+function inlined(bytes) {
+  const count = new Array(256).fill(0);
+  for (const byte of bytes) count[byte] += 1;
+  const isLetter = (byte) => /[a-z_ ]/.test(String.fromCharCode(byte));
+  const free = ALPHABET.filter((character) => !isLetter(character.charCodeAt(0)));
+  const others = [...count.keys()].filter((byte) => !isLetter(byte)).sort((a, b) => count[b] - count[a]);
+  const isFrequent = new Set(others.slice(0, free.length));
+  const pairs = OPENERS.flatMap((opener) => ALPHABET.map((character) => opener + character));
+  const symbols = [...count.keys()].map((byte) => {
+    if (isLetter(byte)) return String.fromCharCode(byte);
+    return isFrequent.has(byte) ? free.shift() : pairs.shift();
+  });
+  return { key: symbols.join(""), text: Array.from(bytes, (byte) => symbols[byte]).join("") };
+}
+
+/**
+ * Gives the module with every function that `TRAPS` matches turned into a trap. wasm-opt then drops
+ * what only they used: texts, formatting code, entries of the function table.
+ */
+function prune(bytes) {
+  binaryen.setDebugInfo(true);
+  const module = binaryen.readBinary(bytes);
+  // No more than these: binaryen writes a module in the newest encoding that it is allowed.
+  module.setFeatures(FEATURES.reduce((all, { api }) => all | binaryen.Features[api], 0));
+  const defined = Array.from({ length: module.getNumFunctions() }, (_, at) =>
+    binaryen.getFunctionInfo(module.getFunctionByIndex(at)),
+  ).filter((info) => info.module === "");
+  for (const pattern of TRAPS) {
+    const matching = defined.filter(({ name }) => pattern.test(name.replaceAll(HASH, "")));
+    if (matching.length === 0) {
+      throw new Error(`no function of the core is called ${pattern} any more: correct TRAPS in build.mjs`);
+    }
+    for (const { name, params, results } of matching) {
+      module.removeFunction(name);
+      module.addFunction(name, params, results, [], module.unreachable());
+    }
+  }
+  return module.emitBinary();
+}
+
+/**
+ * Optimises for size until nothing changes any more. Large functions stay apart even if they are called
+ * from one place only: the module grows by a hundredth, and shrinks by as much compressed, since like code
+ * then looks alike.
+ */
 function optimise(output, ...flags) {
   const optimiser = join(root, "node_modules", "binaryen", "bin", "wasm-opt");
-  const features = ["--mvp-features", ...Object.values(FEATURES)];
-  node(optimiser, "-Oz", ...flags, ...features, raw, "-o", output);
+  const features = ["--mvp-features", ...FEATURES.map(({ flag }) => flag)];
+  const size = ["-Oz", "--converge", "--one-caller-inline-max-function-size=15"];
+  node(optimiser, ...size, ...flags, ...features, raw, "-o", output);
 }
 
 async function names() {
@@ -107,7 +201,7 @@ async function bundle(entry, format) {
     sourcemap: true,
     external: ["./core.wasm"],
     logLevel: "warning",
-    plugins: [keepClassNames],
+    plugins: [keepClassNames, trimGlue],
   });
   dropInlinedModule(join(root, `${file}.map`));
 }
@@ -124,6 +218,23 @@ const keepClassNames = {
       const classes = source.matchAll(/^export (?:abstract )?class (\w+)/gm);
       const names = [...classes].map(([, name]) => `Object.defineProperty(${name},"name",{value:"${name}"});`);
       return { contents: source + names.join(""), loader: "ts" };
+    });
+  },
+};
+
+/** Applies `GLUE_CUTS`. Other versions of wasm-bindgen may write other glue: that stops the build here. */
+const trimGlue = {
+  name: "trim-glue",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]core[\\/]core\.js$/ }, ({ path }) => {
+      let glue = readFileSync(path, "utf8");
+      for (const [pattern, replacement] of GLUE_CUTS) {
+        if (glue.search(pattern) < 0) {
+          throw new Error(`the glue of the core has nothing like ${pattern}: correct GLUE_CUTS in build.mjs`);
+        }
+        glue = glue.replace(pattern, replacement);
+      }
+      return { contents: glue, loader: "js" };
     });
   },
 };

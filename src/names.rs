@@ -6,7 +6,7 @@
 /// the module.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    names: Vec<Box<str>>,
+    known: Vec<String>,
     /// Numbers plus one, placed by hash; 0 is free. At most half full, so that a search ends soon.
     slots: Vec<u32>,
     recent: u32,
@@ -30,11 +30,11 @@ impl Names {
 
     #[inline]
     fn is_named(&self, number: u32, name: &str) -> bool {
-        self.names.get(number as usize).is_some_and(|known| **known == *name)
+        self.known.get(number as usize).is_some_and(|known| known == name)
     }
 
     fn look_up(&mut self, name: &str) -> (u32, bool) {
-        if self.names.len() * 2 >= self.slots.len() {
+        if self.known.len() * 2 >= self.slots.len() {
             self.grow();
         }
         let known = self.get(name);
@@ -43,8 +43,8 @@ impl Names {
     }
 
     fn add(&mut self, name: &str) -> u32 {
-        self.names.push(name.into());
-        let count = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.known.push(name.to_owned());
+        let count = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
         self.place(name, count);
         count - 1
     }
@@ -52,11 +52,11 @@ impl Names {
     fn grow(&mut self) {
         let len = (self.slots.len() * 2).max(16);
         self.slots = vec![0; len];
-        let names = std::mem::take(&mut self.names);
-        for (count, name) in (1..).zip(&names) {
+        let known = std::mem::take(&mut self.known);
+        for (count, name) in (1..).zip(&known) {
             self.place(name, count);
         }
-        self.names = names;
+        self.known = known;
     }
 
     fn place(&mut self, name: &str, count: u32) {

@@ -84,7 +84,7 @@ mod core {
     use turnwire::delivery::{EVENT_STRIDE, kind};
     use turnwire::protocol::Call;
     use turnwire::web::{CoreClient, CoreSession, CoreTurn};
-    use wasm_bindgen::{JsCast, JsValue};
+    use wasm_bindgen::JsCast;
 
     use super::wasm_bindgen_test;
 
@@ -99,17 +99,21 @@ mod core {
     }
 
     fn turn() -> CoreTurn {
-        session().create_turn("\"Hello\"", None).expect("the input is right")
+        let turn = session().turn(String::new(), false);
+        assert_eq!(
+            parsed(&turn.take_input("\"Hello\"")),
+            json!([{"type": "user.message", "content": "Hello"}])
+        );
+        turn
     }
 
     fn parsed(json: &str) -> Json {
         serde_json::from_str(json).expect("the core writes JSON")
     }
 
-    /// The error that the core throws: JSON in a string.
-    fn thrown<T>(result: Result<T, JsValue>) -> Json {
-        let error = result.err().expect("it is refused");
-        parsed(&error.as_string().expect("errors are thrown as JSON"))
+    /// The error that the core reports in place of a document: JSON after a mark.
+    fn refused(report: &str) -> Json {
+        parsed(report.strip_prefix('!').expect("it is refused"))
     }
 
     /// The frames of events, numbered from 1 on.
@@ -173,7 +177,7 @@ mod core {
     #[wasm_bindgen_test]
     fn requests_are_written_as_json() {
         let request = client().request(Call::CreateSession as u8, r#"{"agentName":"support bot"}"#);
-        let request = parsed(&request.expect("the call is known"));
+        let request = parsed(&request);
         assert_eq!(request["path"], "v1/agents/sessions");
         assert_eq!(request["method"], "POST");
         assert_eq!(request["headers"]["content-type"], "application/json");
@@ -181,59 +185,59 @@ mod core {
 
         let sibling = CoreClient::new(true, FRAME_LIMIT);
         let request = sibling.request(Call::GetSession as u8, r#"{"sessionId":"a/b"}"#);
-        assert_eq!(parsed(&request.expect("the call is known"))["path"], "api/v1/sessions/a%2Fb");
+        assert_eq!(parsed(&request)["path"], "api/v1/sessions/a%2Fb");
     }
 
     #[wasm_bindgen_test]
     fn wrong_calls_and_options_are_refused() {
-        let code = |call: u8, params: &str| thrown(client().request(call, params))["code"].clone();
+        let code = |call: u8, params: &str| refused(&client().request(call, params))["code"].clone();
         let create = Call::CreateSession as u8;
         assert_eq!(code(create, r#"{"agent":"x"}"#), "invalid_option");
         assert_eq!(code(create, "{}"), "invalid_option");
         assert_eq!(code(create, "5"), "invalid_option");
         assert_eq!(code(200, "{}"), "unsupported");
         let sibling = CoreClient::new(true, FRAME_LIMIT);
-        assert_eq!(thrown(sibling.request(Call::SearchSessions as u8, "{}"))["code"], "unsupported");
+        assert_eq!(refused(&sibling.request(Call::SearchSessions as u8, "{}"))["code"], "unsupported");
     }
 
     #[wasm_bindgen_test]
-    fn answers_are_read_or_thrown_with_status_and_body() {
+    fn answers_are_read_or_reported_with_status_and_body() {
         let answer = |status, body: &str| {
             client().answer(Call::GetSession as u8, status, "", "application/json", body)
         };
-        let session = parsed(&answer(200, r#"{"data":{"id":"s1"}}"#).expect("a session"));
+        let session = parsed(&answer(200, r#"{"data":{"id":"s1"}}"#));
         assert_eq!((&session["id"], &session["type"]), (&json!("s1"), &json!("session")));
         let body = r#"{"error":{"message":"gone"}}"#;
-        let error = thrown(answer(410, body));
+        let error = refused(&answer(410, body));
         assert_eq!(
             (&error["code"], &error["status"], &error["body"]),
             (&json!("http"), &json!(410), &json!(body))
         );
-        assert_eq!(thrown(answer(200, "<html>"))["code"], "unexpected_response");
+        assert_eq!(refused(&answer(200, "<html>"))["code"], "unexpected_response");
     }
 
     #[wasm_bindgen_test]
     fn inputs_are_checked_before_anything_is_sent() {
         let session = session();
-        let refused = |input: &str| thrown(session.create_turn(input, None));
-        let error = refused(r#"[{"type":"user.message","content":"x"},5]"#);
-        assert_eq!(error["code"], "invalid_input");
-        assert!(error["message"].as_str().is_some_and(|message| message.starts_with("input[1]")));
-        assert_eq!(refused("{")["code"], "invalid_input");
+        let error = |input: &str| refused(&session.turn(String::new(), false).take_input(input));
+        let mixed = error(r#"[{"type":"user.message","content":"x"},5]"#);
+        assert_eq!(mixed["code"], "invalid_input");
+        assert!(mixed["message"].as_str().is_some_and(|message| message.starts_with("input[1]")));
+        assert_eq!(error("{")["code"], "invalid_input");
         session.mark_cancelled();
-        assert_eq!(refused("\"Hello\"")["code"], "session_cancelled");
+        assert_eq!(error("\"Hello\"")["code"], "session_cancelled");
     }
 
     #[wasm_bindgen_test]
     fn bytes_become_records_and_facts() {
         let turn = turn();
         turn.set_wants_events(true);
-        let plan = parsed(&turn.begin_stream(None).expect("a turn can be started"));
+        let plan = parsed(&turn.begin_stream(0.0));
         assert_eq!(plan["call"], json!(Call::CreateTurnStream as u8));
         assert_eq!(plan["params"]["session_id"], "s1");
         let bytes = frames(&[created(), text("Hel"), text("lo é🎉"), json!({"type": "brand.new"})]);
         for chunk in bytes.as_bytes().chunks(3) {
-            assert!(turn.push(chunk).expect("the frames are small"), "it reads on");
+            assert!(turn.push(chunk), "it reads on");
         }
         let mut read = lent(turn.events()).read();
         assert_eq!(turn.events(), 0, "records are lent once");
@@ -251,7 +255,8 @@ mod core {
         assert_eq!(facts["created"]["turn_id"], "t1");
         assert!(parsed(&turn.facts()).get("created").is_none(), "what the server said is given once");
         let rest = frames(&[json!(null), json!(null), json!(null), json!(null), done()]);
-        assert!(!turn.push(rest.as_bytes()).expect("the frames are small"), "the turn is over");
+        assert!(!turn.push(rest.as_bytes()), "the turn is over");
+        assert_eq!(turn.failure(), "");
         let facts = parsed(&turn.facts());
         assert_eq!((&facts["status"], &facts["state"]["status"]), (&json!("done"), &json!("done")));
     }
@@ -259,29 +264,29 @@ mod core {
     #[wasm_bindgen_test]
     fn changes_are_taken_once() {
         let turn = turn();
-        turn.begin_stream(None).expect("a turn can be started");
-        turn.take_changes().expect("everything is new at first");
-        assert!(turn.take_changes().is_none());
-        turn.push(frames(&[created(), text("Hel"), text("lo")]).as_bytes()).expect("the frames are small");
+        parsed(&turn.begin_stream(0.0));
+        assert!(!turn.take_changes().is_empty(), "everything is new at first");
+        assert!(turn.take_changes().is_empty());
+        assert!(turn.push(frames(&[created(), text("Hel"), text("lo")]).as_bytes()));
         assert_eq!(turn.events(), 0, "nobody wanted events");
-        let changes = parsed(&turn.take_changes().expect("a message"));
+        let changes = parsed(&turn.take_changes());
         assert_eq!(
             (&changes["messages"][0]["id"], &changes["messages"][0]["slot"]),
             (&json!("m1"), &json!(0))
         );
         assert_eq!(lent(turn.change_records()).ascii, b"Hello");
-        assert!(turn.take_changes().is_none());
+        assert!(turn.take_changes().is_empty());
     }
 
     #[wasm_bindgen_test]
     fn a_broken_stream_is_resumed_after_its_last_event() {
         let turn = turn();
-        turn.begin_stream(None).expect("a turn can be started");
-        turn.push(frames(&[created(), text("Hel")]).as_bytes()).expect("the frames are small");
-        assert_eq!(thrown(turn.end("", "", None))["code"], "incomplete");
-        let plan = parsed(&turn.begin_stream(None).expect("it can be resumed"));
+        parsed(&turn.begin_stream(0.0));
+        assert!(turn.push(frames(&[created(), text("Hel")]).as_bytes()));
+        assert_eq!(refused(&turn.end("", "", 0))["code"], "incomplete");
+        let plan = parsed(&turn.begin_stream(0.0));
         assert_eq!(plan["call"], json!(Call::SubscribeTurn as u8));
         assert_eq!(plan["params"], json!({"session_id": "s1", "turn_id": "t1", "after_sequence_number": 2}));
-        assert_eq!(thrown(turn.begin_stream(None))["code"], "turn_already_streamed");
+        assert_eq!(refused(&turn.begin_stream(0.0))["code"], "turn_already_streamed");
     }
 }

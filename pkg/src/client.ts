@@ -5,7 +5,7 @@ import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
 import { type Connection, Session } from "./session.js";
-import { checked, type ConnectOptions } from "./options.js";
+import { checked, type ConnectOptions, demand } from "./options.js";
 import { type CallName, Transport } from "./transport.js";
 
 /**
@@ -78,6 +78,8 @@ export class Agents {
   /** Makes a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
     demandOptions("createSession", options, "title", "metadata");
+    demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
+    demand(options.title == null || typeof options.title === "string", "`title` must be a string");
     const { signal, ...rest } = options;
     return this.#session(await this.#ask("createSession", { agentName, ...rest }, signal));
   }

@@ -93,14 +93,27 @@ const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
   aborted: AbortError,
 };
 
-/** Gives an error of the core its class. */
-export function adopt(error: unknown, first?: unknown): TurnwireError {
-  if (error instanceof TurnwireError) return error;
-  if (typeof error !== "string") {
+/** What stands before an error that the core gives in place of a text. */
+const MARK = "!";
+
+/**
+ * Runs a call of the core, and gives what it gives. An error that the core reports is thrown as one of its
+ * class; `first` is the error that the core was told of, if it was.
+ */
+export function adopting<T>(call: () => T, first?: unknown): T {
+  let given: T;
+  try {
+    given = call();
+  } catch (cause) {
     // The core has failed in itself; nothing that it holds can be trusted any more.
-    return new TurnwireError("internal", `The WebAssembly core failed: ${String(error)}`, { cause: error });
+    throw new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
   }
-  const { code, message, status, body } = JSON.parse(error) as CoreError;
+  if (typeof given === "string" && given.startsWith(MARK)) throw adopted(given.slice(MARK.length), first);
+  return given;
+}
+
+function adopted(report: string, first: unknown): TurnwireError {
+  const { code, message, status, body } = JSON.parse(report) as CoreError;
   // The core may report the error that it was told; then that one has all that is known.
   if (first instanceof TurnwireError && first.code === code) return first;
   const details: ErrorDetails = {};
@@ -110,16 +123,7 @@ export function adopt(error: unknown, first?: unknown): TurnwireError {
   return new (CLASSES[code] ?? TurnwireError)(code, message, details);
 }
 
-/** Runs a call of the core; what it throws gets its class. */
-export function adopting<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw adopt(error);
-  }
-}
-
-/** What the core throws, as JSON. */
+/** What the core reports, as JSON. */
 interface CoreError {
   code: ErrorCode;
   message: string;

@@ -1,5 +1,5 @@
 // The entry for pages, Node, Bun and Deno: the core travels inside, so that there is no file to find.
-import inline from "../core/inline.js";
+import * as inline from "../core/inline.js";
 import { load, provide, unpack } from "./load.js";
 
 export * from "./api.js";

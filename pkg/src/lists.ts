@@ -1,6 +1,6 @@
 // Options of requests, and lists over all their pages.
 import { ProtocolError } from "./errors.js";
-import { demand, demandNames } from "./options.js";
+import { demand, demandNames, isObject } from "./options.js";
 import type { CallName, Transport } from "./transport.js";
 
 /** What every request takes. */
@@ -20,7 +20,10 @@ export interface ListOptions extends RequestOptions {
 /** Throws an `InputError` for a name that is no option of `method`, and for a signal that is none. */
 export function demandOptions(method: string, options: object, ...names: string[]): void {
   demandNames(method, options, ["signal", ...names]);
-  const { signal } = options as RequestOptions;
+  demandSignal(options);
+}
+
+function demandSignal({ signal }: RequestOptions): void {
   demand(signal == null || typeof signal.addEventListener === "function", "`signal` must be an AbortSignal");
 }
 
@@ -34,9 +37,15 @@ export async function* list<T, U>(
   transport: Transport,
   name: CallName,
   params: object,
-  { signal, ...options }: ListOptions,
+  given: ListOptions,
   make: (item: T) => U,
 ): AsyncGenerator<U, void, undefined> {
+  demand(isObject(given), "a list takes an object of options");
+  demandSignal(given);
+  // The core checks the names: they are those of the protocol's list.
+  const { signal, ...options } = given;
+  const isFree = (option: string): boolean => option === "limit" || !(option in params);
+  demand(Object.keys(options).every(isFree), "what a list is of is no option of it");
   let token = options.pageToken;
   do {
     const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };

@@ -44,12 +44,27 @@ async function start(): Promise<Core> {
   return initSync({ module: await source() });
 }
 
-/** Compiles a module that travels as base64 of its gzip form. */
-export async function unpack(base64: string): Promise<WebAssembly.Module> {
-  // Not fetch("data:…"), which a Content-Security-Policy without `connect-src data:` blocks.
-  const packed = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(plain).arrayBuffer());
+/** Compiles a module that travels as text. `key` holds the symbols of all bytes, from 0 on. */
+export async function unpack({ key, text }: { key: string; text: string }): Promise<WebAssembly.Module> {
+  const byteOf: number[] = [];
+  symbols(key).forEach((symbol, byte) => (byteOf[symbol] = byte));
+  return WebAssembly.compile(Uint8Array.from(symbols(text), (symbol) => byteOf[symbol]!));
+}
+
+/** From this code on, a character opens a symbol of two. */
+const OPENER = 125;
+
+/** The symbols of a text as numbers. */
+function symbols(text: string): Uint16Array {
+  const numbers = new Uint16Array(text.length);
+  let count = 0;
+  let opener = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < OPENER) numbers[count++] = opener + code;
+    opener = code < OPENER ? 0 : code << 7;
+  }
+  return numbers.subarray(0, count);
 }
 
 // Chromium and Firefox reject with a CompileError, WebKit with an EvalError; only their texts tell
@@ -76,9 +91,8 @@ function startFailure(cause: unknown): TurnwireError {
       { cause },
     );
   }
-  if (typeof WebAssembly === "undefined" || typeof DecompressionStream === "undefined") {
-    const missing = typeof WebAssembly === "undefined" ? "WebAssembly" : "DecompressionStream";
-    return new TurnwireError("wasm_unsupported", `This browser has no ${missing}.`, { cause });
+  if (typeof WebAssembly === "undefined") {
+    return new TurnwireError("wasm_unsupported", "This browser has no WebAssembly.", { cause });
   }
   return new TurnwireError("wasm_failed", `The WebAssembly core could not start: ${text}`, { cause });
 }

@@ -59,7 +59,8 @@ function appendContent(base: ModelMessage, text: string): void {
 /** As many calls as the core reads; a wild index would take memory out of all proportion. */
 const MAX_TOOL_CALLS = 1024;
 
-function checkIndex({ index }: ToolCallDelta): void {
+function checkIndex(delta: ToolCallDelta | null): void {
+  const index = delta?.index ?? -1;
   if (!(Number.isInteger(index) && index >= 0 && index < MAX_TOOL_CALLS)) {
     throw new TurnwireError("merge_mismatch", `a tool call's index must be a whole number below ${MAX_TOOL_CALLS}`);
   }
@@ -75,12 +76,16 @@ function mergeToolCalls(calls: (ToolCall | null)[], deltas: readonly ToolCallDel
 function mergeToolCall(call: ToolCall, delta: ToolCallDelta): void {
   if (delta.id) call.id = delta.id;
   if (delta.type) call.type = delta.type;
-  if (delta.function?.name) call.function.name = delta.function.name;
-  if (delta.function?.arguments) call.function.arguments += delta.function.arguments;
+  if (delta.function) mergeFunction((call.function ??= { name: "", arguments: "" }), delta.function);
   if (delta.tool_info) call.tool_info = delta.tool_info;
   if (delta.provider_specific_fields) {
     call.provider_specific_fields = { ...call.provider_specific_fields, ...delta.provider_specific_fields };
   }
+}
+
+function mergeFunction(known: ToolCall["function"], { name, arguments: piece }: Partial<ToolCall["function"]>): void {
+  if (name) known.name = name;
+  if (piece) known.arguments = (known.arguments ?? "") + piece;
 }
 
 /** Builds a message from its deltas alone, without a base event. */

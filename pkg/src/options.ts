@@ -102,7 +102,8 @@ function resolved(baseUrl: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-function isObject(value: unknown): value is object {
+/** Whether it has members. */
+export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 

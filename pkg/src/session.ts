@@ -88,10 +88,9 @@ export class Session {
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
     const { input, previousTurnId } = checkedTurn(options);
-    return adopting(() => {
-      const core = this.#core.createTurn(input, previousTurnId);
-      return new Turn(this, this.#connection, core, null);
-    });
+    const core = adopting(() => this.#core.turn(previousTurnId ?? "", false));
+    const sent = adopting(() => core.takeInput(input));
+    return new Turn(this, this.#connection, core, { input: JSON.parse(sent) as TurnInputItem[] });
   }
 
   /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
@@ -108,7 +107,10 @@ export class Session {
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("getTurn", options);
     const params = this.#params({ turnId: id });
-    return this.#attach(await this.#connection.transport.ask("getTurn", params, options.signal), false);
+    const turn = this.#attach(await this.#connection.transport.ask("getTurn", params, options.signal), false);
+    // One that is known already goes on to stand for its turn.
+    if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
+    return turn;
   }
 
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
@@ -181,7 +183,8 @@ export class Session {
   }
 
   #attach(record: TurnRecord, isNewest: boolean): Turn {
-    const core = adopting(() => this.#core.attachTurn(JSON.stringify(record), isNewest));
+    const core = adopting(() => this.#core.turn("", isNewest));
+    adopting(() => core.takeRecord(JSON.stringify(record)));
     return new Turn(this, this.#connection, core, record);
   }
 

@@ -147,9 +147,9 @@ export class SnapshotMirror {
   /** The snapshot with these facts; the same object as before if nothing changed. */
   take(facts: TurnFacts): TurnSnapshot {
     const document = this.#core.takeChanges();
-    if (document !== undefined) this.#apply(JSON.parse(document) as Changes);
+    if (document !== "") this.#apply(JSON.parse(document) as Changes);
     const last = this.#snapshot;
-    if (document === undefined && last !== undefined && sameFacts(last, facts)) return last;
+    if (document === "" && last !== undefined && sameFacts(last, facts)) return last;
     frozenDeep([facts.state, facts.input]);
     return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
   }

@@ -1,7 +1,7 @@
 // A turn: one request to the agent and everything that it answers.
 import type { CoreTurn } from "../core/core.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
-import { adopt, adopting, StateError, TurnwireError } from "./errors.js";
+import { adopting, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
@@ -91,15 +91,19 @@ export class Turn {
   #before: Turn | undefined;
   /** Who waits for anything to change. */
   #waiting: (() => void)[] = [];
+  /** How many wait for a start that somebody else has asked for. */
+  #joined = 0;
+  /** What the last request for the turn failed with. */
+  #failure: TurnwireError | undefined;
 
   /** @internal */
-  constructor(session: Session, connection: Connection, core: CoreTurn, record: TurnRecord | null) {
+  constructor(session: Session, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>) {
     this.session = session;
     this.#connection = connection;
     this.#core = core;
     this.#mirror = new SnapshotMirror(core, connection.memory);
-    this.#record = record ?? {};
-    this.#input = record?.input ?? (JSON.parse(core.input() ?? "[]") as TurnInputItem[]);
+    this.#record = record;
+    this.#input = record.input ?? [];
   }
 
   /** The turn's id; `null` until it has started. */
@@ -198,7 +202,7 @@ export class Turn {
     const { signal } = options;
     if (this.#reading === undefined && !this.#isOver && (this.#listeners.size > 0 || this.#frames.size > 0)) {
       if (signal?.aborted) throw aborted(signal);
-      await this.#settled(signal);
+      if (this.status === "starting") await this.#begun(signal);
       if (this.#reading === undefined && !this.#isOver) void this.#read({}, new AbortController());
     }
     while (!this.#isOver) {
@@ -230,7 +234,7 @@ export class Turn {
    * ended a stream (`"error"`). Gives the function that removes it. A listener that throws breaks nothing.
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
-    demand(typeof listener === "function", "a listener must be a function");
+    demandListener(listener);
     demand(TOPICS.includes(type), `\`${type}\` is no type of event; there are ${TOPICS.join(", ")}`);
     const remove = this.#listeners.add(type, listener);
     this.#wantEvents();
@@ -258,7 +262,10 @@ export class Turn {
    * there are no frames, by a timer. Gives the function that ends it. Bound, so that
    * `useSyncExternalStore(turn.subscribe, turn.snapshot)` works as it stands.
    */
-  readonly subscribe = (listener: () => void): (() => void) => this.#frames.add(listener);
+  readonly subscribe = (listener: () => void): (() => void) => {
+    demandListener(listener);
+    return this.#frames.add(listener);
+  };
 
   /** Takes listed events of a finished turn into the snapshot. @internal */
   fill(events: readonly Event[]): void {
@@ -274,6 +281,7 @@ export class Turn {
 
   /** A later turn has answered what this one waited for; the results are in that one. @internal */
   settle(next: Turn): void {
+    this.#before = undefined;
     this.#core.settle();
     this.fill(next.snapshot().threads.flatMap((thread) => thread.tool_responses) as unknown as Event[]);
   }
@@ -288,7 +296,7 @@ export class Turn {
       // Nothing begins, so that the turn can still be started.
       return this.#follow(Promise.resolve(aborted(signal)));
     }
-    const plan = adopting(() => this.#core.beginStream(afterSequenceNumber));
+    const plan = adopting(() => this.#core.beginStream(afterSequenceNumber ?? 0));
     const follow = (): void => release.abort(signal?.reason);
     signal?.addEventListener("abort", follow, { once: true });
     this.#error = null;
@@ -324,11 +332,12 @@ export class Turn {
   /** Tells the core how a request for the turn ended; gives what is to be reported, if anything. */
   #ended(cause: unknown): TurnwireError | undefined {
     const known = cause === undefined ? undefined : asTurnwireError(cause);
+    this.#failure = known;
     const code = known && !mayHaveArrived(known) ? "unsent" : (known?.code ?? "");
     try {
-      this.#core.end(code, known?.message ?? "", known?.status);
+      adopting(() => this.#core.end(code, known?.message ?? "", known?.status ?? 0), cause);
     } catch (error) {
-      return adopt(error, cause);
+      return (this.#failure = error as TurnwireError);
     }
     // What came after the end of the turn is nobody's concern.
     return this.#isOver ? undefined : known;
@@ -337,19 +346,33 @@ export class Turn {
   /** Takes a chunk; gives whether to read on. */
   #push(chunk: Uint8Array): boolean {
     try {
-      return adopting(() => this.#core.push(chunk));
+      const goesOn = adopting(() => this.#core.push(chunk));
+      if (!goesOn) adopting(() => this.#core.failure());
+      return goesOn;
     } finally {
       this.#woken();
     }
   }
 
-  /** Starts the turn without a stream. */
+  /** Starts the turn without a stream. An abort stops the request, unless others wait for the start as well. */
   async #start(signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) throw aborted(signal);
-    const { call, params } = JSON.parse(adopting(() => this.#core.beginStart())) as Plan;
+    const plan = JSON.parse(adopting(() => this.#core.beginStart())) as Plan;
     this.#changed();
+    const request = new AbortController();
+    let leave = (): void => {};
+    const left = new Promise<never>((_, reject) => {
+      leave = () => (this.#joined > 0 ? reject(aborted(signal!)) : request.abort(signal!.reason));
+    });
+    signal?.addEventListener("abort", leave, { once: true });
+    const started = this.#sendStart(plan, request.signal);
+    await Promise.race([started, left]).finally(() => signal?.removeEventListener("abort", leave));
+  }
+
+  async #sendStart({ call, params }: Plan, signal: AbortSignal): Promise<void> {
     try {
       this.#take(await this.#connection.transport.askText(call, JSON.stringify(params), signal));
+      this.session.began(this, this.previousTurnId);
     } catch (cause) {
       throw this.#ended(cause) ?? cause;
     } finally {
@@ -357,16 +380,26 @@ export class Turn {
     }
   }
 
-  /** Starts the turn without a stream if nobody has started it, and waits until it has begun. */
+  /**
+   * Starts the turn without a stream if nobody has started it, and waits until it has begun. Throws why it
+   * did not, whoever has asked for the start.
+   */
   async #begun(signal: AbortSignal | undefined): Promise<void> {
-    if (this.status === "unstarted") await this.#start(signal);
+    if (this.status === "unstarted") return this.#start(signal);
+    if (this.status !== "starting") return;
     await this.#settled(signal);
+    if (this.id === null && this.#failure !== undefined) throw this.#failure;
   }
 
   /** Waits while the turn is being started. */
   async #settled(signal: AbortSignal | undefined): Promise<void> {
-    while (this.status === "starting") {
-      await orAborted(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
+    this.#joined += 1;
+    try {
+      while (this.status === "starting") {
+        await orAborted(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
+      }
+    } finally {
+      this.#joined -= 1;
     }
   }
 
@@ -446,6 +479,8 @@ export class Turn {
     }
     stream?.end(error);
     this.#before?.settle(this);
+    // The turns before this one are not kept alive by it.
+    if (this.#isOver) this.#before = undefined;
     this.#wantEvents();
     this.#changed();
   }
@@ -478,6 +513,10 @@ export class Turn {
       `the turn has not started: call stream(), waitForCompletion() or state() before ${method}()`,
     );
   }
+}
+
+function demandListener(listener: unknown): void {
+  demand(typeof listener === "function", "a listener must be a function");
 }
 
 /** Whether the same question may well be answered the next time. */

@@ -230,3 +230,85 @@ test("a listener may abort the stream that it hears", async (t) => {
   assert.equal(error.code, "aborted");
   assert.equal(await live.closed, true);
 });
+
+test("a listener that is added within a listener does not hear the current event", async (t) => {
+  const { turn } = await serveTurn(t, events(...answer("a", "b")));
+  const heard = [];
+  turn.on("event", (event) => {
+    heard.push(`first ${event.sequence_number}`);
+    if (event.sequence_number === 2) turn.on("event", (late) => heard.push(`late ${late.sequence_number}`));
+    if (event.sequence_number === 5) turn.on("turn.done", () => heard.push("done"));
+  });
+  await turn.waitForCompletion();
+  const both = (number) => [`first ${number}`, `late ${number}`];
+  assert.deepEqual(heard, ["first 1", "first 2", ...[3, 4, 5].flatMap(both), "done", ...both(6)]);
+});
+
+test("a listener that is removed within a listener does not hear the current event", async (t) => {
+  const { turn } = await serveTurn(t, events(...answer("a")));
+  const heard = [];
+  const offs = [];
+  turn.on("model.message", () => offs.forEach((off) => off()));
+  offs.push(turn.on("model.message", () => heard.push("removed")));
+  turn.on("model.message", () => heard.push("kept"));
+  await turn.waitForCompletion();
+  assert.deepEqual(heard, ["kept"]);
+});
+
+test("a subscriber that is removed while others are told is not told", async (t) => {
+  const { turn } = await serveTurn(t, events(...answer("a")));
+  const told = [];
+  const offs = [];
+  const over = new Promise((resolve) => {
+    turn.subscribe(() => {
+      told.push("first");
+      offs.forEach((off) => off());
+    });
+    offs.push(turn.subscribe(() => told.push("removed")));
+    turn.subscribe(resolve);
+  });
+  await turn.waitForCompletion();
+  await over;
+  assert.deepEqual(told, ["first"]);
+});
+
+test("a subscriber that is added while others are told is told the next time", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const late = [];
+  const iterator = turn.stream();
+  const first = new Promise((resolve) => {
+    const off = turn.subscribe(() => {
+      off();
+      turn.subscribe(() => late.push(turn.status));
+      resolve();
+    });
+  });
+  await live.send(created());
+  await iterator.next();
+  await first;
+  assert.deepEqual(late, []);
+  await live.send(message(), done());
+  await collect(iterator);
+  while (late.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual(late, ["done"]);
+});
+
+test("what is read for subscribers alone, after a stream, is kept for nobody", async (t) => {
+  const [first, second] = [new LiveStream(), new LiveStream()];
+  const { turn } = await serveTurn(t, first.reply, { routes: { [SUBSCRIBE]: second.reply } });
+  const iterator = turn.stream();
+  await first.send(created(), message(), text("a"));
+  await first.end();
+  assert.equal((await collect(iterator)).error.code, "incomplete");
+  turn.subscribe(() => {});
+  const waiting = turn.waitForCompletion();
+  await second.write(frames([text("b"), text("c")], 4));
+  while (turn.lastSequenceNumber < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+  const heard = [];
+  turn.on("event", (event) => heard.push(event.sequence_number));
+  await second.write(frames([finished(), done()], 6));
+  await waiting;
+  assert.deepEqual(heard, [6, 7]);
+  assert.equal(textOf(turn), "abc");
+});

@@ -1,7 +1,7 @@
 // Lists over all their pages, and the history of a conversation.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connect } from "../dist/index.js";
+import { connect, InputError } from "../dist/index.js";
 import { collect, failure, textOf } from "./support/collect.mjs";
 import {
   events, json, LIST_TURNS, page, serve, SESSION, SESSION_EVENTS, serveSession, SUBSCRIBE, TURN_EVENTS,
@@ -195,4 +195,36 @@ test("a server that gives the same page for ever is not followed for ever", asyn
   const { session } = await serveSession(t, { [LIST_TURNS]: again });
   await collect(session.listTurns());
   assert.ok(asked < 50, `asked ${asked} times for the same page`);
+});
+
+const OF_SIBLING = (id, name) => ({ ...named(id), agent_name: undefined, agent: { type: "reference", name } });
+
+test("the sibling lists all agents' sessions; listSessions gives those of one", async (t) => {
+  const pages = [page([OF_SIBLING("a", "other"), OF_SIBLING("b", "mine")], "p2"), page([OF_SIBLING("c", "mine"), OF_SIBLING("d", "mine2")])];
+  const server = await serve(t, { "GET /acme/api/v1/sessions": pages });
+  const { agents } = await connect({ baseUrl: server.baseUrl, protocol: "trueforge" });
+  const { events: sessions, error } = await collect(agents.listSessions("mine"));
+  assert.equal(error, undefined);
+  assert.deepEqual(sessions.map(({ id, agentName }) => [id, agentName]), [["b", "mine"], ["c", "mine"]]);
+  // No list of its own knows an agent, or a time.
+  for (const { query } of server.requests) assert.deepEqual(Object.keys(query).filter((name) => !["limit", "page_token"].includes(name)), []);
+});
+
+test("the sibling's lists have no order: to ask for one is an error, not ignored", async (t) => {
+  const server = await serve(t);
+  const { agents } = await connect({ baseUrl: server.baseUrl, protocol: "trueforge" });
+  for (const options of [{ order: "asc" }, { startTimestamp: TIME }, { endTimestamp: TIME }, { agentName: "other" }]) {
+    const error = await failure(agents.listSessions("mine", options).next());
+    assert.ok(error instanceof InputError, `${Object.keys(options)}: ${error}`);
+    assert.equal(error.code, "invalid_option");
+  }
+  assert.deepEqual(server.asked, []);
+});
+
+test("a session's lists on the gateway are of the agent that was asked for", async (t) => {
+  const server = await serve(t, { "GET agents/sessions": page([named("a"), { ...named("b"), agent_name: null }]) });
+  const { agents } = await connect({ baseUrl: server.baseUrl });
+  const { events: sessions } = await collect(agents.listSessions("support-bot"));
+  assert.deepEqual(sessions.map(({ id }) => id), ["a", "b"]);
+  assert.equal(server.requests[0].query.agent_name, "support-bot");
 });

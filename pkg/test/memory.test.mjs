@@ -17,7 +17,7 @@ const { connect, init } = await import("../dist/index.js");
 await init();
 WebAssembly.Instance = Instance;
 
-const { frames, answer } = await import("./support/wire.mjs");
+const { answer, created, frames } = await import("./support/wire.mjs");
 
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc");
@@ -101,4 +101,27 @@ test("a long answer costs memory once, not for every snapshot of it", async () =
   await streamOne(session);
   const grown = memories[0].buffer.byteLength - before;
   assert.ok(grown < 4 * 1024 * 1024, `${grown} bytes for ${pieces.join("").length} characters`);
+});
+
+test("turns that follow one another do not keep one another alive", async () => {
+  let count = 0;
+  const fetch = async (url) => {
+    if (!url.endsWith("/turns")) return Response.json({ data: { id: "s1" } });
+    count += 1;
+    const own = created({ turn_id: `t${count}`, previous_turn_id: count > 1 ? `t${count - 1}` : null });
+    return new Response(frames([own, ...answer("Hi").slice(1)]), { headers: { "content-type": "text/event-stream" } });
+  };
+  const client = await connect({ baseUrl: "http://localhost/acme", fetch });
+  const session = await client.agents.getSession("s1");
+  const one = async () => {
+    const turn = session.createTurn({ input: "Hello" });
+    for await (const _ of turn.stream()) turn.snapshot();
+    assert.equal(turn.previousTurnId, count > 1 ? `t${count - 1}` : null);
+    return new WeakRef(turn);
+  };
+  const turns = [];
+  for (let at = 0; at < 30; at += 1) turns.push(await one());
+  await collectGarbage();
+  const alive = turns.filter((turn) => turn.deref() !== undefined).length;
+  assert.ok(alive <= 3, `${alive} of 30 turns are alive`);
 });

@@ -148,3 +148,37 @@ test("the builder refuses a delta of another message, and keeps its own", async 
   builder.add(finished());
   assert.equal(builder.buildAndReset().content, "Hello");
 });
+
+for (const entry of [null, undefined, 5, "call", {}, { index: null }]) {
+  test(`a tool call of ${JSON.stringify(entry)} is refused, and nothing of its delta is merged`, async () => {
+    const base = message("m1", { content: "a" });
+    const error = await failure(() => mergeEventDelta(base, delta({ content: "b", tool_calls: [entry] })));
+    assert.ok(error instanceof TurnwireError, String(error));
+    assert.equal(error.code, "merge_mismatch");
+    assert.deepEqual(base, message("m1", { content: "a" }));
+  });
+}
+
+test("calls of a base may lack what deltas bring", () => {
+  for (const known of [{ id: "c1" }, { id: "c1", function: null }, { id: "c1", function: {} }, { id: "c1", function: { name: "f" } }, null]) {
+    const base = message("m1", { tool_calls: [known] });
+    mergeEventDelta(base, delta({ tool_calls: [{ index: 0, id: "c1", function: { name: "f", arguments: "{" } }] }));
+    mergeEventDelta(base, args("}"));
+    assert.equal(base.tool_calls[0].id, "c1");
+    assert.deepEqual(base.tool_calls[0].function, { name: "f", arguments: "{}" });
+  }
+});
+
+test("a base without calls, or with none, takes them", () => {
+  for (const tool_calls of [undefined, null, []]) {
+    const base = mergeEventDelta(message("m1", { tool_calls, content: null }), delta({ content: "a", tool_calls: [{ index: 0, id: "c1" }] }));
+    assert.equal(base.content, "a");
+    assert.equal(base.tool_calls[0].id, "c1");
+  }
+});
+
+test("fields that say nothing merge nothing", () => {
+  const base = message("m1", { content: "a" });
+  mergeEventDelta(base, delta({ content: null, tool_calls: null, usage: null, finish_reason: null, refusal: null, reasoning_content: null }));
+  assert.deepEqual(base, message("m1", { content: "a" }));
+});

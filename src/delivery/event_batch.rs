@@ -1,7 +1,7 @@
 //! The events of one or more network chunks as records.
 
 use crate::event::{TextDelta, TextField};
-use crate::json::{Object, Value};
+use crate::json::Object;
 use crate::names::Names;
 
 use super::{Span, TextArena};
@@ -57,7 +57,7 @@ impl EventBatch {
 
     /// Adds an event as its JSON.
     pub fn event(&mut self, sequence_number: u64, event: &Object<'_>) {
-        let text = Value::Object(event.clone()).to_json();
+        let text = event.to_json();
         let span = self.text.push(&text);
         self.record(kind::JSON, 0, 0, sequence_number, span, Span { start: 0, len: 0, wide: false }, 0);
     }

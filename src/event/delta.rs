@@ -45,7 +45,7 @@ impl TextDelta<'_> {
             TextField::Content => delta.content = Some(self.text.into()),
             TextField::Reasoning => delta.reasoning_content = Some(self.text.into()),
             TextField::Arguments(index) => {
-                delta.tool_calls = vec![ToolCallDelta::arguments(index, self.text)]
+                delta.tool_calls = vec![ToolCallDelta::arguments(index, self.text)];
             }
         }
         delta

@@ -1,6 +1,6 @@
 //! An event as JSON, told apart by its kind.
 
-use crate::json::{Object, Value};
+use crate::json::Object;
 
 use super::{Event, UnknownEvent};
 
@@ -78,7 +78,7 @@ impl<'e> EventRef<'e> {
     /// The event as its Rust type.
     #[must_use]
     pub fn to_event(&self) -> Event {
-        let json = Value::Object(self.fields.clone()).to_json();
+        let json = self.fields.to_json();
         serde_json::from_str(&json).unwrap_or_else(|error| {
             Event::Unknown(UnknownEvent {
                 wire_type: Some(self.fields.text("type").to_owned()),

@@ -46,6 +46,7 @@ use tsify::Tsify;
 /// `turn.created`, `turn.done` nor deltas; a session's event list holds all but deltas.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type")]
+#[expect(clippy::large_enum_variant, reason = "events of the largest type are among the rarest")]
 pub enum Event {
     /// The first event of a stream.
     #[serde(rename = "turn.created")]

@@ -52,11 +52,7 @@ impl EventIndex {
                 id: item.text("id").to_owned(),
                 source_event_id: item.text("source_event_id").to_owned(),
                 slot: None,
-                server: if kind == PendingKind::Auth {
-                    Value::Object(item.clone()).to_json()
-                } else {
-                    String::new()
-                },
+                server: if kind == PendingKind::Auth { item.to_json() } else { String::new() },
             };
             // A turn that ends says once more what it waits for.
             let is_known = |known: &PendingAction| {
@@ -73,11 +69,9 @@ impl EventIndex {
 
     /// What is `over` does not wait any longer.
     pub(super) fn release(&mut self, over: &dyn Fn(&PendingAction) -> bool) {
-        let (released, waiting): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.pending).into_iter().partition(over);
-        self.pending = waiting;
-        self.changes.turn |= !released.is_empty();
-        for action in released {
+        while let Some(at) = self.pending.iter().position(over) {
+            let action = self.pending.remove(at);
+            self.changes.turn = true;
             self.mark_call(&action);
         }
     }

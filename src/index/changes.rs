@@ -94,7 +94,7 @@ impl EventIndex {
         }
         list.end();
         let mut list = List::new(turn.member("mcp_servers"));
-        for (_, server) in &self.mcp_servers {
+        for (_, server) in self.mcp_servers.iter() {
             list.item().push_str(server);
         }
         list.end();
@@ -202,8 +202,8 @@ fn write_thread(out: &mut String, thread: &Thread) {
     object.str("status", status);
     text_or_null(object.member("error"), error);
     let mut list = List::new(object.member("tool_responses"));
-    for response in &thread.responses {
-        list.item().push_str(&response.json);
+    for (_, response) in thread.responses.iter() {
+        list.item().push_str(response);
     }
     list.end();
     object.end();

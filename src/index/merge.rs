@@ -7,7 +7,7 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{Object, Value};
 
-use super::message::{Json, Message, MessageCall, Part, Text};
+use super::message::{Message, MessageCall, Part, Text};
 
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
@@ -48,14 +48,15 @@ impl Message {
         }
         replace(&mut self.finish_reason, delta.text("finish_reason"));
         if let Some(usage) = delta.object("usage") {
-            self.usage = Value::Object(usage.clone()).to_json();
+            self.usage = usage.to_json();
         }
     }
 
     /// The call at `index`; the ones below it that have not come stay holes.
     fn call_at(&mut self, index: usize) -> &mut MessageCall {
-        if self.calls.len() <= index {
-            self.calls.resize(index + 1, None);
+        // Not `resize`, which would bring all the code that clones a call into the module.
+        while self.calls.len() <= index {
+            self.calls.push(None);
         }
         self.calls[index]
             .get_or_insert_with(|| MessageCall { r#type: "function".to_owned(), ..MessageCall::default() })
@@ -82,7 +83,7 @@ impl Message {
                 self.call_at(index).merge(call);
             }
         }
-        self.keep(before, is_beginning);
+        self.keep(&before, is_beginning);
     }
 
     fn set_content(&mut self, base: &Object<'_>) {
@@ -106,24 +107,25 @@ impl Message {
 
     /// Keeps of what was there before its base: results and threads that have joined a call, and, if the
     /// base is a beginning, all text.
-    fn keep(&mut self, before: Message, with_text: bool) {
+    fn keep(&mut self, before: &Self, with_text: bool) {
         if with_text {
             self.append_content(before.content());
             self.reasoning.push(before.reasoning());
             self.refusal.push(before.refusal());
             replace(&mut self.finish_reason, &before.finish_reason);
             if before.usage != "null" {
-                self.usage = before.usage;
+                self.usage.clone_from(&before.usage);
             }
         }
-        for (index, known) in before.calls.into_iter().enumerate() {
+        for (index, known) in before.calls.iter().enumerate() {
             let Some(known) = known else { continue };
+            let call = if with_text { Some(self.call_at(index)) } else { self.call_mut(&known.id) };
+            let Some(call) = call else { continue };
             if with_text {
-                self.call_at(index).join(known);
-            } else if let Some(call) = self.call_mut(&known.id) {
-                call.response = known.response;
-                call.thread_id = known.thread_id;
+                call.join(known);
             }
+            call.response.clone_from(&known.response);
+            call.thread_id.clone_from(&known.thread_id);
         }
     }
 }
@@ -139,34 +141,27 @@ impl MessageCall {
         }
         if let Some(info) = delta.object("tool_info") {
             info.text("name").clone_into(&mut self.tool_name);
-            self.tool_info = Some(Value::Object(info.clone()).to_json());
+            self.tool_info = Some(info.to_json());
         }
         if let Some(fields) = delta.object("provider_specific_fields") {
             for (name, value) in fields.iter() {
-                self.set_provider_field(name.to_owned(), value.to_json());
+                self.provider_fields.set(name, value.to_json());
             }
         }
     }
 
     /// Joins what came before the base that this call is from, as if it had come after it.
-    fn join(&mut self, early: Self) {
+    fn join(&mut self, early: &Self) {
         replace(&mut self.id, &early.id);
         replace(&mut self.name, &early.name);
         self.arguments.push(early.arguments());
         if early.tool_info.is_some() {
-            self.tool_name = early.tool_name;
-            self.tool_info = early.tool_info;
+            self.tool_name.clone_from(&early.tool_name);
+            self.tool_info.clone_from(&early.tool_info);
         }
-        for (name, value) in early.provider_fields {
-            self.set_provider_field(name, value);
+        for (name, value) in early.provider_fields.iter() {
+            self.provider_fields.set(name, value.clone());
         }
-        self.response = early.response;
-        self.thread_id = early.thread_id;
-    }
-
-    fn set_provider_field(&mut self, name: String, value: Json) {
-        self.provider_fields.retain(|(known, _)| *known != name);
-        self.provider_fields.push((name, value));
     }
 }
 

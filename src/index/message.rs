@@ -2,6 +2,8 @@
 
 use crate::json::ObjectWriter;
 
+use super::named::NamedJson;
+
 /// JSON text that is kept as it came; `null` where there is none.
 pub(super) type Json = String;
 
@@ -66,7 +68,7 @@ pub struct MessageCall {
     /// The name in the tool's info, the one to show.
     pub(super) tool_name: String,
     pub(super) tool_info: Option<Json>,
-    pub(super) provider_fields: Vec<(String, Json)>,
+    pub(super) provider_fields: NamedJson,
     pub(super) response: Option<Json>,
 }
 
@@ -204,7 +206,7 @@ fn call_json(call: &MessageCall) -> String {
     function.str("name", &call.name).str("arguments", call.arguments()).end();
     object.raw("tool_info", call.tool_info.as_deref().unwrap_or("null"));
     let mut fields = ObjectWriter::new(object.member("provider_specific_fields"));
-    for (name, value) in &call.provider_fields {
+    for (name, value) in call.provider_fields.iter() {
         fields.raw(name, value);
     }
     fields.end();

@@ -9,6 +9,7 @@ mod actions;
 mod changes;
 mod merge;
 mod message;
+mod named;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -21,8 +22,7 @@ use crate::event::{EventKind, EventRef, TextDelta, TextField};
 use crate::json::{Object, Value};
 use crate::names::Names;
 
-use message::Json;
-use thread::ToolResult;
+use named::NamedJson;
 
 /// The thread that every turn has.
 pub const MAIN_THREAD: &str = "main";
@@ -34,7 +34,7 @@ pub struct EventIndex {
     message_of: Names,
     threads: Vec<Thread>,
     pending: Vec<PendingAction>,
-    mcp_servers: Vec<(String, Json)>,
+    mcp_servers: NamedJson,
     sandbox_id: Option<String>,
     found_state: Option<Object<'static>>,
     changes: changes::Changes,
@@ -47,7 +47,7 @@ impl Default for EventIndex {
             message_of: Names::default(),
             threads: vec![Thread::new(MAIN_THREAD)],
             pending: Vec::new(),
-            mcp_servers: Vec::new(),
+            mcp_servers: NamedJson::default(),
             sandbox_id: None,
             found_state: None,
             changes: changes::Changes::new(),
@@ -161,12 +161,15 @@ impl EventIndex {
             return self.release(&|_| true);
         }
         for action in state.array("required_actions").iter().filter_map(Value::as_object) {
-            match EventKind::of(action.text("type")) {
-                kind @ (EventKind::ToolApprovalRequired
-                | EventKind::ToolResponseRequired
-                | EventKind::McpAuthRequired) => self.apply(EventRef { kind, fields: action }),
-                // A newer kind of action: the state that is handed out has it.
-                _ => {}
+            let kind = EventKind::of(action.text("type"));
+            // A newer kind of action is in the state that is handed out.
+            if matches!(
+                kind,
+                EventKind::ToolApprovalRequired
+                    | EventKind::ToolResponseRequired
+                    | EventKind::McpAuthRequired
+            ) {
+                self.apply(EventRef { kind, fields: action });
             }
         }
     }
@@ -196,7 +199,7 @@ impl EventIndex {
     fn tool_response(&mut self, response: &Object<'_>) {
         let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
         self.release(&|action| action.is_call(thread_id, call_id));
-        let json = Value::Object(response.clone()).to_json();
+        let json = response.to_json();
         if let Some(slot) = self.newest_call(thread_id, call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
                 call.response = Some(json);
@@ -205,8 +208,7 @@ impl EventIndex {
         }
         let thread = self.thread_slot(thread_id);
         if let Some(thread) = self.threads.get_mut(thread) {
-            thread.responses.retain(|known| known.tool_call_id != call_id);
-            thread.responses.push(ToolResult { tool_call_id: call_id.to_owned(), json });
+            thread.responses.set(call_id, json);
         }
         self.changes.threads = true;
     }
@@ -249,9 +251,7 @@ impl EventIndex {
 
     fn mcp_initialized(&mut self, event: &Object<'_>) {
         for server in event.array("mcp_servers").iter().filter_map(Value::as_object) {
-            let id = server.text("id");
-            self.mcp_servers.retain(|(known, _)| known != id);
-            self.mcp_servers.push((id.to_owned(), Value::Object(server.clone()).to_json()));
+            self.mcp_servers.set(server.text("id"), server.to_json());
         }
         self.changes.turn = true;
     }

@@ -3,6 +3,7 @@
 use crate::json::Object;
 
 use super::message::Json;
+use super::named::NamedJson;
 
 /// A thread of a turn.
 #[derive(Debug, Clone)]
@@ -14,15 +15,9 @@ pub struct Thread {
     pub(super) title: Json,
     pub(super) parent: Json,
     pub(super) agent_info: Json,
-    /// Results of calls that were made in an earlier turn, for instance before an approval.
-    pub(super) responses: Vec<ToolResult>,
-}
-
-/// A result whose call is not in this turn.
-#[derive(Debug, Clone)]
-pub(super) struct ToolResult {
-    pub(super) tool_call_id: String,
-    pub(super) json: Json,
+    /// Results of calls that were made in an earlier turn, for instance before an approval, by the
+    /// call's id.
+    pub(super) responses: NamedJson,
 }
 
 /// Where a thread stands. The main thread never ends: it lives as long as its session.
@@ -45,7 +40,7 @@ impl Thread {
             title: null(),
             parent: null(),
             agent_info: null(),
-            responses: Vec::new(),
+            responses: NamedJson::default(),
         }
     }
 

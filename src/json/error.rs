@@ -70,7 +70,8 @@ impl JsonError {
     /// module than all of this folder.
     #[must_use]
     pub fn message(&self) -> String {
-        let mut message = [self.what.message(), " at byte "].concat();
+        let mut message = self.what.message().to_owned();
+        message.push_str(" at byte ");
         super::write_u64(&mut message, self.at as u64);
         message
     }

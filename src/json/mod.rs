@@ -10,6 +10,7 @@
 //! with one name the last one wins.
 
 mod error;
+mod number;
 mod object;
 mod raw_str;
 mod scan;
@@ -20,8 +21,10 @@ mod value;
 mod write;
 
 pub use error::{JsonError, JsonErrorKind};
+pub(crate) use number::parse_u64;
 pub use object::Object;
 pub use raw_str::RawStr;
 pub use scan::{MAX_DEPTH, Scanner};
 pub use value::Value;
+pub(crate) use write::write_hex;
 pub use write::{ObjectWriter, write_str, write_u64};

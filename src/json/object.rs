@@ -69,12 +69,28 @@ impl<'a> Object<'a> {
         self.insert_member(key.into(), value.into())
     }
 
+    /// Sets the value of `key`, in its place or at the end.
+    ///
+    /// [`insert`](Self::insert) without its generic parameters and without the value before, which at
+    /// every call would be code to drop it.
+    pub(crate) fn set(&mut self, key: &'static str, value: Value<'a>) {
+        match self.get_mut(key) {
+            Some(old) => *old = value,
+            None => self.push(Cow::Borrowed(key), value),
+        }
+    }
+
     /// Removes `key`, all members of that name, and gives the value it had.
     pub fn remove(&mut self, key: &str) -> Option<Value<'a>> {
-        let at = self.position(key)?;
-        let (_, value) = self.members.remove(at);
-        self.members.retain(|(name, _)| name != key);
-        Some(value)
+        let mut removed = None;
+        for (name, value) in std::mem::take(&mut self.members) {
+            if name == key {
+                removed = Some(value);
+            } else {
+                self.push(name, value);
+            }
+        }
+        removed
     }
 
     /// The members in order. Of duplicates, the last is the one that counts.

@@ -1,5 +1,6 @@
 //! A string as it stands in the source, and its text.
 
+use super::special::plain_len;
 use std::borrow::Cow;
 
 const REPLACEMENT: char = '\u{FFFD}';
@@ -76,16 +77,15 @@ impl<'a> RawStr<'a> {
     /// Lends the text in pieces: runs without escapes, and single characters for escapes.
     fn pieces(self, sink: &mut dyn FnMut(&str)) {
         let mut rest = self.raw;
-        while let Some((run, escape)) = rest.split_once('\\') {
-            if !run.is_empty() {
-                sink(run);
-            }
+        // Inside a string, nothing is special but the backslashes of escapes.
+        while let Some((run, escape)) = rest.split_at_checked(plain_len(rest.as_bytes())) {
+            sink(run);
+            let Some(escape) = escape.get(1..) else {
+                break;
+            };
             let (character, tail) = unescape_one(escape);
             sink(character.encode_utf8(&mut [0; 4]));
             rest = tail;
-        }
-        if !rest.is_empty() {
-            sink(rest);
         }
     }
 }

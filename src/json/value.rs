@@ -1,6 +1,6 @@
 //! A whole JSON document in memory.
 
-use super::{JsonError, JsonErrorKind, MAX_DEPTH, Object, Scanner};
+use super::{JsonError, JsonErrorKind, MAX_DEPTH, Object, Scanner, parse_u64};
 use std::borrow::Cow;
 
 /// A JSON value, which borrows from its source what it can: text without escapes, and numbers.
@@ -75,7 +75,7 @@ impl<'a> Value<'a> {
 
     /// The number, if it is written as an integer without sign and fits.
     pub fn as_u64(&self) -> Option<u64> {
-        self.number_text()?.parse().ok()
+        parse_u64(self.number_text()?.as_bytes())
     }
 
     /// The number nearest to what is written, unless that is infinite.

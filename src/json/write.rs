@@ -1,7 +1,7 @@
 //! Writes compact JSON: no white space, members in their order.
 
-use super::Value;
 use super::special::plain_len;
+use super::{Object, Value};
 
 impl Value<'_> {
     /// Appends the value's JSON to `out`. Numbers are written as their source was.
@@ -24,17 +24,29 @@ impl Value<'_> {
                 }
                 out.push(']');
             }
-            Value::Object(members) => {
-                let mut object = ObjectWriter::new(out);
-                for (name, value) in members.iter() {
-                    object.value(name, value);
-                }
-                object.end();
-            }
+            Value::Object(members) => members.write(out),
         }
     }
 
     /// The value's JSON.
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+}
+
+impl Object<'_> {
+    /// Appends the object's JSON to `out`, as [`Value::write`] does.
+    pub fn write(&self, out: &mut String) {
+        let mut object = ObjectWriter::new(out);
+        for (name, value) in self.iter() {
+            object.value(name, value);
+        }
+        object.end();
+    }
+
+    /// The object's JSON.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         self.write(&mut out);
@@ -126,34 +138,42 @@ pub fn write_str(out: &mut String, text: &str) {
     let mut rest = text;
     while let Some((plain, special)) = rest.split_at_checked(plain_len(rest.as_bytes())) {
         out.push_str(plain);
-        let mut characters = special.chars();
-        let Some(character) = characters.next() else {
+        // What is special is ASCII.
+        let Some((character, tail)) = special.split_at_checked(1) else {
             break;
         };
         write_escape(out, character);
-        rest = characters.as_str();
+        rest = tail;
     }
     out.push('"');
 }
 
-fn write_escape(out: &mut String, special: char) {
-    let short = match special {
-        '\u{8}' => 'b',
-        '\u{c}' => 'f',
-        '\n' => 'n',
-        '\r' => 'r',
-        '\t' => 't',
-        '"' | '\\' => special,
-        control => {
+fn write_escape(out: &mut String, special: &str) {
+    let byte = special.as_bytes().first().copied().unwrap_or_default();
+    let escape = match byte {
+        8 => "\\b",
+        12 => "\\f",
+        b'\n' => "\\n",
+        b'\r' => "\\r",
+        b'\t' => "\\t",
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        _ => {
             out.push_str("\\u00");
-            let code = u32::from(control);
-            out.extend(char::from_digit(code >> 4 & 0xF, 16));
-            out.extend(char::from_digit(code & 0xF, 16));
+            write_hex(out, u16::from(byte), 2, b'a');
             return;
         }
     };
-    out.push('\\');
-    out.push(short);
+    out.push_str(escape);
+}
+
+/// Appends the last hexadecimal digits of `number` to `out`, as many as asked for. `ten` is the digit
+/// ten: `b'a'` or `b'A'`.
+pub(crate) fn write_hex(out: &mut String, number: u16, digits: u8, ten: u8) {
+    for place in (0..digits).rev() {
+        let digit = (number >> (4 * place) & 15) as u8;
+        out.push(char::from(if digit < 10 { b'0' + digit } else { ten + digit - 10 }));
+    }
 }
 
 /// Appends the decimal digits of `number` to `out`.
@@ -164,9 +184,8 @@ pub fn write_u64(out: &mut String, number: u64) {
         power *= 10;
     }
     while power > 0 {
-        // A digit is below ten: the conversions cannot lose anything.
-        let digit = (number / power % 10) as u32;
-        out.extend(char::from_digit(digit, 10));
+        // A digit is below ten: the conversion cannot lose anything.
+        out.push(char::from(b'0' + (number / power % 10) as u8));
         power /= 10;
     }
 }

@@ -40,8 +40,8 @@ impl TurnInput {
             Value::Array(items) => items,
             Value::String(text) => {
                 let mut message = Object::new();
-                message.insert("type", "user.message");
-                message.insert("content", Value::String(text));
+                message.set("type", "user.message".into());
+                message.set("content", Value::String(text));
                 vec![Value::Object(message)]
             }
             item => vec![item],
@@ -181,21 +181,26 @@ fn read_part(part: &mut Value<'_>) -> Result<(), &'static str> {
         "file" | "file_upload" => {
             if let Some(Value::Object(file)) = part.remove("file") {
                 for (from, to) in [("filename", "name"), ("file_data", "data")] {
-                    part.insert(to, file.get(from).cloned().unwrap_or_default());
+                    part.set(to, file.get(from).cloned().unwrap_or_default());
                 }
             }
-            part.insert("type", "file");
+            part.set("type", "file".into());
             if part.text("name").is_empty() {
                 return Err("a file must have a `name`");
             }
-            let header = part.text("data").strip_prefix("data:").and_then(|rest| rest.split_once(','));
-            match header {
-                Some((media_type, _)) if media_type.ends_with(";base64") => Ok(()),
-                _ => Err("a file must be a data URI: `data:<mime>;base64,<payload>`"),
+            if is_base64_uri(part.text("data").as_bytes()) {
+                return Ok(());
             }
+            Err("a file must be a data URI: `data:<mime>;base64,<payload>`")
         }
         _ => Err("`type` of a part must be `text` or `file`"),
     }
+}
+
+fn is_base64_uri(uri: &[u8]) -> bool {
+    let end = uri.iter().position(|byte| *byte == b',').unwrap_or_default();
+    let header = uri.get(..end).unwrap_or_default();
+    header.starts_with(b"data:") && header.ends_with(b";base64")
 }
 
 fn broken(at: usize, rule: &str) -> Error {

@@ -4,7 +4,7 @@ use crate::delivery::{ChangeBatch, EventBatch};
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef, TextDelta};
 use crate::index::EventIndex;
-use crate::json::{Object, Value};
+use crate::json::Object;
 use crate::protocol::{EventDecoder, EventSink, Protocol};
 use crate::sse::{FrameDecoder, FrameError};
 
@@ -104,7 +104,7 @@ impl TurnReader {
         // A stream that is being read brings everything up to the end, and then the end.
         if !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state) {
             self.intake.index.turn_found_ended(state);
-            self.intake.state = Some(Value::Object(state.clone()).to_json());
+            self.intake.state = Some(state.to_json());
         }
     }
 
@@ -153,7 +153,7 @@ impl EventSink for Intake {
         self.machine.observe(event);
         self.index.apply(event);
         match event.kind {
-            EventKind::TurnCreated => self.created = Some(Value::Object(event.fields.clone()).to_json()),
+            EventKind::TurnCreated => self.created = Some(event.fields.to_json()),
             EventKind::TurnDone => self.state = Some(event.fields.json("state")),
             _ => {}
         }

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::Value;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Answer, Call, Protocol};
 
-use super::failure::throw;
+use super::failure::outcome;
 use super::session::CoreSession;
 
 /// A server. The package's `Client` wraps it.
@@ -39,27 +39,14 @@ impl CoreClient {
 
     /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a
     /// JSON object: `{ path, method, headers, body? }` as JSON.
-    pub fn request(&self, call: u8, params: &str) -> Result<String, JsValue> {
-        let call = call_of(call).map_err(throw)?;
-        let Value::Object(params) = Value::parse(params).unwrap_or_default() else {
-            return Err(throw(Error::new(ErrorCode::InvalidOption, "parameters must be an object")));
-        };
-        let request = self.server.protocol.request(call, params).map_err(throw)?;
-        Ok(request.to_json())
+    pub fn request(&self, call: u8, params: &str) -> String {
+        outcome(self.server.request(call, params))
     }
 
-    /// Reads an answer's body; gives JSON in turnwire's form. Throws what went wrong.
-    pub fn answer(
-        &self,
-        call: u8,
-        status: u16,
-        status_text: &str,
-        content_type: &str,
-        body: &str,
-    ) -> Result<String, JsValue> {
+    /// Reads an answer's body; gives JSON in turnwire's form.
+    pub fn answer(&self, call: u8, status: u16, status_text: &str, content_type: &str, body: &str) -> String {
         let answer = Answer { status, status_text, content_type, body };
-        let call = call_of(call).map_err(throw)?;
-        answer.read(&self.server.protocol, call).map_err(throw)
+        outcome(call_of(call).and_then(|call| answer.read(&self.server.protocol, call)))
     }
 
     /// The session of this id, without asking the server.
@@ -68,7 +55,17 @@ impl CoreClient {
     }
 }
 
-fn call_of(number: u8) -> Result<Call, Error> {
+impl Server {
+    fn request(&self, call: u8, params: &str) -> Result<String> {
+        let call = call_of(call)?;
+        let Value::Object(params) = Value::parse(params).unwrap_or_default() else {
+            return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
+        };
+        Ok(self.protocol.request(call, params)?.to_json())
+    }
+}
+
+fn call_of(number: u8) -> Result<Call> {
     let call = Call::ALL.get(usize::from(number)).copied();
     call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no such call"))
 }

@@ -104,9 +104,8 @@ struct Reader(ReadableStreamDefaultReader);
 
 impl Reader {
     async fn next(&self) -> Option<Result<Vec<u8>>> {
-        let read = match JsFuture::from(self.0.read()).await {
-            Ok(read) => read,
-            Err(_) => return Some(Err(Error::new(ErrorCode::Network, "the connection broke"))),
+        let Ok(read) = JsFuture::from(self.0.read()).await else {
+            return Some(Err(Error::new(ErrorCode::Network, "the connection broke")));
         };
         let field = |name: &str| Reflect::get(&read, &JsValue::from_str(name)).unwrap_or_default();
         (!field("done").is_truthy()).then(|| Ok(Uint8Array::new(&field("value")).to_vec()))

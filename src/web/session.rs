@@ -7,11 +7,9 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Value;
 use crate::turn::{Pending, TurnInput};
 
 use super::client::Server;
-use super::failure::throw;
 use super::turn::CoreTurn;
 
 /// A session. The package's `Session` wraps it.
@@ -40,13 +38,13 @@ pub(super) struct Latest {
 }
 
 impl Shared {
-    /// What waits for a turn that follows this one: `None` or `"auto"` for the newest. What waits after
-    /// any other turn only the server knows.
-    pub(super) fn pending(&self, previous_turn_id: Option<&str>) -> Pending {
+    /// Checks an input against what waits for a turn that follows this one: `""` or `"auto"` for the
+    /// newest. What waits after any other turn only the server knows.
+    pub(super) fn check_pending(&self, previous_turn_id: &str, input: &TurnInput) -> Result<()> {
         let latest = self.latest.borrow();
         match previous_turn_id {
-            Some(id) if id != "auto" && id != latest.id => Pending::Unknown,
-            _ => latest.pending.clone(),
+            id if !matches!(id, "" | "auto") && id != latest.id => Ok(()),
+            _ => input.check_pending(&latest.pending),
         }
     }
 
@@ -97,12 +95,6 @@ impl CoreSession {
             Shared { id, is_cancelled: Cell::new(false), latest: RefCell::default(), next_key: Cell::new(0) };
         Self { server, shared: Rc::new(shared) }
     }
-
-    fn key(&self) -> u32 {
-        let key = self.shared.next_key.get();
-        self.shared.next_key.set(key.wrapping_add(1));
-        key
-    }
 }
 
 impl fmt::Debug for CoreSession {
@@ -113,29 +105,15 @@ impl fmt::Debug for CoreSession {
 
 #[wasm_bindgen]
 impl CoreSession {
-    /// Prepares a turn with this input (JSON) after this one; throws what is wrong with the input.
-    #[wasm_bindgen(js_name = createTurn)]
-    pub fn create_turn(&self, input: &str, previous_turn_id: Option<String>) -> Result<CoreTurn, JsValue> {
-        self.shared.check().map_err(throw)?;
-        let json = Value::parse(input)
-            .map_err(|error| throw(Error::new(ErrorCode::InvalidInput, &error.message())))?;
-        let input = TurnInput::read(json).map_err(throw)?;
-        let turn = CoreTurn::prepare(&self.server, &self.shared, self.key(), input, previous_turn_id);
-        turn.check_pending().map_err(throw)?;
-        Ok(turn)
-    }
-
-    /// A turn that the server told about, as its JSON. The session's newest one decides what the next
-    /// turn's input must answer.
-    #[wasm_bindgen(js_name = attachTurn)]
-    pub fn attach_turn(&self, json: &str, is_newest: bool) -> Result<CoreTurn, JsValue> {
-        let key = self.key();
+    /// A turn, to be given its input, or what the server keeps of it. The session's newest one decides
+    /// what the next turn's input must answer. A new turn follows the one named, if one is.
+    pub fn turn(&self, previous_turn_id: String, is_newest: bool) -> CoreTurn {
+        let key = self.shared.next_key.get();
+        self.shared.next_key.set(key.wrapping_add(1));
         if is_newest {
             self.shared.begin(key);
         }
-        let turn = CoreTurn::prepare(&self.server, &self.shared, key, TurnInput::default(), None);
-        turn.take_record(json).map_err(throw)?;
-        Ok(turn)
+        CoreTurn::new(&self.server, &self.shared, key, previous_turn_id)
     }
 
     /// The session was cancelled: it takes no further turns.

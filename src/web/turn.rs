@@ -1,6 +1,6 @@
 //! The raw turn: plans its requests, takes what comes, and gives records to whoever asks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::protocol::Call;
 use crate::turn::{Pending, StreamEnd, StreamPlan, TurnInput, TurnMachine, TurnReader, TurnStatus};
 
 use super::client::Server;
-use super::failure::throw;
+use super::failure::{outcome, verdict};
 use super::session::{Latest, Shared};
 
 /// A turn. The package's `Turn` wraps it.
@@ -22,9 +22,12 @@ use super::session::{Latest, Shared};
 pub struct CoreTurn {
     session: Rc<Shared>,
     key: u32,
-    input: TurnInput,
-    previous_turn_id: Option<String>,
+    input: RefCell<TurnInput>,
+    /// Empty if the server is to decide.
+    previous_turn_id: String,
     reader: RefCell<TurnReader>,
+    /// Why the stream cannot be read any further.
+    failure: Cell<Option<Error>>,
     /// The events' records that JavaScript reads.
     events: RefCell<(Vec<u32>, TextArena)>,
     changes: RefCell<ChangeBatch>,
@@ -35,20 +38,15 @@ pub struct CoreTurn {
 }
 
 impl CoreTurn {
-    pub(super) fn prepare(
-        server: &Server,
-        session: &Rc<Shared>,
-        key: u32,
-        input: TurnInput,
-        previous_turn_id: Option<String>,
-    ) -> Self {
+    pub(super) fn new(server: &Server, session: &Rc<Shared>, key: u32, previous_turn_id: String) -> Self {
         let reader = TurnReader::new(&server.protocol, TurnMachine::unstarted(), server.max_frame_bytes);
         Self {
             session: Rc::clone(session),
             key,
-            input,
+            input: RefCell::default(),
             previous_turn_id,
             reader: RefCell::new(reader),
+            failure: Cell::default(),
             events: RefCell::default(),
             changes: RefCell::default(),
             header: RefCell::default(),
@@ -57,8 +55,8 @@ impl CoreTurn {
     }
 
     /// Every pending call must be answered.
-    pub(super) fn check_pending(&self) -> Result<()> {
-        self.input.check_pending(&self.session.pending(self.previous_turn_id.as_deref()))
+    fn check_pending(&self) -> Result<()> {
+        self.session.check_pending(&self.previous_turn_id, &self.input.borrow())
     }
 
     /// The turn may start now.
@@ -67,8 +65,19 @@ impl CoreTurn {
         self.check_pending()
     }
 
+    fn read_input(&self, json: &str) -> Result<String> {
+        self.session.check()?;
+        let json = Value::parse(json);
+        let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
+        let input = TurnInput::read(json)?;
+        let sent = input.json().unwrap_or("[]").to_owned();
+        self.input.replace(input);
+        self.check_pending()?;
+        Ok(sent)
+    }
+
     /// Takes a turn as the server keeps it.
-    pub(super) fn take_record(&self, json: &str) -> Result<()> {
+    fn read_record(&self, json: &str) -> Result<()> {
         let record = Value::parse(json).unwrap_or_default();
         let record = record.as_object().filter(|record| record.object("state").is_some());
         let record = record.ok_or_else(|| {
@@ -108,6 +117,32 @@ impl CoreTurn {
         }
     }
 
+    fn plan_stream(&self, after: f64) -> Result<String> {
+        let after = sequence_number(after)?;
+        let is_start = self.reader.borrow().machine().status() == TurnStatus::Unstarted;
+        if is_start {
+            self.check_start()?;
+        }
+        let mut reader = self.reader.borrow_mut();
+        let plan = reader.machine_mut().stream(Some(after))?;
+        reader.connected();
+        drop(reader);
+        Ok(match plan {
+            StreamPlan::Start => {
+                self.begin();
+                self.plan(Call::CreateTurnStream, 0)
+            }
+            StreamPlan::Subscribe { after } => self.plan(Call::SubscribeTurn, after),
+        })
+    }
+
+    fn plan_start(&self) -> Result<String> {
+        self.check_start()?;
+        self.reader.borrow_mut().machine_mut().start()?;
+        self.begin();
+        Ok(self.plan(Call::CreateTurn, 0))
+    }
+
     /// A call's number and parameters as JSON.
     fn plan(&self, call: Call, after: u64) -> String {
         let mut json = String::new();
@@ -121,11 +156,11 @@ impl CoreTurn {
                 params.u64("after_sequence_number", after);
             }
         } else {
-            if let Some(input) = self.input.json() {
+            if let Some(input) = self.input.borrow().json() {
                 params.raw("input", input);
             }
-            if let Some(previous) = &self.previous_turn_id {
-                params.str("previous_turn_id", previous);
+            if !self.previous_turn_id.is_empty() {
+                params.str("previous_turn_id", &self.previous_turn_id);
             }
         }
         params.end();
@@ -182,9 +217,11 @@ impl CoreTurn {
         json
     }
 
-    /// The input as JSON, where this client made the turn.
-    pub fn input(&self) -> Option<String> {
-        self.input.json().map(str::to_owned)
+    /// Takes the input (JSON) of a turn that this client makes; gives it as it will be sent. The turn is
+    /// not to be used if that fails.
+    #[wasm_bindgen(js_name = takeInput)]
+    pub fn take_input(&self, json: &str) -> String {
+        outcome(self.read_input(json))
     }
 
     /// Whether events are wanted themselves, and not only what they change.
@@ -194,30 +231,15 @@ impl CoreTurn {
     }
 
     /// Begins a stream: gives the call that brings it, `{ call, params }`, which starts the turn, or
-    /// subscribes to it after a sequence number. Throws if that is not possible now.
+    /// subscribes to it after a sequence number, 0 for the last one that came.
     #[wasm_bindgen(js_name = beginStream)]
-    pub fn begin_stream(&self, after: Option<f64>) -> Result<String, JsValue> {
-        let after = after.map(sequence_number).transpose().map_err(throw)?;
-        let is_start = self.reader.borrow().machine().status() == TurnStatus::Unstarted;
-        if is_start {
-            self.check_start().map_err(throw)?;
-        }
-        let mut reader = self.reader.borrow_mut();
-        let plan = reader.machine_mut().stream(after).map_err(throw)?;
-        reader.connected();
-        drop(reader);
-        match plan {
-            StreamPlan::Start => {
-                self.begin();
-                Ok(self.plan(Call::CreateTurnStream, 0))
-            }
-            StreamPlan::Subscribe { after } => Ok(self.plan(Call::SubscribeTurn, after)),
-        }
+    pub fn begin_stream(&self, after: f64) -> String {
+        outcome(self.plan_stream(after))
     }
 
-    /// Takes a chunk of the stream, cut anywhere; gives whether to read on. Throws if the stream cannot
-    /// be read any further.
-    pub fn push(&self, chunk: &[u8]) -> Result<bool, JsValue> {
+    /// Takes a chunk of the stream, cut anywhere; gives whether to read on. If not, `failure` says
+    /// whether that is because it cannot be read.
+    pub fn push(&self, chunk: &[u8]) -> bool {
         let mut reader = self.reader.borrow_mut();
         let pushed = reader.push(chunk);
         let is_over = reader.machine().status().is_terminal();
@@ -225,30 +247,35 @@ impl CoreTurn {
         if is_over {
             self.note_end();
         }
-        pushed.map(|()| !is_over).map_err(throw)
+        let goes_on = pushed.is_ok() && !is_over;
+        self.failure.set(pushed.err());
+        goes_on
     }
 
-    /// The stream, or the start without one, has ended: by itself, or by an error with this code. Throws
-    /// what is to be reported.
-    pub fn end(&self, code: &str, message: &str, status: Option<u16>) -> Result<(), JsValue> {
-        let ended = self.reader.borrow_mut().machine_mut().stream_ended(stream_end(code, message, status));
+    /// Why the last chunk could not be read.
+    pub fn failure(&self) -> String {
+        verdict(self.failure.take().map_or(Ok(()), Err))
+    }
+
+    /// The stream, or the start without one, has ended: by itself, or by an error with this code, of an
+    /// answer with this status (0 if there was none). Gives the error that is to be reported.
+    pub fn end(&self, code: &str, message: &str, status: u16) -> String {
+        let end = stream_end(code, message, (status > 0).then_some(status));
+        let ended = self.reader.borrow_mut().machine_mut().stream_ended(end);
         self.take_back();
-        ended.map_err(throw)
+        verdict(ended)
     }
 
-    /// Begins a start without a stream: gives the call. Throws if that is not possible now.
+    /// Begins a start without a stream: gives the call.
     #[wasm_bindgen(js_name = beginStart)]
-    pub fn begin_start(&self) -> Result<String, JsValue> {
-        self.check_start().map_err(throw)?;
-        self.reader.borrow_mut().machine_mut().start().map_err(throw)?;
-        self.begin();
-        Ok(self.plan(Call::CreateTurn, 0))
+    pub fn begin_start(&self) -> String {
+        outcome(self.plan_start())
     }
 
     /// Takes the turn as the server keeps it (JSON).
     #[wasm_bindgen(js_name = takeRecord)]
-    pub fn take_server_record(&self, json: &str) -> Result<(), JsValue> {
-        self.take_record(json).map_err(throw)
+    pub fn take_record(&self, json: &str) -> String {
+        verdict(self.read_record(json))
     }
 
     /// Takes events that were listed (a JSON array), not streamed.
@@ -281,11 +308,11 @@ impl CoreTurn {
         self.point(&taken.0, &taken.1)
     }
 
-    /// Takes what changed in the index: a JSON document, or nothing. Appended text lies at
+    /// Takes what changed in the index: a JSON document, empty if nothing did. Appended text lies at
     /// `changeRecords`.
     #[wasm_bindgen(js_name = takeChanges)]
-    pub fn take_changes(&self) -> Option<String> {
-        self.reader.borrow_mut().take_changes(&mut self.changes.borrow_mut())
+    pub fn take_changes(&self) -> String {
+        self.reader.borrow_mut().take_changes(&mut self.changes.borrow_mut()).unwrap_or_default()
     }
 
     /// The address of the header of the records that belong to the changes taken last.

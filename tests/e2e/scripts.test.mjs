@@ -214,13 +214,15 @@ test("a sub-agent that asks is answered in its own thread", async () => {
 
 test("mcp-auth: after the sign-in a turn without input goes on", async () => {
   const page = await openKit(world);
-  const { action, text, origin } = await page.evaluate(async () => {
+  const { action, left, text, origin } = await page.evaluate(async () => {
     const session = await kit.session();
     const { turn } = await kit.play(session, "mcp-auth");
+    const [action] = turn.snapshot().required_actions;
     const second = await kit.play(session, undefined);
-    return { action: turn.snapshot().required_actions[0], text: kit.text(second.turn), origin: location.origin };
+    return { action, left: turn.snapshot().required_actions.length, text: kit.text(second.turn), origin: location.origin };
   });
   assert.equal(action.type, "mcp.auth_required");
+  assert.equal(left, 0, "nothing waits once the next turn has gone on");
   assert.deepEqual([action.server.id, action.server.auth_url], ["mcp-calendar", `${origin}/authorize/calendar`]);
   assert.match(text, /10:00 to 14:00/);
 });

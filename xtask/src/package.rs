@@ -2,6 +2,7 @@
 //! since its last good run is skipped.
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -54,7 +55,18 @@ fn compile(project: &Project) -> Result<()> {
     run(cargo()
         .args(["build", "--quiet", "--release", "--lib", "--package", "turnwire"])
         .args(["--target", rust::WASM_TARGET, "--features", "module"])
+        .arg("--config")
+        .arg(format!("target.{}.rustflags={}", rust::WASM_TARGET, flags(project)?))
         .current_dir(project.root()))
+}
+
+/// Flags of the compiler, as a TOML list: the module, which holds the places where it could panic, names
+/// files as they are called in their crate, and no directory of this machine.
+fn flags(project: &Project) -> Result<String> {
+    let mut directories = rust::package_sources()?;
+    directories.push(rust::sysroot(project)?.join("lib/rustlib/src/rust/library"));
+    let remap = |directory: &PathBuf| format!("--remap-path-prefix={}=", directory.join("").display());
+    serde_json::to_string(&directories.iter().map(remap).collect::<Vec<_>>()).context("paths are text")
 }
 
 /// The bindings, then the optimised module and its inlined form, all in `pkg/core/`.
@@ -86,7 +98,7 @@ fn bind_and_optimise(project: &Project) -> Result<bool> {
         .args(["--target", "web", "--omit-default-module-path", "--out-name", "core", "--out-dir"])
         .arg(&core)
         .arg(&module))?;
-    begin("core: making the module small (wasm-opt -Oz), compiling it as a check, inlining it");
+    begin("core: making the module small (binaryen), compiling it as a check, inlining it");
     run(Command::new("node").args(["build.mjs", "core"]).current_dir(&pkg))?;
     stamp.keep()?;
     Ok(true)

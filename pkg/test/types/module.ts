@@ -1,6 +1,6 @@
 // The public types as a page's compiler sees them: this file only has to compile, and each
 // `@ts-expect-error` has to be an error. It imports the package by its name, through its exports.
-import { connect, TurnwireError } from "turnwire";
+import { connect, isEventDelta, mergeEventDelta, ModelMessageBuilder, TurnwireError } from "turnwire";
 import type {
   Client,
   ErrorCode,
@@ -96,6 +96,31 @@ export function snapshots(turn: Turn, snapshot: TurnSnapshot): void {
   messages[0]!.content = "";
   // @ts-expect-error There is no such event.
   turn.on("no.such.event", () => {});
+}
+
+/** Those who keep their own state need no casts. */
+export async function byHand(turn: Turn): Promise<string> {
+  const events = new Map<string, StreamEvent>();
+  const builder = new ModelMessageBuilder();
+  for await (const event of turn.stream()) {
+    if (isEventDelta(event)) {
+      const base = events.get(event.id);
+      if (base) events.set(event.id, mergeEventDelta(base, event));
+      builder.add(event);
+    } else if (event.type !== "unknown") {
+      events.set(event.id, event);
+    }
+  }
+  return builder.buildAndReset().finish_reason;
+}
+
+/** The same with a switch. */
+export function merged(messages: Map<string, StreamEvent & { type: "model.message" }>, event: StreamEvent): void {
+  if (event.type === "model.message") messages.set(event.id, event);
+  if (event.type !== "model.message.delta") return;
+  const base = messages.get(event.id);
+  if (base) holds<Same<ReturnType<typeof mergeEventDelta<typeof base>>, typeof base>>();
+  if (base) mergeEventDelta(base, event).tool_calls?.map((call) => call?.function.name);
 }
 
 export async function misuse(session: Session): Promise<void> {

@@ -53,8 +53,8 @@ fn list<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<
     let token = token.filter(|token| token.as_str().is_some_and(|token| !token.is_empty()));
     let next = token.filter(|_| !items.is_empty()).cloned().unwrap_or_default();
     let mut page = Object::new();
-    page.insert("items", items);
-    page.insert("next", next);
+    page.set("items", items.into());
+    page.set("next", next);
     Ok(Value::Object(page))
 }
 

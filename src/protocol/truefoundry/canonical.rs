@@ -33,11 +33,11 @@ pub(super) fn event(json: Value<'_>) -> Object<'_> {
 
 fn unknown(wire_type: Option<String>, raw: Value<'_>, problem: Option<String>) -> Object<'_> {
     let mut event = Object::new();
-    event.insert("type", "unknown");
-    event.insert("wire_type", wire_type.map_or(Value::Null, Value::from));
-    event.insert("raw", raw);
+    event.set("type", "unknown".into());
+    event.set("wire_type", wire_type.map_or(Value::Null, Value::from));
+    event.set("raw", raw);
     if let Some(problem) = problem {
-        event.insert("problem", problem);
+        event.set("problem", problem.into());
     }
     event
 }

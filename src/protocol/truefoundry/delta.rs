@@ -7,7 +7,7 @@
 //! to the next; both must agree with the general reader, and a property test says so.
 
 use crate::event::{TextDelta, TextField};
-use crate::json::{RawStr, Scanner};
+use crate::json::{RawStr, Scanner, parse_u64};
 
 use super::schema::MAX_TOOL_CALLS;
 
@@ -27,22 +27,20 @@ pub(super) struct DeltaReader {
 impl DeltaReader {
     /// Reads `data` if it is a delta with exactly one piece of text and nothing else of note.
     pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<TextDelta<'a>> {
-        let (created_at, text) = match self.matching(data) {
-            Some(variables) => variables,
-            None => {
-                let found = scan(data)?;
-                self.learn(data, &found);
-                (found.created_at.map(RawStr::raw), found.text)
-            }
+        let (created_at, text) = if let Some(variables) = self.matching(data) {
+            variables
+        } else {
+            let found = scan(data)?;
+            self.learn(data, &found);
+            (found.created_at.map(RawStr::raw), found.text)
         };
         let template = self.templates.get(self.recent)?;
-        let text = match text.plain() {
-            Some(plain) => plain,
-            None => {
-                self.text.clear();
-                text.unescape_into(&mut self.text);
-                &self.text
-            }
+        let text = if let Some(plain) = text.plain() {
+            plain
+        } else {
+            self.text.clear();
+            text.unescape_into(&mut self.text);
+            &self.text
         };
         Some(TextDelta {
             id: &template.id,
@@ -95,7 +93,7 @@ struct Template {
 }
 
 /// Which variable strings there are, in their order.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Text,
     TextTime,
@@ -121,12 +119,11 @@ impl Template {
     fn read<'a>(&self, data: &'a str) -> Option<(Option<&'a str>, RawStr<'a>)> {
         let rest = data.strip_prefix(&*self.head)?;
         let (first, rest) = variable(rest)?;
-        let (second, rest) = match self.order {
-            Order::Text => (None, rest),
-            _ => {
-                let (second, rest) = variable(rest.strip_prefix(&*self.middle)?)?;
-                (Some(second), rest)
-            }
+        let (second, rest) = if self.order == Order::Text {
+            (None, rest)
+        } else {
+            let (second, rest) = variable(rest.strip_prefix(&*self.middle)?)?;
+            (Some(second), rest)
         };
         if rest != self.tail {
             return None;
@@ -278,7 +275,7 @@ fn tool_calls<'a>(scanner: &mut Scanner<'a>) -> Option<(TextField, Placed<'a>)> 
     let mut first_key = true;
     while let Some(key) = scanner.next_key(&mut first_key).ok()? {
         match key.plain()? {
-            "index" => once(&mut index, scanner.number().ok()?.parse().ok()?)?,
+            "index" => once(&mut index, parse_u64(scanner.number().ok()?.as_bytes())?)?,
             "function" => once(&mut arguments, function(scanner)?)?,
             _ => return None,
         }
@@ -286,7 +283,7 @@ fn tool_calls<'a>(scanner: &mut Scanner<'a>) -> Option<(TextField, Placed<'a>)> 
     if scanner.next_element(&mut first).ok()? {
         return None;
     }
-    let index = index.filter(|index| *index < MAX_TOOL_CALLS)?;
+    let index = u32::try_from(index?).ok().filter(|index| *index < MAX_TOOL_CALLS)?;
     Some((TextField::Arguments(index), arguments?))
 }
 

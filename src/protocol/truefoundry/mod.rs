@@ -15,7 +15,7 @@ mod tests;
 
 use crate::error::Result;
 use crate::event::EventRef;
-use crate::json::{Object, Value};
+use crate::json::{Object, Value, parse_u64};
 use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request};
 use crate::sse::Frame;
 
@@ -91,5 +91,5 @@ impl EventDecoder for TurnDecoder {
 fn sequence_number(frame: &Frame<'_>) -> u64 {
     const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
     let id = frame.id.filter(|_| frame.has_own_id);
-    id.and_then(|id| id.parse().ok()).filter(|number| *number <= MAX_SAFE_INTEGER).unwrap_or(0)
+    id.and_then(|id| parse_u64(id.as_bytes())).filter(|number| *number <= MAX_SAFE_INTEGER).unwrap_or(0)
 }

@@ -1,12 +1,13 @@
 //! The route maps: which request each call is, in both dialects (protocol note, sections 1.2 and 7).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value};
+use crate::json::{Object, Value, write_hex};
 use crate::protocol::{Call, Method, Request};
 
 use super::Dialect;
 
 /// One request. `{name}` in the path is replaced by the parameter of that name.
+#[derive(Clone, Copy)]
 struct Route {
     method: Method,
     path: &'static str,
@@ -129,7 +130,7 @@ pub(super) fn request(dialect: Dialect, call: Call, params: Object<'_>) -> Resul
     }
     // The stream is asked for in the body, never by `Accept` (section 1.1).
     if matches!(call, Call::CreateTurnStream | Call::CreateTurn) {
-        wire.insert("stream", call.streams());
+        wire.set("stream", call.streams().into());
     }
     // Where a list begins that names no beginning: the gateway's own default is half an hour ago.
     let window_start = wire.remove(WINDOW_START).filter(|_| !wire.contains("start_timestamp"));
@@ -164,13 +165,13 @@ fn as_sibling(call: Call, params: &mut Object<'_>) {
             let (name, spec) = (params.remove("agent_name"), params.remove("agent_spec"));
             let mut agent = Object::new();
             if let Some(spec) = spec {
-                agent.insert("spec", spec);
+                agent.set("spec", spec);
             } else if let Some(name) = name {
-                agent.insert("name", name);
+                agent.set("name", name);
             } else {
                 return;
             }
-            params.insert("agent", agent);
+            params.set("agent", agent.into());
         }
         _ => {}
     }
@@ -194,24 +195,26 @@ fn check(route: &Route, params: &Object<'_>) -> Result<()> {
 
 fn path(route: &Route, params: &Object<'_>) -> Result<String> {
     let mut path = String::new();
-    for (is_name, piece) in pieces(route.path) {
-        if !is_name {
-            path.push_str(piece);
-            continue;
-        }
-        let id = params.text(piece);
+    let mut rest = route.path;
+    while let Some((fixed, name, tail)) = split_at_name(rest) {
+        path.push_str(fixed);
+        let id = params.text(name);
         // `.` and `..` would be resolved away by URL parsers, even when percent-encoded.
         if matches!(id, "" | "." | "..") {
-            return Err(option_error(piece, " must be the id of something that exists"));
+            return Err(option_error(name, " must be the id of something that exists"));
         }
         percent_encode(id, &mut path);
+        rest = tail;
     }
+    path.push_str(rest);
     Ok(path)
 }
 
-/// The pieces of a path, and whether each stood between braces, as every second one does.
-fn pieces(path: &'static str) -> impl Iterator<Item = (bool, &'static str)> {
-    path.split(|character| matches!(character, '{' | '}')).enumerate().map(|(at, piece)| (at % 2 == 1, piece))
+/// What stands before the first name between braces, the name, and what follows it.
+fn split_at_name(path: &str) -> Option<(&str, &str, &str)> {
+    let find = |brace| path.bytes().position(|byte| byte == brace);
+    let (start, end) = (find(b'{')?, find(b'}')?);
+    Some((path.get(..start)?, path.get(start + 1..end)?, path.get(end + 1..)?))
 }
 
 fn add_query(route: &Route, params: &Object<'_>, path: &mut String) {
@@ -235,10 +238,10 @@ fn body(names: &[&'static str], params: &mut Object<'_>) -> String {
     let mut body = Object::new();
     for name in names {
         if let Some(value) = params.remove(name) {
-            body.insert(*name, value);
+            body.set(name, value);
         }
     }
-    Value::Object(body).to_json()
+    body.to_json()
 }
 
 fn headers(call: Call, route: &Route, metadata: Option<Value<'_>>) -> Vec<(&'static str, String)> {
@@ -265,17 +268,15 @@ fn ascii_json(json: &str) -> String {
             Ok(byte) if byte.is_ascii() => ascii.push(char::from(byte)),
             _ => {
                 ascii.push_str("\\u");
-                for shift in [12, 8, 4, 0] {
-                    ascii.push(char::from(HEX[usize::from(unit >> shift & 15)]));
-                }
+                write_hex(&mut ascii, unit, 4, b'a');
             }
         }
     }
     ascii
 }
 
-fn in_path(path: &'static str, name: &str) -> bool {
-    pieces(path).any(|(is_name, piece)| is_name && piece == name)
+fn in_path(path: &str, name: &str) -> bool {
+    split_at_name(path).is_some_and(|(_, first, tail)| first == name || in_path(tail, name))
 }
 
 /// `pageToken` → `page_token`. Wire names stay as they are.
@@ -304,8 +305,6 @@ fn option_error(wire: &str, problem: &str) -> Error {
     Error::of(ErrorCode::InvalidOption, &["`", &name, "`", problem])
 }
 
-const HEX: &[u8; 16] = b"0123456789ABCDEF";
-
 /// Encodes all but the unreserved characters of RFC 3986.
 fn percent_encode(text: &str, out: &mut String) {
     for byte in text.bytes() {
@@ -313,8 +312,7 @@ fn percent_encode(text: &str, out: &mut String) {
             out.push(char::from(byte));
         } else {
             out.push('%');
-            out.push(char::from(HEX[usize::from(byte >> 4)]));
-            out.push(char::from(HEX[usize::from(byte & 15)]));
+            write_hex(out, u16::from(byte), 2, b'A');
         }
     }
 }

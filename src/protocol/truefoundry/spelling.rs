@@ -65,10 +65,10 @@ fn thread_done(event: &mut Object<'_>) {
         let mut state = Object::new();
         for (flat, nested) in [("status", "status"), ("output", "output"), ("message", "error")] {
             if let Some(value) = event.get(flat) {
-                state.insert(nested, value.clone());
+                state.set(nested, value.clone());
             }
         }
-        event.insert("state", state);
+        event.set("state", state.into());
     }
 }
 
@@ -109,7 +109,7 @@ fn turn_created(event: &mut Object<'_>) {
     created_by(event);
     input(event);
     let mut running = Object::new();
-    running.insert("status", "running");
+    running.set("status", "running".into());
     default(event, "state", running.into());
 }
 
@@ -133,9 +133,9 @@ fn file_part(part: &mut Object<'_>) {
         }
     } else if let (Some(name), Some(data)) = (part.get("name").cloned(), part.get("data").cloned()) {
         let mut file = Object::new();
-        file.insert("filename", name);
-        file.insert("file_data", data);
-        part.insert("file", file);
+        file.set("filename", name);
+        file.set("file_data", data);
+        part.set("file", file.into());
     }
 }
 
@@ -167,8 +167,8 @@ fn ended_unknown(state: &mut Object<'_>, reason: &'static str) {
     }
     let message = sentence(&["it ended with the unknown status `", &status, "`"]);
     default(state, reason, message.into());
-    state.insert("wire_status", status);
-    state.insert("status", "error");
+    state.set("wire_status", status.into());
+    state.set("status", "error".into());
 }
 
 /// Completes the state of a turn.
@@ -204,7 +204,7 @@ fn both(owner: &mut Object<'_>, one: &'static str, other: &'static str) {
 
 pub(super) fn default<'a>(owner: &mut Object<'a>, name: &'static str, value: Value<'a>) {
     if owner.get(name).is_none_or(Value::is_null) {
-        owner.insert(name, value);
+        owner.set(name, value);
     }
 }
 

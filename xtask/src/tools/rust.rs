@@ -1,7 +1,8 @@
 //! Rust tools: the wasm target of the toolchain, and programs from crates.io.
 
+use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -16,8 +17,7 @@ pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 /// Adds the wasm target to the toolchain when it is missing. `rust-toolchain.toml` names it, but
 /// rustup does not act on that where its automatic installation is switched off.
 pub(crate) fn ensure_wasm_target(project: &Project) -> Result<()> {
-    let sysroot = capture(Command::new("rustc").args(["--print", "sysroot"]).current_dir(project.root()))?;
-    if Path::new(sysroot.trim()).join("lib/rustlib").join(WASM_TARGET).is_dir() {
+    if sysroot(project)?.join("lib/rustlib").join(WASM_TARGET).is_dir() {
         return Ok(());
     }
     begin(&format!("toolchain: adding the target {WASM_TARGET}, which the browser core is built for"));
@@ -29,6 +29,23 @@ pub(crate) fn ensure_wasm_target(project: &Project) -> Result<()> {
             )
         },
     )
+}
+
+/// Where the toolchain of this checkout lies.
+pub(crate) fn sysroot(project: &Project) -> Result<PathBuf> {
+    let path = capture(Command::new("rustc").args(["--print", "sysroot"]).current_dir(project.root()))?;
+    Ok(PathBuf::from(path.trim()))
+}
+
+/// The directories in which cargo keeps the sources of packages, one for each registry.
+pub(crate) fn package_sources() -> Result<Vec<PathBuf>> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    let sources = home.context("there is no home directory")?.join("registry/src");
+    let Ok(entries) = fs::read_dir(sources) else {
+        return Ok(Vec::new());
+    };
+    entries.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// The directory with `wasm-bindgen` and `wasm-bindgen-test-runner`, of exactly the version that
