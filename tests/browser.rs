@@ -118,7 +118,12 @@ mod core {
 
     /// The frames of events, numbered from 1 on.
     fn frames(events: &[Json]) -> String {
-        events.iter().zip(1..).map(|(event, number)| format!("data: {event}\nid: {number}\n\n")).collect()
+        let frames: Vec<String> = events
+            .iter()
+            .zip(1..)
+            .map(|(event, number)| format!("data: {event}\nid: {number}\n\n"))
+            .collect();
+        frames.concat()
     }
 
     fn created() -> Json {

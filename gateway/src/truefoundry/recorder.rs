@@ -302,7 +302,7 @@ impl Recorder for TurnRecorder {
                 });
             }
             Ending::Failed(message) => {
-                self.close(|completed_at, metrics| TurnState::Error { message, completed_at, metrics })
+                self.close(|completed_at, metrics| TurnState::Error { message, completed_at, metrics });
             }
         }
     }
