@@ -36,7 +36,7 @@ const FEATURES = [
 // message, which nobody would be shown.
 const TRAPS = [
   // What raises a panic, of the core library, of collections and of the allocator; what carries it.
-  /^(?:core|std)::panicking::|PanicPayload>::/,
+  /^(?:core|std)::panicking::|^std::thread::local::panic_|PanicPayload>::/,
   /^(?:core::(?:cell|option|result|slice)|<alloc::vec::).*(?:::panic_|_fail(?:ed)?$)/,
   /^alloc::.*::(?:handle_alloc_error|handle_error|capacity_overflow)$/,
   // What prints it.
@@ -57,18 +57,6 @@ const ALPHABET = Array.from({ length: 93 }, (_, at) => String.fromCharCode(32 + 
 // These, which come after all others, open a symbol of two characters. `load.ts` knows them as well.
 const OPENERS = ["}", "~"];
 
-// What the bundles leave out of wasm-bindgen's glue, as patterns and what stands in their place.
-const GLUE_CUTS = [
-  // Nobody is handed an object of the core that they could free; the garbage collector does that.
-  [/^if \(Symbol\.dispose\).*\n/gm, ""],
-  [/^ {4}(?:free|__destroy_into_raw)\(\) \{[^]*?\n {4}\}\n/gm, ""],
-  // Every supported platform has it.
-  [/^if \(!\('encodeInto' in cachedTextEncoder\)\) \{[^]*?\n\}\n/m, ""],
-  // `load.ts` always passes a compiled module.
-  [/^ {4}if \(module !== undefined\) \{[^]*?\n {4}\}\n\n/m, "    ({ module } = module);\n"],
-  [/^ {4}if \(!\(module instanceof WebAssembly\.Module\)\) \{[^]*?\n {4}\}\n/m, ""],
-];
-
 // A relative import in a declaration.
 const RELATIVE = /(?<=["'])\.\/([^"']+)\.js(?=["'])/g;
 
@@ -85,7 +73,10 @@ async function core() {
   writeFileSync(raw, prune(readFileSync(wasm)));
   optimise(wasm, "--strip-producers", "--strip-target-features");
   const bytes = readFileSync(wasm);
-  await WebAssembly.compile(bytes);
+  const imports = WebAssembly.Module.imports(await WebAssembly.compile(bytes));
+  if (imports.length > 0) {
+    throw new Error(`the core must need nothing of JavaScript, but imports ${imports.map(({ name }) => name)}`);
+  }
   const { key, text } = inlined(bytes);
   writeFileSync(join(root, "core", "inline.js"), `export const key = "${key}";\nexport const text = "${text}";\n`);
   writeFileSync(
@@ -140,6 +131,11 @@ function prune(bytes) {
       module.addFunction(name, params, results, [], module.unreachable());
     }
   }
+  // wasm-bindgen's own, for JavaScript values in the core; there are none.
+  for (let at = module.getNumExports() - 1; at >= 0; at -= 1) {
+    const { name } = binaryen.getExportInfo(module.getExportByIndex(at));
+    if (name.startsWith("__")) module.removeExport(name);
+  }
   return module.emitBinary();
 }
 
@@ -151,7 +147,7 @@ function prune(bytes) {
 function optimise(output, ...flags) {
   const optimiser = join(root, "node_modules", "binaryen", "bin", "wasm-opt");
   const features = ["--mvp-features", ...FEATURES.map(({ flag }) => flag)];
-  const size = ["-Oz", "--converge", "--one-caller-inline-max-function-size=15"];
+  const size = ["-Oz", "--converge", "--one-caller-inline-max-function-size=15", "--skip-pass=local-cse"];
   node(optimiser, ...size, ...flags, ...features, raw, "-o", output);
 }
 
@@ -201,7 +197,7 @@ async function bundle(entry, format) {
     sourcemap: true,
     external: ["./core.wasm"],
     logLevel: "warning",
-    plugins: [keepClassNames, trimGlue],
+    plugins: [keepClassNames],
   });
   dropInlinedModule(join(root, `${file}.map`));
 }
@@ -213,28 +209,15 @@ async function bundle(entry, format) {
 const keepClassNames = {
   name: "keep-class-names",
   setup({ onLoad }) {
+    const api = readFileSync(join(root, "src", "api.ts"), "utf8");
+    const isPublic = (name) => new RegExp(`\\b${name}\\b`).test(api);
     onLoad({ filter: /[\\/]src[\\/].+\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
       const classes = source.matchAll(/^export (?:abstract )?class (\w+)/gm);
-      const names = [...classes].map(([, name]) => `Object.defineProperty(${name},"name",{value:"${name}"});`);
+      const names = [...classes]
+        .filter(([, name]) => isPublic(name))
+        .map(([, name]) => `Object.defineProperty(${name},"name",{value:"${name}"});`);
       return { contents: source + names.join(""), loader: "ts" };
-    });
-  },
-};
-
-/** Applies `GLUE_CUTS`. Other versions of wasm-bindgen may write other glue: that stops the build here. */
-const trimGlue = {
-  name: "trim-glue",
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]core[\\/]core\.js$/ }, ({ path }) => {
-      let glue = readFileSync(path, "utf8");
-      for (const [pattern, replacement] of GLUE_CUTS) {
-        if (glue.search(pattern) < 0) {
-          throw new Error(`the glue of the core has nothing like ${pattern}: correct GLUE_CUTS in build.mjs`);
-        }
-        glue = glue.replace(pattern, replacement);
-      }
-      return { contents: glue, loader: "js" };
     });
   },
 };

@@ -83,23 +83,108 @@ mod core {
     use serde_json::{Value as Json, json};
     use turnwire::delivery::{EVENT_STRIDE, kind};
     use turnwire::protocol::Call;
-    use turnwire::web::{CoreClient, CoreSession, CoreTurn};
+    use turnwire::web::exports;
     use wasm_bindgen::JsCast;
 
     use super::wasm_bindgen_test;
 
     const FRAME_LIMIT: u32 = 8 * 1024 * 1024;
 
-    fn client() -> CoreClient {
-        CoreClient::new(false, FRAME_LIMIT)
+    fn memory() -> js_sys::ArrayBuffer {
+        let memory: WebAssembly::Memory = wasm_bindgen::memory().unchecked_into();
+        memory.buffer().unchecked_into()
     }
 
-    fn session() -> CoreSession {
-        client().session("s1".to_owned())
+    /// Writes what the next call takes.
+    fn pass(bytes: &[u8]) {
+        let len = u32::try_from(bytes.len()).expect("little is passed");
+        let address = exports::room(len);
+        Uint8Array::new_with_byte_offset_and_length(&memory(), address, len).copy_from(bytes);
     }
 
-    fn turn() -> CoreTurn {
-        let turn = session().turn(String::new(), false);
+    /// Reads the text that a call gave.
+    fn given(header: u32) -> String {
+        let header = Uint32Array::new_with_byte_offset_and_length(&memory(), header, 2).to_vec();
+        let text = Uint8Array::new_with_byte_offset_and_length(&memory(), header[0], header[1]).to_vec();
+        String::from_utf8(text).expect("the core gives UTF-8")
+    }
+
+    /// A server of either dialect.
+    struct Client {
+        is_sibling: bool,
+    }
+
+    impl Client {
+        fn request(&self, call: u8, params: &str) -> String {
+            pass(params.as_bytes());
+            given(exports::request(self.is_sibling, call))
+        }
+
+        fn answer(&self, call: u8, status: u16, content_type: &str, body: &str) -> String {
+            pass(["", content_type, body].join("\0").as_bytes());
+            given(exports::answer(self.is_sibling, call, status))
+        }
+    }
+
+    struct Session(u32);
+
+    impl Session {
+        fn turn(&self) -> Turn {
+            pass(b"");
+            Turn(exports::turn_open(self.0, false))
+        }
+    }
+
+    struct Turn(u32);
+
+    impl Turn {
+        fn take_input(&self, json: &str) -> String {
+            pass(json.as_bytes());
+            given(exports::turn_take_input(self.0))
+        }
+
+        fn begin_stream(&self) -> String {
+            given(exports::turn_begin_stream(self.0, 0.0))
+        }
+
+        fn push(&self, bytes: &[u8]) -> bool {
+            pass(bytes);
+            exports::turn_push(self.0)
+        }
+
+        fn failure(&self) -> String {
+            given(exports::turn_failure(self.0))
+        }
+
+        fn end(&self) -> String {
+            pass(b"\0");
+            given(exports::turn_end(self.0, 0))
+        }
+
+        fn facts(&self) -> String {
+            given(exports::turn_facts(self.0))
+        }
+
+        fn events(&self) -> u32 {
+            exports::turn_events(self.0)
+        }
+
+        fn take_changes(&self) -> String {
+            given(exports::turn_take_changes(self.0))
+        }
+    }
+
+    fn client() -> Client {
+        Client { is_sibling: false }
+    }
+
+    fn session() -> Session {
+        pass(b"s1");
+        Session(exports::session_open(false, FRAME_LIMIT))
+    }
+
+    fn turn() -> Turn {
+        let turn = session().turn();
         assert_eq!(
             parsed(&turn.take_input("\"Hello\"")),
             json!([{"type": "user.message", "content": "Hello"}])
@@ -150,8 +235,7 @@ mod core {
     }
 
     fn lent(header: u32) -> Lent {
-        let memory: WebAssembly::Memory = wasm_bindgen::memory().unchecked_into();
-        let buffer = memory.buffer();
+        let buffer = memory();
         let words = |at, length| Uint32Array::new_with_byte_offset_and_length(&buffer, at, length).to_vec();
         let bytes = |at, length| Uint8Array::new_with_byte_offset_and_length(&buffer, at, length).to_vec();
         let header = words(header, 6);
@@ -188,7 +272,7 @@ mod core {
         assert_eq!(request["headers"]["content-type"], "application/json");
         assert_eq!(parsed(request["body"].as_str().expect("a body")), json!({"agent_name": "support bot"}));
 
-        let sibling = CoreClient::new(true, FRAME_LIMIT);
+        let sibling = Client { is_sibling: true };
         let request = sibling.request(Call::GetSession as u8, r#"{"sessionId":"a/b"}"#);
         assert_eq!(parsed(&request)["path"], "api/v1/sessions/a%2Fb");
     }
@@ -201,15 +285,14 @@ mod core {
         assert_eq!(code(create, "{}"), "invalid_option");
         assert_eq!(code(create, "5"), "invalid_option");
         assert_eq!(code(200, "{}"), "unsupported");
-        let sibling = CoreClient::new(true, FRAME_LIMIT);
+        let sibling = Client { is_sibling: true };
         assert_eq!(refused(&sibling.request(Call::SearchSessions as u8, "{}"))["code"], "unsupported");
     }
 
     #[wasm_bindgen_test]
     fn answers_are_read_or_reported_with_status_and_body() {
-        let answer = |status, body: &str| {
-            client().answer(Call::GetSession as u8, status, "", "application/json", body)
-        };
+        let answer =
+            |status, body: &str| client().answer(Call::GetSession as u8, status, "application/json", body);
         let session = parsed(&answer(200, r#"{"data":{"id":"s1"}}"#));
         assert_eq!((&session["id"], &session["type"]), (&json!("s1"), &json!("session")));
         let body = r#"{"error":{"message":"gone"}}"#;
@@ -224,20 +307,20 @@ mod core {
     #[wasm_bindgen_test]
     fn inputs_are_checked_before_anything_is_sent() {
         let session = session();
-        let error = |input: &str| refused(&session.turn(String::new(), false).take_input(input));
+        let error = |input: &str| refused(&session.turn().take_input(input));
         let mixed = error(r#"[{"type":"user.message","content":"x"},5]"#);
         assert_eq!(mixed["code"], "invalid_input");
         assert!(mixed["message"].as_str().is_some_and(|message| message.starts_with("input[1]")));
         assert_eq!(error("{")["code"], "invalid_input");
-        session.mark_cancelled();
+        exports::session_cancelled(session.0);
         assert_eq!(error("\"Hello\"")["code"], "session_cancelled");
     }
 
     #[wasm_bindgen_test]
     fn bytes_become_records_and_facts() {
         let turn = turn();
-        turn.set_wants_events(true);
-        let plan = parsed(&turn.begin_stream(0.0));
+        exports::turn_set_wants_events(turn.0, true);
+        let plan = parsed(&turn.begin_stream());
         assert_eq!(plan["call"], json!(Call::CreateTurnStream as u8));
         assert_eq!(plan["params"]["session_id"], "s1");
         let bytes = frames(&[created(), text("Hel"), text("lo é🎉"), json!({"type": "brand.new"})]);
@@ -269,7 +352,7 @@ mod core {
     #[wasm_bindgen_test]
     fn changes_are_taken_once() {
         let turn = turn();
-        parsed(&turn.begin_stream(0.0));
+        parsed(&turn.begin_stream());
         assert!(!turn.take_changes().is_empty(), "everything is new at first");
         assert!(turn.take_changes().is_empty());
         assert!(turn.push(frames(&[created(), text("Hel"), text("lo")]).as_bytes()));
@@ -279,19 +362,19 @@ mod core {
             (&changes["messages"][0]["id"], &changes["messages"][0]["slot"]),
             (&json!("m1"), &json!(0))
         );
-        assert_eq!(lent(turn.change_records()).ascii, b"Hello");
+        assert_eq!(lent(exports::turn_change_records(turn.0)).ascii, b"Hello");
         assert!(turn.take_changes().is_empty());
     }
 
     #[wasm_bindgen_test]
     fn a_broken_stream_is_resumed_after_its_last_event() {
         let turn = turn();
-        parsed(&turn.begin_stream(0.0));
+        parsed(&turn.begin_stream());
         assert!(turn.push(frames(&[created(), text("Hel")]).as_bytes()));
-        assert_eq!(refused(&turn.end("", "", 0))["code"], "incomplete");
-        let plan = parsed(&turn.begin_stream(0.0));
+        assert_eq!(refused(&turn.end())["code"], "incomplete");
+        let plan = parsed(&turn.begin_stream());
         assert_eq!(plan["call"], json!(Call::SubscribeTurn as u8));
         assert_eq!(plan["params"], json!({"session_id": "s1", "turn_id": "t1", "after_sequence_number": 2}));
-        assert_eq!(refused(&turn.begin_stream(0.0))["code"], "turn_already_streamed");
+        assert_eq!(refused(&turn.begin_stream())["code"], "turn_already_streamed");
     }
 }

@@ -1,5 +1,5 @@
 // `connect`, and what a server offers: agents and their sessions.
-import { CoreClient } from "../core/core.js";
+import { CoreClient } from "./boundary.js";
 import { ProtocolError } from "./errors.js";
 import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
@@ -15,11 +15,11 @@ import { type CallName, Transport } from "./transport.js";
  * core cannot start.
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
-  const { memory } = await load();
+  const exports = await load();
   const { baseUrl, protocol, maxFrameBytes } = checked(options);
-  const core = new CoreClient(protocol === "trueforge", maxFrameBytes);
+  const core = new CoreClient(exports, protocol === "trueforge", maxFrameBytes);
   const transport = new Transport(core, baseUrl, options);
-  return new Client({ core, memory, transport }, protocol, baseUrl);
+  return new Client({ core, memory: exports.memory, transport }, protocol, baseUrl);
 }
 
 /** A server. */

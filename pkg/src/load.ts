@@ -2,17 +2,14 @@
 //
 // Each entry of the package calls `provide` with its own way to the compiled module (inlined in the
 // JavaScript, given by the page, or compiled by the platform); everything else only calls `load`.
-import { initSync, type InitOutput } from "../core/core.js";
+import type { Exports } from "./boundary.js";
 import { TurnwireError } from "./errors.js";
-
-/** The exports of the running core, its `memory` among them. */
-export type Core = InitOutput;
 
 /** A way to the compiled module. */
 export type ModuleSource = () => WebAssembly.Module | Promise<WebAssembly.Module>;
 
 let source: ModuleSource | undefined;
-let loading: Promise<Core> | undefined;
+let loading: Promise<Exports> | undefined;
 
 /** Names the source of the module; the next `load` that has to start the core uses it. */
 export function provide(next: ModuleSource): void {
@@ -26,7 +23,7 @@ export function provide(next: ModuleSource): void {
  * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform),
  * `wasm_unsupported`, `wasm_missing` (no source provided yet) or `wasm_failed`.
  */
-export function load(): Promise<Core> {
+export function load(): Promise<Exports> {
   loading ??= start().catch((cause: unknown) => {
     loading = undefined;
     throw startFailure(cause);
@@ -34,14 +31,15 @@ export function load(): Promise<Core> {
   return loading;
 }
 
-async function start(): Promise<Core> {
+async function start(): Promise<Exports> {
   if (source === undefined) {
     throw new TurnwireError(
       "wasm_missing",
       "The WebAssembly core has no source yet: call init(module) of turnwire/slim first.",
     );
   }
-  return initSync({ module: await source() });
+  // The core needs nothing of JavaScript: without imports there is no glue to load.
+  return new WebAssembly.Instance(await source()).exports as unknown as Exports;
 }
 
 /** Compiles a module that travels as text. `key` holds the symbols of all bytes, from 0 on. */

@@ -1,5 +1,5 @@
 // A session: a conversation with an agent, turn by turn.
-import type { CoreClient, CoreSession } from "../core/core.js";
+import type { CoreClient, CoreSession } from "./boundary.js";
 import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";

@@ -1,5 +1,5 @@
 // What a page shows of a turn: an immutable picture, made anew only where something changed.
-import type { CoreTurn } from "../core/core.js";
+import type { CoreTurn } from "./boundary.js";
 import { lend } from "./delivery.js";
 import type { TurnwireError } from "./errors.js";
 import type { AgentInfo, McpServer, McpServerAuth, ParentCall, ToolInfo, TurnInputItem, TurnState, Usage } from "./events.js";

@@ -1,5 +1,5 @@
 // Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
-import type { CoreClient } from "../core/core.js";
+import type { CoreClient } from "./boundary.js";
 import type { ConnectOptions } from "./options.js";
 import { AbortError, adopting, ConnectionError, InputError } from "./errors.js";
 

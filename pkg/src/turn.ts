@@ -1,5 +1,5 @@
 // A turn: one request to the agent and everything that it answers.
-import type { CoreTurn } from "../core/core.js";
+import type { CoreTurn } from "./boundary.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { adopting, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";

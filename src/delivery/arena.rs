@@ -32,7 +32,7 @@ impl TextArena {
             self.ascii.extend_from_slice(text.as_bytes());
             Span { start, len: units(text.len()), wide: false }
         } else {
-            let (start, len) = (self.wide_units, units(text.encode_utf16().count()));
+            let (start, len) = (self.wide_units, units(utf16_len(text)));
             self.wide.extend_from_slice(text.as_bytes());
             self.wide_units += len;
             Span { start, len, wide: true }
@@ -53,12 +53,20 @@ impl TextArena {
 
     /// Forgets all strings.
     pub fn clear(&mut self) {
-        self.ascii.clear();
-        self.ascii.shrink_to(KEPT_CAPACITY);
-        self.wide.clear();
-        self.wide.shrink_to(KEPT_CAPACITY);
+        for block in [&mut self.ascii, &mut self.wide] {
+            block.clear();
+            if block.capacity() > KEPT_CAPACITY {
+                *block = Vec::new();
+            }
+        }
         self.wide_units = 0;
     }
+}
+
+/// The length in UTF-16 units: one for each character, and one more for those that take four bytes.
+fn utf16_len(text: &str) -> usize {
+    let starts = text.bytes().filter(|byte| byte & 0xC0 != 0x80).count();
+    starts + text.bytes().filter(|byte| *byte >= 0xF0).count()
 }
 
 /// Lengths fit: a wasm memory has no more than 2^32 bytes.

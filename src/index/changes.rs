@@ -116,7 +116,7 @@ impl EventIndex {
         object.str("type", kind).str("thread_id", &action.thread_id).str("tool_call_id", &action.id);
         object.str("name", call.map_or("", MessageCall::display_name));
         object.str("arguments", call.map_or("", MessageCall::arguments));
-        object.raw("tool_info", call.and_then(|call| call.tool_info.as_deref()).unwrap_or("null"));
+        object.raw("tool_info", call.map_or("", |call| &call.tool_info));
         object.end();
     }
 
@@ -150,15 +150,15 @@ impl EventIndex {
     fn write_call(&self, out: &mut String, slot: usize, call: &MessageCall) {
         let mut object = ObjectWriter::new(out);
         object.str("id", &call.id).str("name", call.display_name());
-        object.raw("tool_info", call.tool_info.as_deref().unwrap_or("null"));
+        object.raw("tool_info", &call.tool_info);
         object.str("status", self.call_status(slot, call));
         text_or_null(object.member("thread_id"), call.thread_id.as_deref());
-        object.raw("response", call.response.as_deref().unwrap_or("null"));
+        object.raw("response", &call.response);
         object.end();
     }
 
     fn call_status(&self, slot: usize, call: &MessageCall) -> &'static str {
-        if call.response.is_some() {
+        if call.response().is_some() {
             return "done";
         }
         let waits = |action: &&PendingAction| action.slot == Some(slot) && action.id == call.id;

@@ -58,8 +58,7 @@ impl Message {
         while self.calls.len() <= index {
             self.calls.push(None);
         }
-        self.calls[index]
-            .get_or_insert_with(|| MessageCall { r#type: "function".to_owned(), ..MessageCall::default() })
+        self.calls[index].get_or_insert_with(MessageCall::new)
     }
 
     /// Takes a `model.message`. The first one is the beginning of its message: deltas that came before
@@ -113,9 +112,7 @@ impl Message {
             self.reasoning.push(before.reasoning());
             self.refusal.push(before.refusal());
             replace(&mut self.finish_reason, &before.finish_reason);
-            if before.usage != "null" {
-                self.usage.clone_from(&before.usage);
-            }
+            replace(&mut self.usage, &before.usage);
         }
         for (index, known) in before.calls.iter().enumerate() {
             let Some(known) = known else { continue };
@@ -124,7 +121,7 @@ impl Message {
             if with_text {
                 call.join(known);
             }
-            call.response.clone_from(&known.response);
+            replace(&mut call.response, &known.response);
             call.thread_id.clone_from(&known.thread_id);
         }
     }
@@ -141,7 +138,7 @@ impl MessageCall {
         }
         if let Some(info) = delta.object("tool_info") {
             info.text("name").clone_into(&mut self.tool_name);
-            self.tool_info = Some(info.to_json());
+            self.tool_info = info.to_json();
         }
         if let Some(fields) = delta.object("provider_specific_fields") {
             for (name, value) in fields.iter() {
@@ -155,7 +152,7 @@ impl MessageCall {
         replace(&mut self.id, &early.id);
         replace(&mut self.name, &early.name);
         self.arguments.push(early.arguments());
-        if early.tool_info.is_some() {
+        if !early.tool_info.is_empty() {
             self.tool_name.clone_from(&early.tool_name);
             self.tool_info.clone_from(&early.tool_info);
         }

@@ -4,11 +4,11 @@ use crate::json::ObjectWriter;
 
 use super::named::NamedJson;
 
-/// JSON text that is kept as it came; `null` where there is none.
+/// JSON text that is kept as it came; empty where there is none.
 pub(super) type Json = String;
 
 /// A model message as far as it has come.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Message {
     /// The message's id.
     pub id: String,
@@ -54,7 +54,7 @@ pub(super) struct Marks {
 }
 
 /// A tool call as far as it has come.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct MessageCall {
     /// The call's id; empty until a delta brings it.
     pub id: String,
@@ -67,9 +67,9 @@ pub struct MessageCall {
     pub(super) arguments: Text,
     /// The name in the tool's info, the one to show.
     pub(super) tool_name: String,
-    pub(super) tool_info: Option<Json>,
+    pub(super) tool_info: Json,
     pub(super) provider_fields: NamedJson,
-    pub(super) response: Option<Json>,
+    pub(super) response: Json,
 }
 
 impl Part {
@@ -102,6 +102,20 @@ impl Text {
 }
 
 impl MessageCall {
+    pub(super) fn new() -> Self {
+        Self {
+            id: String::new(),
+            r#type: "function".to_owned(),
+            name: String::new(),
+            thread_id: None,
+            arguments: Text::default(),
+            tool_name: String::new(),
+            tool_info: Json::new(),
+            provider_fields: NamedJson::default(),
+            response: Json::new(),
+        }
+    }
+
     /// The arguments so far: JSON text, complete when the message is.
     #[must_use]
     pub fn arguments(&self) -> &str {
@@ -117,16 +131,28 @@ impl MessageCall {
     /// The `tool.response` that answered it, as JSON.
     #[must_use]
     pub fn response(&self) -> Option<&str> {
-        self.response.as_deref()
+        (!self.response.is_empty()).then_some(&*self.response)
     }
 }
 
 impl Message {
     pub(super) fn new(id: &str, thread: usize) -> Self {
-        let marks = Marks { head: true, ..Marks::default() };
-        let null = || "null".to_owned();
-        let (created_at, name, usage) = (null(), null(), null());
-        Self { id: id.to_owned(), thread, marks, created_at, name, usage, ..Self::default() }
+        // Every field by itself: what takes the rest from a default message is a copy of that in the module.
+        Self {
+            id: id.to_owned(),
+            thread,
+            has_base: false,
+            text: Text::default(),
+            parts: None,
+            reasoning: Text::default(),
+            refusal: Text::default(),
+            calls: Vec::new(),
+            finish_reason: String::new(),
+            created_at: Json::new(),
+            name: Json::new(),
+            usage: Json::new(),
+            marks: Marks { listed: false, head: true, reset: false },
+        }
     }
 
     /// The text of the content, over all its parts.
@@ -204,7 +230,7 @@ fn call_json(call: &MessageCall) -> String {
     object.str("id", &call.id).str("type", &call.r#type);
     let mut function = ObjectWriter::new(object.member("function"));
     function.str("name", &call.name).str("arguments", call.arguments()).end();
-    object.raw("tool_info", call.tool_info.as_deref().unwrap_or("null"));
+    object.raw("tool_info", &call.tool_info);
     let mut fields = ObjectWriter::new(object.member("provider_specific_fields"));
     for (name, value) in call.provider_fields.iter() {
         fields.raw(name, value);

@@ -22,6 +22,7 @@ use crate::event::{EventKind, EventRef, TextDelta, TextField};
 use crate::json::{Object, Value};
 use crate::names::Names;
 
+use message::Json;
 use named::NamedJson;
 
 /// The thread that every turn has.
@@ -36,7 +37,7 @@ pub struct EventIndex {
     pending: Vec<PendingAction>,
     mcp_servers: NamedJson,
     sandbox_id: Option<String>,
-    found_state: Option<Object<'static>>,
+    found_state: Json,
     changes: changes::Changes,
 }
 
@@ -49,7 +50,7 @@ impl Default for EventIndex {
             pending: Vec::new(),
             mcp_servers: NamedJson::default(),
             sandbox_id: None,
-            found_state: None,
+            found_state: Json::new(),
             changes: changes::Changes::new(),
         }
     }
@@ -147,11 +148,12 @@ impl EventIndex {
     /// that are listed next, until changes are taken.
     pub fn turn_found_ended(&mut self, state: &Object<'_>) {
         self.required_by(state);
-        self.found_state = Some(state.clone().into_owned());
+        self.found_state = state.to_json();
     }
 
     pub(super) fn take_found_output(&mut self) {
-        if let Some(state) = self.found_state.take() {
+        let state = std::mem::take(&mut self.found_state);
+        if let Ok(Value::Object(state)) = Value::parse(&state) {
             self.output(&state, |message| !message.has_base || message.finish_reason().is_empty());
         }
     }
@@ -202,7 +204,7 @@ impl EventIndex {
         let json = response.to_json();
         if let Some(slot) = self.newest_call(thread_id, call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
-                call.response = Some(json);
+                call.response = json;
             }
             return self.changes.message(slot, &mut self.messages, true);
         }

@@ -33,13 +33,12 @@ pub enum ThreadStatus {
 
 impl Thread {
     pub(super) fn new(id: &str) -> Self {
-        let null = || "null".to_owned();
         Self {
             id: id.to_owned(),
             status: ThreadStatus::Running,
-            title: null(),
-            parent: null(),
-            agent_info: null(),
+            title: Json::new(),
+            parent: Json::new(),
+            agent_info: Json::new(),
             responses: NamedJson::default(),
         }
     }

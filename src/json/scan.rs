@@ -126,25 +126,19 @@ impl<'a> Scanner<'a> {
     pub fn number(&mut self) -> Result<&'a str, JsonError> {
         self.skip_whitespace();
         let start = self.at;
-        let negative = self.take(b'-');
-        if self.take(b'0') {
-            if let Some(b'0'..=b'9') = self.peek() {
-                return Err(self.error(JsonErrorKind::InvalidNumber));
-            }
-        } else if !self.digits() {
-            let what = if negative { JsonErrorKind::InvalidNumber } else { JsonErrorKind::ExpectedNumber };
-            return Err(self.error(what));
-        }
-        if self.take(b'.') && !self.digits() {
+        let otherwise =
+            if self.take(b'-') { JsonErrorKind::InvalidNumber } else { JsonErrorKind::ExpectedNumber };
+        if !self.take(b'0') {
+            self.digits(otherwise)?;
+        } else if let Some(b'0'..=b'9') = self.peek() {
             return Err(self.error(JsonErrorKind::InvalidNumber));
         }
+        if self.take(b'.') {
+            self.digits(JsonErrorKind::InvalidNumber)?;
+        }
         if self.take(b'e') || self.take(b'E') {
-            if !self.take(b'+') {
-                self.take(b'-');
-            }
-            if !self.digits() {
-                return Err(self.error(JsonErrorKind::InvalidNumber));
-            }
+            let _sign = self.take(b'+') || self.take(b'-');
+            self.digits(JsonErrorKind::InvalidNumber)?;
         }
         Ok(self.since(start))
     }
@@ -285,20 +279,20 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    #[inline(always)]
+    /// Steps over `byte` if it is the next one.
     fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
-    /// Steps over digits; false if there is none.
-    fn digits(&mut self) -> bool {
+    /// Steps over digits, at least one.
+    fn digits(&mut self, otherwise: JsonErrorKind) -> Result<(), JsonError> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
         }
-        self.at > start
+        if self.at > start { Ok(()) } else { Err(self.error(otherwise)) }
     }
 }
 

@@ -101,9 +101,9 @@ impl<'o> ObjectWriter<'o> {
         self.raw(name, "null")
     }
 
-    /// Writes a member whose JSON is given. It is not checked.
+    /// Writes a member whose JSON is given; no text is `null`. It is not checked.
     pub fn raw(&mut self, name: &str, json: &str) -> &mut Self {
-        self.member(name).push_str(json);
+        self.member(name).push_str(if json.is_empty() { "null" } else { json });
         self
     }
 

@@ -194,8 +194,7 @@ impl FrameDecoder {
         if let Some(value) = lent {
             self.data.extend_from_slice(value);
         }
-        carried.clear();
-        carried.shrink_to(KEPT_CAPACITY);
+        empty(carried);
         self.carry(carried, rest)
     }
 
@@ -313,11 +312,17 @@ impl FrameDecoder {
     fn clear_frame(&mut self) {
         self.data_size = 0;
         if !self.data.is_empty() {
-            self.data.clear();
-            self.data.shrink_to(KEPT_CAPACITY);
+            empty(&mut self.data);
         }
         self.event.clear();
         self.has_new_id = false;
+    }
+}
+
+fn empty(buffer: &mut Vec<u8>) {
+    buffer.clear();
+    if buffer.capacity() > KEPT_CAPACITY {
+        *buffer = Vec::new();
     }
 }
 

@@ -48,9 +48,8 @@ impl TurnInput {
         };
         let mut read = Self::default();
         for (at, item) in items.iter_mut().enumerate() {
-            let answer = read_item(item).map_err(|rule| broken(at, rule))?;
-            read.check_company(at, answer.as_ref())?;
-            read.answers.push(answer);
+            read.add(item).map_err(|rule| broken(at, rule))?;
+            read.check_company(at)?;
         }
         if !items.is_empty() {
             read.json = Value::Array(items).to_json();
@@ -64,13 +63,50 @@ impl TurnInput {
         (!self.json.is_empty()).then_some(&*self.json)
     }
 
-    /// What stands before an item must go with it.
-    fn check_company(&self, at: usize, answer: Option<&Answer>) -> Result<()> {
-        if self.answers.first().is_some_and(|first| first.is_some() != answer.is_some()) {
+    /// Checks an item by itself, brings it into the form that servers know, and notes what it answers.
+    fn add(&mut self, item: &mut Value<'_>) -> Result<(), &'static str> {
+        let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
+        let kind = match item.text("type") {
+            "user.message" => {
+                self.answers.push(None);
+                return check_message(item);
+            }
+            "user.tool_approval" => {
+                let verdict = item.object("approval").map_or("", |approval| approval.text("status"));
+                if !matches!(verdict, "allow" | "deny") {
+                    return Err("`approval.status` must be `allow` or `deny`");
+                }
+                PendingKind::Approval
+            }
+            "user.tool_response" => {
+                if item.text("content").is_empty() {
+                    return Err("`content` of a tool response must be a text that is not empty");
+                }
+                PendingKind::Response
+            }
+            _ => {
+                return Err("`type` must be `user.message`, `user.tool_approval` or `user.tool_response`");
+            }
+        };
+        let (thread_id, call_id) = (item.text("thread_id"), item.text("tool_call_id"));
+        if thread_id.is_empty() || call_id.is_empty() {
+            return Err("`thread_id` and `tool_call_id` must name the call that waits");
+        }
+        let (thread_id, call_id) = (thread_id.to_owned(), call_id.to_owned());
+        self.answers.push(Some(Answer { kind, thread_id, call_id }));
+        Ok(())
+    }
+
+    /// The last item must go with those before it.
+    fn check_company(&self, at: usize) -> Result<()> {
+        let Some((last, before)) = self.answers.split_last() else {
+            return Ok(());
+        };
+        if before.first().is_some_and(|first| first.is_some() != last.is_some()) {
             return Err(broken(at, "user messages cannot be mixed with approvals and tool responses"));
         }
-        match answer {
-            Some(answer) if self.answers.iter().flatten().any(|known| known.is_same_call(answer)) => {
+        match last {
+            Some(answer) if before.iter().flatten().any(|known| known.is_same_call(answer)) => {
                 Err(broken(at, &sentence(&["call `", &answer.call_id, "` is answered twice"])))
             }
             _ => Ok(()),
@@ -133,48 +169,19 @@ impl Answer {
     }
 }
 
-/// Checks an item, and brings it into the form that servers know.
-fn read_item(item: &mut Value<'_>) -> Result<Option<Answer>, &'static str> {
-    let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
-    let kind = match item.text("type") {
-        "user.message" => return read_message(item).map(|()| None),
-        "user.tool_approval" => {
-            let verdict = item.object("approval").map_or("", |approval| approval.text("status"));
-            if !matches!(verdict, "allow" | "deny") {
-                return Err("`approval.status` must be `allow` or `deny`");
-            }
-            PendingKind::Approval
-        }
-        "user.tool_response" => {
-            if item.text("content").is_empty() {
-                return Err("`content` of a tool response must be a text that is not empty");
-            }
-            PendingKind::Response
-        }
-        _ => {
-            return Err("`type` must be `user.message`, `user.tool_approval` or `user.tool_response`");
-        }
-    };
-    let (thread_id, call_id) = (item.text("thread_id").to_owned(), item.text("tool_call_id").to_owned());
-    if thread_id.is_empty() || call_id.is_empty() {
-        return Err("`thread_id` and `tool_call_id` must name the call that waits");
-    }
-    Ok(Some(Answer { kind, thread_id, call_id }))
-}
-
-fn read_message(message: &mut Object<'_>) -> Result<(), &'static str> {
+fn check_message(message: &mut Object<'_>) -> Result<(), &'static str> {
     match message.get_mut("content") {
         Some(Value::String(text)) if text.trim_ascii().is_empty() => Err("a user message must say something"),
         Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have a part"),
-        Some(Value::Array(parts)) => parts.iter_mut().try_for_each(read_part),
+        Some(Value::Array(parts)) => parts.iter_mut().try_for_each(check_part),
         _ => Err("`content` must be a text or a list of parts"),
     }
 }
 
 /// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes
 /// one in the servers' (`file` with `name` and `data`; section 3.6).
-fn read_part(part: &mut Value<'_>) -> Result<(), &'static str> {
+fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
     let part = part.as_object_mut().ok_or("a part must be an object with a `type`")?;
     match part.text("type") {
         "text" => part.get("text").and_then(Value::as_str).map(drop).ok_or("a text part must have a `text`"),

@@ -1,35 +1,22 @@
-//! The raw session: what its turns share.
-
-use std::cell::{Cell, RefCell};
-use std::fmt;
-use std::rc::Rc;
-
-use wasm_bindgen::prelude::*;
+//! A session: what its turns share.
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::protocol::truefoundry::TrueFoundry;
 use crate::turn::{Pending, TurnInput};
 
-use super::client::Server;
-use super::turn::CoreTurn;
-
-/// A session. The package's `Session` wraps it.
-#[wasm_bindgen]
-pub struct CoreSession {
-    server: Rc<Server>,
-    shared: Rc<Shared>,
-}
-
 /// What the turns of a session have in common.
-pub(super) struct Shared {
+pub(super) struct Session {
     pub(super) id: String,
-    is_cancelled: Cell<bool>,
+    pub(super) protocol: TrueFoundry,
+    pub(super) max_frame_bytes: usize,
+    is_cancelled: bool,
     /// The newest turn that was started or read, and what it waits for.
-    latest: RefCell<Latest>,
-    next_key: Cell<u32>,
+    latest: Latest,
+    next_key: u32,
 }
 
 /// The session's newest turn, as far as this client knows.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Latest {
     key: Option<u32>,
     /// The turn's id, once it has ended or was read.
@@ -37,20 +24,35 @@ pub(super) struct Latest {
     pending: Pending,
 }
 
-impl Shared {
+impl Session {
+    pub(super) fn new(id: String, protocol: TrueFoundry, max_frame_bytes: usize) -> Self {
+        let latest = Latest::default();
+        Self { id, protocol, max_frame_bytes, is_cancelled: false, latest, next_key: 0 }
+    }
+
+    /// A key for a turn.
+    pub(super) fn key(&mut self) -> u32 {
+        self.next_key = self.next_key.wrapping_add(1);
+        self.next_key
+    }
+
+    /// It was cancelled.
+    pub(super) fn cancelled(&mut self) {
+        self.is_cancelled = true;
+    }
+
     /// Checks an input against what waits for a turn that follows this one: `""` or `"auto"` for the
     /// newest. What waits after any other turn only the server knows.
     pub(super) fn check_pending(&self, previous_turn_id: &str, input: &TurnInput) -> Result<()> {
-        let latest = self.latest.borrow();
         match previous_turn_id {
-            id if !matches!(id, "" | "auto") && id != latest.id => Ok(()),
-            _ => input.check_pending(&latest.pending),
+            id if !matches!(id, "" | "auto") && id != self.latest.id => Ok(()),
+            _ => input.check_pending(&self.latest.pending),
         }
     }
 
     /// Whether the session was cancelled.
     pub(super) fn check(&self) -> Result<()> {
-        if self.is_cancelled.get() {
+        if self.is_cancelled {
             let problem = "the session was cancelled: create another one";
             return Err(Error::new(ErrorCode::SessionCancelled, problem));
         }
@@ -59,66 +61,30 @@ impl Shared {
 
     /// The turn of this key is the newest: until it ends, nobody knows what it will wait for. Gives what
     /// was known before, for the case that the server refuses.
-    pub(super) fn begin(&self, key: u32) -> Latest {
-        self.latest.replace(Latest { key: Some(key), ..Latest::default() })
+    pub(super) fn begin(&mut self, key: u32) -> Latest {
+        let newest = Latest { key: Some(key), id: String::new(), pending: Pending::Unknown };
+        std::mem::replace(&mut self.latest, newest)
     }
 
     /// The start of the turn of this key was refused.
-    pub(super) fn restore(&self, key: u32, before: Latest) {
-        let mut latest = self.latest.borrow_mut();
-        if latest.key == Some(key) {
-            *latest = before;
+    pub(super) fn restore(&mut self, key: u32, before: Latest) {
+        if self.latest.key == Some(key) {
+            self.latest = before;
         }
     }
 
     /// A turn was read that may have been made elsewhere: it is the newest if it follows the newest.
-    pub(super) fn adopt(&self, key: u32, previous_turn_id: &str) {
-        let mut latest = self.latest.borrow_mut();
-        if !previous_turn_id.is_empty() && latest.id == previous_turn_id {
-            *latest = Latest { key: Some(key), ..Latest::default() };
+    pub(super) fn adopt(&mut self, key: u32, previous_turn_id: &str) {
+        if !previous_turn_id.is_empty() && self.latest.id == previous_turn_id {
+            self.begin(key);
         }
     }
 
     /// The turn of this key has ended.
-    pub(super) fn end(&self, key: u32, id: &str, pending: Pending) {
-        let mut latest = self.latest.borrow_mut();
-        if latest.key == Some(key) {
-            id.clone_into(&mut latest.id);
-            latest.pending = pending;
+    pub(super) fn end(&mut self, key: u32, id: &str, pending: Pending) {
+        if self.latest.key == Some(key) {
+            id.clone_into(&mut self.latest.id);
+            self.latest.pending = pending;
         }
-    }
-}
-
-impl CoreSession {
-    pub(super) fn new(server: Rc<Server>, id: String) -> Self {
-        let shared =
-            Shared { id, is_cancelled: Cell::new(false), latest: RefCell::default(), next_key: Cell::new(0) };
-        Self { server, shared: Rc::new(shared) }
-    }
-}
-
-impl fmt::Debug for CoreSession {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CoreSession").field("id", &self.shared.id).finish_non_exhaustive()
-    }
-}
-
-#[wasm_bindgen]
-impl CoreSession {
-    /// A turn, to be given its input, or what the server keeps of it. The session's newest one decides
-    /// what the next turn's input must answer. A new turn follows the one named, if one is.
-    pub fn turn(&self, previous_turn_id: String, is_newest: bool) -> CoreTurn {
-        let key = self.shared.next_key.get();
-        self.shared.next_key.set(key.wrapping_add(1));
-        if is_newest {
-            self.shared.begin(key);
-        }
-        CoreTurn::new(&self.server, &self.shared, key, previous_turn_id)
-    }
-
-    /// The session was cancelled: it takes no further turns.
-    #[wasm_bindgen(js_name = markCancelled)]
-    pub fn mark_cancelled(&self) {
-        self.shared.is_cancelled.set(true);
     }
 }

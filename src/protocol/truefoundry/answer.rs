@@ -30,24 +30,23 @@ pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
     }
 }
 
+fn data<'v, 'a>(body: &'v mut Value<'a>) -> Option<&'v mut Value<'a>> {
+    body.as_object_mut()?.get_mut("data")
+}
+
 /// Objects come wrapped in `data`.
 fn one<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<'a>> {
-    let data = body.as_object_mut().and_then(|body| body.remove("data"));
-    match data {
-        Some(Value::Object(mut object)) if object.get("id").is_some_and(|id| id.as_str().is_some()) => {
-            complete(&mut object);
-            Ok(Value::Object(object))
-        }
-        _ => Err(unexpected("the answer has no `data` object with an `id`")),
-    }
+    let data = data(&mut body).and_then(Value::as_object_mut);
+    let data = data.filter(|data| data.get("id").is_some_and(|id| id.as_str().is_some()));
+    let data = data.ok_or_else(|| unexpected("the answer has no `data` object with an `id`"))?;
+    complete(data);
+    Ok(Value::Object(std::mem::take(data)))
 }
 
 /// There is a next page if `next_page_token` is neither null nor empty, and this page is not empty.
 fn list<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<'a>> {
-    let page = body.as_object_mut();
-    let Some(Value::Array(mut items)) = page.and_then(|page| page.remove("data")) else {
-        return Err(unexpected("the answer has no `data` list"));
-    };
+    let items = data(&mut body).and_then(Value::as_array_mut);
+    let mut items = std::mem::take(items.ok_or_else(|| unexpected("the answer has no `data` list"))?);
     items.iter_mut().filter_map(Value::as_object_mut).for_each(complete);
     let token = body.get("pagination").and_then(|pagination| pagination.get("next_page_token"));
     let token = token.filter(|token| token.as_str().is_some_and(|token| !token.is_empty()));

@@ -50,7 +50,7 @@ impl Protocol for TrueFoundry {
     }
 
     fn request(&self, call: Call, params: Object<'_>) -> Result<Request> {
-        routes::request(self.dialect, call, params)
+        routes::request(self.dialect, call, &params)
     }
 
     fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>> {

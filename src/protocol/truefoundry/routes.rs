@@ -1,10 +1,10 @@
 //! The route maps: which request each call is, in both dialects (protocol note, sections 1.2 and 7).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value, write_hex};
+use crate::json::{Object, ObjectWriter, write_hex};
 use crate::protocol::{Call, Method, Request};
 
-use super::Dialect;
+use super::{Dialect, spelling};
 
 /// One request. `{name}` in the path is replaced by the parameter of that name.
 #[derive(Clone, Copy)]
@@ -113,7 +113,7 @@ static TRUEFORGE: [Route; Call::ALL.len()] = [
 ];
 
 /// The request for `call` in `dialect`.
-pub(super) fn request(dialect: Dialect, call: Call, params: Object<'_>) -> Result<Request> {
+pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Result<Request> {
     let routes = match dialect {
         Dialect::Gateway => &GATEWAY,
         Dialect::TrueForge => &TRUEFORGE,
@@ -123,9 +123,9 @@ pub(super) fn request(dialect: Dialect, call: Call, params: Object<'_>) -> Resul
         return Err(Error::new(ErrorCode::Unsupported, "this protocol has no such request"));
     };
     let mut wire = Object::new();
-    for (name, value) in params {
+    for (name, value) in params.iter() {
         if !value.is_null() {
-            wire.insert(wire_name(&name), value);
+            wire.insert(wire_name(name), value.clone());
         }
     }
     // The stream is asked for in the body, never by `Accept` (section 1.1).
@@ -133,19 +133,25 @@ pub(super) fn request(dialect: Dialect, call: Call, params: Object<'_>) -> Resul
         wire.set("stream", call.streams().into());
     }
     // Where a list begins that names no beginning: the gateway's own default is half an hour ago.
-    let window_start = wire.remove(WINDOW_START).filter(|_| !wire.contains("start_timestamp"));
-    match (dialect, window_start) {
-        (Dialect::TrueForge, _) => as_sibling(call, &mut wire),
-        (Dialect::Gateway, Some(start)) => drop(wire.insert("start_timestamp", start)),
-        (Dialect::Gateway, None) => {}
+    let window_start = wire.remove(WINDOW_START);
+    match dialect {
+        Dialect::TrueForge => as_sibling(call, &mut wire),
+        Dialect::Gateway => {
+            if let Some(start) = window_start {
+                spelling::default(&mut wire, "start_timestamp", start);
+            }
+        }
     }
-    let takes_metadata = matches!(call, Call::CreateSession | Call::CreateDraftSession);
-    let metadata = if takes_metadata { wire.remove(METADATA) } else { None };
-    let headers = headers(call, route, metadata);
+    let mut headers = headers(call, route);
+    if matches!(call, Call::CreateSession | Call::CreateDraftSession)
+        && let Some(metadata) = wire.remove(METADATA)
+    {
+        headers.push(("x-tfy-metadata", ascii_json(&metadata.to_json())));
+    }
     check(route, &wire)?;
     let mut path = path(route, &wire)?;
     add_query(route, &wire, &mut path);
-    Ok(Request { method: route.method, path, headers, body: route.body.map(|names| body(names, &mut wire)) })
+    Ok(Request { method: route.method, path, headers, body: route.body.map(|names| body(names, &wire)) })
 }
 
 /// A parameter that becomes a header and is in no route.
@@ -162,16 +168,15 @@ fn as_sibling(call: Call, params: &mut Object<'_>) {
             params.remove("agent_name");
         }
         Call::CreateSession | Call::CreateDraftSession | Call::UpdateDraftSession => {
-            let (name, spec) = (params.remove("agent_name"), params.remove("agent_spec"));
             let mut agent = Object::new();
-            if let Some(spec) = spec {
-                agent.set("spec", spec);
-            } else if let Some(name) = name {
-                agent.set("name", name);
-            } else {
-                return;
+            for (name, own) in [("agent_spec", "spec"), ("agent_name", "name")] {
+                if let Some(value) = params.remove(name).filter(|_| agent.is_empty()) {
+                    agent.set(own, value);
+                }
             }
-            params.set("agent", agent.into());
+            if !agent.is_empty() {
+                params.set("agent", agent.into());
+            }
         }
         _ => {}
     }
@@ -234,17 +239,19 @@ fn add_query(route: &Route, params: &Object<'_>, path: &mut String) {
     }
 }
 
-fn body(names: &[&'static str], params: &mut Object<'_>) -> String {
-    let mut body = Object::new();
+fn body(names: &[&str], params: &Object<'_>) -> String {
+    let mut json = String::new();
+    let mut body = ObjectWriter::new(&mut json);
     for name in names {
-        if let Some(value) = params.remove(name) {
-            body.set(name, value);
+        if let Some(value) = params.get(name) {
+            body.value(name, value);
         }
     }
-    body.to_json()
+    body.end();
+    json
 }
 
-fn headers(call: Call, route: &Route, metadata: Option<Value<'_>>) -> Vec<(&'static str, String)> {
+fn headers(call: Call, route: &Route) -> Vec<(&'static str, String)> {
     let accept = match call {
         _ if call.streams() => "text/event-stream",
         Call::DownloadSandboxFile => "*/*",
@@ -254,22 +261,20 @@ fn headers(call: Call, route: &Route, metadata: Option<Value<'_>>) -> Vec<(&'sta
     if route.body.is_some() {
         headers.push(("content-type", "application/json".to_owned()));
     }
-    if let Some(metadata) = metadata {
-        headers.push(("x-tfy-metadata", ascii_json(&metadata.to_json())));
-    }
     headers
 }
 
 /// A header holds no more than Latin-1, so everything beyond ASCII is escaped as JSON allows it.
 fn ascii_json(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
-    for unit in json.encode_utf16() {
-        match u8::try_from(unit) {
-            Ok(byte) if byte.is_ascii() => ascii.push(char::from(byte)),
-            _ => {
-                ascii.push_str("\\u");
-                write_hex(&mut ascii, unit, 4, b'a');
-            }
+    for character in json.chars() {
+        if character.is_ascii() {
+            ascii.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            ascii.push_str("\\u");
+            write_hex(&mut ascii, *unit, 4, b'a');
         }
     }
     ascii

@@ -52,18 +52,18 @@ fn thread_done(event: &mut Object<'_>) {
         if let Some(output) = object(state, "output") {
             message(output);
         }
-        let flat = [("status", "status"), ("output", "output"), ("error", "message")];
-        let copies: Vec<_> =
-            flat.iter().filter_map(|(nested, flat)| Some((*flat, state.get(nested)?.clone()))).collect();
-        for (name, value) in copies {
-            default(event, name, value);
+        let state = state.clone();
+        for (flat, nested) in &FLAT_STATE {
+            if let Some(value) = state.get(nested) {
+                default(event, flat, value.clone());
+            }
         }
     } else if event.contains("status") {
         if let Some(output) = object(event, "output") {
             message(output);
         }
         let mut state = Object::new();
-        for (flat, nested) in [("status", "status"), ("output", "output"), ("message", "error")] {
+        for (flat, nested) in &FLAT_STATE {
             if let Some(value) = event.get(flat) {
                 state.set(nested, value.clone());
             }
@@ -71,6 +71,9 @@ fn thread_done(event: &mut Object<'_>) {
         event.set("state", state.into());
     }
 }
+
+/// The fields of a thread's outcome: as they are called flat, and in `state`.
+const FLAT_STATE: [(&str, &str); 3] = [("status", "status"), ("output", "output"), ("message", "error")];
 
 fn mcp_initialize(event: &mut Object<'_>) {
     default_text(event, "thread_id", "main");

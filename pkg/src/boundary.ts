@@ -1,0 +1,162 @@
+// The boundary to the core. Only numbers cross it; texts and bytes are written into the core's memory, and
+// read from there (`src/web/exports.rs` says what each export takes and gives).
+import type { InitOutput } from "../core/core.js";
+
+/** The exports of the running core, its `memory` among them. */
+export type Exports = InitOutput;
+
+const encoder = new TextEncoder();
+// A byte order mark inside an answer is text.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Tells the core what nobody can name any more. Some platforms do not know. */
+const collected =
+  typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
+
+/** Writes what the next call takes. */
+function pass({ memory, room }: Exports, bytes: Uint8Array): void {
+  // The room comes first: the memory may grow for it.
+  const address = room(bytes.length) >>> 0;
+  new Uint8Array(memory.buffer, address).set(bytes);
+}
+
+/** Writes the text that the next call takes. Where that is several, they have NUL characters between them. */
+function passText(exports: Exports, text: string): void {
+  pass(exports, encoder.encode(text));
+}
+
+/** Reads the text that a call gave, by its header's address. */
+function textAt({ memory }: Exports, header: number): string {
+  const [address, length] = new Uint32Array(memory.buffer, header >>> 0, 2);
+  return decoder.decode(new Uint8Array(memory.buffer, address!, length!));
+}
+
+/**
+ * A server.
+ *
+ * A text that the core gives may be an error in place of what was asked for: `adopting` tells them apart.
+ */
+export class CoreClient {
+  readonly #exports: Exports;
+  readonly #isSibling: number;
+  readonly #maxFrameBytes: number;
+
+  constructor(exports: Exports, isSibling: boolean, maxFrameBytes: number) {
+    this.#exports = exports;
+    this.#isSibling = Number(isSibling);
+    this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  request(call: number, params: string): string {
+    passText(this.#exports, params);
+    return textAt(this.#exports, this.#exports.request(this.#isSibling, call));
+  }
+
+  answer(call: number, status: number, statusText: string, contentType: string, body: string): string {
+    passText(this.#exports, `${statusText}\0${contentType}\0${body}`);
+    return textAt(this.#exports, this.#exports.answer(this.#isSibling, call, status));
+  }
+
+  session(id: string): CoreSession {
+    passText(this.#exports, id);
+    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#isSibling, this.#maxFrameBytes));
+  }
+}
+
+/** A session. */
+export class CoreSession {
+  readonly #exports: Exports;
+  readonly #session: number;
+
+  constructor(exports: Exports, session: number) {
+    this.#exports = exports;
+    this.#session = session;
+    collected?.register(this, () => exports.sessionFree(session));
+  }
+
+  turn(previousTurnId: string, isNewest: boolean): CoreTurn {
+    passText(this.#exports, previousTurnId);
+    return new CoreTurn(this.#exports, this.#exports.turnOpen(this.#session, Number(isNewest)), this);
+  }
+
+  markCancelled(): void {
+    this.#exports.sessionCancelled(this.#session);
+  }
+}
+
+/** A turn. */
+export class CoreTurn {
+  readonly #exports: Exports;
+  readonly #turn: number;
+  /** Kept, since the turn needs it in the core. */
+  readonly session: CoreSession;
+
+  constructor(exports: Exports, turn: number, session: CoreSession) {
+    this.#exports = exports;
+    this.#turn = turn;
+    this.session = session;
+    collected?.register(this, () => exports.turnFree(turn));
+  }
+
+  takeInput(json: string): string {
+    return this.#ask(this.#exports.turnTakeInput, json);
+  }
+
+  takeRecord(json: string): string {
+    return this.#ask(this.#exports.turnTakeRecord, json);
+  }
+
+  applyListed(events: string): string {
+    return this.#ask(this.#exports.turnApplyListed, events);
+  }
+
+  settle(): void {
+    this.#exports.turnSettle(this.#turn);
+  }
+
+  facts(): string {
+    return this.#ask(this.#exports.turnFacts);
+  }
+
+  setWantsEvents(wantsEvents: boolean): void {
+    this.#exports.turnSetWantsEvents(this.#turn, Number(wantsEvents));
+  }
+
+  beginStream(after: number): string {
+    return this.#ask((turn) => this.#exports.turnBeginStream(turn, after));
+  }
+
+  beginStart(): string {
+    return this.#ask(this.#exports.turnBeginStart);
+  }
+
+  push(chunk: Uint8Array): boolean {
+    pass(this.#exports, chunk);
+    return this.#exports.turnPush(this.#turn) !== 0;
+  }
+
+  failure(): string {
+    return this.#ask(this.#exports.turnFailure);
+  }
+
+  end(code: string, message: string, status: number): string {
+    return this.#ask((turn) => this.#exports.turnEnd(turn, status), `${code}\0${message}`);
+  }
+
+  events(): number {
+    return this.#exports.turnEvents(this.#turn) >>> 0;
+  }
+
+  takeChanges(): string {
+    return this.#ask(this.#exports.turnTakeChanges);
+  }
+
+  changeRecords(): number {
+    return this.#exports.turnChangeRecords(this.#turn) >>> 0;
+  }
+
+  #ask(call: (turn: number) => number, text?: string): string {
+    if (text !== undefined) passText(this.#exports, text);
+    return textAt(this.#exports, call(this.#turn));
+  }
+}

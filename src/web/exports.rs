@@ -1,0 +1,238 @@
+//! What the npm package calls: nothing but numbers cross.
+//!
+//! Texts and bytes lie in the module's memory, where both sides read and write them. What a call takes is
+//! written to [`room`] before; where a call gives a text or records, it gives the address of their header.
+//! Exports that took and gave strings and objects themselves would cost a tenth of the package in glue, on
+//! both sides of every one of them.
+
+use wasm_bindgen::prelude::*;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::Value;
+use crate::protocol::truefoundry::{Dialect, TrueFoundry};
+use crate::protocol::{Answer, Call, Protocol};
+
+use super::session::Session;
+use super::state::{texts, with};
+use super::turn::Turn;
+
+/// Makes room for as many bytes for the next call; gives the address where to write them.
+#[wasm_bindgen]
+pub fn room(len: u32) -> u32 {
+    with(|core| core.room(len))
+}
+
+/// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
+/// object: `{ path, method, headers, body? }` as JSON.
+#[wasm_bindgen]
+pub fn request(is_sibling: bool, call: u8) -> u32 {
+    texts(&mut |_, params| {
+        let call = call_of(call)?;
+        let Value::Object(params) = Value::parse(params).unwrap_or_default() else {
+            return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
+        };
+        Ok(protocol(is_sibling).request(call, params)?.to_json())
+    })
+}
+
+/// Reads an answer with this status; gives JSON in turnwire's form. Takes the status in words, the type and
+/// the body, a NUL character between them.
+#[wasm_bindgen]
+pub fn answer(is_sibling: bool, call: u8, status: u16) -> u32 {
+    texts(&mut |_, input| {
+        let (status_text, rest) = cut(input);
+        let (content_type, body) = cut(rest);
+        let answer = Answer { status, status_text, content_type, body };
+        answer.read(&protocol(is_sibling), call_of(call)?)
+    })
+}
+
+/// A session. Takes its id.
+#[wasm_bindgen(js_name = sessionOpen)]
+pub fn session_open(is_sibling: bool, max_frame_bytes: u32) -> u32 {
+    with(|core| {
+        let session = Session::new(core.take_text(), protocol(is_sibling), max_frame_bytes as usize);
+        core.sessions.add(session)
+    })
+}
+
+/// The session was cancelled: it takes no further turns.
+#[wasm_bindgen(js_name = sessionCancelled)]
+pub fn session_cancelled(session: u32) {
+    with(|core| {
+        if let Some(session) = core.sessions.get(session) {
+            session.cancelled();
+        }
+    });
+}
+
+/// Nobody can name the session any more.
+#[wasm_bindgen(js_name = sessionFree)]
+pub fn session_free(session: u32) {
+    with(|core| core.sessions.free(session));
+}
+
+/// A turn, to be given its input, or what the server keeps of it. The session's newest one decides what the
+/// next turn's input must answer. Takes the id of the turn that a new one follows, if one is named.
+#[wasm_bindgen(js_name = turnOpen)]
+pub fn turn_open(session: u32, is_newest: bool) -> u32 {
+    with(|core| {
+        let previous_turn_id = core.take_text();
+        let Some(owner) = core.sessions.get(session) else {
+            return u32::MAX;
+        };
+        let turn = Turn::new(session, owner, previous_turn_id, is_newest);
+        core.turns.add(turn)
+    })
+}
+
+/// Nobody can name the turn any more.
+#[wasm_bindgen(js_name = turnFree)]
+pub fn turn_free(turn: u32) {
+    with(|core| core.turns.free(turn));
+}
+
+/// Takes the input (JSON) of a turn that this client makes; gives it as it will be sent. The turn is not to
+/// be used if that fails.
+#[wasm_bindgen(js_name = turnTakeInput)]
+pub fn turn_take_input(turn: u32) -> u32 {
+    turn_texts(turn, |turn, session, json| turn.take_input(session, json))
+}
+
+/// Takes the turn as the server keeps it (JSON).
+#[wasm_bindgen(js_name = turnTakeRecord)]
+pub fn turn_take_record(turn: u32) -> u32 {
+    turn_texts(turn, |turn, session, json| turn.take_record(session, json).map(nothing))
+}
+
+/// Takes events that were listed (a JSON array), not streamed.
+#[wasm_bindgen(js_name = turnApplyListed)]
+pub fn turn_apply_listed(turn: u32) -> u32 {
+    turn_texts(turn, |turn, session, events| {
+        turn.apply_listed(session, events);
+        Ok(String::new())
+    })
+}
+
+/// A later turn has answered what this one waited for.
+#[wasm_bindgen(js_name = turnSettle)]
+pub fn turn_settle(turn: u32) {
+    with(|core| {
+        if let Some(turn) = core.turns.get(turn) {
+            turn.settle();
+        }
+    });
+}
+
+/// What is known of the turn, as JSON: `{ id?, status, last, created?, state? }`. What the server said of it
+/// (`turn.created`, and the terminal state) is given once.
+#[wasm_bindgen(js_name = turnFacts)]
+pub fn turn_facts(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, _| Ok(turn.facts()))
+}
+
+/// Whether events are wanted themselves, and not only what they change.
+#[wasm_bindgen(js_name = turnSetWantsEvents)]
+pub fn turn_set_wants_events(turn: u32, wants_events: bool) {
+    with(|core| {
+        if let Some(turn) = core.turns.get(turn) {
+            turn.set_wants_events(wants_events);
+        }
+    });
+}
+
+/// Begins a stream: gives the call that brings it, `{ call, params }`, which starts the turn, or subscribes
+/// to it after a sequence number, 0 for the last one that came.
+#[wasm_bindgen(js_name = turnBeginStream)]
+pub fn turn_begin_stream(turn: u32, after: f64) -> u32 {
+    texts(&mut |core, _| {
+        let (turn, session) = core.turn(turn)?;
+        turn.begin_stream(session, after)
+    })
+}
+
+/// Begins a start without a stream: gives the call.
+#[wasm_bindgen(js_name = turnBeginStart)]
+pub fn turn_begin_start(turn: u32) -> u32 {
+    turn_texts(turn, |turn, session, _| turn.begin_start(session))
+}
+
+/// Takes a chunk of the stream, cut anywhere; gives whether to read on. If not, [`turn_failure`] says
+/// whether that is because it cannot be read.
+#[wasm_bindgen(js_name = turnPush)]
+pub fn turn_push(turn: u32) -> bool {
+    with(|core| {
+        let chunk = core.take_input();
+        core.turn(turn).is_ok_and(|(turn, session)| turn.push(session, &chunk))
+    })
+}
+
+/// Why the last chunk could not be read; nothing if it could.
+#[wasm_bindgen(js_name = turnFailure)]
+pub fn turn_failure(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, _| turn.failure().map(nothing))
+}
+
+/// The stream, or the start without one, has ended: by itself, or by an error, of an answer with this status
+/// (0 if there was none). Takes the error's code, a NUL character and its message; gives nothing, or the
+/// error that is to be reported.
+#[wasm_bindgen(js_name = turnEnd)]
+pub fn turn_end(turn: u32, status: u16) -> u32 {
+    texts(&mut |core, input| {
+        let (turn, session) = core.turn(turn)?;
+        let (code, message) = cut(input);
+        turn.end(session, code, message, (status > 0).then_some(status)).map(nothing)
+    })
+}
+
+/// The header of the records of the events since this was last asked; 0 if there are none. They stay there
+/// until it is asked again.
+#[wasm_bindgen(js_name = turnEvents)]
+pub fn turn_events(turn: u32) -> u32 {
+    with(|core| {
+        let has_events = core.turns.get(turn).is_some_and(Turn::has_events);
+        if has_events { core.lend(turn, Turn::events) } else { 0 }
+    })
+}
+
+/// Takes what changed in the index: a JSON document, empty if nothing did. Appended text lies at
+/// [`turn_change_records`].
+#[wasm_bindgen(js_name = turnTakeChanges)]
+pub fn turn_take_changes(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, _| Ok(turn.take_changes()))
+}
+
+/// The header of the records that belong to the changes taken last.
+#[wasm_bindgen(js_name = turnChangeRecords)]
+pub fn turn_change_records(turn: u32) -> u32 {
+    with(|core| core.lend(turn, Turn::change_records))
+}
+
+/// A call of a turn that takes a text and gives one.
+type TurnCall = fn(&mut Turn, &mut Session, &str) -> Result<String>;
+
+fn turn_texts(turn: u32, call: TurnCall) -> u32 {
+    texts(&mut |core, input| {
+        let (turn, session) = core.turn(turn)?;
+        call(turn, session, input)
+    })
+}
+
+fn nothing((): ()) -> String {
+    String::new()
+}
+
+/// What stands before the first NUL character, and what after it.
+fn cut(text: &str) -> (&str, &str) {
+    let end = text.bytes().position(|byte| byte == 0).unwrap_or(text.len());
+    (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
+}
+
+fn protocol(is_sibling: bool) -> TrueFoundry {
+    TrueFoundry::new(if is_sibling { Dialect::TrueForge } else { Dialect::Gateway })
+}
+
+fn call_of(number: u8) -> Result<Call> {
+    let call = Call::ALL.get(usize::from(number)).copied();
+    call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no such call"))
+}
