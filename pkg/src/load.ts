@@ -35,7 +35,7 @@ async function start(): Promise<Exports> {
   if (source === undefined) {
     throw new TurnwireError(
       "wasm_missing",
-      "The WebAssembly core has no source yet: call init(module) of turnwire/slim first.",
+      "Call init(module) of turnwire/slim first.",
     );
   }
   // The core needs nothing of JavaScript: without imports there is no glue to load.

@@ -235,7 +235,7 @@ export class Turn {
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
     demandListener(listener);
-    demand(TOPICS.includes(type), `\`${type}\` is no type of event; there are ${TOPICS.join(", ")}`);
+    demand(TOPICS.includes(type), `\`${type}\` is no type of event`);
     const remove = this.#listeners.add(type, listener);
     this.#wantEvents();
     return () => {

@@ -61,30 +61,27 @@ impl<'a> RawStr<'a> {
     pub fn unescape_into(self, out: &mut String) {
         match self.plain() {
             Some(plain) => out.push_str(plain),
-            None => self.pieces(&mut |piece| out.push_str(piece)),
+            None => self.unescape_all(out),
         }
     }
 
     /// Appends the text's UTF-8 bytes to `out`.
     #[inline]
     pub fn unescape_into_bytes(self, out: &mut Vec<u8>) {
-        match self.plain() {
-            Some(plain) => out.extend_from_slice(plain.as_bytes()),
-            None => self.pieces(&mut |piece| out.extend_from_slice(piece.as_bytes())),
-        }
+        out.extend_from_slice(self.unescape().as_bytes());
     }
 
-    /// Lends the text in pieces: runs without escapes, and single characters for escapes.
-    fn pieces(self, sink: &mut dyn FnMut(&str)) {
+    /// Appends runs without escapes as they are, and the characters of escapes.
+    fn unescape_all(self, out: &mut String) {
         let mut rest = self.raw;
         // Inside a string, nothing is special but the backslashes of escapes.
         while let Some((run, escape)) = rest.split_at_checked(plain_len(rest.as_bytes())) {
-            sink(run);
+            out.push_str(run);
             let Some(escape) = escape.get(1..) else {
                 break;
             };
             let (character, tail) = unescape_one(escape);
-            sink(character.encode_utf8(&mut [0; 4]));
+            out.push(character);
             rest = tail;
         }
     }
@@ -126,13 +123,9 @@ fn unescape_unicode(digits: &str) -> (char, &str) {
     }
 }
 
-fn four_hex(digits: &str) -> Option<(u32, &str)> {
+/// The number that four hexadecimal digits write, and what follows them.
+pub(super) fn four_hex(digits: &str) -> Option<(u32, &str)> {
     let (four, tail) = digits.split_at_checked(4)?;
-    let unit = four.bytes().try_fold(0, |unit, byte| Some(unit << 4 | hex(byte)?))?;
+    let unit = four.bytes().try_fold(0, |unit, byte| Some(unit << 4 | char::from(byte).to_digit(16)?))?;
     Some((unit, tail))
-}
-
-/// The value of a hexadecimal digit.
-pub(super) fn hex(byte: u8) -> Option<u32> {
-    char::from(byte).to_digit(16)
 }

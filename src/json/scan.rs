@@ -4,8 +4,9 @@
 // built for size: with `opt-level = "z"` they made scanning twice as slow, and the module no smaller.
 #![expect(clippy::inline_always, reason = "measured, see above")]
 
+use super::raw_str::four_hex;
 use super::special::plain_len;
-use super::{JsonError, JsonErrorKind, RawStr, raw_str};
+use super::{JsonError, JsonErrorKind, RawStr};
 
 /// How deep arrays and objects may be nested.
 pub const MAX_DEPTH: u32 = 128;
@@ -269,10 +270,10 @@ impl<'a> Scanner<'a> {
 
     /// Steps over an escape, from its backslash on.
     fn escape(&mut self) -> Result<(), JsonError> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let len = match rest {
-            [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 2,
-            [_, b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|byte| raw_str::hex(**byte).is_some()) => 6,
+        let escape = self.text.get(self.at + 1..).unwrap_or_default();
+        let len = match escape.as_bytes().first() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
+            Some(b'u') if escape.get(1..).and_then(four_hex).is_some() => 6,
             _ => return Err(self.error(JsonErrorKind::InvalidEscape)),
         };
         self.at += len;

@@ -157,7 +157,7 @@ impl FrameDecoder {
             };
             if first != expected {
                 // Not a mark after all: what looked like one begins the first line.
-                self.line.extend(BYTE_ORDER_MARK.iter().take(self.mark));
+                self.line.extend_from_slice(BYTE_ORDER_MARK.get(..self.mark).unwrap_or_default());
                 self.mark = BYTE_ORDER_MARK.len();
                 break;
             }

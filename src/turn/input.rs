@@ -187,7 +187,7 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
         "text" => part.get("text").and_then(Value::as_str).map(drop).ok_or("a text part must have a `text`"),
         "file" | "file_upload" => {
             if let Some(Value::Object(file)) = part.remove("file") {
-                for (from, to) in [("filename", "name"), ("file_data", "data")] {
+                for (from, to) in &[("filename", "name"), ("file_data", "data")] {
                     part.set(to, file.get(from).cloned().unwrap_or_default());
                 }
             }

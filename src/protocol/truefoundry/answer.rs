@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 
-use super::spelling::default;
+use super::spelling::{default, default_nulls};
 use super::{canonical, spelling};
 
 /// Normalizes the answer to `call`.
@@ -69,17 +69,13 @@ fn session(session: &mut Object<'_>) {
     }
     spelling::created_by(session);
     default(session, "type", "session".into());
-    for name in ["agent_name", "title", "created_by_subject", "created_at", "updated_at"] {
-        default(session, name, Value::Null);
-    }
+    default_nulls(session, &["agent_name", "title", "created_by_subject", "created_at", "updated_at"]);
 }
 
 fn turn(turn: &mut Object<'_>) {
     spelling::created_by(turn);
     spelling::input(turn);
-    for name in ["session_id", "previous_turn_id", "created_by_subject", "created_at"] {
-        default(turn, name, Value::Null);
-    }
+    default_nulls(turn, &["session_id", "previous_turn_id", "created_by_subject", "created_at"]);
     if let Some(state) = turn.get_mut("state").and_then(Value::as_object_mut) {
         spelling::turn_state(state);
     }

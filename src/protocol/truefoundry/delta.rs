@@ -217,7 +217,7 @@ fn scan(data: &str) -> Option<Found<'_>> {
             if matches!(key.plain()?, "type" | "id") {
                 return None;
             }
-            scanner.skip_value().ok()?;
+            scanner.accept_literal("null").then_some(())?;
             continue;
         }
         match key.plain()? {

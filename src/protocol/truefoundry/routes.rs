@@ -169,7 +169,7 @@ fn as_sibling(call: Call, params: &mut Object<'_>) {
         }
         Call::CreateSession | Call::CreateDraftSession | Call::UpdateDraftSession => {
             let mut agent = Object::new();
-            for (name, own) in [("agent_spec", "spec"), ("agent_name", "name")] {
+            for (name, own) in &[("agent_spec", "spec"), ("agent_name", "name")] {
                 if let Some(value) = params.remove(name).filter(|_| agent.is_empty()) {
                     agent.set(own, value);
                 }

@@ -82,7 +82,7 @@ fn mcp_initialize(event: &mut Object<'_>) {
 
 fn mcp_auth_required(event: &mut Object<'_>) {
     default_null(event, "thread_id");
-    for name in ["mcp_servers", "servers"] {
+    for name in &["mcp_servers", "servers"] {
         for server in objects(event, name) {
             default(server, "thread_ids", Value::Array(Vec::new()));
         }
@@ -92,7 +92,7 @@ fn mcp_auth_required(event: &mut Object<'_>) {
 
 /// Completes a list of MCP servers that goes by two names.
 fn servers(event: &mut Object<'_>, wire: &'static str, reference: &'static str) {
-    for name in [wire, reference] {
+    for name in &[wire, reference] {
         for server in objects(event, name) {
             both(server, "name", "mcp_server_name");
             // The reference pages give no id; the name is then what tells servers apart.
@@ -215,7 +215,11 @@ pub(super) fn default<'a>(owner: &mut Object<'a>, name: &'static str, value: Val
 fn default_list(owner: &mut Object<'_>, name: &'static str) {
     default(owner, name, Value::Array(Vec::new()));
     if let Some(items) = owner.get_mut(name).and_then(Value::as_array_mut) {
-        items.retain(|item| !item.is_null());
+        for item in std::mem::take(items) {
+            if !item.is_null() {
+                items.push(item);
+            }
+        }
     }
 }
 
@@ -225,6 +229,12 @@ fn default_text(owner: &mut Object<'_>, name: &'static str, text: &'static str) 
 
 fn default_null(owner: &mut Object<'_>, name: &'static str) {
     default(owner, name, Value::Null);
+}
+
+pub(super) fn default_nulls(owner: &mut Object<'_>, names: &[&'static str]) {
+    for name in names {
+        default_null(owner, name);
+    }
 }
 
 fn object<'v, 'a>(owner: &'v mut Object<'a>, name: &str) -> Option<&'v mut Object<'a>> {
