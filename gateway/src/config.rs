@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use crate::faults::Chaos;
 pub use crate::http::Delivery;
 
 /// The settings of a gateway.
@@ -24,6 +25,8 @@ pub struct Config {
     pub stream_kept: Duration,
     /// A turn that takes longer is cancelled.
     pub turn_limit: Duration,
+    /// Faults at random.
+    pub chaos: Option<Chaos>,
 }
 
 impl Default for Config {
@@ -37,6 +40,7 @@ impl Default for Config {
             silence: Duration::from_secs(15),
             stream_kept: Duration::from_mins(5),
             turn_limit: Duration::from_mins(10),
+            chaos: None,
         }
     }
 }

@@ -7,10 +7,12 @@
 //! - `agents`: the scripts, in steps that belong to no protocol;
 //! - `turns`: playing a script at a pace, until it ends or is stopped;
 //! - `store`: sessions, turns, and the log that all readers of a turn share;
-//! - `http`: how a log is cut into writes.
+//! - `http`: how a log is cut into writes;
+//! - `faults`: what goes wrong on purpose.
 
 mod agents;
 mod config;
+mod faults;
 mod http;
 mod server;
 mod store;
@@ -18,5 +20,6 @@ mod time;
 mod truefoundry;
 mod turns;
 
-pub use config::{Config, Delivery};
-pub use server::{router, serve};
+pub use config::{Chaos, Config, Delivery};
+pub use faults::catalog as fault_catalog;
+pub use server::serve;

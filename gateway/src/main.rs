@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::Parser;
 use tokio::net::TcpListener;
-use turnwire_gateway::{Config, Delivery, serve};
+use turnwire_gateway::{Chaos, Config, Delivery, serve};
 
 /// A development gateway: agent protocols with scripted agents, in memory.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, after_long_help = faults())]
 struct Arguments {
     /// Where to listen; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8790")]
@@ -44,6 +44,13 @@ struct Arguments {
     /// How long a turn may take, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 600_000)]
     turn_limit_ms: u64,
+    /// Faults at random on every stream, the same for the same seed and order of requests.
+    #[arg(long, value_name = "SEED")]
+    chaos: Option<u64>,
+    /// How probable a random fault is for each stream, from 0 to 1; a quarter of it for each reading
+    /// of turns.
+    #[arg(long, value_name = "RATE", default_value_t = 0.5, requires = "chaos", value_parser = rate)]
+    chaos_rate: f64,
 }
 
 impl Arguments {
@@ -61,9 +68,24 @@ impl Arguments {
             silence: Duration::from_millis(self.ping_ms),
             stream_kept: Duration::from_millis(self.keep_ms),
             turn_limit: Duration::from_millis(self.turn_limit_ms),
+            chaos: self.chaos.map(|seed| Chaos { seed, rate: self.chaos_rate }),
             ..Config::default()
         }
     }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
+    rate.ok_or_else(|| "it must be a number from 0 to 1".to_owned())
+}
+
+/// The end of `--help`.
+fn faults() -> String {
+    format!(
+        "Faults, for the header x-turnwire-fault, the query parameter `fault`, or a session's schedule \
+         (PUT /_gateway/sessions/ID/faults):\n{}",
+        turnwire_gateway::fault_catalog()
+    )
 }
 
 #[tokio::main]

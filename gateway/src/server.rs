@@ -12,13 +12,13 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeader;
 
 use crate::config::Config;
+use crate::faults::{self, Connection, FaultState, Sockets, follow, inject};
 use crate::http::access::{REQUEST_ID, access};
 use crate::store::Store;
 use crate::truefoundry::{self, ApiError};
@@ -35,6 +35,7 @@ pub(crate) struct App(Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) store: Store,
+    pub(crate) faults: FaultState,
 }
 
 impl Deref for App {
@@ -47,17 +48,15 @@ impl Deref for App {
 
 /// Serves until the process ends.
 pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()> {
-    // Small writes are the point of an event stream: they must not wait for each other.
-    let listener = listener.tap_io(|socket| {
-        // A socket that refuses the option still works, only later.
-        let _ = socket.set_nodelay(true);
-    });
-    axum::serve(listener, router(config)).await
+    let faults = FaultState::new(config.chaos);
+    let app = App(Arc::new(Shared { config, store: Store::default(), faults }));
+    let sockets = Sockets::new(listener, app.faults.connections.clone());
+    let service = router(app).into_make_service_with_connect_info::<Connection>();
+    axum::serve(sockets, service).await
 }
 
 /// All routes of the gateway.
-pub fn router(config: Config) -> Router {
-    let app = App(Arc::new(Shared { config, store: Store::default() }));
+fn router(app: App) -> Router {
     let routes = truefoundry::routes()
         .route("/authorize/{server}", get(authorize))
         .method_not_allowed_fallback(no_route);
@@ -65,7 +64,13 @@ pub fn router(config: Config) -> Router {
         Some(directory) => routes.fallback_service(files(directory)),
         None => routes.route("/", get(welcome)).fallback(no_route),
     };
-    routes.layer(from_fn_with_state(app.clone(), access)).layer(cors()).with_state(app)
+    routes
+        .layer(from_fn_with_state(app.clone(), inject))
+        .merge(faults::routes().method_not_allowed_fallback(no_route))
+        .layer(from_fn_with_state(app.clone(), access))
+        .layer(cors())
+        .layer(from_fn_with_state(app.clone(), follow))
+        .with_state(app)
 }
 
 /// The files of a directory. A browser asks again each time, since they change while one works.
@@ -80,7 +85,7 @@ fn files(directory: &Path) -> SetResponseHeader<ServeDir<HandlerService>, Header
 fn cors() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AllowOrigin::any())
-        .allow_methods([Method::GET, Method::POST, Method::PATCH, Method::DELETE])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers([header::RETRY_AFTER, REQUEST_ID])
         .allow_private_network(true)
@@ -97,7 +102,8 @@ async fn welcome(State(app): State<App>) -> String {
         "turnwire development gateway\n\n\
          TrueFoundry agent protocol: base URL /{{tenant}}, for example /acme\n\
          TrueForge dialect:          base URL /api/v1\n\
-         Authorization:              {lock} bearer token\n\n\
+         Authorization:              {lock} bearer token\n\
+         Faults on request:          header x-turnwire-fault, see the README\n\n\
          The first word of a message chooses the script:\n\n{}",
         crate::agents::catalog()
     )

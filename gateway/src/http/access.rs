@@ -8,13 +8,14 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use crate::faults::Injected;
 use crate::server::App;
 
 /// The header that names a response.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Gives the response an id. With logging on, writes method, path, status and the time to the
-/// response's head. Queries and headers are left out: they may hold secrets.
+/// response's head, and the fault that it suffered. Queries and headers are left out: they may hold secrets.
 pub(crate) async fn access(State(app): State<App>, request: Request, next: Next) -> Response {
     static REQUESTS: AtomicU64 = AtomicU64::new(0);
     let number = REQUESTS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -26,7 +27,13 @@ pub(crate) async fn access(State(app): State<App>, request: Request, next: Next)
     }
     if let Some(line) = line {
         let elapsed = started.elapsed().as_millis();
-        eprintln!("req-{number} {line} {} {elapsed} ms", response.status().as_u16());
+        let injected = response.extensions().get::<Injected>();
+        let status = match injected {
+            Some(Injected { unanswered: true, .. }) => "unanswered".to_owned(),
+            _ => response.status().as_u16().to_string(),
+        };
+        let fault = injected.map(|injected| format!(" fault {}", injected.fault)).unwrap_or_default();
+        eprintln!("req-{number} {line} {status} {elapsed} ms{fault}");
     }
     response
 }

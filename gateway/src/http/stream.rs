@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use futures_util::stream::unfold;
+use futures_util::stream::{BoxStream, unfold};
+use futures_util::{Stream, StreamExt};
 use tokio::time::timeout;
 
 use super::Delivery;
+use crate::faults::{Ending, FaultState, Forge, Injection, Piece};
 use crate::store::{Read, Turn};
 
 /// How much of a log is written at once when the request does not say.
@@ -17,63 +19,73 @@ const WRITE_BYTES: usize = 64 * 1024;
 /// An SSE comment: a sign of life that no client takes for an event.
 const PING: &[u8] = b": ping\n\n";
 
-/// Streams the frames after a cursor until the turn ends, with a comment after each silence.
-pub(crate) fn stream(turn: Arc<Turn>, after: u64, delivery: Delivery, silence: Duration) -> Body {
-    let reader = Reader { turn, cursor: after, delivery, silence, uncut: BytesMut::new() };
-    Body::from_stream(unfold(reader, |mut reader| async {
-        let bytes = reader.next().await?;
-        Some((Ok::<_, std::convert::Infallible>(bytes), reader))
-    }))
+/// How one stream is written.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) delivery: Delivery,
+    pub(crate) injection: Injection,
+    /// After this much silence comes a comment.
+    pub(crate) silence: Duration,
 }
 
+/// Streams the frames after a cursor until the turn ends, or a fault ends the stream.
+pub(crate) fn stream(
+    turn: Arc<Turn>,
+    after: u64,
+    output: Output,
+    faults: &FaultState,
+    forge: impl Forge + 'static,
+) -> Body {
+    let Output { delivery, injection, silence } = output;
+    let id = turn.id.clone();
+    let reader = Reader { turn, cursor: injection.cursor(after), batch: delivery.batch, silence };
+    let pieces = injection.spoil(faults, &id, reader.stream(), forge);
+    match delivery.chunk_bytes {
+        Some(size) => injection.deliver(faults, chunks(pieces, size)),
+        None => injection.deliver(faults, pieces),
+    }
+}
+
+/// Reads a turn's log.
 struct Reader {
     turn: Arc<Turn>,
     cursor: u64,
-    delivery: Delivery,
+    batch: Option<usize>,
     silence: Duration,
-    /// Bytes that do not fill a chunk yet.
-    uncut: BytesMut,
 }
 
 impl Reader {
-    /// The next write.
-    async fn next(&mut self) -> Option<Bytes> {
-        loop {
-            if let Some(chunk) = self.chunk() {
-                flush().await;
-                return Some(chunk);
-            }
-            let bytes = match self.read() {
-                Read::Frames(bytes, last) => {
-                    self.cursor = last;
-                    bytes
-                }
-                Read::Pending => match self.wait().await {
-                    Some(ping) => ping,
-                    None => continue,
-                },
-                Read::End if self.uncut.is_empty() => return None,
-                Read::End => return Some(self.uncut.split().freeze()),
-            };
-            if self.delivery.chunk_bytes.is_some() {
-                self.uncut.extend_from_slice(&bytes);
-                continue;
-            }
-            if self.delivery.batch.is_some() {
-                flush().await;
-            }
-            return Some(bytes);
-        }
+    /// Whole frames, and a comment after each silence.
+    fn stream(self) -> impl Stream<Item = Bytes> {
+        unfold(self, |mut reader| async {
+            let bytes = reader.next().await?;
+            Some((bytes, reader))
+        })
     }
 
-    fn chunk(&mut self) -> Option<Bytes> {
-        let size = self.delivery.chunk_bytes?;
-        (self.uncut.len() >= size).then(|| self.uncut.split_to(size).freeze())
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            match self.read() {
+                Read::Frames(bytes, last) => {
+                    self.cursor = last;
+                    if self.batch.is_some() {
+                        flush().await;
+                    }
+                    return Some(bytes);
+                }
+                Read::Pending => {
+                    if let Some(ping) = self.wait().await {
+                        return Some(ping);
+                    }
+                }
+                Read::End => return None,
+            }
+        }
     }
 
     fn read(&self) -> Read {
         let log = &self.turn.log;
-        match self.delivery.batch {
+        match self.batch {
             Some(events) => log.read(self.cursor, events, events, usize::MAX),
             None => log.read(self.cursor, 1, usize::MAX, WRITE_BYTES),
         }
@@ -81,11 +93,50 @@ impl Reader {
 
     /// Waits for the next frames, or gives a sign of life after a silence.
     async fn wait(&self) -> Option<Bytes> {
-        let wanted = self.delivery.batch.unwrap_or(1) as u64;
+        let wanted = self.batch.unwrap_or(1) as u64;
         let frames = self.cursor.saturating_add(wanted);
         match timeout(self.silence, self.turn.log.reaches(frames)).await {
             Ok(()) => None,
             Err(_) => Some(Bytes::from_static(PING)),
+        }
+    }
+}
+
+/// The same pieces cut to exactly this size; the last one, before the end, may be shorter.
+fn chunks(pieces: BoxStream<'static, Piece>, size: usize) -> impl Stream<Item = Piece> {
+    let cutter = Cutter { pieces, size, uncut: BytesMut::new(), ending: None };
+    unfold(cutter, |mut cutter| async {
+        let piece = cutter.next().await?;
+        Some((piece, cutter))
+    })
+}
+
+struct Cutter {
+    pieces: BoxStream<'static, Piece>,
+    size: usize,
+    /// Bytes that do not fill a chunk yet.
+    uncut: BytesMut,
+    /// What comes when all bytes are written.
+    ending: Option<Ending>,
+}
+
+impl Cutter {
+    async fn next(&mut self) -> Option<Piece> {
+        loop {
+            if self.uncut.len() >= self.size {
+                flush().await;
+                return Some(Piece::Bytes(self.uncut.split_to(self.size).freeze()));
+            }
+            match self.ending {
+                None => {}
+                Some(ending) if self.uncut.is_empty() => return Some(Piece::End(ending)),
+                Some(_) => return Some(Piece::Bytes(self.uncut.split().freeze())),
+            }
+            match self.pieces.next().await {
+                Some(Piece::Bytes(bytes)) => self.uncut.extend_from_slice(&bytes),
+                Some(Piece::End(ending)) => self.ending = Some(ending),
+                None => self.ending = Some(Ending::Eof),
+            }
         }
     }
 }

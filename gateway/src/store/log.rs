@@ -20,13 +20,13 @@ struct Buffer {
     bytes: Vec<u8>,
     /// Where each frame ends in `bytes`.
     ends: Vec<usize>,
-    expired: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Head {
     frames: u64,
     closed: bool,
+    expired: bool,
 }
 
 /// What a reader finds behind its cursor.
@@ -63,20 +63,27 @@ impl EventLog {
         self.head.send_modify(|head| head.closed = true);
     }
 
-    /// Frees the frames; the log cannot be read any more.
+    /// Readers find the end now, wherever they are; only the record is left.
     pub(crate) fn expire(&self) {
-        let mut buffer = lock(&self.buffer);
-        *buffer = Buffer { expired: true, ..Buffer::default() };
+        self.head.send_modify(|head| head.expired = true);
     }
 
     pub(crate) fn is_expired(&self) -> bool {
-        lock(&self.buffer).expired
+        self.head.borrow().expired
+    }
+
+    /// All frames so far, for those who check what readers made of them.
+    pub(crate) fn recorded(&self) -> Bytes {
+        Bytes::copy_from_slice(&lock(&self.buffer).bytes)
     }
 
     /// Frames after the cursor: at least `least` (fewer only at the end), at most `most`, and no
     /// more than about `bytes` bytes.
     pub(crate) fn read(&self, after: u64, least: usize, most: usize, bytes: usize) -> Read {
-        let closed = self.head.borrow().closed;
+        let Head { closed, expired, .. } = *self.head.borrow();
+        if expired {
+            return Read::End;
+        }
         let buffer = lock(&self.buffer);
         let after = usize::try_from(after).unwrap_or(usize::MAX);
         let available = buffer.ends.len().saturating_sub(after);
@@ -96,12 +103,13 @@ impl EventLog {
     pub(crate) async fn reaches(&self, frames: u64) {
         let mut head = self.head.subscribe();
         // The sender lives in `self`, so waiting cannot fail.
-        let _ = head.wait_for(|head| head.closed || head.frames >= frames).await;
+        let _ = head.wait_for(|head| head.closed || head.expired || head.frames >= frames).await;
     }
 
     /// Waits until the log is closed.
     pub(crate) async fn closed(&self) {
-        self.reaches(u64::MAX).await;
+        let mut head = self.head.subscribe();
+        let _ = head.wait_for(|head| head.closed).await;
     }
 }
 
@@ -149,11 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn an_expired_log_is_empty() {
+    fn an_expired_log_is_at_its_end_and_on_record() {
         let log = log(&["one"]);
-        log.close();
         log.expire();
         assert!(log.is_expired());
         assert_eq!(log.read(0, 1, 99, 99), Read::End);
+        log.append(|_, bytes| bytes.extend_from_slice(b"two"));
+        assert_eq!(log.read(0, 1, 99, 99), Read::End);
+        assert_eq!(log.recorded(), "onetwo");
     }
 }

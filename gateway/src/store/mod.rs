@@ -41,6 +41,16 @@ impl Store {
         lock(&self.sessions).get(id).filter(|session| session.space == space).cloned()
     }
 
+    /// The session of this id, wherever it lives.
+    pub(crate) fn any_session(&self, id: &str) -> Option<Arc<Session>> {
+        lock(&self.sessions).get(id).cloned()
+    }
+
+    /// The turn of this id, wherever it lives.
+    pub(crate) fn any_turn(&self, id: &str) -> Option<Arc<Turn>> {
+        lock(&self.sessions).values().find_map(|session| session.turn(id))
+    }
+
     pub(crate) fn remove(&self, session: &Session) {
         lock(&self.sessions).remove(&session.id);
     }

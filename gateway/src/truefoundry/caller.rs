@@ -1,8 +1,8 @@
 //! Who calls, in which dialect, for which tenant.
 
 use axum::extract::{FromRequestParts, RawPathParams};
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
 use serde::Serialize;
 
 use super::error::ApiError;
@@ -79,12 +79,7 @@ impl FromRequestParts<App> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let token = bearer(parts);
-        if let Some(expected) = &app.config.token
-            && token.as_deref() != Some(expected)
-        {
-            return Err(ApiError::unauthorized());
-        }
+        let token = admit(app, &parts.headers)?;
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|rejection| ApiError::invalid(rejection.body_text()))?;
         let tenant = params.iter().find_map(|(name, value)| (name == "tenant").then(|| value.to_owned()));
@@ -102,8 +97,17 @@ impl FromRequestParts<App> for Caller {
     }
 }
 
-fn bearer(parts: &Parts) -> Option<String> {
-    let value = parts.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+/// The bearer token of a request, if it is one that may enter.
+pub(crate) fn admit(app: &App, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let token = bearer(headers);
+    match &app.config.token {
+        Some(expected) if token.as_ref() != Some(expected) => Err(ApiError::unauthorized()),
+        _ => Ok(token),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }

@@ -10,6 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::ApiError;
+use crate::faults::Injection;
+use crate::http::{Delivery, Output};
 use crate::server::App;
 
 /// The largest body that is read.
@@ -83,5 +85,18 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
         Query::try_from_uri(&parts.uri)
             .map(|Query(params)| Self(params))
             .map_err(|rejection| ApiError::invalid(rejection.body_text()))
+    }
+}
+
+impl FromRequestParts<App> for Output {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let delivery = Delivery::of(&parts.uri, &parts.headers).map_err(ApiError::invalid)?;
+        Ok(Self {
+            delivery: delivery.or(app.config.delivery),
+            injection: Injection::of(parts),
+            silence: app.config.silence,
+        })
     }
 }

@@ -8,6 +8,7 @@ mod check;
 mod error;
 mod events;
 mod extract;
+mod forgery;
 mod input;
 mod message;
 mod objects;
@@ -21,6 +22,7 @@ mod wire;
 use axum::Router;
 use axum::routing::{get, post};
 
+pub(crate) use caller::admit;
 pub(crate) use error::ApiError;
 
 use crate::server::App;

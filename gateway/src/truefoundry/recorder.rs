@@ -319,12 +319,21 @@ impl Recorder for TurnRecorder {
 
 /// Writes an event to a turn's stream: data first, then its number.
 fn send(turn: &Turn, event: &impl Serialize) {
-    turn.log.append(|sequence, bytes| {
-        bytes.extend_from_slice(b"data: ");
-        // Writing our own types into memory cannot fail.
-        let _ = serde_json::to_writer(&mut *bytes, event);
-        let _ = write!(bytes, "\nid: {sequence}\n\n");
-    });
+    turn.log.append(|sequence, bytes| write_frame(event, sequence, bytes));
+}
+
+/// An event with its number, as it goes on the wire.
+pub(super) fn frame(event: &impl Serialize, sequence: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_frame(event, sequence, &mut bytes);
+    bytes
+}
+
+fn write_frame(event: &impl Serialize, sequence: u64, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(b"data: ");
+    // Writing our own types into memory cannot fail.
+    let _ = serde_json::to_writer(&mut *bytes, event);
+    let _ = write!(bytes, "\nid: {sequence}\n\n");
 }
 
 /// The JSON of an event. Our own types always serialize; `null` would stand for a defect.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,13 +13,14 @@ use super::caller::{Caller, Dialect};
 use super::check::{Accepted, check};
 use super::error::ApiError;
 use super::extract::{JsonObject, Params};
+use super::forgery::Forgery;
 use super::input::InputItem;
 use super::objects::{TurnObject, data, list};
 use super::paging::{Paging, invalid_token};
 use super::recorder::TurnRecorder;
 use super::sessions::SessionPath;
 use crate::agents::{self, Prompt, Steps};
-use crate::http::{Delivery, stream};
+use crate::http::{Delivery, Output, stream};
 use crate::server::App;
 use crate::store::{Pending, Session, Turn, paginate};
 use crate::turns::{Pace, Stop, run};
@@ -50,11 +51,10 @@ pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
     Path(path): Path<SessionPath>,
-    uri: Uri,
+    output: Output,
     headers: HeaderMap,
     body: JsonObject,
 ) -> Answer {
-    let delivery = delivery(&app, &uri, &headers)?;
     let session = path.find(&app, &caller)?;
     if caller.dialect == Dialect::TrueForge {
         refuse_null(&body)?;
@@ -62,9 +62,9 @@ pub(crate) async fn create(
     let new: NewTurn = body.parse()?;
     let streaming = new.stream.unwrap_or(true);
     let origin = origin(&headers);
-    let turn = start(&app, &caller, &session, new, delivery, origin).await?;
+    let turn = start(&app, &caller, &session, new, output.delivery, origin).await?;
     if streaming {
-        return Ok(events(&app, turn, 0, delivery));
+        return Ok(events(&app, turn, 0, output, caller.dialect));
     }
     Ok(data(TurnObject::started(&session, &turn, caller.dialect)))
 }
@@ -209,7 +209,7 @@ pub(crate) async fn subscribe(
     caller: Caller,
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
-    uri: Uri,
+    output: Output,
     headers: HeaderMap,
     body: JsonObject,
 ) -> Answer {
@@ -219,7 +219,7 @@ pub(crate) async fn subscribe(
         None => last_event_id(&headers)?.unwrap_or(0),
     };
     let turn = turn.find(&*session.find(&app, &caller)?)?;
-    follow(&app, turn, after, &uri, &headers)
+    follow(&app, turn, after, output, caller.dialect)
 }
 
 /// `GET /api/v1/…/turns/{turn}/subscribe`: here `Last-Event-ID` wins over the query.
@@ -229,12 +229,12 @@ pub(crate) async fn subscribe_by_query(
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
     Params(cursor): Params<Cursor>,
-    uri: Uri,
+    output: Output,
     headers: HeaderMap,
 ) -> Answer {
     let after = last_event_id(&headers)?.or(cursor.after_sequence_number);
     let turn = turn.find(&*session.find(&app, &caller)?)?;
-    follow(&app, turn, after.unwrap_or(0), &uri, &headers)
+    follow(&app, turn, after.unwrap_or(0), output, caller.dialect)
 }
 
 /// The sequence number after which a stream begins.
@@ -251,27 +251,22 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     number.map(Some).ok_or_else(|| ApiError::invalid("Invalid Last-Event-Id header"))
 }
 
-fn follow(app: &App, turn: Arc<Turn>, after: u64, uri: &Uri, headers: &HeaderMap) -> Answer {
-    let delivery = delivery(app, uri, headers)?;
+fn follow(app: &App, turn: Arc<Turn>, after: u64, output: Output, dialect: Dialect) -> Answer {
     if turn.log.is_expired() {
         return Err(ApiError::stream_gone(&turn.id));
     }
-    Ok(events(app, turn, after, delivery))
-}
-
-fn delivery(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<Delivery, ApiError> {
-    let delivery = Delivery::of(uri, headers).map_err(ApiError::invalid)?;
-    Ok(delivery.or(app.config.delivery))
+    Ok(events(app, turn, after, output, dialect))
 }
 
 /// A turn's events as a response.
-fn events(app: &App, turn: Arc<Turn>, after: u64, delivery: Delivery) -> Response {
+fn events(app: &App, turn: Arc<Turn>, after: u64, output: Output, dialect: Dialect) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::CONNECTION, HeaderValue::from_static("keep-alive")),
     ];
-    let body = stream(turn, after, delivery, app.config.silence);
+    let forgery = Forgery { turn: Arc::clone(&turn), dialect };
+    let body = stream(turn, after, output, &app.faults, forgery);
     (headers, body).into_response()
 }
 

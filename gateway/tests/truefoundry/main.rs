@@ -4,6 +4,7 @@ mod client;
 
 mod cuts;
 mod errors;
+mod faults;
 mod framing;
 mod input;
 mod lists;

@@ -11,11 +11,12 @@ async fn preflights_are_answered_without_a_token() {
     let mut config = fast();
     config.token = Some("secret".to_owned());
     let gateway = Gateway::start(config).await;
-    let wanted = "authorization,content-type,last-event-id,x-turnwire-delay-ms,x-fern-language";
+    let wanted = "authorization,content-type,last-event-id,x-turnwire-delay-ms,x-turnwire-fault";
     for (method, path) in [
         ("POST", "/acme/v1/agents/sessions/x/turns"),
         ("PATCH", "/acme/v1/agents/draft-sessions/x"),
         ("DELETE", "/api/v1/sessions/x"),
+        ("PUT", "/_gateway/sessions/x/faults"),
     ] {
         let request = gateway
             .with_token("none")

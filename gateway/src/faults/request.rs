@@ -1,0 +1,178 @@
+//! What a request is about, seen before it is processed.
+
+use axum::RequestExt;
+use axum::body::{Body, to_bytes};
+use axum::extract::{MatchedPath, Query, RawPathParams, Request};
+use axum::http::{HeaderMap, Method, Uri, header};
+use serde::{Deserialize, Serialize};
+
+/// The largest body that is looked into; what it says counts as unknown in larger ones.
+const BODY_LIMIT: u64 = 1024 * 1024;
+
+/// What a request does, or requests of several kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum On {
+    /// A turn is made.
+    Create,
+    /// A turn is followed.
+    Subscribe,
+    /// Either of the two, if the answer is an event stream.
+    Stream,
+    /// One turn is read.
+    Turn,
+    /// Turns are listed.
+    Turns,
+    /// The events of a turn are listed.
+    TurnEvents,
+    /// The events of a session are listed.
+    SessionEvents,
+    /// A session is read.
+    Session,
+    /// A session's last turn is cancelled.
+    Cancel,
+    /// Any request of a session.
+    Any,
+}
+
+impl On {
+    /// What the requests of a route do, by its path such as `…/{session}/turns/{turn}`.
+    fn of(method: &Method, route: &str) -> Option<Self> {
+        let (_, rest) = route.split_once("{session}")?;
+        match (method.as_str(), rest) {
+            ("POST", "/turns") => Some(Self::Create),
+            ("GET" | "POST", "/turns/{turn}/subscribe") => Some(Self::Subscribe),
+            ("GET", "/turns/{turn}") => Some(Self::Turn),
+            ("GET", "/turns") => Some(Self::Turns),
+            ("GET", "/turns/{turn}/events") => Some(Self::TurnEvents),
+            ("GET", "/events") => Some(Self::SessionEvents),
+            ("GET", "") => Some(Self::Session),
+            ("POST", "/cancel") => Some(Self::Cancel),
+            _ => None,
+        }
+    }
+}
+
+/// A request, as far as faults care.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    /// The session that the request belongs to.
+    pub(crate) session: Option<String>,
+    /// `None` for requests that no plan can name.
+    pub(crate) on: Option<On>,
+    /// Whether an event stream is asked for.
+    pub(crate) streaming: bool,
+    /// The sequence number after which a stream is to begin.
+    pub(crate) after: Option<u64>,
+}
+
+impl View {
+    /// Looks at a request and gives it back unchanged.
+    pub(crate) async fn of(mut request: Request) -> (Self, Request) {
+        let route = request.extensions().get::<MatchedPath>();
+        let on = route.and_then(|route| On::of(request.method(), route.as_str()));
+        let session = match request.extract_parts::<RawPathParams>().await {
+            Ok(params) => params.iter().find(|(name, _)| *name == "session").map(|(_, id)| id.to_owned()),
+            Err(_) => None,
+        };
+        let mut view = Self {
+            method: request.method().clone(),
+            path: request.uri().path().to_owned(),
+            session,
+            on,
+            streaming: on == Some(On::Subscribe),
+            after: None,
+        };
+        if on == Some(On::Create) || on == Some(On::Subscribe) {
+            let wish;
+            (wish, request) = Wish::of(request).await;
+            if on == Some(On::Create) {
+                view.streaming = wish.stream.unwrap_or(true);
+            } else {
+                view.after = wish.cursor(request.uri(), request.headers());
+            }
+        }
+        (view, request)
+    }
+
+    /// Whether a plan for this kind of requests is meant.
+    pub(crate) fn fits(&self, on: On) -> bool {
+        match on {
+            On::Any => true,
+            On::Stream => self.streaming,
+            on => self.on == Some(on),
+        }
+    }
+}
+
+/// What the body says of the stream that is wanted.
+#[derive(Debug, Default, Deserialize)]
+struct Wish {
+    stream: Option<bool>,
+    after_sequence_number: Option<u64>,
+}
+
+impl Wish {
+    /// A body that is too large, or no JSON, says nothing here; the endpoint will judge it.
+    async fn of(request: Request) -> (Self, Request) {
+        let length = request.headers().get(header::CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        if length.is_none_or(|length| length > BODY_LIMIT) {
+            return (Self::default(), request);
+        }
+        let (parts, body) = request.into_parts();
+        // It fails only if the client leaves, who does not need an answer either.
+        let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
+        let wish = serde_json::from_slice(&bytes).unwrap_or_default();
+        (wish, Request::from_parts(parts, Body::from(bytes)))
+    }
+
+    /// The cursor, wherever it stands; 0 if nowhere.
+    fn cursor(&self, uri: &Uri, headers: &HeaderMap) -> Option<u64> {
+        let in_header = || headers.get("last-event-id")?.to_str().ok()?.trim().parse().ok();
+        let in_query = || Query::<Self>::try_from_uri(uri).ok()?.after_sequence_number;
+        self.after_sequence_number.or_else(in_header).or_else(in_query).or(Some(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_of_both_surfaces_are_known() {
+        for (method, route, on) in [
+            ("POST", "/{tenant}/v1/agents/sessions/{session}/turns", Some(On::Create)),
+            ("GET", "/api/v1/sessions/{session}/turns/{turn}/subscribe", Some(On::Subscribe)),
+            ("GET", "/{tenant}/v1/agents/draft-sessions/{session}", Some(On::Session)),
+            ("DELETE", "/api/v1/sessions/{session}", None),
+            ("POST", "/{tenant}/v1/agents/sessions", None),
+        ] {
+            assert_eq!(On::of(&method.parse().expect("a method"), route), on, "{method} {route}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_body_is_looked_into_and_kept() {
+        let body = r#"{"after_sequence_number":7,"stream":false}"#;
+        let request = Request::post("/x").header("content-length", body.len()).body(Body::from(body));
+        let (wish, request) = Wish::of(request.expect("a request")).await;
+        assert_eq!((wish.stream, wish.after_sequence_number), (Some(false), Some(7)));
+        let kept = to_bytes(request.into_body(), 100).await.expect("a body");
+        assert_eq!(kept, body.as_bytes());
+    }
+
+    #[test]
+    fn a_cursor_may_stand_in_three_places() {
+        let uri: Uri = "/x?after_sequence_number=3".parse().expect("a URI");
+        let headers: HeaderMap =
+            [("last-event-id".parse().expect("a name"), "5".parse().expect("a value"))].into_iter().collect();
+        let body = Wish { after_sequence_number: Some(9), stream: None };
+        assert_eq!(body.cursor(&uri, &headers), Some(9));
+        assert_eq!(Wish::default().cursor(&uri, &headers), Some(5));
+        assert_eq!(Wish::default().cursor(&uri, &HeaderMap::new()), Some(3));
+        assert_eq!(Wish::default().cursor(&Uri::from_static("/x"), &HeaderMap::new()), Some(0));
+    }
+}
