@@ -30,6 +30,8 @@ pub enum ErrorCode {
     Http,
     /// The request or its answer did not get through.
     Network,
+    /// Nothing came in time: no answer, nothing of a stream, or not all within the deadline.
+    Timeout,
     /// The `token` function threw or gave no string.
     Token,
     /// The answer is not what the protocol says: not an event stream, or not JSON.
@@ -58,6 +60,7 @@ impl ErrorCode {
             Self::Unsupported => "unsupported",
             Self::Http => "http",
             Self::Network => "network",
+            Self::Timeout => "timeout",
             Self::Token => "token",
             Self::UnexpectedResponse => "unexpected_response",
             Self::FrameTooLarge => "frame_too_large",

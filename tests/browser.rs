@@ -143,22 +143,21 @@ mod core {
             given(exports::turn_take_input(self.0))
         }
 
-        fn begin_stream(&self) -> String {
-            given(exports::turn_begin_stream(self.0, 0.0))
+        /// Begins to stream it, with at most so many tries to recover its connection.
+        fn begin_stream(&self, max_attempts: u32) -> String {
+            pass(b"2026-11-20T09:00:00.000Z");
+            given(exports::turn_begin(self.0, 0, 0.0, max_attempts, 100, 1000))
         }
 
         fn push(&self, bytes: &[u8]) -> bool {
             pass(bytes);
-            exports::turn_push(self.0)
+            exports::turn_push(self.0) == 1
         }
 
-        fn failure(&self) -> String {
-            given(exports::turn_failure(self.0))
-        }
-
-        fn end(&self) -> String {
-            pass(b"\0");
-            given(exports::turn_end(self.0, 0))
+        /// Tells how a step went.
+        fn next(&self, outcome: u8, text: &str) -> String {
+            pass(text.as_bytes());
+            given(exports::turn_next(self.0, outcome, 0, 0, false, 0.0, 0.5))
         }
 
         fn facts(&self) -> String {
@@ -180,7 +179,7 @@ mod core {
 
     fn session() -> Session {
         pass(b"s1");
-        Session(exports::session_open(false, FRAME_LIMIT))
+        Session(exports::session_open(false, FRAME_LIMIT, true))
     }
 
     fn turn() -> Turn {
@@ -320,7 +319,7 @@ mod core {
     fn bytes_become_records_and_facts() {
         let turn = turn();
         exports::turn_set_wants_events(turn.0, true);
-        let plan = parsed(&turn.begin_stream());
+        let plan = parsed(&turn.begin_stream(0));
         assert_eq!(plan["call"], json!(Call::CreateTurnStream as u8));
         assert_eq!(plan["params"]["session_id"], "s1");
         let bytes = frames(&[created(), text("Hel"), text("lo é🎉"), json!({"type": "brand.new"})]);
@@ -344,7 +343,7 @@ mod core {
         assert!(parsed(&turn.facts()).get("created").is_none(), "what the server said is given once");
         let rest = frames(&[json!(null), json!(null), json!(null), json!(null), done()]);
         assert!(!turn.push(rest.as_bytes()), "the turn is over");
-        assert_eq!(turn.failure(), "");
+        assert_eq!(turn.next(0, ""), "{}");
         let facts = parsed(&turn.facts());
         assert_eq!((&facts["status"], &facts["state"]["status"]), (&json!("done"), &json!("done")));
     }
@@ -352,7 +351,7 @@ mod core {
     #[wasm_bindgen_test]
     fn changes_are_taken_once() {
         let turn = turn();
-        parsed(&turn.begin_stream());
+        parsed(&turn.begin_stream(0));
         assert!(!turn.take_changes().is_empty(), "everything is new at first");
         assert!(turn.take_changes().is_empty());
         assert!(turn.push(frames(&[created(), text("Hel"), text("lo")]).as_bytes()));
@@ -369,12 +368,107 @@ mod core {
     #[wasm_bindgen_test]
     fn a_broken_stream_is_resumed_after_its_last_event() {
         let turn = turn();
-        parsed(&turn.begin_stream());
+        parsed(&turn.begin_stream(3));
         assert!(turn.push(frames(&[created(), text("Hel")]).as_bytes()));
-        assert_eq!(refused(&turn.end())["code"], "incomplete");
-        let plan = parsed(&turn.begin_stream());
-        assert_eq!(plan["call"], json!(Call::SubscribeTurn as u8));
+        let wait = parsed(&turn.next(2, "network\0the line is dead"));
+        assert_eq!((&wait["delay"], &wait["least"], &wait["attempt"]), (&json!(50), &json!(0), &json!(1)));
+        assert_eq!(wait["error"], json!({"code": "network", "message": "the line is dead"}));
+        let plan = parsed(&turn.next(5, ""));
+        assert_eq!((&plan["call"], &plan["after"]), (&json!(Call::SubscribeTurn as u8), &json!(2)));
         assert_eq!(plan["params"], json!({"session_id": "s1", "turn_id": "t1", "after_sequence_number": 2}));
-        assert_eq!(refused(&turn.begin_stream())["code"], "turn_already_streamed");
+        assert_eq!(refused(&turn.begin_stream(3))["code"], "turn_already_streamed");
+        assert_eq!(refused(&turn.next(2, "http\0gone"))["code"], "http");
+    }
+
+    #[wasm_bindgen_test]
+    fn without_recovery_a_broken_stream_is_reported() {
+        let turn = turn();
+        parsed(&turn.begin_stream(0));
+        assert!(turn.push(frames(&[created(), text("Hel")]).as_bytes()));
+        assert_eq!(refused(&turn.next(0, ""))["code"], "incomplete");
+        assert_eq!(parsed(&turn.begin_stream(0))["params"]["after_sequence_number"], 2);
+    }
+
+    #[wasm_bindgen_test]
+    fn gaps_that_are_passed_over_are_told() {
+        let turn = turn();
+        parsed(&turn.begin_stream(0));
+        let frames = frames(&[created(), text("Hel"), text("lo")]).replace("id: 3", "id: 7");
+        assert!(!turn.push(frames.as_bytes()), "there is something to be told");
+        let gap = || given(exports::turn_take_gap(turn.0));
+        assert_eq!(parsed(&gap()), json!({"after": 2, "next": 7}));
+        assert_eq!(gap(), "");
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+mod front_end {
+    //! A turn as a front end written in Rust streams it, over a `fetch` whose connections break.
+
+    use js_sys::{Array, Function, Reflect};
+    use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
+    use turnwire::sse::DEFAULT_LIMIT;
+    use turnwire::turn::{Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
+    use turnwire::web::fetch::Server;
+    use wasm_bindgen::JsValue;
+
+    use super::wasm_bindgen_test;
+
+    const STREAM: &str = include_str!("fixtures/truefoundry/plain.sse");
+
+    /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions.
+    const FETCH: &str = "
+        const asked = [];
+        globalThis.fetch = async (request) => {
+            const piece = pieces[asked.length];
+            asked.push(`${new URL(request.url).pathname} ${await request.text()}`);
+            if (piece === '') return new Response('{}', { status: 503, headers: { 'retry-after': '0' } });
+            return new Response(piece, { headers: { 'content-type': 'text/event-stream' } });
+        };
+        return asked;";
+
+    /// The stream up to the middle of a frame, an answer that is no stream, and the stream once more from a
+    /// bit before.
+    fn pieces() -> Array {
+        let at = STREAM.find("id: 40\n").expect("it has forty events");
+        let before = STREAM.find("id: 37\n").and_then(|at| STREAM[at..].find("data").map(|next| at + next));
+        let before = before.expect("and thirty-seven");
+        [&STREAM[..at - 9], "", &STREAM[before..]].into_iter().map(JsValue::from_str).collect()
+    }
+
+    #[wasm_bindgen_test]
+    async fn a_connection_that_breaks_is_resumed() {
+        let platform = Reflect::get(&js_sys::global(), &"fetch".into()).expect("there is a global object");
+        let replace = Function::new_with_args("pieces", FETCH);
+        let asked: Array = replace.call1(&JsValue::NULL, &pieces()).expect("it is replaced").into();
+
+        let protocol = TrueFoundry::new(Dialect::Gateway);
+        let server = Server { base_url: "http://server.test/acme".to_owned(), protocol, token: None };
+        let reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
+        let mut driver = TurnDriver::new(reader, "s1", "");
+        driver.set_input(TurnInput::read("plain".into()).expect("a text is an input"));
+        let reconnect = Reconnect { max_attempts: 3, base_delay: 1, max_delay: 5 };
+        let first = driver.stream(None, reconnect, StartTrace::default()).expect("it is new");
+        let mut looks = 0;
+        let ended = server.run(&mut driver, first, &mut |_| looks += 1).await;
+
+        Reflect::set(&js_sys::global(), &"fetch".into(), &platform).expect("it is put back");
+        assert_eq!(ended, Ok(()));
+        assert!(looks > 2);
+        let machine = driver.reader().machine();
+        assert_eq!(machine.status(), TurnStatus::Done);
+        let asked: Vec<String> = asked.iter().filter_map(|request| request.as_string()).collect();
+        assert_eq!(asked.len(), 3, "{asked:?}");
+        assert!(asked[0].starts_with("/acme/v1/agents/sessions/s1/turns {"), "{asked:?}");
+        assert!(asked[2].ends_with("/subscribe {\"after_sequence_number\":39}"), "{asked:?}");
+
+        let mut whole = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
+        whole.machine_mut().stream(None).expect("it is new");
+        whole.push(STREAM.as_bytes()).expect("its frames are small");
+        let text = |reader: &TurnReader| -> Vec<String> {
+            reader.index().messages().iter().map(|message| message.to_json("main")).collect()
+        };
+        assert_eq!(text(driver.reader()), text(&whole));
+        assert_eq!(machine.cursor(), whole.machine().cursor());
     }
 }

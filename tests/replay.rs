@@ -139,10 +139,10 @@ impl Client {
         let error = ended.expect_err("the turn has not ended");
         assert_eq!(error.code, ErrorCode::Incomplete);
         let plan = self.reader.machine_mut().stream(None).expect("a started turn can be resumed");
-        self.reader.connected();
+        self.reader.connected(false);
         match plan {
-            StreamPlan::Subscribe { after } => after,
-            StreamPlan::Start => panic!("a started turn must not be started again"),
+            StreamPlan::Subscribe => self.reader.machine().cursor().last(),
+            StreamPlan::Start | StreamPlan::Look => panic!("a started turn must not be started again"),
         }
     }
 

@@ -8,7 +8,9 @@ export {
   type ListSessionsOptions,
   type SearchSessionsOptions,
 } from "./client.js";
+export type { Clocks } from "./clocks.js";
 export type { Numbered, StreamEvent } from "./delivery.js";
+export type { ConnectionTopics, Reconnecting } from "./drive.js";
 export {
   AbortError,
   ApiError,
@@ -35,6 +37,7 @@ export type {
   TurnStatus,
 } from "./snapshot.js";
 export type { TurnStream } from "./stream.js";
-export type { ConnectOptions } from "./options.js";
+export type { ConnectOptions, ReconnectOptions } from "./options.js";
 export type { Fetch, Token } from "./transport.js";
-export { type StreamOptions, Turn, type TurnTopics } from "./turn.js";
+export type { TurnTopics } from "./topics.js";
+export { type ResumeOptions, type StreamOptions, Turn } from "./turn.js";

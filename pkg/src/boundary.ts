@@ -1,6 +1,7 @@
 // The boundary to the core. Only numbers cross it; texts and bytes are written into the core's memory, and
 // read from there (`src/web/exports.rs` says what each export takes and gives).
 import type { InitOutput } from "../core/core.js";
+import type { Reconnect } from "./options.js";
 
 /** The exports of the running core, its `memory` among them. */
 export type Exports = InitOutput;
@@ -57,9 +58,9 @@ export class CoreClient {
     return textAt(this.#exports, this.#exports.answer(this.#isSibling, call, status));
   }
 
-  session(id: string): CoreSession {
+  session(id: string, isNew: boolean): CoreSession {
     passText(this.#exports, id);
-    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#isSibling, this.#maxFrameBytes));
+    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#isSibling, this.#maxFrameBytes, Number(isNew)));
   }
 }
 
@@ -122,25 +123,27 @@ export class CoreTurn {
     this.#exports.turnSetWantsEvents(this.#turn, Number(wantsEvents));
   }
 
-  beginStream(after: number): string {
-    return this.#ask((turn) => this.#exports.turnBeginStream(turn, after));
+  begin(goal: number, after: number, reconnect: Reconnect, since: string): string {
+    return this.#ask((turn) => this.#exports.turnBegin(turn, goal, after, ...reconnect), since);
   }
 
-  beginStart(): string {
-    return this.#ask(this.#exports.turnBeginStart);
+  opened(): void {
+    this.#exports.turnOpened(this.#turn, Date.now());
   }
 
-  push(chunk: Uint8Array): boolean {
+  next(outcome: number, status: number, retryAfter: number, isOffline: boolean, text: string): string {
+    const ask = (turn: number): number =>
+      this.#exports.turnNext(turn, outcome, status, retryAfter, Number(isOffline), Date.now(), Math.random());
+    return this.#ask(ask, text);
+  }
+
+  push(chunk: Uint8Array): number {
     pass(this.#exports, chunk);
-    return this.#exports.turnPush(this.#turn) !== 0;
+    return this.#exports.turnPush(this.#turn);
   }
 
-  failure(): string {
-    return this.#ask(this.#exports.turnFailure);
-  }
-
-  end(code: string, message: string, status: number): string {
-    return this.#ask((turn) => this.#exports.turnEnd(turn, status), `${code}\0${message}`);
+  takeGap(): string {
+    return this.#ask(this.#exports.turnTakeGap);
   }
 
   events(): number {

@@ -3,7 +3,8 @@ import { CoreClient } from "./boundary.js";
 import { ProtocolError } from "./errors.js";
 import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
-import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
+import type { Limits } from "./clocks.js";
+import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import { type Connection, Session } from "./session.js";
 import { checked, type ConnectOptions, demand } from "./options.js";
 import { type CallName, Transport } from "./transport.js";
@@ -16,10 +17,11 @@ import { type CallName, Transport } from "./transport.js";
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const exports = await load();
-  const { baseUrl, protocol, maxFrameBytes } = checked(options);
+  const { baseUrl, protocol, maxFrameBytes, ...settings } = checked(options);
   const core = new CoreClient(exports, protocol === "trueforge", maxFrameBytes);
-  const transport = new Transport(core, baseUrl, options);
-  return new Client({ core, memory: exports.memory, transport }, protocol, baseUrl);
+  const { connectTimeout, idleTimeout } = settings;
+  const transport = new Transport(core, baseUrl, options, { connectTimeout, idleTimeout });
+  return new Client({ core, memory: exports.memory, transport, settings }, protocol, baseUrl);
 }
 
 /** A server. */
@@ -80,8 +82,8 @@ export class Agents {
     demandOptions("createSession", options, "title", "metadata");
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
-    const { signal, ...rest } = options;
-    return this.#session(await this.#ask("createSession", { agentName, ...rest }, signal));
+    const [limits, rest] = split(options);
+    return this.#session(await this.#ask("createSession", { agentName, ...rest }, limits), true);
   }
 
   /** Lists the sessions of an agent, over all pages. */
@@ -94,7 +96,7 @@ export class Agents {
   /** Reads a session, or a draft, by its id. */
   async getSession(id: string, options: RequestOptions = {}): Promise<Session> {
     demandOptions("getSession", options);
-    return this.#session(await this.#ask("getSession", { sessionId: id }, options.signal));
+    return this.#session(await this.#ask("getSession", { sessionId: id }, options));
   }
 
   /** Makes a session for an agent that is given here, in the server's schema, and can be changed later. */
@@ -103,8 +105,8 @@ export class Agents {
     options: Omit<CreateSessionOptions, "title"> & { agentName?: string } = {},
   ): Promise<Session> {
     demandOptions("createDraftSession", options, "metadata", "agentName");
-    const { signal, ...rest } = options;
-    return this.#session(await this.#ask("createDraftSession", { agentSpec, ...rest }, signal));
+    const [limits, rest] = split(options);
+    return this.#session(await this.#ask("createDraftSession", { agentSpec, ...rest }, limits), true);
   }
 
   /** Lists the caller's drafts, over all pages. */
@@ -117,7 +119,7 @@ export class Agents {
   /** Reads a draft by its id. */
   async getDraftSession(id: string, options: RequestOptions = {}): Promise<Session> {
     demandOptions("getDraftSession", options);
-    return this.#session(await this.#ask("getDraftSession", { sessionId: id }, options.signal));
+    return this.#session(await this.#ask("getDraftSession", { sessionId: id }, options));
   }
 
   /** Lists the caller's sessions and drafts, over all pages. */
@@ -143,22 +145,22 @@ export class Agents {
   ): Promise<Blob> {
     demandOptions("downloadSandboxFile", options);
     const where = typeof sandbox === "string" ? { sandboxId: sandbox } : sandbox;
-    return this.#connection.transport.download({ ...where, path }, options.signal);
+    return this.#connection.transport.download({ ...where, path }, options);
   }
 
-  #ask(name: CallName, params: object, signal: AbortSignal | undefined): Promise<SessionRecord> {
-    return this.#connection.transport.ask(name, params, signal);
+  #ask(name: CallName, params: object, limits: Limits): Promise<SessionRecord> {
+    return this.#connection.transport.ask(name, params, limits);
   }
 
   #list(name: CallName, params: object, options: ListOptions): AsyncGenerator<Session, void, undefined> {
     return list(this.#connection.transport, name, params, options, (record: SessionRecord) => this.#session(record));
   }
 
-  #session(record: SessionRecord): Session {
+  #session(record: SessionRecord, isNew = false): Session {
     if (typeof record.id !== "string") {
       throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
     }
-    return new Session(this.#connection, record);
+    return new Session(this.#connection, record, isNew);
   }
 }
 

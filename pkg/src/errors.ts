@@ -13,6 +13,7 @@ export type ErrorCode =
   | "unsupported"
   | "http"
   | "network"
+  | "timeout"
   | "token"
   | "unexpected_response"
   | "frame_too_large"
@@ -33,6 +34,8 @@ export interface ErrorDetails {
   status?: number;
   /** The body of a failing answer: parsed if it was JSON, else its text. At most 64 KiB are kept. */
   body?: unknown;
+  /** How long the server asks to be left alone (`Retry-After`), in milliseconds. */
+  retryAfter?: number;
 }
 
 /** The base of all errors of this package. The message holds no token and no header. */
@@ -43,6 +46,8 @@ export class TurnwireError extends Error {
   readonly status: number | undefined;
   /** The body of a failing answer, where there was one. */
   readonly body: unknown;
+  /** How long the server asks to be left alone (`Retry-After`), in milliseconds, where it does. */
+  readonly retryAfter: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, "cause" in details ? { cause: details.cause } : undefined);
@@ -50,13 +55,14 @@ export class TurnwireError extends Error {
     this.code = code;
     this.status = details.status;
     this.body = details.body;
+    this.retryAfter = details.retryAfter;
   }
 }
 
 /** The server answered with a status that means failure (`http`). */
 export class ApiError extends TurnwireError {}
 
-/** A request or its answer did not get through, or no token could be had (`network`, `token`). */
+/** A request or its answer did not get through, or not in time, or no token could be had (`network`, `timeout`, `token`). */
 export class ConnectionError extends TurnwireError {}
 
 /** What came is not what the protocol says (`unexpected_response`, `frame_too_large`). */
@@ -68,7 +74,7 @@ export class InputError extends TurnwireError {}
 /** The call is not possible now (`turn_not_started`, `turn_already_started`, `session_cancelled`, …). */
 export class StateError extends TurnwireError {}
 
-/** The stream ended before the turn did (`incomplete`). What came is kept. */
+/** The connection was lost before the turn had ended, and could not be recovered (`incomplete`). What came is kept. */
 export class IncompleteError extends TurnwireError {}
 
 /** The caller's signal was aborted (`aborted`); its reason is the `cause`. The turn itself goes on. */
@@ -77,6 +83,7 @@ export class AbortError extends TurnwireError {}
 const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
   http: ApiError,
   network: ConnectionError,
+  timeout: ConnectionError,
   token: ConnectionError,
   unexpected_response: ProtocolError,
   frame_too_large: ProtocolError,
@@ -98,9 +105,9 @@ const MARK = "!";
 
 /**
  * Runs a call of the core, and gives what it gives. An error that the core reports is thrown as one of its
- * class; `first` is the error that the core was told of, if it was.
+ * class; `first` is the error that the core was told of, if it was, and `more` what it does not know.
  */
-export function adopting<T>(call: () => T, first?: unknown): T {
+export function adopting<T>(call: () => T, first?: unknown, more?: ErrorDetails): T {
   let given: T;
   try {
     given = call();
@@ -108,23 +115,32 @@ export function adopting<T>(call: () => T, first?: unknown): T {
     // The core has failed in itself; nothing that it holds can be trusted any more.
     throw new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
   }
-  if (typeof given === "string" && given.startsWith(MARK)) throw adopted(given.slice(MARK.length), first);
+  if (typeof given === "string" && given.startsWith(MARK)) {
+    throw adopted(JSON.parse(given.slice(MARK.length)) as CoreError, first, more);
+  }
   return given;
 }
 
-function adopted(report: string, first: unknown): TurnwireError {
-  const { code, message, status, body } = JSON.parse(report) as CoreError;
+/** The error that the core reports. */
+export function adopted({ code, message, status, body }: CoreError, first?: unknown, more?: ErrorDetails): TurnwireError {
   // The core may report the error that it was told; then that one has all that is known.
-  if (first instanceof TurnwireError && first.code === code) return first;
-  const details: ErrorDetails = {};
+  if (first instanceof TurnwireError && first.message === message) return first;
+  const details: ErrorDetails = { ...more };
   if (first !== undefined) details.cause = first;
   if (status !== undefined) details.status = status;
   if (body !== undefined) details.body = parsed(body);
   return new (CLASSES[code] ?? TurnwireError)(code, message, details);
 }
 
+/** What broke a call, as an error of this package. */
+export function asTurnwireError(cause: unknown): TurnwireError {
+  if (cause instanceof TurnwireError) return cause;
+  const message = `the connection broke: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return new ConnectionError("network", message, { cause });
+}
+
 /** What the core reports, as JSON. */
-interface CoreError {
+export interface CoreError {
   code: ErrorCode;
   message: string;
   status?: number;

@@ -1,10 +1,11 @@
 // Options of requests, and lists over all their pages.
 import { ProtocolError } from "./errors.js";
-import { demand, demandNames, isObject } from "./options.js";
+import { type Clocks, CLOCKS, type Limits, Watch } from "./clocks.js";
+import { demand, demandClocks, demandNames, isObject } from "./options.js";
 import type { CallName, Transport } from "./transport.js";
 
 /** What every request takes. */
-export interface RequestOptions {
+export interface RequestOptions extends Clocks {
   /** Aborts the request. */
   signal?: AbortSignal;
 }
@@ -17,14 +18,26 @@ export interface ListOptions extends RequestOptions {
   pageToken?: string;
 }
 
-/** Throws an `InputError` for a name that is no option of `method`, and for a signal that is none. */
+/** Throws an `InputError` for a name that is no option of `method`, and for a signal or a clock that is none. */
 export function demandOptions(method: string, options: object, ...names: string[]): void {
-  demandNames(method, options, ["signal", ...names]);
-  demandSignal(options);
+  demandNames(method, options, [...LIMITS, ...names]);
+  demandLimits(options);
 }
 
-function demandSignal({ signal }: RequestOptions): void {
+const LIMITS: readonly string[] = ["signal", ...CLOCKS];
+
+function demandLimits(options: RequestOptions): void {
+  const { signal } = options;
   demand(signal == null || typeof signal.addEventListener === "function", "`signal` must be an AbortSignal");
+  demandClocks(options);
+}
+
+/** The limits among the options of a request, and the others. */
+export function split<T extends RequestOptions>(options: T): [Limits, Omit<T, keyof RequestOptions>] {
+  const entries = Object.entries(options);
+  const pick = (isLimit: boolean): object =>
+    Object.fromEntries(entries.filter(([name, value]) => value != null && LIMITS.includes(name) === isLimit));
+  return [pick(true) as Limits, pick(false) as Omit<T, keyof RequestOptions>];
 }
 
 interface Page<T> {
@@ -41,25 +54,31 @@ export async function* list<T, U>(
   make: (item: T) => U,
 ): AsyncGenerator<U, void, undefined> {
   demand(isObject(given), "a list takes an object of options");
-  demandSignal(given);
+  demandLimits(given);
   // The core checks the names: they are those of the protocol's list.
-  const { signal, ...options } = given;
+  const [limits, options] = split(given);
   const isFree = (option: string): boolean => option === "limit" || !(option in params);
   demand(Object.keys(options).every(isFree), "what a list is of is no option of it");
-  let token = options.pageToken;
-  do {
-    const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };
-    const page: Page<T> = await transport.ask(name, query, signal);
-    for (const item of page.items) {
-      if (typeof item !== "object" || item === null) {
-        throw new ProtocolError("unexpected_response", "an item of a list is no object");
+  const { signal, deadline = 0 } = limits;
+  const whole = new Watch({ signal, deadline });
+  try {
+    let token = options.pageToken;
+    do {
+      const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };
+      const page: Page<T> = await transport.ask(name, query, { ...limits, signal: whole.signal, deadline: 0 });
+      for (const item of page.items) {
+        if (typeof item !== "object" || item === null) {
+          throw new ProtocolError("unexpected_response", "an item of a list is no object");
+        }
+        yield make(item);
       }
-      yield make(item);
-    }
-    const next = page.next ?? undefined;
-    if (next !== undefined && next === token) {
-      throw new ProtocolError("unexpected_response", "a page of a list names itself as the next one");
-    }
-    token = next;
-  } while (token !== undefined);
+      const next = page.next ?? undefined;
+      if (next !== undefined && next === token) {
+        throw new ProtocolError("unexpected_response", "a page of a list names itself as the next one");
+      }
+      token = next;
+    } while (token !== undefined);
+  } finally {
+    whole.end();
+  }
 }

@@ -1,10 +1,24 @@
 // The options of `connect` and `createTurn`, checked.
+import { type Clocks, CLOCKS } from "./clocks.js";
 import { InputError } from "./errors.js";
 import type { CreateTurnOptions } from "./session.js";
 import type { Fetch, Token } from "./transport.js";
 
+/** How persistently a lost connection of a turn is recovered. */
+export interface ReconnectOptions {
+  /** Tries in a row that may bring nothing new; 10 by default. */
+  maxAttempts?: number;
+  /** The longest wait before the first of them, in milliseconds; 500 by default. It doubles with every try. */
+  baseDelay?: number;
+  /** The longest wait of all, in milliseconds, unless the server asks for more; 8000 by default. */
+  maxDelay?: number;
+}
+
+/** The same, complete. */
+export type Reconnect = readonly [maxAttempts: number, baseDelay: number, maxDelay: number];
+
 /** What `connect` takes. */
-export interface ConnectOptions {
+export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   /**
    * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. A relative
    * URL counts from the page.
@@ -23,19 +37,30 @@ export interface ConnectOptions {
   fetch?: Fetch;
   /** The size of the largest event, in bytes; 8 MiB by default. */
   maxFrameBytes?: number;
+  /**
+   * How persistently a lost connection of a turn is recovered; `false` not to recover any. A call's own
+   * option wins.
+   */
+  reconnect?: ReconnectOptions | false;
 }
 
-const NAMES = ["baseUrl", "protocol", "token", "headers", "fetch", "maxFrameBytes"];
+const NAMES = ["baseUrl", "protocol", "token", "headers", "fetch", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout"];
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 /** Lengths in the core are 32 bits wide. */
 const MAX_LIMIT = 0xffff_ffff;
+/** Timers' delays are 31 bits wide. */
+const MAX_DELAY = 0x7fff_ffff;
+const RECONNECT = { maxAttempts: 10, baseDelay: 500, maxDelay: 8000 };
+
+/** The settings of a client. */
+export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes" | "connectTimeout" | "idleTimeout">> & {
+  reconnect: Reconnect;
+};
 
 /** What the options come to. Throws an `InputError` that names the wrong one. */
-export function checked(
-  options: ConnectOptions,
-): Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes">> {
+export function checked(options: ConnectOptions): Checked {
   demandNames("connect", options, NAMES);
-  const { baseUrl, token, headers, fetch } = options;
+  const { baseUrl, token, headers, fetch, connectTimeout = 30_000, idleTimeout = 60_000 } = options;
   const protocol = options.protocol ?? "truefoundry";
   const maxFrameBytes = options.maxFrameBytes ?? MAX_FRAME_BYTES;
   demand(typeof baseUrl === "string", "`baseUrl` must be a string");
@@ -51,7 +76,30 @@ export function checked(
     Number.isInteger(maxFrameBytes) && maxFrameBytes > 0 && maxFrameBytes <= MAX_LIMIT,
     "`maxFrameBytes` must be a whole number greater than 0",
   );
-  return { baseUrl: resolved(baseUrl), protocol, maxFrameBytes };
+  demandClocks({ connectTimeout, idleTimeout });
+  const reconnect = checkedReconnect(options.reconnect) ?? checkedReconnect(RECONNECT)!;
+  return { baseUrl: resolved(baseUrl), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };
+}
+
+/** The option `reconnect`, complete. Throws an `InputError` that names what is wrong with it. */
+export function checkedReconnect(given: ReconnectOptions | false | undefined): Reconnect | undefined {
+  if (given == null) return undefined;
+  if (given === false) return [0, 0, 0];
+  demandNames("reconnect", given, Object.keys(RECONNECT));
+  const { maxAttempts, baseDelay, maxDelay } = { ...RECONNECT, ...given };
+  demandWhole("maxAttempts", maxAttempts);
+  demandWhole("baseDelay", baseDelay);
+  demandWhole("maxDelay", maxDelay);
+  return [maxAttempts, baseDelay, maxDelay];
+}
+
+/** Throws an `InputError` for a clock that is no number of milliseconds. */
+export function demandClocks(options: Clocks): void {
+  for (const name of CLOCKS) demandWhole(name, options[name] ?? 0);
+}
+
+function demandWhole(name: string, value: number): void {
+  demand(Number.isInteger(value) && value >= 0 && value <= MAX_DELAY, `\`${name}\` must be a whole number from 0 to ${MAX_DELAY}`);
 }
 
 /** The input of a turn as JSON, and what it follows. Throws an `InputError` that names the wrong option. */

@@ -1,17 +1,20 @@
 // A session: a conversation with an agent, turn by turn.
 import type { CoreClient, CoreSession } from "./boundary.js";
+import { within } from "./clocks.js";
 import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
-import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
+import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
+import type { Settings } from "./drive.js";
 import { checkedTurn } from "./options.js";
 import type { Transport } from "./transport.js";
-import { Turn } from "./turn.js";
+import { type ResumeOptions, Turn } from "./turn.js";
 
 /** What everything on one server shares. @internal */
 export interface Connection {
   readonly core: CoreClient;
   readonly memory: WebAssembly.Memory;
   readonly transport: Transport;
+  readonly settings: Settings;
 }
 
 /** What a turn is given: a text is a user's message. */
@@ -34,9 +37,9 @@ export class Session {
   #newest: Turn | undefined;
 
   /** @internal */
-  constructor(connection: Connection, record: SessionRecord) {
+  constructor(connection: Connection, record: SessionRecord, isNew: boolean) {
     this.#connection = connection;
-    this.#core = connection.core.session(record.id);
+    this.#core = connection.core.session(record.id, isNew);
     this.#record = record;
   }
 
@@ -107,7 +110,7 @@ export class Session {
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("getTurn", options);
     const params = this.#params({ turnId: id });
-    const turn = this.#attach(await this.#connection.transport.ask("getTurn", params, options.signal), false);
+    const turn = this.#attach(await this.#connection.transport.ask("getTurn", params, options), false);
     // One that is known already goes on to stand for its turn.
     if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
     return turn;
@@ -124,6 +127,10 @@ export class Session {
    */
   async history(options: RequestOptions = {}): Promise<Turn[]> {
     demandOptions("history", options);
+    return within(options, (limits) => this.#history(limits));
+  }
+
+  async #history(options: RequestOptions): Promise<Turn[]> {
     const turns: Turn[] = [];
     for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
     const [one, next] = turns;
@@ -136,7 +143,8 @@ export class Session {
       if (own) own.unshift(event);
       else events.set(turn_id, [event]);
     }
-    for (const turn of turns) turn.fill(events.get(turn.id ?? "") ?? []);
+    // What is listed of a turn that runs comes once more with its stream.
+    for (const turn of turns) if (turn.isOver) turn.fill(events.get(turn.id ?? "") ?? []);
     for (const [at, turn] of turns.entries()) {
       const before = turns[at - 1];
       if (before && turn.previousTurnId === before.id) turn.follows(before);
@@ -145,24 +153,40 @@ export class Session {
     return turns;
   }
 
+  /**
+   * Comes back to a conversation, after the page was loaded anew or in another tab: the same as `history()`,
+   * and a turn that still runs is streamed from its beginning, so that its snapshot, its listeners and
+   * `waitForCompletion()` go on. Listeners that are added at once miss nothing.
+   *
+   * The options are those of that stream, too.
+   */
+  async resume(options: ResumeOptions = {}): Promise<Turn[]> {
+    demandOptions("resume", options, "reconnect");
+    const [limits] = split(options);
+    const turns = await this.history(limits);
+    const last = turns.at(-1);
+    if (last && !last.isOver && !last.isRead) last.attach(options);
+    return turns;
+  }
+
   /** Deletes the session, where the protocol can. */
   async delete(options: RequestOptions = {}): Promise<void> {
     demandOptions("delete", options);
-    await this.#connection.transport.ask("deleteSession", this.#params(), options.signal);
+    await this.#connection.transport.ask("deleteSession", this.#params(), options);
   }
 
   /** Cancels the session and the turn that runs. Afterwards `createTurn` throws. */
   async cancel(options: RequestOptions = {}): Promise<void> {
     demandOptions("cancel", options);
-    await this.#connection.transport.ask("cancelSession", this.#params(), options.signal);
+    await this.#connection.transport.ask("cancelSession", this.#params(), options);
     this.#core.markCancelled();
   }
 
   /** Changes a draft's agent. */
   async update(options: RequestOptions & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     demandOptions("update", options, "agentSpec");
-    const { signal, ...rest } = options;
-    this.#record = await this.#connection.transport.ask("updateDraftSession", this.#params(rest), signal);
+    const [limits, rest] = split(options);
+    this.#record = await this.#connection.transport.ask("updateDraftSession", this.#params(rest), limits);
     return this;
   }
 
@@ -170,7 +194,7 @@ export class Session {
   async refresh(options: RequestOptions = {}): Promise<this> {
     demandOptions("refresh", options);
     const name = this.type === "session" ? "getSession" : "getDraftSession";
-    this.#record = await this.#connection.transport.ask(name, this.#params(), options.signal);
+    this.#record = await this.#connection.transport.ask(name, this.#params(), options);
     return this;
   }
 
@@ -183,6 +207,9 @@ export class Session {
   }
 
   #attach(record: TurnRecord, isNewest: boolean): Turn {
+    // The turn that goes on here stays the one that stands for it.
+    const known = this.#newest;
+    if (known !== undefined && known.id === record.id && !known.isOver) return known;
     const core = adopting(() => this.#core.turn("", isNewest));
     adopting(() => core.takeRecord(JSON.stringify(record)));
     return new Turn(this, this.#connection, core, record);

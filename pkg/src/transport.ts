@@ -1,7 +1,8 @@
 // Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
 import type { CoreClient } from "./boundary.js";
+import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
 import type { ConnectOptions } from "./options.js";
-import { AbortError, adopting, ConnectionError, InputError } from "./errors.js";
+import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, TurnwireError } from "./errors.js";
 
 /** A bearer token, or what gives it. */
 export type Token = string | (() => string | null | undefined | Promise<string | null | undefined>);
@@ -49,44 +50,68 @@ export class Transport {
   readonly #token: Token | null | undefined;
   readonly #headers: [string, string][];
   readonly #fetch: Fetch;
+  readonly #clocks: Clocks;
 
-  constructor(core: CoreClient, baseUrl: string, { token, headers, fetch }: ConnectOptions) {
+  constructor(core: CoreClient, baseUrl: string, { token, headers, fetch }: ConnectOptions, clocks: Clocks) {
     this.#core = core;
     this.#baseUrl = baseUrl;
     this.#token = token;
+    this.#clocks = clocks;
     this.#headers = Object.entries(headers ?? {});
     // Looked up at each call: tests and tracers replace the platform's.
     this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
   }
 
   /** Asks for JSON; gives it in turnwire's form. */
-  async ask<T>(name: CallName, params: object, signal?: AbortSignal): Promise<T> {
-    return JSON.parse(await this.askText(CALLS.indexOf(name), JSON.stringify(params), signal)) as T;
+  async ask<T>(name: CallName, params: object, limits: Limits = {}): Promise<T> {
+    const answer = await this.#within(limits, (watch) => this.open(CALLS.indexOf(name), JSON.stringify(params), watch));
+    return JSON.parse(answer as string) as T;
   }
 
-  /** The same by a call's number, with parameters and answer as JSON texts. */
-  async askText(call: number, params: string, signal?: AbortSignal): Promise<string> {
-    return this.#read(call, await this.#send(call, params, signal), signal);
-  }
-
-  /** Asks for a stream. */
-  async open(call: number, params: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
-    const response = await this.#send(call, params, signal);
-    if (response.ok && /^\s*text\/event-stream\b/i.test(contentType(response))) return response.body;
-    await this.#read(call, response, signal);
-    return null;
+  /**
+   * Makes a call by its number, with its parameters as JSON. Gives the answer as JSON; of a call that streams,
+   * the stream.
+   */
+  async open(call: number, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null> {
+    const response = await this.#send(call, params, watch);
+    if (response.ok && STREAMS.includes(CALLS[call]!) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
+      return response.body;
+    }
+    return this.#read(call, response, watch);
   }
 
   /** Asks for a file. */
-  async download(params: object, signal?: AbortSignal): Promise<Blob> {
-    const call = CALLS.indexOf("downloadSandboxFile");
-    const response = await this.#send(call, JSON.stringify(params), signal);
-    if (!response.ok) await this.#read(call, response, signal);
-    return orAborted(response.blob(), signal).catch((cause) => this.#failed("the file broke off", cause, signal));
+  download(params: object, limits: Limits): Promise<Blob> {
+    return this.#within(limits, async (watch) => {
+      const call = CALLS.indexOf("downloadSandboxFile");
+      const response = await this.#send(call, JSON.stringify(params), watch);
+      if (!response.ok) await this.#read(call, response, watch);
+      return new Blob(await this.#body(response, watch), { type: contentType(response) });
+    });
   }
 
-  async #send(call: number, params: string, signal?: AbortSignal): Promise<Response> {
+  async #within<T>(limits: Limits, call: (watch: Watch) => Promise<T>): Promise<T> {
+    const watch = new Watch(limited(this.#clocks, limits));
+    try {
+      return await call(watch);
+    } finally {
+      watch.end();
+    }
+  }
+
+  async #send(call: number, params: string, watch: Watch): Promise<Response> {
     const request = JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest;
+    let response = await this.#fetched(request, watch);
+    if (response.status === 401 && typeof this.#token === "function") {
+      // The token may have run out a moment ago: whoever gives it is asked once more.
+      release(response);
+      response = await this.#fetched(request, watch);
+    }
+    watch.opened();
+    return response;
+  }
+
+  async #fetched(request: CoreRequest, { signal }: Watch): Promise<Response> {
     // The token is asked for each time: it may have been renewed.
     const token = await orAborted(this.#ask(), signal).catch((error: object) => {
       unsent.add(error);
@@ -96,9 +121,9 @@ export class Transport {
     const url = `${this.#baseUrl}/${path}`;
     const headers = this.#merged(request.headers, token);
     try {
-      const sent = Promise.resolve(this.#fetch.call(undefined, url, { method, headers, body, signal: signal ?? null }));
+      const sent = Promise.resolve(this.#fetch.call(undefined, url, { method, headers, body, signal }));
       // A custom fetch may not heed the signal: nobody waits for its answer then, and nobody reads it.
-      sent.then((late) => (signal?.aborted ? late.body?.cancel() : undefined)).catch(() => {});
+      sent.then((late) => signal.aborted && release(late)).catch(() => {});
       const response = await orAborted(sent, signal);
       if (typeof response?.headers?.get !== "function") throw new TypeError("`fetch` gave no Response");
       return response;
@@ -107,12 +132,23 @@ export class Transport {
     }
   }
 
-  async #read(call: number, response: Response, signal?: AbortSignal): Promise<string> {
-    const body = await orAborted(response.text(), signal).catch((cause) =>
-      this.#failed("the answer broke off", cause, signal),
-    );
+  async #read(call: number, response: Response, watch: Watch): Promise<string> {
+    const body = await new Blob(await this.#body(response, watch)).text();
     const { status, statusText } = response;
-    return adopting(() => this.#core.answer(call, status, statusText, contentType(response), body));
+    const more = waitAsked(response);
+    return adopting(() => this.#core.answer(call, status, statusText, contentType(response), body), undefined, more);
+  }
+
+  /** The body of an answer, in its chunks. */
+  async #body(response: Response, watch: Watch): Promise<BlobPart[]> {
+    const chunks: BlobPart[] = [];
+    try {
+      if (response.body) await pump(response.body, (chunk) => chunks.push(chunk as BlobPart) > 0, watch);
+    } catch (cause) {
+      this.#failed("the answer broke off", cause, watch.signal);
+    }
+    if (watch.signal.aborted) throw stopped(watch.signal);
+    return chunks;
   }
 
   #merged(own: Record<string, string>, token: string | undefined): Headers {
@@ -143,46 +179,64 @@ export class Transport {
     return token ?? undefined;
   }
 
-  #failed(what: string, cause: unknown, signal: AbortSignal | undefined): never {
-    if (signal?.aborted) throw aborted(signal);
+  #failed(what: string, cause: unknown, signal: AbortSignal): never {
+    if (signal.aborted) throw stopped(signal);
     throw new ConnectionError("network", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
+/** The calls whose answers are streams. */
+const STREAMS: readonly CallName[] = ["createTurnStream", "subscribeTurn"];
+
 /** Errors from before anything was sent. */
 const unsent = new WeakSet<object>();
 
-/** Whether the request that ended with this error may have reached the server. */
-export function mayHaveArrived(error: object): boolean {
-  return !unsent.has(error);
+/** Whether the request that ended with this error never reached the server. */
+export function isUnsent(error: object): boolean {
+  return unsent.has(error);
 }
 
-/** The error of an aborted signal. */
-export function aborted(signal: AbortSignal): AbortError {
-  return new AbortError("aborted", "the signal was aborted", { cause: signal.reason });
+/** The error of a signal that aborted: a clock's own, or that the caller aborted it. */
+export function stopped({ reason }: AbortSignal): TurnwireError {
+  if (reason instanceof ConnectionError) return reason;
+  return new AbortError("aborted", "the signal was aborted", { cause: reason });
 }
 
 /** What becomes of `promise`, unless `signal` aborts before. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   let abort = (): void => {};
-  const stopped = new Promise<never>((_, reject) => {
-    abort = () => reject(aborted(signal));
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(stopped(signal));
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
   });
-  return Promise.race([promise, stopped]).finally(() => signal.removeEventListener("abort", abort));
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}
+
+/** Nobody reads this answer. */
+function release(response: Response): void {
+  response.body?.cancel().catch(() => {});
+}
+
+/** What the server asks for by `Retry-After`: seconds, or a date. */
+function waitAsked(response: Response): ErrorDetails {
+  const asked = response.headers.get("retry-after");
+  if (!asked) return {};
+  const retryAfter = /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+  return retryAfter > 0 ? { retryAfter: Math.min(retryAfter, 2 ** 31) } : {};
 }
 
 /**
- * Hands each chunk of `body` to `push` until the stream ends, `push` gives false or `signal` aborts. However
- * it ends, the connection is released: an open one holds one of the browser's few.
+ * Hands each chunk of `body` to `push` until the stream ends, `push` gives false or the watch cuts it off.
+ * However it ends, the connection is released: an open one holds one of the browser's few.
  */
 export async function pump(
   body: ReadableStream<Uint8Array>,
   push: (chunk: Uint8Array) => boolean,
-  signal: AbortSignal,
+  watch: Watch,
 ): Promise<void> {
+  const { signal } = watch;
   const reader = body.getReader();
   // A custom fetch may not have passed the signal on.
   const release = (): void => void reader.cancel().catch(() => {});
@@ -191,7 +245,9 @@ export async function pump(
     let turnBegan = performance.now();
     while (!signal.aborted) {
       const { done, value } = await reader.read();
-      if (done || !push(value)) return;
+      if (done) return;
+      watch.alive();
+      if (!push(value)) return;
       if (performance.now() - turnBegan > LONGEST_TURN) {
         await nextTask();
         turnBegan = performance.now();
@@ -218,20 +274,6 @@ function nextTask(): Promise<void> {
       resolve();
     };
     port2.postMessage(null);
-  });
-}
-
-/** Resolves after `delay` milliseconds, or as soon as `signal` aborts. */
-export function sleep(delay: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = setTimeout(wake, delay);
-    signal?.addEventListener("abort", wake, { once: true });
-    if (signal?.aborted) wake();
   });
 }
 

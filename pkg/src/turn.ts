@@ -1,7 +1,9 @@
 // A turn: one request to the agent and everything that it answers.
 import type { CoreTurn } from "./boundary.js";
+import { limited, type Limits, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
-import { adopting, StateError, TurnwireError } from "./errors.js";
+import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
+import { adopting, asTurnwireError, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
@@ -9,41 +11,24 @@ import { Listeners } from "./listeners.js";
 import type { Connection, Session } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
 import { type EventSource, TurnStream } from "./stream.js";
-import { demand } from "./options.js";
-import { aborted, mayHaveArrived, orAborted, pump, sleep } from "./transport.js";
+import { checkedReconnect, demand, type ReconnectOptions } from "./options.js";
+import { demandTopic, type TurnTopics } from "./topics.js";
+import { orAborted, stopped } from "./transport.js";
+
+/** What everything takes that reads a stream. */
+export interface ResumeOptions extends RequestOptions {
+  /** How persistently a lost connection is recovered; `false` not at all. By default as `connect` was told. */
+  reconnect?: ReconnectOptions | false;
+}
 
 /** What `stream` takes. */
-export interface StreamOptions extends RequestOptions {
+export interface StreamOptions extends ResumeOptions {
   /**
    * Only for a turn that has started: events after this one. By default after the last that this object
    * delivered; it never goes back behind that.
    */
   afterSequenceNumber?: number;
 }
-
-/** The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream. */
-export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & {
-  event: StreamEvent;
-  error: TurnwireError;
-};
-
-const TOPICS: readonly string[] = [
-  "turn.created",
-  "turn.done",
-  "model.message",
-  "model.message.delta",
-  "tool.response",
-  "thread.created",
-  "thread.done",
-  "mcp.initialize",
-  "mcp.auth_required",
-  "sandbox.created",
-  "tool.approval_required",
-  "tool.response_required",
-  "unknown",
-  "event",
-  "error",
-] satisfies (keyof TurnTopics)[];
 
 /** Between two questions how a turn stands, in milliseconds. */
 const MAX_POLL_DELAY = 3000;
@@ -53,12 +38,6 @@ const MAX_POLL_FAILURES = 5;
 
 /** The reason of the abort by which a loop that was left releases its connection. */
 const LEFT = new Error("the loop over the stream was left");
-
-/** A call that the core plans. */
-interface Plan {
-  call: number;
-  params: object;
-}
 
 /** What the core knows of a turn; what the server said of it comes once. */
 interface Facts {
@@ -83,6 +62,7 @@ export class Turn {
   #input: readonly TurnInputItem[];
   #state: TurnState | null = null;
   #error: TurnwireError | null = null;
+  #reconnecting: Reconnecting | null = null;
   #stream: TurnStream | undefined;
   #lastStream: TurnStream | undefined;
   /** Resolves when the stream that is being read has ended, with the error if there was one. */
@@ -154,18 +134,19 @@ export class Turn {
   /**
    * Streams the turn: starts it, or attaches to it if it has started. The request goes out at once.
    *
-   * Throws a `StateError` if the turn is streamed already or has ended. The iteration throws an
-   * `IncompleteError` if the stream ends before the turn, and an `AbortError` when `signal` is aborted;
-   * the turn itself goes on then. `cancel()` stops it.
+   * A connection that is lost is recovered: each event comes once, in order. Throws a `StateError` if the
+   * turn is streamed already or has ended. The iteration throws an `IncompleteError` if the connection cannot
+   * be recovered, and an `AbortError` when `signal` is aborted; the turn itself goes on then. `cancel()` stops
+   * it.
    */
   stream(options: StreamOptions = {}): TurnStream {
-    demandOptions("stream", options, "afterSequenceNumber");
-    const release = new AbortController();
-    const reading = this.#read(options, release);
+    demandOptions("stream", options, "afterSequenceNumber", "reconnect");
+    const whole = new Watch({ signal: options.signal, deadline: options.deadline ?? 0 });
+    const reading = this.#read(options, whole);
     const source: EventSource = {
       drain: (events) => this.#drain(events),
       release: async () => {
-        release.abort(LEFT);
+        whole.cut(LEFT);
         await reading;
       },
     };
@@ -179,8 +160,10 @@ export class Turn {
   /** Asks the server how the turn stands. Starts the turn, without a stream, if it has not started. */
   async state(options: RequestOptions = {}): Promise<TurnState> {
     demandOptions("state", options);
-    await this.#begun(options.signal);
-    return (await this.#refresh("state", options.signal)).state;
+    return within(options, async (limits) => {
+      await this.#begun(limits);
+      return (await this.#refresh("state", limits)).state;
+    });
   }
 
   /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
@@ -194,24 +177,32 @@ export class Turn {
    * Waits until the turn has ended, and gives how. Starts the turn if it has not started: with a stream if
    * there are listeners or subscribers, otherwise without one, asking for the state now and then.
    *
-   * Rejects with an `IncompleteError` if the stream that is being read breaks before the turn ends. When it
-   * is only left, the wait goes on.
+   * Rejects with an `IncompleteError` if the stream that is being read breaks before the turn ends, and cannot
+   * be recovered. When it is only left, the wait goes on.
    */
-  async waitForCompletion(options: RequestOptions = {}): Promise<TerminalState> {
-    demandOptions("waitForCompletion", options);
-    const { signal } = options;
-    if (this.#reading === undefined && !this.#isOver && (this.#listeners.size > 0 || this.#frames.size > 0)) {
-      if (signal?.aborted) throw aborted(signal);
-      if (this.status === "starting") await this.#begun(signal);
-      if (this.#reading === undefined && !this.#isOver) void this.#read({}, new AbortController());
-    }
-    while (!this.#isOver) {
-      const error = this.#reading && (await orAborted(this.#reading, signal));
-      if (error !== undefined && error.code !== "aborted") throw error;
-      if (!this.#isOver && this.#reading === undefined) await this.#poll(signal);
-    }
+  async waitForCompletion(options: ResumeOptions = {}): Promise<TerminalState> {
+    demandOptions("waitForCompletion", options, "reconnect");
+    await within(options, (limits) => this.#completed(limits));
     if (this.#state === null) throw new StateError("turn_not_running", "how the turn ended is not known");
     return this.#state as TerminalState;
+  }
+
+  async #completed(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
+    const { signal } = limits;
+    const mayStream = (): boolean => this.#reading === undefined && !this.isOver;
+    if (mayStream() && (this.#listeners.size > 0 || this.#frames.size > 0)) {
+      if (signal.aborted) throw stopped(signal);
+      if (this.status === "starting") await this.#begun(limits);
+      // It is read to its end, whoever waits for that.
+      if (mayStream()) void this.attach({ ...limits, signal: undefined! });
+    }
+    while (!this.isOver) {
+      const error = this.#reading && (await orAborted(this.#reading, signal));
+      if (error !== undefined && error.code !== "aborted") throw error;
+      if (mayStream()) await this.#poll(limits);
+    }
+    // Events that were missed may still be on their way.
+    if (this.#reading) await orAborted(this.#reading, signal);
   }
 
   /**
@@ -221,21 +212,27 @@ export class Turn {
    */
   async cancel(options: RequestOptions = {}): Promise<void> {
     demandOptions("cancel", options);
-    await this.#settled(options.signal);
+    await within(options, (limits) => this.#cancel(limits));
+  }
+
+  async #cancel(limits: Limits): Promise<void> {
+    await this.#settled(limits.signal);
+    if (this.status === "incomplete" && this.id === null) await this.#start(LOOK, limits);
     this.#startedId("cancel");
     // The server cancels whatever turn of the session runs: it must be this one.
-    if (!this.#isOver && this.#reading === undefined) await this.#refresh("cancel", options.signal);
-    if (this.#isOver) return;
-    await this.#connection.transport.ask("cancelSession", { sessionId: this.session.id }, options.signal);
+    if (!this.isOver && this.#reading === undefined) await this.#refresh("cancel", limits);
+    if (this.isOver) return;
+    await this.#connection.transport.ask("cancelSession", { sessionId: this.session.id }, limits);
   }
 
   /**
-   * Calls `listener` with every event of a type, or with all of them (`"event"`), or with the error that
-   * ended a stream (`"error"`). Gives the function that removes it. A listener that throws breaks nothing.
+   * Calls `listener` with every event of a type, or with all of them (`"event"`), with the error that ended a
+   * stream (`"error"`), or with what happens to the connection (`"reconnecting"`, `"resumed"`, `"gap"`,
+   * `"idle"`). Gives the function that removes it. A listener that throws breaks nothing.
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
     demandListener(listener);
-    demand(TOPICS.includes(type), `\`${type}\` is no type of event`);
+    demandTopic(type);
     const remove = this.#listeners.add(type, listener);
     this.#wantEvents();
     return () => {
@@ -252,6 +249,7 @@ export class Turn {
       status,
       state: this.#state,
       error: this.#error,
+      reconnecting: this.#reconnecting,
       last_sequence_number: last,
       input: this.#input,
     });
@@ -286,27 +284,46 @@ export class Turn {
     this.fill(next.snapshot().threads.flatMap((thread) => thread.tool_responses) as unknown as Event[]);
   }
 
-  get #isOver(): boolean {
+  /** Whether it has ended. @internal */
+  get isOver(): boolean {
     return ["done", "cancelled", "error"].includes(this.status);
   }
 
-  /** Begins to read the turn's stream. What is given resolves, with the error if there was one, and never rejects. */
-  #read({ signal, afterSequenceNumber }: StreamOptions, release: AbortController): Promise<TurnwireError | undefined> {
-    if (signal?.aborted && this.#reading === undefined) {
+  /** Whether its stream is being read. @internal */
+  get isRead(): boolean {
+    return this.#reading !== undefined;
+  }
+
+  /** Reads the stream without anybody iterating over it. @internal */
+  attach(options: ResumeOptions): void {
+    const { signal, deadline = 0 } = options;
+    void this.#read(options, new Watch({ signal, deadline }));
+  }
+
+  /**
+   * Begins to read the turn's stream, until `whole` stops it. What is given resolves, with the error if there
+   * was one, and never rejects.
+   */
+  #read(options: StreamOptions, whole: Watch): Promise<TurnwireError | undefined> {
+    if (whole.signal.aborted && this.#reading === undefined) {
       // Nothing begins, so that the turn can still be started.
-      return this.#follow(Promise.resolve(aborted(signal)));
+      return this.#follow(Promise.resolve(stopped(whole.signal)), whole);
     }
-    const plan = adopting(() => this.#core.beginStream(afterSequenceNumber ?? 0));
-    const follow = (): void => release.abort(signal?.reason);
-    signal?.addEventListener("abort", follow, { once: true });
-    this.#error = null;
-    const reading = this.#readToEnd(plan, release.signal);
-    return this.#follow(reading.finally(() => signal?.removeEventListener("abort", follow)));
+    try {
+      const drive = this.#drive(options, whole.signal);
+      const first = drive.begin(STREAM, options.afterSequenceNumber);
+      this.#error = null;
+      return this.#follow(drive.run(first), whole);
+    } catch (error) {
+      whole.end();
+      throw error;
+    }
   }
 
   /** Others wait for a reading, too; when it is over, whoever looks finds the turn as it then is. */
-  #follow(reading: Promise<TurnwireError | undefined>): Promise<TurnwireError | undefined> {
+  #follow(reading: Promise<TurnwireError | undefined>, whole: Watch): Promise<TurnwireError | undefined> {
     this.#reading = reading.then((error) => {
+      whole.end();
       this.#finish(error);
       return error;
     });
@@ -314,80 +331,62 @@ export class Turn {
     return this.#reading;
   }
 
-  /** Opens a stream and reads it; gives the error, unless the turn ends with it. */
-  async #readToEnd(plan: string, signal: AbortSignal): Promise<TurnwireError | undefined> {
-    const { call, params } = JSON.parse(plan) as Plan;
-    let cause: unknown;
-    try {
-      const body = await this.#connection.transport.open(call, JSON.stringify(params), signal);
-      if (body) await pump(body, (chunk) => this.#push(chunk), signal);
-      if (signal.aborted) cause = aborted(signal);
-    } catch (broken) {
-      // An abort breaks the body as well, with the signal's reason.
-      cause = signal.aborted && mayHaveArrived(broken as object) ? aborted(signal) : broken;
-    }
-    return this.#ended(cause);
+  #drive(options: Limits & Pick<ResumeOptions, "reconnect">, whole: AbortSignal): Drive {
+    const { transport, settings } = this.#connection;
+    const driven: Driven = {
+      core: this.#core,
+      transport,
+      tell: (topic, value) => {
+        this.#reconnecting = topic === "reconnecting" ? (value as Reconnecting) : null;
+        this.#listeners.tell(topic, value as never);
+        this.#changed();
+      },
+      opened: () => {
+        this.#reconnecting = null;
+        this.#changed();
+      },
+      woken: () => this.#woken(),
+      isOver: () => this.isOver,
+    };
+    const { connectTimeout = 0, idleTimeout = 0 } = limited(settings, options);
+    const reconnect = checkedReconnect(options.reconnect) ?? settings.reconnect;
+    return new Drive(driven, { connectTimeout, idleTimeout, reconnect }, whole);
   }
 
-  /** Tells the core how a request for the turn ended; gives what is to be reported, if anything. */
-  #ended(cause: unknown): TurnwireError | undefined {
-    const known = cause === undefined ? undefined : asTurnwireError(cause);
-    this.#failure = known;
-    const code = known && !mayHaveArrived(known) ? "unsent" : (known?.code ?? "");
-    try {
-      adopting(() => this.#core.end(code, known?.message ?? "", known?.status ?? 0), cause);
-    } catch (error) {
-      return (this.#failure = error as TurnwireError);
-    }
-    // What came after the end of the turn is nobody's concern.
-    return this.#isOver ? undefined : known;
-  }
-
-  /** Takes a chunk; gives whether to read on. */
-  #push(chunk: Uint8Array): boolean {
-    try {
-      const goesOn = adopting(() => this.#core.push(chunk));
-      if (!goesOn) adopting(() => this.#core.failure());
-      return goesOn;
-    } finally {
-      this.#woken();
-    }
-  }
-
-  /** Starts the turn without a stream. An abort stops the request, unless others wait for the start as well. */
-  async #start(signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) throw aborted(signal);
-    const plan = JSON.parse(adopting(() => this.#core.beginStart())) as Plan;
+  /**
+   * Starts the turn without a stream, or looks whether it has started. An abort stops the request, unless
+   * others wait for it as well.
+   */
+  async #start(goal: number, limits: Limits): Promise<void> {
+    const { signal } = limits;
+    if (signal?.aborted) throw stopped(signal);
+    const whole = new Watch({});
+    const drive = this.#drive(limits, whole.signal);
+    const first = drive.begin(goal);
     this.#changed();
-    const request = new AbortController();
     let leave = (): void => {};
     const left = new Promise<never>((_, reject) => {
-      leave = () => (this.#joined > 0 ? reject(aborted(signal!)) : request.abort(signal!.reason));
+      leave = () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason));
     });
     signal?.addEventListener("abort", leave, { once: true });
-    const started = this.#sendStart(plan, request.signal);
-    await Promise.race([started, left]).finally(() => signal?.removeEventListener("abort", leave));
-  }
-
-  async #sendStart({ call, params }: Plan, signal: AbortSignal): Promise<void> {
-    try {
-      this.#take(await this.#connection.transport.askText(call, JSON.stringify(params), signal));
-      this.session.began(this, this.previousTurnId);
-    } catch (cause) {
-      throw this.#ended(cause) ?? cause;
-    } finally {
+    const started = drive.run(first).then((error) => {
+      this.#reconnecting = null;
+      this.#failure = error;
       this.#changed();
-    }
+      if (error) throw error;
+    });
+    await Promise.race([started, left]).finally(() => signal?.removeEventListener("abort", leave));
   }
 
   /**
    * Starts the turn without a stream if nobody has started it, and waits until it has begun. Throws why it
    * did not, whoever has asked for the start.
    */
-  async #begun(signal: AbortSignal | undefined): Promise<void> {
-    if (this.status === "unstarted") return this.#start(signal);
-    if (this.status !== "starting") return;
-    await this.#settled(signal);
+  async #begun(limits: Limits): Promise<void> {
+    const { status } = this;
+    if (status === "unstarted" || (status === "incomplete" && this.id === null)) return this.#start(START, limits);
+    if (status !== "starting") return;
+    await this.#settled(limits.signal);
     if (this.id === null && this.#failure !== undefined) throw this.#failure;
   }
 
@@ -404,34 +403,33 @@ export class Turn {
   }
 
   /** Reads the turn as the server keeps it. */
-  async #refresh(what: string, signal: AbortSignal | undefined): Promise<TurnRecord> {
+  async #refresh(what: string, limits: Limits): Promise<TurnRecord> {
     const params = { sessionId: this.session.id, turnId: this.#startedId(what) };
-    const record: TurnRecord = await this.#connection.transport.ask("getTurn", params, signal);
-    this.#take(JSON.stringify(record));
+    const record: TurnRecord = await this.#connection.transport.ask("getTurn", params, limits);
+    adopting(() => this.#core.takeRecord(JSON.stringify(record)));
+    this.#record = record;
     this.#changed();
     return record;
-  }
-
-  #take(json: string): void {
-    adopting(() => this.#core.takeRecord(json));
-    this.#record = JSON.parse(json) as TurnRecord;
   }
 
   /**
    * Asks how the turn stands until it has ended, or somebody reads its stream: soon at first, for turns that
    * are short. A question that fails is asked again, some times: the turn goes on.
    */
-  async #poll(signal: AbortSignal | undefined): Promise<void> {
-    await this.#begun(signal);
+  async #poll(limits: RequestOptions & { signal: AbortSignal }): Promise<void> {
+    const { signal } = limits;
+    await this.#begun(limits);
     let failures = 0;
-    for (let delay = 250; !this.#isOver && this.#reading === undefined; delay = Math.min(2 * delay, MAX_POLL_DELAY)) {
-      await sleep(delay, signal);
-      if (signal?.aborted) throw aborted(signal);
+    let least = 0;
+    for (let delay = 250; !this.isOver && this.#reading === undefined; delay = Math.min(2 * delay, MAX_POLL_DELAY)) {
+      await sleep(Math.max(delay, least), signal, least);
+      if (signal.aborted) throw stopped(signal);
       try {
-        await this.#refresh("waitForCompletion", signal);
-        failures = 0;
+        await this.#refresh("waitForCompletion", limits);
+        failures = least = 0;
       } catch (error) {
         failures += 1;
+        least = (error as TurnwireError).retryAfter ?? 0;
         if (failures > MAX_POLL_FAILURES || !isPassing(asTurnwireError(error))) throw error;
       }
     }
@@ -467,8 +465,10 @@ export class Turn {
 
   #finish(error: TurnwireError | undefined): void {
     const stream = this.#stream;
+    this.#failure = error;
     this.#reading = undefined;
     this.#stream = undefined;
+    this.#reconnecting = null;
     const rest: StreamEvent[] = [];
     this.#drain(rest);
     stream?.push(rest);
@@ -480,7 +480,7 @@ export class Turn {
     stream?.end(error);
     this.#before?.settle(this);
     // The turns before this one are not kept alive by it.
-    if (this.#isOver) this.#before = undefined;
+    if (this.isOver) this.#before = undefined;
     this.#wantEvents();
     this.#changed();
   }
@@ -521,12 +521,5 @@ function demandListener(listener: unknown): void {
 
 /** Whether the same question may well be answered the next time. */
 function isPassing({ code, status = 0 }: TurnwireError): boolean {
-  return code === "network" || (code === "http" && (status >= 500 || [408, 425, 429].includes(status)));
-}
-
-/** What broke a stream, as an error of this package. */
-function asTurnwireError(cause: unknown): TurnwireError {
-  if (cause instanceof TurnwireError) return cause;
-  const message = `the connection broke: ${cause instanceof Error ? cause.message : String(cause)}`;
-  return new TurnwireError("network", message, { cause });
+  return code === "network" || code === "timeout" || (code === "http" && (status >= 500 || [408, 425, 429].includes(status)));
 }

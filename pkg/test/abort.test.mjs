@@ -6,7 +6,7 @@ import { collect, failure, textOf, until } from "./support/collect.mjs";
 import {
   deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, serve, serveSession, serveTurn, START, stream, SUBSCRIBE,
 } from "./support/server.mjs";
-import { answer, created, done, frames, message, record, text } from "./support/wire.mjs";
+import { answer, created, done, frames, message, recent, record, text } from "./support/wire.mjs";
 
 const REASON = new Error("the user went to lunch");
 
@@ -88,17 +88,20 @@ test("aborting within a stream ends the loop, not the turn", async (t) => {
   assert.equal(textOf(turn), "Hello");
 });
 
-test("aborting while the start is on its way: whether it began is not known", async (t) => {
+test("aborting while the start is on its way: whether it began is looked up before it is started again", async (t) => {
   const asked = deferred();
-  const { turn, server } = await serveTurn(t, () => asked.resolve());
+  const { turn, server } = await serveTurn(t, () => asked.resolve(), {
+    routes: { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: events(...answer("Hi")) },
+  });
   const controller = new AbortController();
   const next = failure(turn.stream({ signal: controller.signal }).next());
   await asked.promise;
   controller.abort(REASON);
   checkAborted(await next);
-  assert.equal(turn.status, "incomplete");
-  assert.equal((await failure(() => turn.stream())).code, "turn_already_started");
-  assert.deepEqual(server.asked, [START]);
+  assert.deepEqual([turn.status, turn.id], ["incomplete", null]);
+  assert.equal((await collect(turn.stream())).error, undefined);
+  assert.equal(textOf(turn), "Hi");
+  assert.deepEqual(server.asked, [START, LIST_TURNS, SUBSCRIBE]);
 });
 
 test("a reason is optional", async (t) => {
@@ -238,7 +241,7 @@ test("signals that outlive their streams keep no listener", async (t) => {
   };
   // A fetch of its own, since the platform's keeps listeners as long as it likes.
   const server = await serve(t);
-  const client = await connect({ baseUrl: server.baseUrl, fetch: async (url) => canned(url) });
+  const client = await connect({ baseUrl: server.baseUrl, reconnect: false, fetch: async (url) => canned(url) });
   const session = await client.agents.getSession("s1");
   const turn = session.createTurn({ input: "Hello" });
   const waiting = (iterator) => Promise.all([collect(iterator), turn.waitForCompletion({ signal })]);
@@ -283,7 +286,7 @@ test("a token that never comes holds nobody up", async (t) => {
     return new Promise(() => {});
   };
   const server = await serve(t);
-  const client = await connect({ baseUrl: server.baseUrl, token });
+  const client = await connect({ baseUrl: server.baseUrl, reconnect: false, token });
   const controller = new AbortController();
   const attempt = failure(client.agents.getSession("s1", { signal: controller.signal }));
   await asked.promise;

@@ -6,7 +6,7 @@ import { collect, failure } from "./support/collect.mjs";
 import {
   body, events, json, LIST_TURNS, page, serve, SESSION, SESSION_EVENTS, serveSession, serveTurn, START, stream, SUBSCRIBE, TURN_EVENTS,
 } from "./support/server.mjs";
-import { answer, created, frames, record, text } from "./support/wire.mjs";
+import { answer, created, DONE, frames, recent, record, text } from "./support/wire.mjs";
 
 const HTML = "<!doctype html><title>Sign in</title>";
 
@@ -43,17 +43,20 @@ const STREAMS_WITHOUT_A_TURN = {
 };
 
 for (const [name, reply] of Object.entries(STREAMS_WITHOUT_A_TURN)) {
-  test(`whether the turn began is not known after ${name}`, async (t) => {
-    const { turn, server } = await serveTurn(t, reply);
+  test(`whether the turn began is not known after ${name}, and is looked up by the next stream()`, async (t) => {
+    const { turn, server } = await serveTurn(t, reply, {
+      routes: { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: events(...answer("Hi")) },
+    });
     const { events: got, error } = await collect(turn.stream());
     assert.deepEqual(got, []);
     assert.ok(error instanceof IncompleteError);
     assert.match(error.message, /turn\.created/);
     assert.equal(turn.status, "incomplete");
     assert.equal(turn.id, null);
-    const again = await failure(() => turn.stream());
-    assert.equal(again.code, "turn_already_started");
-    assert.equal(server.requests.length, 1);
+    assert.deepEqual(server.asked, [START]);
+    assert.equal((await collect(turn.stream())).events.length, 5);
+    assert.deepEqual([turn.status, turn.id], ["done", "t1"]);
+    assert.deepEqual(server.asked, [START, LIST_TURNS, SUBSCRIBE]);
   });
 }
 
@@ -179,7 +182,7 @@ const NO_SESSIONS = {
 for (const [name, reply] of Object.entries(NO_SESSIONS)) {
   test(`a session is not answered with ${name}`, async (t) => {
     const server = await serve(t, { "POST agents/sessions": reply });
-    const client = await connect({ baseUrl: server.baseUrl });
+    const client = await connect({ baseUrl: server.baseUrl, reconnect: false });
     const error = await failure(client.agents.createSession("support-bot"));
     assert.ok(error instanceof ProtocolError, String(error));
   });
@@ -187,7 +190,7 @@ for (const [name, reply] of Object.entries(NO_SESSIONS)) {
 
 test("a session may come with nothing but an id", async (t) => {
   const server = await serve(t, { "POST agents/sessions": json({ data: { id: "s9" } }, 201) });
-  const client = await connect({ baseUrl: server.baseUrl });
+  const client = await connect({ baseUrl: server.baseUrl, reconnect: false });
   const session = await client.agents.createSession("support-bot");
   const { id, type, agentName, title, createdAt, updatedAt, createdBySubject, agentSpec } = session;
   assert.deepEqual([id, type, agentName, title, createdAt, updatedAt, createdBySubject, agentSpec], ["s9", "session", null, null, null, null, null, null]);
@@ -262,14 +265,18 @@ test("a turn that cannot be subscribed to says why and can be tried again", asyn
   assert.equal(turn.status, "done");
 });
 
-test("START is asked for once, whatever the answer", async (t) => {
-  for (const reply of [body("", { status: 500 }), body(HTML, { type: "text/html" }), stream()]) {
-    const { turn, server } = await serveTurn(t, reply);
+for (const [name, reply] of Object.entries({
+  "an answer of 500": body("", { status: 500 }),
+  "an HTML page": body(HTML, { type: "text/html" }),
+  "an empty stream": stream(),
+})) {
+  test(`after ${name}, to wait for a turn that has begun starts no other one`, async (t) => {
+    const { turn, server } = await serveTurn(t, reply, { routes: { [LIST_TURNS]: page([recent(DONE)]) } });
     await collect(turn.stream());
-    await turn.waitForCompletion().catch(() => {});
-    assert.deepEqual(server.asked, [START]);
-  }
-});
+    assert.deepEqual(await turn.waitForCompletion(), DONE);
+    assert.deepEqual(server.asked, [START, LIST_TURNS]);
+  });
+}
 
 test("a session keeps what the server says of it", async (t) => {
   const { session } = await serveSession(t);

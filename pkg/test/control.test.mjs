@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, InputError, StateError } from "../dist/index.js";
 import { collect, failure, textOf, until } from "./support/collect.mjs";
-import { body, CANCEL, deferred, events, GET_TURN, json, LiveStream, serveSession, serveTurn, START } from "./support/server.mjs";
-import { answer, created, done, DONE, message, record } from "./support/wire.mjs";
+import {
+  body, CANCEL, deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, refusal, reset, serveSession, serveTurn, START, SUBSCRIBE,
+} from "./support/server.mjs";
+import { answer, created, done, DONE, message, recent, record } from "./support/wire.mjs";
 
 test("cancel() of a turn that has ended stops no other turn", async (t) => {
   const live = new LiveStream();
@@ -62,32 +64,70 @@ test("cancel() that waits for the start can be aborted", async (t) => {
 
 const BROKEN_STARTS = {
   "an answer of 500": body("oops", { status: 500 }),
-  "an answer of 503": json({ error: { message: "busy" } }, 503),
-  "a reset": ({ response }) => response.socket.resetAndDestroy(),
+  "an answer of 503": refusal(503),
+  "a reset": reset,
 };
+
+/** Asks a turn for something; resolves when it has happened. */
+async function ask(turn, method) {
+  if (method !== "stream") return turn[method]();
+  const { error } = await collect(turn.stream());
+  if (error) throw error;
+}
+
+/** A turn whose start broke and was not recovered, on a server that lists `turns`. */
+async function broken(t, reply, start, turns) {
+  const next = (exchange) => {
+    const isStream = exchange.request.body.stream;
+    (isStream ? events(...answer("Hi")) : json({ data: record() }))(exchange);
+  };
+  const world = await serveTurn(t, [reply, next], {
+    routes: { [LIST_TURNS]: page(turns), [SUBSCRIBE]: events(...answer("Hi")), [GET_TURN]: json({ data: record(DONE) }) },
+  });
+  await failure(ask(world.turn, start));
+  assert.deepEqual([world.turn.status, world.turn.id], ["incomplete", null]);
+  assert.match((await failure(() => world.turn.listEvents())).message, /whether the turn began is not known.*session\.listTurns\(\)/);
+  assert.deepEqual(world.server.asked, [START]);
+  return world;
+}
 
 for (const [name, reply] of Object.entries(BROKEN_STARTS)) {
   for (const start of ["stream", "state", "waitForCompletion"]) {
-    test(`after ${name} to ${start}(), every method says that the turn may have begun`, async (t) => {
-      const { turn, server } = await serveTurn(t, reply);
-      await failure(async () => {
-        const result = turn[start]();
-        await (start === "stream" ? result.next() : result);
+    for (const method of ["stream", "state", "waitForCompletion"]) {
+      test(`after ${name} to ${start}(), ${method}() goes on with the turn if it has begun`, async (t) => {
+        const { turn, server } = await broken(t, reply, start, [recent()]);
+        await ask(turn, method);
+        assert.deepEqual([turn.status, turn.id], ["done", "t1"]);
+        assert.equal(server.count(START), 1);
+        assert.deepEqual(server.requests[1].query, { limit: "25" });
       });
-      assert.equal(turn.status, "incomplete");
-      const attempts = {
-        stream: async () => turn.stream().next(), state: () => turn.state(), waitForCompletion: () => turn.waitForCompletion(),
-        cancel: () => turn.cancel(), listEvents: async () => turn.listEvents().next(),
-      };
-      for (const [method, attempt] of Object.entries(attempts)) {
-        const error = await failure(attempt);
-        assert.ok(error instanceof StateError, `${method}: ${error}`);
-        assert.match(error.message, /whether the turn began is not known.*session\.listTurns\(\)/, method);
-      }
-      // Listeners change nothing about it.
-      turn.subscribe(() => {});
-      assert.match((await failure(turn.waitForCompletion())).message, /session\.listTurns\(\)/);
-      assert.deepEqual(server.asked, [START]);
+
+      test(`after ${name} to ${start}(), ${method}() starts the turn if it has not begun`, async (t) => {
+        const { turn, server } = await broken(t, reply, start, []);
+        await ask(turn, method);
+        assert.deepEqual([turn.status, turn.id], ["done", "t1"]);
+        assert.deepEqual(server.asked.slice(0, 3), [START, LIST_TURNS, START]);
+        assert.equal(server.count(START), 2);
+      });
+    }
+
+    test(`after ${name} to ${start}(), cancel() stops the turn if it has begun`, async (t) => {
+      const { turn, server } = await serveTurn(t, reply, {
+        routes: { [LIST_TURNS]: page([recent()]), [GET_TURN]: json({ data: record() }), [CANCEL]: json({}) },
+      });
+      await failure(ask(turn, start));
+      await turn.cancel();
+      assert.equal(turn.id, "t1");
+      assert.deepEqual(server.asked, [START, LIST_TURNS, GET_TURN, CANCEL]);
+    });
+
+    test(`after ${name} to ${start}(), cancel() starts nothing`, async (t) => {
+      const { turn, server } = await broken(t, reply, start, []);
+      const error = await failure(turn.cancel());
+      assert.ok(error instanceof StateError, String(error));
+      assert.equal(error.code, "turn_not_started");
+      assert.equal(turn.status, "unstarted");
+      assert.deepEqual(server.asked, [START, LIST_TURNS]);
     });
   }
 }

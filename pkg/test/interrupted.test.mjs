@@ -2,7 +2,7 @@
 // neither lost nor doubled.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IncompleteError } from "../dist/index.js";
+import { ConnectionError, IncompleteError } from "../dist/index.js";
 import { collect, failure, textOf, until } from "./support/collect.mjs";
 import {
   body, deferred, events, GET_TURN, json, LiveStream, serveSession, serveTurn, START, stream, SUBSCRIBE,
@@ -110,7 +110,8 @@ test("what came at once with a reset is delivered before the error", async (t) =
   const { events: got, error } = await collect(turn.stream());
   assert.equal(got.length, 4);
   assert.match(error.message, /the line went dead/);
-  assert.equal(error.cause.message, "the line went dead");
+  assert.ok(error.cause instanceof ConnectionError, String(error.cause));
+  assert.equal(error.cause.cause.message, "the line went dead");
 });
 
 test("afterSequenceNumber skips ahead, and never goes back", async (t) => {

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { ApiError, InputError, StateError } from "../dist/index.js";
 import { collect, failure, textOf, until } from "./support/collect.mjs";
 import {
-  body, CANCEL, events, GET_TURN, json, LiveStream, page, serveSession, serveTurn, SESSION_EVENTS, START, SUBSCRIBE, TURN_EVENTS,
+  body, CANCEL, events, GET_TURN, json, LIST_TURNS, LiveStream, page, serveSession, serveTurn, SESSION_EVENTS, START, SUBSCRIBE, TURN_EVENTS,
 } from "./support/server.mjs";
-import { answer, call, created, done, DONE, finished, message, record, required, SUBJECT, text, TIME } from "./support/wire.mjs";
+import { answer, call, created, done, DONE, finished, message, recent, record, required, SUBJECT, text, TIME } from "./support/wire.mjs";
 
 test("createTurn asks the server nothing", async (t) => {
   const { turn, server } = await serveTurn(t, events(...answer("Hi")));
@@ -263,13 +263,15 @@ for (const status of [400, 404, 412, 422, 429]) {
 }
 
 for (const status of [500, 502, 504]) {
-  test(`a start that failed with ${status} may have begun, and is not tried again`, async (t) => {
-    const { turn, server } = await serveTurn(t, body("", { status }));
+  test(`a start that failed with ${status} may have begun, and is looked for`, async (t) => {
+    const { turn, server } = await serveTurn(t, body("", { status }), {
+      routes: { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: events(...answer("Hi")) },
+    });
     assert.equal((await collect(turn.stream())).error.status, status);
-    assert.equal(turn.status, "incomplete");
-    assert.equal((await failure(() => turn.stream())).code, "turn_already_started");
-    assert.ok((await failure(turn.state())) instanceof StateError);
-    assert.deepEqual(server.asked, [START]);
+    assert.deepEqual([turn.status, turn.id], ["incomplete", null]);
+    assert.equal((await collect(turn.stream())).error, undefined);
+    assert.deepEqual([turn.status, turn.id, textOf(turn)], ["done", "t1", "Hi"]);
+    assert.deepEqual(server.asked, [START, LIST_TURNS, SUBSCRIBE]);
   });
 }
 

@@ -1,18 +1,9 @@
 // Listeners and the iterator: everybody gets every event once, and nobody can break it for the others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collect, textOf, until } from "./support/collect.mjs";
+import { collect, reported, textOf, until } from "./support/collect.mjs";
 import { body, events, LiveStream, serveTurn, SUBSCRIBE, stream } from "./support/server.mjs";
 import { answer, created, done, finished, frames, message, text } from "./support/wire.mjs";
-
-/** Catches what listeners throw, where a browser would report it. */
-function reported(t) {
-  const errors = [];
-  const { reportError } = globalThis;
-  globalThis.reportError = (error) => errors.push(error);
-  t.after(() => (globalThis.reportError = reportError));
-  return errors;
-}
 
 test("a listener hears its type, in order, and an `event` listener hears all", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("a", "b")));

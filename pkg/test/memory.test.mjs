@@ -43,7 +43,7 @@ async function clientOf(bytes) {
     });
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   };
-  const client = await connect({ baseUrl: "http://localhost/acme", fetch });
+  const client = await connect({ baseUrl: "http://localhost/acme", reconnect: false, fetch });
   return client.agents.getSession("s1");
 }
 

@@ -37,6 +37,7 @@ test("before anything came there is the main thread, and nothing in it", async (
     status: "unstarted",
     state: null,
     error: null,
+    reconnecting: null,
     last_sequence_number: 0,
     input: [{ type: "user.message", content: "Hello" }],
     threads: [EMPTY_MAIN],
@@ -73,6 +74,7 @@ test("a whole turn", async (t) => {
     status: "done",
     state: { status: "done", output: null, required_actions: [], completed_at: TIME },
     error: null,
+    reconnecting: null,
     last_sequence_number: 17,
     input: [{ type: "user.message", content: "Hello" }],
     threads: [

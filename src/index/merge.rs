@@ -61,6 +61,24 @@ impl Message {
         self.calls[index].get_or_insert_with(MessageCall::new)
     }
 
+    /// The message that a `model.message` is by itself.
+    pub(crate) fn of(base: &Object<'_>) -> Self {
+        let mut message = Self::new(base.text("id"), 0);
+        message.put(base);
+        message
+    }
+
+    /// Whether both have the same texts.
+    pub(crate) fn says(&self, other: &Self) -> bool {
+        let arguments = |message: &Self| -> Vec<String> {
+            message.calls().iter().flatten().map(|call| call.arguments().to_owned()).collect()
+        };
+        self.content() == other.content()
+            && self.reasoning() == other.reasoning()
+            && self.refusal() == other.refusal()
+            && arguments(self) == arguments(other)
+    }
+
     /// Takes a `model.message`. The first one is the beginning of its message: deltas that came before
     /// it stay merged, as if it had come before them. A complete one, or a second one, replaces
     /// everything.

@@ -137,6 +137,15 @@ impl EventIndex {
         }
     }
 
+    /// The message of this id, if it is known, is about to be replaced by the whole of it: a listed message
+    /// that never ended looks like the beginning of one.
+    pub(crate) fn expect_whole(&mut self, id: &str) {
+        let slot = self.message_of.get(id);
+        if let Some(message) = slot.and_then(|slot| self.messages.get_mut(slot as usize)) {
+            message.has_base = true;
+        }
+    }
+
     /// Takes the terminal state of the turn. It says once more what the turn waits for, and may be the
     /// first to say so.
     pub fn turn_ended(&mut self, state: &Object<'_>) {

@@ -1,16 +1,41 @@
-//! Where a stream stands: the last sequence number that was delivered.
+//! Where a stream stands: the last sequence number that was delivered, and what was passed over.
 
-/// Lets every event through once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What an event's number says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It comes next.
+    New,
+    /// It was delivered already.
+    Repeat,
+    /// Events before it are missing.
+    Gap,
+}
+
+/// How many gaps are remembered. Whoever leaves more of them has no order that could be kept.
+const MAX_SKIPPED: usize = 16;
+
+/// Lets every event through once. Numbers grow by one from event to event (protocol note, section 2.1).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cursor {
     last: u64,
+    /// Whether events without a number were let through since `last`.
+    is_unsure: bool,
+    /// Gaps that were passed over: the numbers between these two, which may still come late.
+    skipped: Vec<(u64, u64)>,
 }
 
 impl Cursor {
     /// The last sequence number that was let through; 0 before the first.
     #[must_use]
-    pub fn last(self) -> u64 {
+    pub fn last(&self) -> u64 {
         self.last
+    }
+
+    /// Whether events have come since [`last`](Self::last) that had no number: then a stream that goes on
+    /// after it may bring them again, and nothing would tell.
+    #[must_use]
+    pub fn is_unsure(&self) -> bool {
+        self.is_unsure
     }
 
     /// Moves forward to `sequence_number`, never back: what was delivered stays delivered.
@@ -18,14 +43,49 @@ impl Cursor {
         self.last = self.last.max(sequence_number);
     }
 
-    /// Whether the event of this number is new. An event without a number (0) always is: nothing
-    /// tells it from another.
-    pub fn admit(&mut self, sequence_number: u64) -> bool {
-        if sequence_number == 0 {
-            return true;
+    /// What the event of this number is. One without a number (0) is new: nothing tells it from another.
+    #[inline]
+    pub fn admit(&mut self, sequence_number: u64) -> Admission {
+        if sequence_number == self.last + 1 {
+            self.last = sequence_number;
+            self.is_unsure = false;
+            return Admission::New;
         }
-        let is_new = sequence_number > self.last;
-        self.advance(sequence_number);
-        is_new
+        self.admit_unexpected(sequence_number)
+    }
+
+    fn admit_unexpected(&mut self, sequence_number: u64) -> Admission {
+        if sequence_number == 0 {
+            self.is_unsure = true;
+            return Admission::New;
+        }
+        if sequence_number > self.last {
+            return Admission::Gap;
+        }
+        let is_in = |gap: &(u64, u64)| gap.0 < sequence_number && sequence_number < gap.1;
+        let Some(at) = self.skipped.iter().position(is_in) else {
+            return Admission::Repeat;
+        };
+        // Late, but not lost. What is left of the gap lies on both sides of it.
+        let (after, before) = self.skipped.remove(at);
+        self.skip(after, sequence_number);
+        self.skip(sequence_number, before);
+        Admission::New
+    }
+
+    /// Lets the event of this number through although events before it are missing.
+    pub fn pass(&mut self, sequence_number: u64) {
+        self.skip(self.last, sequence_number);
+        self.last = sequence_number;
+        self.is_unsure = false;
+    }
+
+    fn skip(&mut self, after: u64, before: u64) {
+        if before - after > 1 {
+            if self.skipped.len() == MAX_SKIPPED {
+                self.skipped.remove(0);
+            }
+            self.skipped.push((after, before));
+        }
     }
 }

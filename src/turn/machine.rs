@@ -7,14 +7,14 @@
 //!                           incomplete
 //! ```
 //!
-//! A stream's end is an end of the turn only if `turn.done` came. Whatever else ends it leaves the turn
-//! incomplete; [`TurnMachine::stream_ended`] is where that is decided.
+//! A stream's end is an end of the turn only if `turn.done` came. Whatever else ends it is recovered from by
+//! [`TurnDriver`](super::TurnDriver); what cannot be recovered leaves the turn incomplete.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::Object;
 
-use super::Cursor;
+use super::{Admission, Cursor};
 
 /// Where a turn stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,11 +62,10 @@ impl TurnStatus {
 pub enum StreamPlan {
     /// By starting the turn.
     Start,
-    /// By subscribing to the started turn, after this sequence number.
-    Subscribe {
-        /// 0 for all events.
-        after: u64,
-    },
+    /// By subscribing to the started turn, after the cursor.
+    Subscribe,
+    /// By looking first whether the turn began: its start was sent, and how that went is not known.
+    Look,
 }
 
 /// What ended a stream, apart from `turn.done`.
@@ -80,6 +79,10 @@ pub enum StreamEnd {
     Refused,
     /// The server refused it.
     Rejected(Error),
+    /// The start failed, and the server has no such turn.
+    NotBegun(Error),
+    /// It cannot be read any further.
+    Lost(Error),
     /// It broke, or what came is not an event stream.
     Failed(Error),
 }
@@ -121,8 +124,8 @@ impl TurnMachine {
 
     /// The cursor.
     #[must_use]
-    pub fn cursor(&self) -> Cursor {
-        self.cursor
+    pub fn cursor(&self) -> &Cursor {
+        &self.cursor
     }
 
     /// Whether a stream is being read.
@@ -143,13 +146,15 @@ impl TurnMachine {
         })
     }
 
-    /// Begins a start without a stream.
-    pub fn start(&mut self) -> Result<()> {
-        if self.status != TurnStatus::Unstarted {
-            return Err(already_started());
-        }
+    /// Begins a start without a stream: by starting, or by looking whether an earlier start arrived.
+    pub fn start(&mut self) -> Result<StreamPlan> {
+        let plan = match self.status {
+            TurnStatus::Unstarted => StreamPlan::Start,
+            TurnStatus::Incomplete if self.id.is_none() => StreamPlan::Look,
+            _ => return Err(already_started()),
+        };
         self.status = TurnStatus::Starting;
-        Ok(())
+        Ok(plan)
     }
 
     /// Begins a stream: starts the turn, or subscribes to it after `after`, by default after the last
@@ -168,9 +173,12 @@ impl TurnMachine {
             TurnStatus::Running | TurnStatus::Incomplete if self.id.is_some() => {
                 self.cursor.advance(after.unwrap_or(0));
                 self.status = TurnStatus::Running;
-                StreamPlan::Subscribe { after: self.cursor.last() }
+                StreamPlan::Subscribe
             }
-            TurnStatus::Incomplete => return Err(Error::new(ErrorCode::TurnAlreadyStarted, NOT_KNOWN)),
+            TurnStatus::Incomplete => {
+                self.status = TurnStatus::Starting;
+                StreamPlan::Look
+            }
             TurnStatus::Starting | TurnStatus::Running => return Err(already_started()),
             TurnStatus::Done | TurnStatus::Cancelled | TurnStatus::Error if self.was_streamed => {
                 return Err(already_streamed());
@@ -184,9 +192,15 @@ impl TurnMachine {
         Ok(plan)
     }
 
-    /// Whether an event of the stream is to be delivered: it is new, and the turn has not ended.
-    pub fn admit(&mut self, sequence_number: u64) -> bool {
-        !self.status.is_terminal() && self.cursor.admit(sequence_number)
+    /// What an event of the stream is. Whatever comes after the end of the turn counts as a repeat.
+    #[inline]
+    pub fn admit(&mut self, sequence_number: u64) -> Admission {
+        if self.status.is_terminal() { Admission::Repeat } else { self.cursor.admit(sequence_number) }
+    }
+
+    /// Lets an event through although events before it are missing.
+    pub fn pass(&mut self, sequence_number: u64) {
+        self.cursor.pass(sequence_number);
     }
 
     /// Follows an event that was admitted.
@@ -248,6 +262,10 @@ impl TurnMachine {
                 };
                 Err(error)
             }
+            StreamEnd::NotBegun(error) => {
+                self.status = TurnStatus::Unstarted;
+                Err(error)
+            }
             StreamEnd::Refused => {
                 // A turn that the server has is never started again.
                 if !is_started {
@@ -261,8 +279,11 @@ impl TurnMachine {
                 }
                 Err(Error::new(ErrorCode::Aborted, "the signal was aborted; the turn itself goes on"))
             }
-            // To go on after too large an event would be to meet it again.
-            StreamEnd::Failed(error) if !is_started || error.code == ErrorCode::FrameTooLarge => {
+            StreamEnd::Lost(error) => {
+                self.status = TurnStatus::Incomplete;
+                Err(error)
+            }
+            StreamEnd::Failed(error) if !is_started => {
                 self.status = TurnStatus::Incomplete;
                 Err(error)
             }

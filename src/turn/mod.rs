@@ -1,13 +1,19 @@
-//! A turn's life: what may be called when, where its cursor stands, how it ended.
+//! A turn's life: what may be called when, where its cursor stands, how it ended, and how it is recovered when its connection breaks.
 
 mod cursor;
+mod driver;
 mod input;
+mod lost_start;
 mod machine;
+mod policy;
 mod reader;
 #[cfg(test)]
 mod tests;
 
-pub use cursor::Cursor;
+pub use cursor::{Admission, Cursor};
+pub use driver::{Moment, Outcome, Pause, Plan, Step, TurnDriver};
 pub use input::{Pending, TurnInput};
+pub use lost_start::{Newest, StartTrace};
 pub use machine::{StreamEnd, StreamPlan, TurnMachine, TurnStatus};
+pub use policy::{Failure, Reconnect};
 pub use reader::TurnReader;

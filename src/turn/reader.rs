@@ -4,11 +4,16 @@ use crate::delivery::{ChangeBatch, EventBatch};
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef, TextDelta};
 use crate::index::EventIndex;
-use crate::json::Object;
+use crate::index::Message;
+use crate::json::{Object, Value, write_u64};
+use crate::names::Names;
 use crate::protocol::{EventDecoder, EventSink, Protocol};
 use crate::sse::{FrameDecoder, FrameError};
 
-use super::TurnMachine;
+use super::{Admission, TurnMachine};
+
+/// After so many gaps that the server could not fill, its numbers are taken for what they are: not dense.
+const MAX_UNFILLED: usize = 3;
 
 /// Reads a turn's streams.
 pub struct TurnReader {
@@ -23,6 +28,16 @@ struct Intake {
     index: EventIndex,
     batch: EventBatch,
     wants_events: bool,
+    /// The ids of the events that came, apart from deltas.
+    seen: Names,
+    /// Whether a gap may be filled by subscribing again.
+    refills: bool,
+    /// Where the last gap was met: if it is met there again, the server cannot fill it.
+    gap_at: Option<u64>,
+    /// The gaps that were passed over: the numbers on both sides.
+    gaps: Vec<(u64, u64)>,
+    /// Why nothing more of this connection is taken.
+    broken: Option<Error>,
     /// The JSON of `turn.created`, until it is taken.
     created: Option<String>,
     /// The JSON of the terminal state, until it is taken.
@@ -47,6 +62,11 @@ impl TurnReader {
                 index: EventIndex::new(),
                 batch: EventBatch::default(),
                 wants_events: false,
+                seen: Names::default(),
+                refills: false,
+                gap_at: None,
+                gaps: Vec::new(),
+                broken: None,
                 created: None,
                 state: None,
             },
@@ -75,27 +95,84 @@ impl TurnReader {
         self.intake.wants_events = wants_events;
     }
 
-    /// A new connection begins: what was left of the last one is forgotten.
-    pub fn connected(&mut self) {
+    /// A new connection begins: what was left of the last one is forgotten. Events that are missing in it
+    /// are waited for on another one if `refills`; otherwise they are passed over.
+    pub fn connected(&mut self, refills: bool) {
         self.frames.reset();
+        self.intake.refills = refills;
+        self.intake.broken = None;
     }
 
-    /// Takes bytes of the stream, cut anywhere.
+    /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         let Self { frames, decoder, intake } = self;
         let fed = frames.feed(bytes, &mut |frame| decoder.decode(&frame, intake));
-        fed.map_err(|FrameError::TooLarge { limit }| {
-            let mut digits = String::new();
-            crate::json::write_u64(&mut digits, limit as u64);
-            let parts = ["an event is larger than `maxFrameBytes` (", &digits, " bytes)"];
-            Error::of(ErrorCode::FrameTooLarge, &parts)
-        })
+        if let Err(FrameError::TooLarge { limit }) = fed {
+            let parts = ["an event is larger than `maxFrameBytes` (", &digits(limit as u64), " bytes)"];
+            intake.broken = Some(Error::of(ErrorCode::FrameTooLarge, &parts));
+        }
+        intake.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// Why nothing more of the connection was taken, if that is so.
+    pub fn take_failure(&mut self) -> Option<Error> {
+        self.intake.broken.take()
+    }
+
+    /// What the stream last said of the time to wait before it is asked for again, in milliseconds.
+    #[must_use]
+    pub fn retry(&self) -> u64 {
+        self.frames.retry().unwrap_or_default()
+    }
+
+    /// Gaps that were passed over: the numbers on both sides of what is lost.
+    #[must_use]
+    pub fn gaps(&self) -> &[(u64, u64)] {
+        &self.intake.gaps
     }
 
     /// Takes an event that was listed, not streamed.
     pub fn apply_listed(&mut self, event: EventRef<'_>) {
         self.intake.index.apply(event);
         self.intake.machine.observe(event);
+    }
+
+    /// Takes an event that was listed because the stream is gone. What the stream brought is not delivered
+    /// again; a message that came in part is, whole.
+    pub fn apply_missed(&mut self, event: EventRef<'_>) {
+        let intake = &mut self.intake;
+        let fields = event.fields;
+        let is_known = if event.kind == EventKind::ModelMessage {
+            let known = intake.index.message(fields.text("id"));
+            known.is_some_and(|message| {
+                message.finish_reason() == fields.text("finish_reason") && message.says(&Message::of(fields))
+            })
+        } else {
+            intake.seen.get(id_of(event)).is_some()
+        };
+        // How the turn ended comes last.
+        if !is_known && event.kind != EventKind::TurnDone {
+            intake.index.expect_whole(fields.text("id"));
+            intake.take(0, event);
+        }
+    }
+
+    /// Takes the terminal state of a turn whose stream is gone. It stands for the `turn.done` that will not
+    /// come: an event with the turn's id, and without a number.
+    pub fn end_missed(&mut self, state: &Object<'_>) {
+        let mut done = Object::new();
+        done.set("type", "turn.done".into());
+        done.set("id", self.machine().id().unwrap_or_default().to_owned().into());
+        done.set("created_at", state.get("completed_at").cloned().unwrap_or_default());
+        done.set("thread_id", Value::Null);
+        done.set("state", Value::Object(state.clone()));
+        self.intake.take(0, EventRef { kind: EventKind::TurnDone, fields: &done });
+    }
+
+    /// Takes the turn as the server keeps it, in place of the `turn.created` that did not come.
+    pub fn found(&mut self, record: &Object<'_>) {
+        self.machine_mut().created(record.text("id"));
+        self.intake.created = Some(record.to_json());
     }
 
     /// Takes a state that was fetched, not streamed.
@@ -118,6 +195,15 @@ impl TurnReader {
         &mut self.intake.batch
     }
 
+    /// Gives the memory back that only a stream needs, once the turn has ended and its events were taken.
+    pub fn release(&mut self) {
+        if self.machine().status().is_terminal() {
+            self.frames.reset();
+            self.intake.batch = EventBatch::default();
+            self.intake.seen = Names::default();
+        }
+    }
+
     /// Fills `batch` with what changed in the index; gives the document.
     pub fn take_changes(&mut self, batch: &mut ChangeBatch) -> Option<String> {
         batch.fill(&mut self.intake.index)
@@ -134,10 +220,59 @@ impl TurnReader {
     }
 }
 
+impl Intake {
+    /// Whether an event is to be taken.
+    #[inline]
+    fn admits(&mut self, sequence_number: u64) -> bool {
+        self.broken.is_none()
+            && match self.machine.admit(sequence_number) {
+                Admission::New => true,
+                Admission::Repeat => false,
+                Admission::Gap => self.passes(sequence_number),
+            }
+    }
+
+    /// Whether a gap before this number is passed over.
+    fn passes(&mut self, sequence_number: u64) -> bool {
+        let last = self.machine.cursor().last();
+        let is_met_again = self.gap_at.replace(last) == Some(last);
+        if self.refills && !is_met_again && self.gaps.len() < MAX_UNFILLED {
+            let parts = ["event ", &digits(last + 1), " is missing: ", &digits(sequence_number), " came"];
+            self.broken = Some(Error::of(ErrorCode::Incomplete, &parts));
+            return false;
+        }
+        self.gaps.push((last, sequence_number));
+        self.machine.pass(sequence_number);
+        true
+    }
+
+    /// Whether an event says that another turn begins. What follows would be of that one.
+    fn is_foreign(&self, event: EventRef<'_>) -> bool {
+        event.kind == EventKind::TurnCreated
+            && self.machine.id().is_some_and(|id| id != event.fields.text("turn_id"))
+    }
+
+    fn take(&mut self, sequence_number: u64, event: EventRef<'_>) {
+        // What mends the index of a turn that has ended comes after its last event.
+        let delivers = self.wants_events && !self.machine.status().is_terminal();
+        self.seen.number(id_of(event));
+        self.machine.observe(event);
+        self.index.apply(event);
+        match event.kind {
+            EventKind::TurnCreated => self.created = Some(event.fields.to_json()),
+            EventKind::TurnDone => self.state = Some(event.fields.json("state")),
+            _ => {}
+        }
+        if delivers {
+            self.batch.event(sequence_number, event.fields);
+        }
+    }
+}
+
 impl EventSink for Intake {
     #[inline]
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        if !self.machine.admit(sequence_number) {
+        if !self.admits(sequence_number) {
             return;
         }
         self.index.append(&delta);
@@ -147,18 +282,26 @@ impl EventSink for Intake {
     }
 
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
-        if !self.machine.admit(sequence_number) {
-            return;
+        if self.broken.is_none() && self.is_foreign(event) {
+            let problem = "the stream went over to another turn";
+            self.broken = Some(Error::new(ErrorCode::UnexpectedResponse, problem));
         }
-        self.machine.observe(event);
-        self.index.apply(event);
-        match event.kind {
-            EventKind::TurnCreated => self.created = Some(event.fields.to_json()),
-            EventKind::TurnDone => self.state = Some(event.fields.json("state")),
-            _ => {}
-        }
-        if self.wants_events {
-            self.batch.event(sequence_number, event.fields);
+        // What cannot be read, and has no number, has no place in the order either.
+        let is_stray = sequence_number == 0 && event.kind == EventKind::Unknown;
+        let is_over = self.broken.is_some() || self.machine.status().is_terminal();
+        if if is_stray { !is_over } else { self.admits(sequence_number) } {
+            self.take(sequence_number, event);
         }
     }
+}
+
+/// The id of an event, also of one that this version does not know.
+fn id_of(event: EventRef<'_>) -> &str {
+    event.fields.object("raw").unwrap_or(event.fields).text("id")
+}
+
+fn digits(number: u64) -> String {
+    let mut digits = String::new();
+    write_u64(&mut digits, number);
+    digits
 }

@@ -12,9 +12,11 @@ use crate::json::Value;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Answer, Call, Protocol};
 
+use crate::turn::{Failure, Moment, Outcome, Reconnect};
+
 use super::session::Session;
 use super::state::{texts, with};
-use super::turn::Turn;
+use super::turn::{Goal, Turn};
 
 /// Makes room for as many bytes for the next call; gives the address where to write them.
 #[wasm_bindgen]
@@ -47,11 +49,12 @@ pub fn answer(is_sibling: bool, call: u8, status: u16) -> u32 {
     })
 }
 
-/// A session. Takes its id.
+/// A session; a new one is known to have no turns yet. Takes its id.
 #[wasm_bindgen(js_name = sessionOpen)]
-pub fn session_open(is_sibling: bool, max_frame_bytes: u32) -> u32 {
+pub fn session_open(is_sibling: bool, max_frame_bytes: u32, is_new: bool) -> u32 {
     with(|core| {
-        let session = Session::new(core.take_text(), protocol(is_sibling), max_frame_bytes as usize);
+        let id = core.take_text();
+        let session = Session::new(id, protocol(is_sibling), max_frame_bytes as usize, is_new);
         core.sessions.add(session)
     })
 }
@@ -81,7 +84,7 @@ pub fn turn_open(session: u32, is_newest: bool) -> u32 {
         let Some(owner) = core.sessions.get(session) else {
             return u32::MAX;
         };
-        let turn = Turn::new(session, owner, previous_turn_id, is_newest);
+        let turn = Turn::new(session, owner, &previous_turn_id, is_newest);
         core.turns.add(turn)
     })
 }
@@ -141,48 +144,91 @@ pub fn turn_set_wants_events(turn: u32, wants_events: bool) {
     });
 }
 
-/// Begins a stream: gives the call that brings it, `{ call, params }`, which starts the turn, or subscribes
-/// to it after a sequence number, 0 for the last one that came.
-#[wasm_bindgen(js_name = turnBeginStream)]
-pub fn turn_begin_stream(turn: u32, after: f64) -> u32 {
-    texts(&mut |core, _| {
+/// Begins to stream the turn (goal 0) after a sequence number, 0 for the last one that came; to start it
+/// without a stream (1); or to look whether it has started (2). Takes the earliest time at which a turn that
+/// is started now can have been created. Gives the first step, as [`turn_next`] does.
+#[wasm_bindgen(js_name = turnBegin)]
+pub fn turn_begin(
+    turn: u32,
+    goal: u8,
+    after: f64,
+    max_attempts: u32,
+    base_delay: u32,
+    max_delay: u32,
+) -> u32 {
+    texts(&mut |core, since| {
+        let goal = match goal {
+            0 => Goal::Stream,
+            1 => Goal::Start,
+            _ => Goal::Look,
+        };
+        let reconnect = Reconnect { max_attempts, base_delay, max_delay };
         let (turn, session) = core.turn(turn)?;
-        turn.begin_stream(session, after)
+        turn.begin(session, goal, after, reconnect, since)
     })
 }
 
-/// Begins a start without a stream: gives the call.
-#[wasm_bindgen(js_name = turnBeginStart)]
-pub fn turn_begin_start(turn: u32) -> u32 {
-    turn_texts(turn, |turn, session, _| turn.begin_start(session))
+/// The head of a stream's answer has come, at this time.
+#[wasm_bindgen(js_name = turnOpened)]
+pub fn turn_opened(turn: u32, now: f64) {
+    with(|core| {
+        if let Some(turn) = core.turns.get(turn) {
+            turn.opened(now);
+        }
+    });
 }
 
-/// Takes a chunk of the stream, cut anywhere; gives whether to read on. If not, [`turn_failure`] says
-/// whether that is because it cannot be read.
+/// Takes how the last step went: it ended (0), or brought this answer (1), failed (2), was stopped (3), was
+/// stopped before anything was sent (4), or the wait is over (5). Of a failure, takes the error's code, a NUL
+/// character and its message, the status of the answer (0 if there was none), and for how long the server
+/// asks to be left alone. Times are in milliseconds; `random` is from 0 up to 1.
+///
+/// Gives the next step as JSON: a request `{ call, params, after? }` (`after` where a stream is resumed), a
+/// wait `{ delay, least, attempt, error }`, or `{}` at the end; or the error with which it ends.
+#[wasm_bindgen(js_name = turnNext)]
+pub fn turn_next(
+    turn: u32,
+    outcome: u8,
+    status: u16,
+    retry_after: u32,
+    is_offline: bool,
+    now: f64,
+    random: f64,
+) -> u32 {
+    texts(&mut |core, input| {
+        let outcome = match outcome {
+            0 => Outcome::Ended,
+            1 => Outcome::Answered(input),
+            2 => {
+                let (code, message) = cut(input);
+                let error =
+                    Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
+                Outcome::Failed(Failure { error, retry_after, is_offline })
+            }
+            3 => Outcome::Aborted,
+            4 => Outcome::Unsent,
+            _ => Outcome::Waited,
+        };
+        let (turn, session) = core.turn(turn)?;
+        turn.next(session, outcome, Moment { now, random })
+    })
+}
+
+/// Takes a chunk of the stream, cut anywhere. Gives 1 if more is to be read, and 2 in addition if there is a
+/// gap to be told ([`turn_take_gap`]).
 #[wasm_bindgen(js_name = turnPush)]
-pub fn turn_push(turn: u32) -> bool {
+pub fn turn_push(turn: u32) -> u8 {
     with(|core| {
         let chunk = core.take_input();
-        core.turn(turn).is_ok_and(|(turn, session)| turn.push(session, &chunk))
+        core.turn(turn)
+            .map_or(0, |(turn, session)| u8::from(turn.push(session, &chunk)) + 2 * u8::from(turn.has_gap()))
     })
 }
 
-/// Why the last chunk could not be read; nothing if it could.
-#[wasm_bindgen(js_name = turnFailure)]
-pub fn turn_failure(turn: u32) -> u32 {
-    turn_texts(turn, |turn, _, _| turn.failure().map(nothing))
-}
-
-/// The stream, or the start without one, has ended: by itself, or by an error, of an answer with this status
-/// (0 if there was none). Takes the error's code, a NUL character and its message; gives nothing, or the
-/// error that is to be reported.
-#[wasm_bindgen(js_name = turnEnd)]
-pub fn turn_end(turn: u32, status: u16) -> u32 {
-    texts(&mut |core, input| {
-        let (turn, session) = core.turn(turn)?;
-        let (code, message) = cut(input);
-        turn.end(session, code, message, (status > 0).then_some(status)).map(nothing)
-    })
+/// Takes a gap that was passed over: `{ after, next }`, the numbers on both sides; nothing if there is none.
+#[wasm_bindgen(js_name = turnTakeGap)]
+pub fn turn_take_gap(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, _| Ok(turn.take_gap()))
 }
 
 /// The header of the records of the events since this was last asked; 0 if there are none. They stay there
@@ -216,6 +262,18 @@ fn turn_texts(turn: u32, call: TurnCall) -> u32 {
         let (turn, session) = core.turn(turn)?;
         call(turn, session, input)
     })
+}
+
+/// What the package's code of an error is here, as far as it matters to what is done next.
+fn failure_code(code: &str) -> ErrorCode {
+    match code {
+        "http" => ErrorCode::Http,
+        "network" => ErrorCode::Network,
+        "timeout" => ErrorCode::Timeout,
+        "token" => ErrorCode::Token,
+        "unexpected_response" => ErrorCode::UnexpectedResponse,
+        _ => ErrorCode::InvalidOption,
+    }
 }
 
 fn nothing((): ()) -> String {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::protocol::truefoundry::TrueFoundry;
-use crate::turn::{Pending, TurnInput};
+use crate::turn::{Newest, Pending, TurnInput};
 
 /// What the turns of a session have in common.
 pub(super) struct Session {
@@ -10,24 +10,24 @@ pub(super) struct Session {
     pub(super) protocol: TrueFoundry,
     pub(super) max_frame_bytes: usize,
     is_cancelled: bool,
-    /// The newest turn that was started or read, and what it waits for.
-    latest: Latest,
+    /// Whether this client made it, so that no turn was there before.
+    is_new: bool,
+    /// The newest turn that is known to have begun, and after it those whose starts are on their way.
+    newest: Vec<Known>,
     next_key: u32,
 }
 
-/// The session's newest turn, as far as this client knows.
-#[derive(Default)]
-pub(super) struct Latest {
-    key: Option<u32>,
-    /// The turn's id, once it has ended or was read.
+/// A turn, as far as the next one needs to know.
+struct Known {
+    key: u32,
+    /// Empty until it has begun.
     id: String,
     pending: Pending,
 }
 
 impl Session {
-    pub(super) fn new(id: String, protocol: TrueFoundry, max_frame_bytes: usize) -> Self {
-        let latest = Latest::default();
-        Self { id, protocol, max_frame_bytes, is_cancelled: false, latest, next_key: 0 }
+    pub(super) fn new(id: String, protocol: TrueFoundry, max_frame_bytes: usize, is_new: bool) -> Self {
+        Self { id, protocol, max_frame_bytes, is_cancelled: false, is_new, newest: Vec::new(), next_key: 0 }
     }
 
     /// A key for a turn.
@@ -41,15 +41,6 @@ impl Session {
         self.is_cancelled = true;
     }
 
-    /// Checks an input against what waits for a turn that follows this one: `""` or `"auto"` for the
-    /// newest. What waits after any other turn only the server knows.
-    pub(super) fn check_pending(&self, previous_turn_id: &str, input: &TurnInput) -> Result<()> {
-        match previous_turn_id {
-            id if !matches!(id, "" | "auto") && id != self.latest.id => Ok(()),
-            _ => input.check_pending(&self.latest.pending),
-        }
-    }
-
     /// Whether the session was cancelled.
     pub(super) fn check(&self) -> Result<()> {
         if self.is_cancelled {
@@ -59,32 +50,62 @@ impl Session {
         Ok(())
     }
 
-    /// The turn of this key is the newest: until it ends, nobody knows what it will wait for. Gives what
-    /// was known before, for the case that the server refuses.
-    pub(super) fn begin(&mut self, key: u32) -> Latest {
-        let newest = Latest { key: Some(key), id: String::new(), pending: Pending::Unknown };
-        std::mem::replace(&mut self.latest, newest)
-    }
-
-    /// The start of the turn of this key was refused.
-    pub(super) fn restore(&mut self, key: u32, before: Latest) {
-        if self.latest.key == Some(key) {
-            self.latest = before;
+    /// Checks an input against what waits for a turn that follows this one: `""` or `"auto"` for the
+    /// newest. What waits after any other turn only the server knows.
+    pub(super) fn check_pending(&self, previous_turn_id: &str, input: &TurnInput) -> Result<()> {
+        match self.newest.last() {
+            Some(newest) if matches!(previous_turn_id, "" | "auto") || previous_turn_id == newest.id => {
+                input.check_pending(&newest.pending)
+            }
+            _ => Ok(()),
         }
     }
 
-    /// A turn was read that may have been made elsewhere: it is the newest if it follows the newest.
-    pub(super) fn adopt(&mut self, key: u32, previous_turn_id: &str) {
-        if !previous_turn_id.is_empty() && self.latest.id == previous_turn_id {
+    /// The newest turn that has begun.
+    pub(super) fn newest(&self) -> Newest {
+        match self.newest.iter().rfind(|turn| !turn.id.is_empty()) {
+            Some(turn) => Newest::Turn(turn.id.clone()),
+            None if self.is_new => Newest::None,
+            None => Newest::Unknown,
+        }
+    }
+
+    /// The turn of this key is about to be the newest: until it ends, nobody knows what it will wait for.
+    pub(super) fn begin(&mut self, key: u32) {
+        self.newest.push(Known { key, id: String::new(), pending: Pending::Unknown });
+    }
+
+    /// The start of the turn of this key came to nothing: what waited before waits still.
+    pub(super) fn refused(&mut self, key: u32) {
+        if let Some(at) = self.position(key) {
+            self.newest.remove(at);
+        }
+    }
+
+    /// The turn of this key has begun, or was read; one that was made elsewhere is the newest if it follows
+    /// the newest.
+    pub(super) fn begun(&mut self, key: u32, id: &str, previous_turn_id: &str) {
+        let follows = |turn: &Known| !previous_turn_id.is_empty() && turn.id == previous_turn_id;
+        if self.position(key).is_none() && self.newest.last().is_some_and(follows) {
             self.begin(key);
+        }
+        if let Some(at) = self.position(key) {
+            if let Some(turn) = self.newest.get_mut(at) {
+                id.clone_into(&mut turn.id);
+            }
+            self.newest.drain(..at);
         }
     }
 
     /// The turn of this key has ended.
-    pub(super) fn end(&mut self, key: u32, id: &str, pending: Pending) {
-        if self.latest.key == Some(key) {
-            id.clone_into(&mut self.latest.id);
-            self.latest.pending = pending;
+    pub(super) fn ended(&mut self, key: u32, pending: Pending) {
+        let at = self.position(key);
+        if let Some(turn) = at.and_then(|at| self.newest.get_mut(at)) {
+            turn.pending = pending;
         }
+    }
+
+    fn position(&self, key: u32) -> Option<usize> {
+        self.newest.iter().position(|turn| turn.key == key)
     }
 }

@@ -147,7 +147,13 @@ fn gone() -> Error {
 
 fn report(error: &Error) -> String {
     let mut report = String::from(MARK);
-    let mut object = ObjectWriter::new(&mut report);
+    write_error(&mut report, error);
+    report
+}
+
+/// An error as JSON: `{ "code", "message", "status"?, "body"? }`.
+pub(super) fn write_error(out: &mut String, error: &Error) {
+    let mut object = ObjectWriter::new(out);
     object.str("code", error.code.as_str()).str("message", &error.message);
     if let Some(status) = error.status {
         object.u64("status", u64::from(status));
@@ -156,7 +162,6 @@ fn report(error: &Error) -> String {
         object.str("body", body);
     }
     object.end();
-    report
 }
 
 /// An address or a length in the wasm memory, which has no more than 2^32 bytes.

@@ -4,46 +4,52 @@ use crate::delivery::{ChangeBatch, TextArena};
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::Call;
-use crate::turn::{Pending, StreamEnd, StreamPlan, TurnInput, TurnMachine, TurnReader, TurnStatus};
+use crate::turn::{
+    Moment, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput, TurnMachine,
+    TurnReader, TurnStatus,
+};
 
-use super::session::{Latest, Session};
-use super::state::Lent;
+use super::session::Session;
+use super::state::{Lent, write_error};
 
 /// A turn, as JavaScript uses it.
 pub(super) struct Turn {
     /// The session's number.
     session: u32,
     key: u32,
-    input: TurnInput,
-    /// Empty if the server is to decide.
-    previous_turn_id: String,
-    reader: TurnReader,
-    /// Why the stream cannot be read any further.
-    failure: Option<Error>,
+    driver: TurnDriver,
+    /// Gaps that were told.
+    gaps_told: usize,
     /// The events' records that JavaScript reads.
     events: (Vec<u32>, TextArena),
     changes: ChangeBatch,
-    /// What the session waited for before this turn was started.
-    before_start: Option<Latest>,
+}
+
+/// What a turn is begun for; JavaScript names it by its number.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Goal {
+    /// Its events.
+    Stream,
+    /// That it starts.
+    Start,
+    /// To find out whether it started.
+    Look,
 }
 
 impl Turn {
-    pub(super) fn new(number: u32, session: &mut Session, previous_turn_id: String, is_newest: bool) -> Self {
+    pub(super) fn new(number: u32, session: &mut Session, previous_turn_id: &str, is_newest: bool) -> Self {
         let key = session.key();
         if is_newest {
             session.begin(key);
         }
+        let reader = TurnReader::new(&session.protocol, TurnMachine::unstarted(), session.max_frame_bytes);
         Self {
             session: number,
             key,
-            input: TurnInput::default(),
-            previous_turn_id,
-            reader: TurnReader::new(&session.protocol, TurnMachine::unstarted(), session.max_frame_bytes),
-            failure: None,
+            driver: TurnDriver::new(reader, &session.id, previous_turn_id),
+            gaps_told: 0,
             events: (Vec::new(), TextArena::default()),
             changes: ChangeBatch::default(),
-            before_start: None,
         }
     }
 
@@ -52,14 +58,22 @@ impl Turn {
         self.session
     }
 
+    fn reader(&mut self) -> &mut TurnReader {
+        self.driver.reader_mut()
+    }
+
+    fn machine(&self) -> &TurnMachine {
+        self.driver.reader().machine()
+    }
+
     /// Takes the input; gives it as it will be sent. Every pending call must be answered.
     pub(super) fn take_input(&mut self, session: &Session, json: &str) -> Result<String> {
         session.check()?;
         let json = Value::parse(json);
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
-        self.input = TurnInput::read(json)?;
+        self.driver.set_input(TurnInput::read(json)?);
         self.check_start(session)?;
-        Ok(self.input.json().unwrap_or("[]").to_owned())
+        Ok(self.driver.input().json().unwrap_or("[]").to_owned())
     }
 
     /// Takes the turn as the server keeps it.
@@ -69,10 +83,11 @@ impl Turn {
         let state = record.object("state").ok_or_else(|| {
             Error::new(ErrorCode::UnexpectedResponse, "the server gave a turn without `state`")
         })?;
-        self.reader.machine_mut().created(record.text("id"));
-        session.adopt(self.key, record.text("previous_turn_id"));
-        self.reader.apply_state(state);
-        self.note_end(session);
+        let id = record.text("id");
+        self.reader().machine_mut().created(id);
+        session.begun(self.key, id, record.text("previous_turn_id"));
+        self.reader().apply_state(state);
+        self.note(session);
         Ok(())
     }
 
@@ -80,29 +95,29 @@ impl Turn {
     pub(super) fn apply_listed(&mut self, session: &mut Session, events: &str) {
         let events = Value::parse(events).unwrap_or_default();
         for event in events.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
-            self.reader.apply_listed(EventRef::of(event));
+            self.reader().apply_listed(EventRef::of(event));
         }
-        self.note_end(session);
+        self.note(session);
     }
 
     /// A later turn has answered what this one waited for.
     pub(super) fn settle(&mut self) {
-        self.reader.settle();
+        self.reader().settle();
     }
 
     /// What is known of the turn.
     pub(super) fn facts(&mut self) -> String {
         let mut json = String::new();
         let mut facts = ObjectWriter::new(&mut json);
-        let machine = self.reader.machine();
+        let machine = self.machine();
         if let Some(id) = machine.id() {
             facts.str("id", id);
         }
         facts.str("status", machine.status().as_str()).u64("last", machine.cursor().last());
-        if let Some(created) = self.reader.take_created() {
+        if let Some(created) = self.reader().take_created() {
             facts.raw("created", &created);
         }
-        if let Some(state) = self.reader.take_state() {
+        if let Some(state) = self.reader().take_state() {
             facts.raw("state", &state);
         }
         facts.end();
@@ -110,75 +125,114 @@ impl Turn {
     }
 
     pub(super) fn set_wants_events(&mut self, wants_events: bool) {
-        self.reader.set_wants_events(wants_events);
+        self.reader().set_wants_events(wants_events);
     }
 
-    /// Begins a stream, after a sequence number; gives the call that brings it.
-    pub(super) fn begin_stream(&mut self, session: &mut Session, after: f64) -> Result<String> {
+    /// Begins what the turn is wanted for; gives the first step.
+    pub(super) fn begin(
+        &mut self,
+        session: &mut Session,
+        goal: Goal,
+        after: f64,
+        reconnect: Reconnect,
+        since: &str,
+    ) -> Result<String> {
         let after = sequence_number(after)?;
-        if self.reader.machine().status() == TurnStatus::Unstarted {
+        let is_start = self.machine().status() == TurnStatus::Unstarted;
+        if is_start {
             self.check_start(session)?;
         }
-        let plan = self.reader.machine_mut().stream(Some(after))?;
-        self.reader.connected();
-        Ok(match plan {
-            StreamPlan::Start => self.begin(session, Call::CreateTurnStream),
-            StreamPlan::Subscribe { after } => self.plan(session, Call::SubscribeTurn, after),
-        })
+        let trace = StartTrace { newest: session.newest(), since: since.to_owned() };
+        let step = match goal {
+            Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
+            Goal::Start => self.driver.start(reconnect, trace)?,
+            Goal::Look => self.driver.look(reconnect)?,
+        };
+        if is_start {
+            session.begin(self.key);
+        }
+        self.step(session, step)
     }
 
-    /// Begins a start without a stream; gives the call.
-    pub(super) fn begin_start(&mut self, session: &mut Session) -> Result<String> {
-        self.check_start(session)?;
-        self.reader.machine_mut().start()?;
-        Ok(self.begin(session, Call::CreateTurn))
+    /// The head of a stream's answer has come.
+    pub(super) fn opened(&mut self, now: f64) {
+        self.driver.opened(now);
+    }
+
+    /// Takes how a step went; gives the next one.
+    pub(super) fn next(
+        &mut self,
+        session: &mut Session,
+        outcome: Outcome<'_>,
+        moment: Moment,
+    ) -> Result<String> {
+        let step = self.driver.next(outcome, moment);
+        self.step(session, step)
+    }
+
+    /// A step as JSON: a request `{ call, params, after? }`, a wait `{ delay, least, attempt, error }`, or
+    /// nothing: `{}`.
+    fn step(&mut self, session: &mut Session, step: Step) -> Result<String> {
+        self.note(session);
+        if self.machine().status() == TurnStatus::Unstarted {
+            session.refused(self.key);
+        }
+        let mut json = String::new();
+        let mut object = ObjectWriter::new(&mut json);
+        match step {
+            Step::Open(plan) | Step::Ask(plan) => write_plan(&mut object, &plan),
+            Step::Wait(Pause { delay, least, attempt, cause }) => {
+                object.u64("delay", millis(delay)).u64("least", millis(least)).u64("attempt", attempt.into());
+                write_error(object.member("error"), &cause);
+            }
+            Step::End(ended) => ended?,
+        }
+        object.end();
+        Ok(json)
     }
 
     /// Takes a chunk of the stream; gives whether to read on.
     pub(super) fn push(&mut self, session: &mut Session, chunk: &[u8]) -> bool {
-        self.failure = self.reader.push(chunk).err();
-        self.note_end(session);
-        self.failure.is_none() && !self.reader.machine().status().is_terminal()
+        let pushed = self.reader().push(chunk);
+        self.note(session);
+        pushed.is_ok() && !self.machine().status().is_terminal()
     }
 
-    /// Whether the last chunk could be read.
-    pub(super) fn failure(&mut self) -> Result<()> {
-        self.failure.take().map_or(Ok(()), Err)
-    }
-
-    /// The stream, or the start without one, has ended. Gives the error that is to be reported.
-    pub(super) fn end(
-        &mut self,
-        session: &mut Session,
-        code: &str,
-        message: &str,
-        status: Option<u16>,
-    ) -> Result<()> {
-        let machine = self.reader.machine_mut();
-        let ended = machine.stream_ended(stream_end(code, message, status));
-        // If the start was refused, the session waits for what it waited for before.
-        if let Some(before) = self.before_start.take()
-            && machine.status() == TurnStatus::Unstarted
-        {
-            session.restore(self.key, before);
+    /// The next gap that was passed over and not told: `[after, next]`; nothing if there is none.
+    pub(super) fn take_gap(&mut self) -> String {
+        let mut json = String::new();
+        if let Some((after, next)) = self.driver.reader().gaps().get(self.gaps_told) {
+            self.gaps_told += 1;
+            ObjectWriter::new(&mut json).u64("after", *after).u64("next", *next).end();
         }
-        ended
+        json
     }
 
-    /// Whether there have been events since they were last asked for.
+    /// Whether there is a gap to tell.
+    pub(super) fn has_gap(&self) -> bool {
+        self.driver.reader().gaps().len() > self.gaps_told
+    }
+
+    /// Whether there have been events since they were last asked for. When there are no more to come, their
+    /// memory is given back.
     pub(super) fn has_events(&mut self) -> bool {
-        !self.reader.batch().is_empty()
+        let has_events = !self.reader().batch().is_empty();
+        if !has_events && self.machine().status().is_terminal() {
+            self.events = (Vec::new(), TextArena::default());
+            self.reader().release();
+        }
+        has_events
     }
 
     /// The records of the events since this was last asked.
     pub(super) fn events(&mut self) -> Lent<'_> {
-        self.reader.batch().take(&mut self.events);
+        self.driver.reader_mut().batch().take(&mut self.events);
         (&self.events.0, &self.events.1)
     }
 
     /// What changed in the index.
     pub(super) fn take_changes(&mut self) -> String {
-        self.reader.take_changes(&mut self.changes).unwrap_or_default()
+        self.driver.reader_mut().take_changes(&mut self.changes).unwrap_or_default()
     }
 
     /// The records that belong to the changes taken last.
@@ -189,63 +243,37 @@ impl Turn {
     /// The turn may start now.
     fn check_start(&self, session: &Session) -> Result<()> {
         session.check()?;
-        session.check_pending(&self.previous_turn_id, &self.input)
+        session.check_pending(self.driver.previous_turn_id(), self.driver.input())
     }
 
-    /// Tells the session what the turn waits for, once it has ended.
-    fn note_end(&self, session: &mut Session) {
-        let machine = self.reader.machine();
+    /// Tells the session that the turn has begun, and what it waits for once it has ended.
+    fn note(&self, session: &mut Session) {
+        let machine = self.machine();
+        if let Some(id) = machine.id() {
+            session.begun(self.key, id, "");
+        }
         if machine.status().is_terminal() {
-            let pending = Pending::Known(self.reader.index().pending().to_vec());
-            session.end(self.key, machine.id().unwrap_or_default(), pending);
+            session.ended(self.key, Pending::Known(self.driver.reader().index().pending().to_vec()));
         }
-    }
-
-    /// The start is about to be sent: until the turn ends, nobody knows what it will wait for.
-    fn begin(&mut self, session: &mut Session, call: Call) -> String {
-        self.before_start = Some(session.begin(self.key));
-        self.plan(session, call, 0)
-    }
-
-    /// A call's number and parameters as JSON.
-    fn plan(&self, session: &Session, call: Call, after: u64) -> String {
-        let mut json = String::new();
-        let mut plan = ObjectWriter::new(&mut json);
-        plan.u64("call", call as u64);
-        let mut params = ObjectWriter::new(plan.member("params"));
-        params.str("session_id", &session.id);
-        if call == Call::SubscribeTurn {
-            params.str("turn_id", self.reader.machine().id().unwrap_or_default());
-            if after > 0 {
-                params.u64("after_sequence_number", after);
-            }
-        } else {
-            if let Some(input) = self.input.json() {
-                params.raw("input", input);
-            }
-            if !self.previous_turn_id.is_empty() {
-                params.str("previous_turn_id", &self.previous_turn_id);
-            }
-        }
-        params.end();
-        plan.end();
-        json
     }
 }
 
-/// What an error of this code means for a stream.
-fn stream_end(code: &str, message: &str, status: Option<u16>) -> StreamEnd {
-    let failed = |code| Error::new(code, message).with_status(status);
-    match code {
-        "" => StreamEnd::Eof,
-        "aborted" => StreamEnd::Aborted,
-        "frame_too_large" => StreamEnd::Failed(failed(ErrorCode::FrameTooLarge)),
-        "network" => StreamEnd::Failed(failed(ErrorCode::Network)),
-        "http" => StreamEnd::Rejected(failed(ErrorCode::Http)),
-        "unexpected_response" => StreamEnd::Rejected(failed(ErrorCode::UnexpectedResponse)),
-        // The request was never sent.
-        _ => StreamEnd::Refused,
+fn write_plan(object: &mut ObjectWriter<'_>, plan: &Plan) {
+    object.u64("call", plan.call as u64).raw("params", &plan.params);
+    if let Some(after) = plan.resumes_after {
+        object.u64("after", after);
     }
+}
+
+/// Whole milliseconds.
+fn millis(delay: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is small and not negative"
+    )]
+    let millis = delay as u64;
+    millis
 }
 
 /// A sequence number from JavaScript.

@@ -34,3 +34,21 @@ export async function until(iterator, type) {
     if (value.type === type) return value;
   }
 }
+
+/** Catches what listeners throw, where a browser would report it. */
+export function reported(t) {
+  const errors = [];
+  const { reportError } = globalThis;
+  globalThis.reportError = (error) => errors.push(error);
+  t.after(() => (globalThis.reportError = reportError));
+  return errors;
+}
+
+/** Waits until `holds` gives something. */
+export async function eventually(holds) {
+  for (;;) {
+    const found = holds();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

@@ -36,7 +36,7 @@ export async function serve(t, routes = {}) {
 /** A server with a session on it, and the package's view of both. */
 export async function serveSession(t, routes = {}, options = {}) {
   const server = await serve(t, { "GET agents/sessions/s1": json({ data: SESSION }), ...routes });
-  const client = await connect({ baseUrl: server.baseUrl, ...options });
+  const client = await connect({ baseUrl: server.baseUrl, reconnect: false, ...options });
   const session = await client.agents.getSession("s1");
   server.requests.length = 0;
   return { server, client, session };
@@ -57,7 +57,7 @@ export const LIST_TURNS = "GET agents/sessions/s1/turns";
 export const CANCEL = "POST agents/sessions/s1/cancel";
 
 class ScriptedServer {
-  /** What was asked: `{ method, path, query, headers, body }`, in order. */
+  /** What was asked: `{ method, path, query, headers, body, at }`, in order; `at` is the time, in milliseconds. */
   requests = [];
   unscripted = [];
   #routes;
@@ -88,6 +88,11 @@ class ScriptedServer {
     return this.requests.map(({ method, path }) => `${method} ${path}`);
   }
 
+  /** How often this was asked. */
+  count(name) {
+    return this.asked.filter((asked) => asked === name).length;
+  }
+
   async #take(incoming, response) {
     const chunks = [];
     for await (const chunk of incoming) chunks.push(chunk);
@@ -99,6 +104,7 @@ class ScriptedServer {
       query: Object.fromEntries(url.searchParams),
       headers: incoming.headers,
       body: text === "" ? undefined : JSON.parse(text),
+      at: performance.now(),
     };
     this.requests.push(request);
     const name = `${request.method} ${request.path}`;
@@ -116,6 +122,19 @@ class ScriptedServer {
 export function json(value, status = 200) {
   return body(JSON.stringify(value), { status, type: "application/json" });
 }
+
+/** Replies with a refusal of this status. */
+export function refusal(status, headers = {}) {
+  return body(JSON.stringify({ error: { message: "not now" } }), { status, type: "application/json", headers });
+}
+
+/** Cuts the connection without an answer. */
+export function reset({ response }) {
+  response.socket.resetAndDestroy();
+}
+
+/** Never answers. */
+export function silence() {}
 
 /** Replies with this body. */
 export function body(content, { status = 200, type, headers = {} } = {}) {

@@ -93,6 +93,11 @@ export function record(state = { status: "running" }, fields = {}) {
   };
 }
 
+/** A turn that the server has just made. */
+export function recent(state, fields = {}) {
+  return record(state, { created_at: new Date().toISOString(), ...fields });
+}
+
 /** The state of a turn that ended well. */
 export const DONE = { status: "done", output: null, required_actions: [], completed_at: TIME };
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorCode};
 use crate::event::EventRef;
 use crate::json::{Object, Value};
-use crate::turn::{Cursor, StreamEnd, StreamPlan, TurnMachine, TurnStatus};
+use crate::turn::{Admission, StreamEnd, StreamPlan, TurnMachine, TurnStatus};
 
 /// A situation that a turn can be in.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,13 +53,13 @@ fn machine(situation: In) -> TurnMachine {
     let mut machine = TurnMachine::unstarted();
     match situation {
         In::Unstarted => {}
-        In::Starting => machine.start().expect("it is new"),
+        In::Starting => assert_eq!(machine.start(), Ok(StreamPlan::Start)),
         In::StartingStream | In::Lost => assert_eq!(machine.stream(None), Ok(StreamPlan::Start)),
         In::Running => machine.created("t"),
         In::Streaming | In::Incomplete | In::EndedStreamed(_) => {
             assert_eq!(machine.stream(None), Ok(StreamPlan::Start));
             machine.created("t");
-            assert!((1..=3).all(|number| machine.admit(number)));
+            assert!((1..=3).all(|number| machine.admit(number) == Admission::New));
         }
         In::Ended(status) => {
             machine.created("t");
@@ -91,6 +91,14 @@ fn status(situation: In) -> TurnStatus {
 
 fn has_id(situation: In) -> bool {
     !matches!(situation, In::Unstarted | In::Starting | In::StartingStream | In::Lost)
+}
+
+/// The last sequence number that was delivered.
+fn last(situation: In) -> u64 {
+    match situation {
+        In::Streaming | In::EndedStreamed(_) | In::Incomplete => 3,
+        _ => 0,
+    }
 }
 
 fn code<T>(result: Result<T, Error>) -> Result<T, ErrorCode> {
@@ -129,40 +137,47 @@ fn a_start_without_a_stream_happens_once() {
     for situation in ALL {
         let mut machine = machine(situation);
         let expected = match situation {
-            In::Unstarted => Ok(()),
+            In::Unstarted => Ok(StreamPlan::Start),
+            In::Lost => Ok(StreamPlan::Look),
             _ => Err(ErrorCode::TurnAlreadyStarted),
         };
         assert_eq!(code(machine.start()), expected, "{situation:?}");
-        let after = if situation == In::Unstarted { TurnStatus::Starting } else { status(situation) };
+        let after = if expected.is_ok() { TurnStatus::Starting } else { status(situation) };
         assert_eq!(machine.status(), after, "{situation:?}");
+        assert_eq!(machine.id(), has_id(situation).then_some("t"), "{situation:?}");
     }
 }
 
 #[test]
 fn a_stream_starts_resumes_or_is_refused() {
     for situation in ALL {
-        let resumes = |after| Ok(StreamPlan::Subscribe { after });
-        let (anew, after_two, after_nine) = match situation {
+        let resumes = |after| (Ok(StreamPlan::Subscribe), after);
+        let refused = |code| [(Err(code), last(situation)); 3];
+        // Asked for after nothing, after 2 and after 9: the plan, and where the cursor then stands.
+        let expected = match situation {
             In::Unstarted => {
-                (Ok(StreamPlan::Start), Err(ErrorCode::InvalidOption), Err(ErrorCode::InvalidOption))
+                let no = (Err(ErrorCode::InvalidOption), 0);
+                [(Ok(StreamPlan::Start), 0), no, no]
             }
-            In::Running => (resumes(0), resumes(2), resumes(9)),
+            In::Running => [resumes(0), resumes(2), resumes(9)],
             // Never back behind what was delivered.
-            In::Incomplete => (resumes(3), resumes(3), resumes(9)),
-            In::Starting | In::Lost => [Err(ErrorCode::TurnAlreadyStarted); 3].into(),
+            In::Incomplete => [resumes(3), resumes(3), resumes(9)],
+            In::Lost => [(Ok(StreamPlan::Look), 0); 3],
+            In::Starting => refused(ErrorCode::TurnAlreadyStarted),
             In::StartingStream | In::Streaming | In::EndedStreamed(_) => {
-                [Err(ErrorCode::TurnAlreadyStreamed); 3].into()
+                refused(ErrorCode::TurnAlreadyStreamed)
             }
-            In::Ended(_) => [Err(ErrorCode::TurnNotRunning); 3].into(),
+            In::Ended(_) => refused(ErrorCode::TurnNotRunning),
         };
-        for (after, expected) in [(None, anew), (Some(2), after_two), (Some(9), after_nine)] {
+        for (after, (plan, cursor)) in [None, Some(2), Some(9)].into_iter().zip(expected) {
             let mut machine = machine(situation);
             let was_streaming = machine.is_streaming();
-            assert_eq!(code(machine.stream(after)), expected, "{situation:?} after {after:?}");
-            assert_eq!(machine.is_streaming(), was_streaming || expected.is_ok(), "{situation:?}");
-            let status = match expected {
-                Ok(StreamPlan::Start) => TurnStatus::Starting,
-                Ok(StreamPlan::Subscribe { .. }) => TurnStatus::Running,
+            assert_eq!(code(machine.stream(after)), plan, "{situation:?} after {after:?}");
+            assert_eq!(machine.cursor().last(), cursor, "{situation:?} after {after:?}");
+            assert_eq!(machine.is_streaming(), was_streaming || plan.is_ok(), "{situation:?}");
+            let status = match plan {
+                Ok(StreamPlan::Start | StreamPlan::Look) => TurnStatus::Starting,
+                Ok(StreamPlan::Subscribe) => TurnStatus::Running,
                 Err(_) => status(situation),
             };
             assert_eq!(machine.status(), status, "{situation:?}");
@@ -241,12 +256,14 @@ fn http(status: u16) -> Error {
 fn what_ends_a_stream_leaves_the_turn_where_it_stands() {
     use TurnStatus::{Incomplete, Running, Unstarted};
     let network = || StreamEnd::Failed(Error::new(ErrorCode::Network, "reset"));
+    let lost = || StreamEnd::Lost(Error::new(ErrorCode::FrameTooLarge, "large"));
     // Before `turn.created`, after it; what is reported.
     let cases = [
         (StreamEnd::Eof, Incomplete, Incomplete, Some((ErrorCode::Incomplete, ErrorCode::Incomplete))),
         (StreamEnd::Aborted, Incomplete, Running, Some((ErrorCode::Aborted, ErrorCode::Aborted))),
         (StreamEnd::Refused, Unstarted, Running, None),
         (network(), Incomplete, Incomplete, Some((ErrorCode::Network, ErrorCode::Incomplete))),
+        (lost(), Incomplete, Incomplete, Some((ErrorCode::FrameTooLarge, ErrorCode::FrameTooLarge))),
         (StreamEnd::Rejected(http(400)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
         (StreamEnd::Rejected(http(412)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
         (StreamEnd::Rejected(http(499)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
@@ -282,40 +299,58 @@ fn a_turn_with_an_id_is_never_started_again() {
         StreamEnd::Aborted,
         StreamEnd::Refused,
         StreamEnd::Failed(Error::new(ErrorCode::Network, "reset")),
+        StreamEnd::Lost(http(404)),
         StreamEnd::Rejected(http(401)),
         StreamEnd::Rejected(http(503)),
     ];
     for end in ends {
         let mut machine = machine(In::Streaming);
         let _ = machine.stream_ended(end.clone());
-        assert_eq!(machine.stream(None), Ok(StreamPlan::Subscribe { after: 3 }), "{end:?}");
+        assert_eq!(machine.stream(None), Ok(StreamPlan::Subscribe), "{end:?}");
+        assert_eq!(machine.cursor().last(), 3, "{end:?}");
     }
 }
 
 #[test]
-fn a_turn_that_may_have_begun_is_not_started_again() {
+fn a_turn_that_may_have_begun_is_looked_for_and_not_started_again() {
     let ends = [
         StreamEnd::Eof,
         StreamEnd::Aborted,
         StreamEnd::Failed(Error::new(ErrorCode::Network, "reset")),
         StreamEnd::Rejected(http(503)),
+        StreamEnd::Lost(Error::new(ErrorCode::FrameTooLarge, "large")),
     ];
     for end in ends {
         for situation in [In::Starting, In::StartingStream] {
-            let mut machine = machine(situation);
-            let _ = machine.stream_ended(end.clone());
-            assert_eq!(code(machine.stream(None)), Err(ErrorCode::TurnAlreadyStarted), "{end:?}");
-            assert_eq!(code(machine.start()), Err(ErrorCode::TurnAlreadyStarted), "{end:?}");
+            for begin in [|machine: &mut TurnMachine| machine.stream(None), TurnMachine::start] {
+                let mut machine = machine(situation);
+                let _ = machine.stream_ended(end.clone());
+                assert_eq!(begin(&mut machine), Ok(StreamPlan::Look), "{end:?}");
+                let second = code(machine.start());
+                assert_eq!(second, Err(ErrorCode::TurnAlreadyStarted), "one look at a time");
+            }
         }
     }
 }
 
 #[test]
 fn a_turn_that_was_refused_may_be_started_anew() {
-    for end in [StreamEnd::Refused, StreamEnd::Rejected(http(400)), StreamEnd::Rejected(http(429))] {
+    let ends = [
+        StreamEnd::Refused,
+        StreamEnd::Rejected(http(400)),
+        StreamEnd::Rejected(http(429)),
+        // The server has no such turn, whatever failed.
+        StreamEnd::NotBegun(http(503)),
+        StreamEnd::NotBegun(Error::new(ErrorCode::Network, "reset")),
+    ];
+    for end in ends {
         for situation in [In::Starting, In::StartingStream] {
             let mut machine = machine(situation);
-            let _ = machine.stream_ended(end.clone());
+            let reported = machine.stream_ended(end.clone());
+            if let StreamEnd::NotBegun(error) = &end {
+                assert_eq!(reported.as_ref(), Err(error));
+            }
+            assert_eq!(machine.status(), TurnStatus::Unstarted, "{end:?}");
             assert_eq!(machine.stream(None), Ok(StreamPlan::Start), "{end:?}");
         }
     }
@@ -354,30 +389,24 @@ fn events_move_the_machine() {
     assert_eq!(machine.status(), TurnStatus::Cancelled);
 }
 
-/// Section 2.1: numbers grow; what is not newer was delivered already.
 #[test]
-fn the_cursor_admits_every_number_once() {
-    let mut cursor = Cursor::default();
-    let cases = [(1, true), (2, true), (2, false), (1, false), (5, true), (4, false), (6, true)];
-    for (number, is_new) in cases {
-        assert_eq!(cursor.admit(number), is_new, "{number}");
+fn whatever_comes_after_the_end_counts_as_a_repeat() {
+    for situation in ALL {
+        let is_over = status(situation).is_terminal();
+        for (number, expected) in
+            [(0, Admission::New), (last(situation) + 1, Admission::New), (100, Admission::Gap)]
+        {
+            let expected = if is_over { Admission::Repeat } else { expected };
+            assert_eq!(machine(situation).admit(number), expected, "{situation:?} {number}");
+        }
     }
-    assert_eq!(cursor.last(), 6);
-    assert!(cursor.admit(0) && cursor.admit(0), "nothing tells events without a number apart");
-    assert_eq!(cursor.last(), 6);
-    cursor.advance(3);
-    assert_eq!(cursor.last(), 6, "never back");
-    cursor.advance(9);
-    assert!(!cursor.admit(9) && cursor.admit(10));
 }
 
 #[test]
-fn nothing_is_admitted_after_the_end() {
-    for situation in ALL {
-        let mut machine = machine(situation);
-        let is_over = status(situation).is_terminal();
-        for number in [0, 100] {
-            assert_eq!(machine.admit(number), !is_over, "{situation:?}");
-        }
-    }
+fn a_gap_that_is_passed_over_moves_the_cursor() {
+    let mut machine = machine(In::Streaming);
+    assert_eq!(machine.admit(6), Admission::Gap);
+    assert_eq!(machine.cursor().last(), 3, "a gap alone moves nothing");
+    machine.pass(6);
+    assert_eq!((machine.cursor().last(), machine.admit(7)), (6, Admission::New));
 }

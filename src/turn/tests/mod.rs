@@ -1,5 +1,14 @@
-//! Tests of a turn's life: the machine as a table, the rules of inputs, the reader at a stream's end.
+//! Tests of a turn's life: the machine as a table, the cursor, what failures are answered with, the rules of
+//! inputs, the reader at a stream's end, and every rule by which the driver recovers.
 
+mod cursor;
+mod driver;
+mod gaps;
 mod inputs;
+mod lost_start;
 mod machine;
+mod missed;
+mod play;
+mod policy;
 mod reader;
+mod starts;

@@ -1,4 +1,4 @@
-//! The reader: bytes to index and records, and how a stream may end.
+//! The reader: bytes to index and records, and how a stream may end. Gaps and lists are tested beside.
 
 use serde_json::{Value as Json, json};
 
@@ -11,44 +11,45 @@ use crate::turn::{StreamEnd, StreamPlan, TurnMachine, TurnReader, TurnStatus};
 
 const LIMIT: usize = 4096;
 
-fn reader() -> TurnReader {
+pub(super) fn reader() -> TurnReader {
     let mut reader = TurnReader::new(&TrueFoundry::new(Dialect::Gateway), TurnMachine::unstarted(), LIMIT);
     reader.set_wants_events(true);
     assert_eq!(reader.machine_mut().stream(None), Ok(StreamPlan::Start));
+    reader.connected(true);
     reader
 }
 
-fn frame(id: u64, event: &Json) -> String {
+pub(super) fn frame(id: u64, event: &Json) -> String {
     format!("data: {event}\nid: {id}\n\n")
 }
 
-fn created() -> Json {
+pub(super) fn created() -> Json {
     json!({"type": "turn.created", "id": "e1", "turn_id": "t", "input": [], "created_by": "ada"})
 }
 
-fn delta(text: &str) -> Json {
+pub(super) fn delta(text: &str) -> Json {
     json!({"type": "model.message.delta", "id": "m", "thread_id": "main", "content": text})
 }
 
-fn done(status: &str) -> Json {
+pub(super) fn done(status: &str) -> Json {
     json!({"type": "turn.done", "id": "e9", "state": {"status": status, "message": "m"}})
 }
 
 /// A turn in numbered frames, from 1 on.
-fn turn(events: &[Json]) -> String {
+pub(super) fn turn(events: &[Json]) -> String {
     (1..).zip(events).map(|(id, event)| frame(id, event)).collect()
 }
 
-fn push(reader: &mut TurnReader, stream: &str) {
+pub(super) fn push(reader: &mut TurnReader, stream: &str) {
     reader.push(stream.as_bytes()).expect("frames are small");
 }
 
-fn content(reader: &TurnReader) -> &str {
+pub(super) fn content(reader: &TurnReader) -> &str {
     reader.index().message("m").map_or("", |message| message.content())
 }
 
 /// The sequence numbers of the events since they were last taken.
-fn numbers(reader: &mut TurnReader) -> Vec<u32> {
+pub(super) fn numbers(reader: &mut TurnReader) -> Vec<u32> {
     let mut taken = (Vec::new(), TextArena::default());
     reader.batch().take(&mut taken);
     let records = taken.0.chunks(EVENT_STRIDE);
@@ -107,17 +108,17 @@ fn events_after_the_end_are_ignored() {
     }
 }
 
-/// Sections 2.2 and 2.4: what a resumed stream repeats is dropped; gaps are not ours to fill.
+/// Sections 2.2 and 2.4: what a resumed stream repeats is dropped.
 #[test]
 fn what_is_not_newer_than_the_cursor_is_dropped() {
     let mut reader = reader();
     push(&mut reader, &turn(&[created(), delta("a"), delta("b")]));
-    for (id, text) in [(3, "b"), (2, "a"), (4, "c"), (4, "c"), (9, "d"), (5, "x")] {
+    for (id, text) in [(3, "b"), (2, "a"), (4, "c"), (4, "c"), (1, "x")] {
         push(&mut reader, &frame(id, &delta(text)));
     }
-    assert_eq!(content(&reader), "abcd");
-    assert_eq!(numbers(&mut reader), [1, 2, 3, 4, 9]);
-    assert_eq!(reader.machine().cursor().last(), 9);
+    assert_eq!(content(&reader), "abc");
+    assert_eq!(numbers(&mut reader), [1, 2, 3, 4]);
+    assert_eq!(reader.machine().cursor().last(), 4);
     push(&mut reader, &frame(3, &done("done")));
     assert_eq!(reader.machine().status(), TurnStatus::Running, "an old end is no end");
 }
@@ -151,8 +152,8 @@ fn a_connection_forgets_half_a_frame_and_keeps_the_rest() {
     push(&mut reader, &turn(&[created(), delta("a")]));
     push(&mut reader, "data: {\"type\":\"model.mess");
     reader.machine_mut().stream_ended(StreamEnd::Eof).expect_err("incomplete");
-    assert_eq!(reader.machine_mut().stream(None), Ok(StreamPlan::Subscribe { after: 2 }));
-    reader.connected();
+    assert_eq!(reader.machine_mut().stream(None), Ok(StreamPlan::Subscribe));
+    reader.connected(true);
     push(&mut reader, &frame(3, &delta("b")));
     push(&mut reader, &frame(4, &done("done")));
     assert_eq!(content(&reader), "ab");
@@ -172,9 +173,11 @@ fn a_frame_over_the_limit_is_an_error_that_names_it() {
     let again = reader.push(frame(4, &delta("b")).as_bytes()).expect_err("the connection is spent");
     assert_eq!(again.code, ErrorCode::FrameTooLarge);
     assert_eq!(content(&reader), "a");
-    reader.connected();
-    push(&mut reader, &frame(4, &delta("b")));
+    assert_eq!(reader.take_failure().map(|error| error.code), Some(ErrorCode::FrameTooLarge));
+    reader.connected(true);
+    push(&mut reader, &frame(3, &delta("b")));
     assert_eq!(content(&reader), "ab", "a new connection is not");
+    assert_eq!(reader.take_failure(), None);
 }
 
 #[test]

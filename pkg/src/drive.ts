@@ -1,0 +1,194 @@
+// Carries out what the core decides for a turn: requests, streams and waits.
+import type { CoreTurn } from "./boundary.js";
+import { isOffline, type Limits, sleep, Watch } from "./clocks.js";
+import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, TurnwireError } from "./errors.js";
+import type { Reconnect } from "./options.js";
+import { type Transport, isUnsent, pump, stopped } from "./transport.js";
+
+/** Before the next try to reach the server. */
+export interface Reconnecting {
+  /** The number of the try: how many in a row brought nothing new, and this one. */
+  readonly attempt: number;
+  /** How long it is waited for, in milliseconds. */
+  readonly delay: number;
+  /** What failed before. */
+  readonly cause: TurnwireError;
+}
+
+/** What happens to a turn's connection. None of it needs to be heeded. */
+export interface ConnectionTopics {
+  /** The connection was lost, and will be tried again. */
+  reconnecting: Reconnecting;
+  /** The stream goes on after the event of this number. */
+  resumed: { readonly after: number };
+  /** The server has lost the events between these numbers. The messages are made whole when the turn ends. */
+  gap: { readonly after: number; readonly next: number };
+  /** Nothing came for so many milliseconds; the connection is given up. */
+  idle: { readonly silence: number };
+}
+
+/** What a turn is driven for, by the core's numbers. */
+export const STREAM = 0;
+export const START = 1;
+export const LOOK = 2;
+
+/** How a step went, by the core's numbers. */
+const ENDED = 0;
+const ANSWERED = 1;
+const FAILED = 2;
+const ABORTED = 3;
+const UNSENT = 4;
+const WAITED = 5;
+
+/** A request; `after` where it resumes a stream. */
+interface Plan {
+  call: number;
+  params: object;
+  after?: number;
+}
+
+/** A wait, which may be cut short after `least` milliseconds. */
+interface Pause {
+  delay: number;
+  least: number;
+  attempt: number;
+  error: CoreError;
+}
+
+/** What is to be done; nothing more if it is empty. */
+type Step = Plan | Pause | object;
+
+/** Who carries out a turn's steps, and whom it tells. */
+export interface Driven {
+  readonly core: CoreTurn;
+  readonly transport: Transport;
+  /** Something has happened to the connection. */
+  tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void;
+  /** A stream has been opened. */
+  opened(): void;
+  /** A chunk was read; something may have come. */
+  woken(): void;
+  /** Whether the turn has ended. */
+  isOver(): boolean;
+}
+
+/** How persistently, and how long. */
+export type Settings = Required<Pick<Limits, "connectTimeout" | "idleTimeout">> & { readonly reconnect: Reconnect };
+
+/** Drives a turn until the core has no further step. */
+export class Drive {
+  readonly #driven: Driven;
+  readonly #settings: Settings;
+  readonly #whole: AbortSignal;
+  /** How the last step failed, if it did. */
+  #failure: TurnwireError | undefined;
+  /** The last failure of all. */
+  #cause: TurnwireError | undefined;
+
+  /** `whole` stops the drive. */
+  constructor(driven: Driven, settings: Settings, whole: AbortSignal) {
+    this.#driven = driven;
+    this.#settings = settings;
+    this.#whole = whole;
+  }
+
+  /** Begins; gives the first step. Throws if that is not possible now. */
+  begin(goal: number, after = 0): string {
+    return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect, new Date(Date.now() - ALLOWANCE).toISOString()));
+  }
+
+  /** Goes on from a first step to the end. Resolves with the error that is to be reported, if there is one. */
+  async run(first: string): Promise<TurnwireError | undefined> {
+    let json = first;
+    for (;;) {
+      const step = JSON.parse(json) as Step;
+      let outcome: number;
+      let input = "";
+      if ("delay" in step) {
+        outcome = await this.#wait(step);
+      } else if ("call" in step) {
+        try {
+          input = await this.#request(step);
+          outcome = input === "" ? ENDED : ANSWERED;
+          this.#failure = undefined;
+        } catch (cause) {
+          outcome = this.#failed(cause as object);
+        }
+      } else {
+        // What came after the end of the turn is nobody's concern.
+        return this.#driven.isOver() ? undefined : this.#failure;
+      }
+      try {
+        json = this.#next(outcome, input);
+      } catch (error) {
+        const { code } = error as TurnwireError;
+        return code === "aborted" ? stopped(this.#whole) : (error as TurnwireError);
+      }
+    }
+  }
+
+  #next(outcome: number, input: string): string {
+    const { code = "", message = "", status = 0, retryAfter = 0 } = this.#failure ?? {};
+    // Whatever keeps a request from being sent that nobody stopped, it is the wait for a token.
+    const known = this.#failure && isUnsent(this.#failure) ? "token" : code;
+    const text = outcome === FAILED ? `${known}\0${message}` : input;
+    const isLost = isOffline() && (code === "network" || code === "timeout");
+    return adopting(() => this.#driven.core.next(outcome, status, retryAfter, isLost, text), this.#cause);
+  }
+
+  /** Asks for JSON, and gives it; or reads a stream to its end, and gives nothing. */
+  async #request({ call, params, after }: Plan): Promise<string> {
+    const { core, transport, tell } = this.#driven;
+    const watch = new Watch({ ...this.#settings, signal: this.#whole });
+    try {
+      const body = await transport.open(call, JSON.stringify(params), watch);
+      if (typeof body === "string") return body;
+      core.opened();
+      this.#driven.opened();
+      if (after !== undefined) tell.call(this.#driven, "resumed", { after });
+      if (body) await pump(body, (chunk) => this.#push(chunk), watch);
+      if (watch.signal.aborted) throw stopped(watch.signal);
+      return "";
+    } catch (cause) {
+      // Some browsers break off a body with an error of their own.
+      throw watch.signal.aborted && !isUnsent(cause as object) ? stopped(watch.signal) : cause;
+    } finally {
+      watch.end();
+      if (watch.silence > 0) tell.call(this.#driven, "idle", { silence: watch.silence });
+    }
+  }
+
+  /** Takes a chunk; gives whether to read on. */
+  #push(chunk: Uint8Array): boolean {
+    const { core } = this.#driven;
+    try {
+      const flags = adopting(() => core.push(chunk));
+      for (let gap = flags > 1 ? core.takeGap() : ""; gap !== ""; gap = core.takeGap()) {
+        this.#driven.tell("gap", JSON.parse(gap) as ConnectionTopics["gap"]);
+      }
+      return flags % 2 === 1;
+    } finally {
+      this.#driven.woken();
+    }
+  }
+
+  #failed(cause: object): number {
+    // Whatever broke when the whole was stopped broke because of that.
+    this.#failure = this.#cause = this.#whole.aborted ? stopped(this.#whole) : asTurnwireError(cause);
+    if (!this.#whole.aborted && this.#failure instanceof ConnectionError) return FAILED;
+    if (isUnsent(cause)) return UNSENT;
+    return this.#whole.aborted ? ABORTED : FAILED;
+  }
+
+  async #wait({ delay, least, attempt, error }: Pause): Promise<number> {
+    const cause = (this.#cause = adopted(error, this.#cause));
+    this.#driven.tell("reconnecting", { attempt, delay, cause });
+    await sleep(delay, this.#whole, least);
+    if (!this.#whole.aborted) return WAITED;
+    this.#failure = stopped(this.#whole);
+    return ABORTED;
+  }
+}
+
+/** How far the server's clock may be behind this one, in milliseconds. */
+const ALLOWANCE = 60_000;

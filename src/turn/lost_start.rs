@@ -1,0 +1,103 @@
+//! Whether a turn began whose start was sent and never answered: the session's newest turns tell.
+
+use crate::json::{Object, Value};
+
+/// The session's newest turn before a start.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Newest {
+    /// Not known: the session was not read.
+    #[default]
+    Unknown,
+    /// There was none.
+    None,
+    /// The one of this id.
+    Turn(String),
+}
+
+/// What is known of a start, to tell its turn from others.
+#[derive(Debug, Clone, Default)]
+pub struct StartTrace {
+    /// The session's newest turn before it.
+    pub newest: Newest,
+    /// The time before which the turn cannot have been created, by this machine's clock, with an allowance
+    /// for the server's: ISO 8601 in UTC.
+    pub since: String,
+}
+
+/// What the session's turns say of a start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Finding<'v, 'a> {
+    /// It began: this turn.
+    Begun(&'v Object<'a>),
+    /// There is no such turn.
+    Absent,
+    /// There is one like it, which may be an older one.
+    Unclear,
+}
+
+impl StartTrace {
+    /// Looks for the turn among the session's turns, in any order. `input` is what was sent,
+    /// `previous_turn_id` what the turn was told to follow.
+    pub(super) fn find<'v, 'a>(
+        &self,
+        turns: &'v [Value<'a>],
+        input: &Value<'_>,
+        previous_turn_id: &str,
+    ) -> Finding<'v, 'a> {
+        let newest = match &self.newest {
+            Newest::Turn(id) => id,
+            _ => "",
+        };
+        let expected = match previous_turn_id {
+            "" | "auto" => newest,
+            "none" => "",
+            id => id,
+        };
+        let sent = input.as_array().unwrap_or_default();
+        let turns = turns.iter().filter_map(Value::as_object);
+        // By the server's own clock: what is older than that turn is not what was started after it.
+        let newest_at = turns.clone().find(|turn| turn.text("id") == newest);
+        let newest_at = newest_at.map_or("", |turn| turn.text("created_at"));
+        let mut finding = Finding::Absent;
+        for turn in turns {
+            let created_at = turn.text("created_at");
+            if turn.text("id") == newest || created_at < newest_at || !is_like(sent, turn.array("input")) {
+                continue;
+            }
+            if self.is_recent(created_at) {
+                return Finding::Begun(turn);
+            }
+            match self.newest {
+                // A clock that is wrong does not matter where the order is known.
+                Newest::Turn(_) | Newest::None if turn.text("previous_turn_id") == expected => {
+                    return Finding::Begun(turn);
+                }
+                Newest::Unknown => finding = Finding::Unclear,
+                _ => {}
+            }
+        }
+        finding
+    }
+
+    /// Up to the second, and both in UTC, times are in order as texts.
+    fn is_recent(&self, created_at: &str) -> bool {
+        const SECONDS: usize = "2026-01-01T00:00:00".len();
+        let created_at = created_at.get(..SECONDS);
+        created_at.is_some() && created_at >= self.since.get(..SECONDS)
+    }
+}
+
+/// Whether items are what was sent: the server may add fields of its own.
+fn is_like(sent: &[Value<'_>], kept: &[Value<'_>]) -> bool {
+    sent.len() == kept.len() && sent.iter().zip(kept).all(|(sent, kept)| has_all(sent, kept))
+}
+
+fn has_all(sent: &Value<'_>, kept: &Value<'_>) -> bool {
+    match (sent, kept) {
+        (Value::Object(sent), Value::Object(kept)) => {
+            sent.iter().all(|(name, value)| kept.get(name).is_some_and(|kept| has_all(value, kept)))
+        }
+        (Value::Array(sent), Value::Array(kept)) => is_like(sent, kept),
+        _ => sent.to_json() == kept.to_json(),
+    }
+}

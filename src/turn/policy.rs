@@ -1,0 +1,95 @@
+//! What a failure means for a turn, and how long to wait before the next try.
+
+use crate::error::{Error, ErrorCode};
+
+/// How persistently a turn's connection is recovered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reconnect {
+    /// Tries in a row that may bring nothing new; 0 recovers nothing.
+    pub max_attempts: u32,
+    /// The longest first wait, in milliseconds. It doubles with every try.
+    pub base_delay: u32,
+    /// The longest wait of all, in milliseconds, unless the server asks for more.
+    pub max_delay: u32,
+}
+
+impl Default for Reconnect {
+    fn default() -> Self {
+        Self { max_attempts: 10, base_delay: 500, max_delay: 8000 }
+    }
+}
+
+impl Reconnect {
+    /// Recovers nothing.
+    pub const OFF: Self = Self { max_attempts: 0, base_delay: 0, max_delay: 0 };
+
+    /// The wait before a try (1 for the first), in milliseconds: exponential, with full jitter, so that the
+    /// clients of a server that was away do not come back all at once. `random` is from 0 up to 1.
+    pub(super) fn delay(self, attempt: u32, random: f64) -> f64 {
+        let doublings = attempt.saturating_sub(1).min(16);
+        let longest = u64::from(self.base_delay) << doublings;
+        f64::from(u32::try_from(longest).unwrap_or(u32::MAX).min(self.max_delay)) * random
+    }
+}
+
+/// A request, or the stream that it brought, has failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Why.
+    pub error: Error,
+    /// How long the server asks to be left alone (`Retry-After`), in milliseconds; 0 if it does not.
+    pub retry_after: u32,
+    /// Whether there is no network at all as far as is known. Such a try does not count.
+    pub is_offline: bool,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, retry_after: 0, is_offline: false }
+    }
+}
+
+/// What can be done about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Nothing: the same would happen again.
+    None,
+    /// To try again. Whether the request was carried out is not known.
+    Retry,
+    /// To try again later. The server did nothing.
+    Later,
+    /// To read the turn and its events: its stream is gone.
+    Read,
+}
+
+/// Longer than this nobody waits, even if the server asks for it: 5 minutes.
+const LONGEST_WAIT: u32 = 300_000;
+
+impl Failure {
+    pub(super) fn remedy(&self) -> Remedy {
+        match (self.error.code, self.error.status.unwrap_or_default()) {
+            _ if self.retry_after > LONGEST_WAIT => Remedy::None,
+            (ErrorCode::Http, 412) => Remedy::Read,
+            (ErrorCode::Http, 425 | 429 | 503) => Remedy::Later,
+            (ErrorCode::Http, status) if !matches!(status, 408 | 409 | 500 | 502 | 504..) => Remedy::None,
+            (ErrorCode::FrameTooLarge | ErrorCode::InvalidOption, _) => Remedy::None,
+            _ => Remedy::Retry,
+        }
+    }
+
+    /// Whether a start that failed this way may have begun the turn. What the server refuses, it has not
+    /// done; what went wrong with it or on the way may have gone wrong afterwards.
+    pub(super) fn may_have_begun(&self) -> bool {
+        match (self.error.code, self.error.status.unwrap_or_default()) {
+            (ErrorCode::Http, status) => status == 408 || status >= 500,
+            // It could not be sent.
+            (ErrorCode::InvalidOption, _) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether a turn that is not there yet may still appear: the request was on its way when it was given up.
+    pub(super) fn may_yet_begin(&self) -> bool {
+        self.error.code != ErrorCode::Http || matches!(self.error.status, Some(408 | 504))
+    }
+}

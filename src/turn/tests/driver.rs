@@ -1,0 +1,507 @@
+//! The driver, rule by rule: what it does after each thing that can happen to a turn that has begun.
+
+use serde_json::json;
+
+use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Stands, Unsent, Waited};
+use super::play::{
+    FRAME_LIMIT, Play, asking, frames, http, listed, network, of_code, offline, page, record, started,
+    unnumbered,
+};
+use crate::error::ErrorCode;
+use crate::turn::{Reconnect, TurnStatus};
+
+#[test]
+fn a_turn_that_is_not_interrupted_needs_one_request() {
+    let mut play = Play::new();
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    assert_eq!(play.next(Brings(frames(1..=6))), "end done");
+    assert_eq!(play.content(), "ab");
+}
+
+/// Whatever interrupts a stream, it goes on after the last event that came.
+#[test]
+fn an_interrupted_stream_is_resumed_after_the_cursor() {
+    let cases = [
+        (Brings(frames(3..=4)), "wait 250 #1 incomplete", 4),
+        (Brings(String::new()), "wait 250 #1 incomplete", 2),
+        (Breaks(frames(3..=3), network()), "wait 250 #1 network", 3),
+        (Breaks(frames(3..=3), of_code(ErrorCode::Timeout)), "wait 250 #1 timeout", 3),
+        (Fails(network()), "wait 250 #1 network", 2),
+        (Fails(of_code(ErrorCode::Timeout)), "wait 250 #1 timeout", 2),
+        // A captive portal.
+        (Fails(of_code(ErrorCode::UnexpectedResponse)), "wait 250 #1 unexpected_response", 2),
+        (Fails(of_code(ErrorCode::Token)), "wait 250 #1 token", 2),
+        (Fails(http(408)), "wait 250 #1 http 408", 2),
+        (Fails(http(409)), "wait 250 #1 http 409", 2),
+        (Fails(http(425)), "wait 250 #1 http 425", 2),
+        (Fails(http(429)), "wait 250 #1 http 429", 2),
+        (Fails(http(500)), "wait 250 #1 http 500", 2),
+        (Fails(http(502)), "wait 250 #1 http 502", 2),
+        (Fails(http(503)), "wait 250 #1 http 503", 2),
+        (Fails(http(504)), "wait 250 #1 http 504", 2),
+    ];
+    for (act, wait, after) in cases {
+        let mut play = started(1..=2);
+        let name = format!("{act:?}");
+        let again = format!("again after {after}");
+        play.plays(&name, &[(act, wait), (Waited, &again), (Brings(frames(after + 1..=6)), "end done")]);
+        assert_eq!(play.content(), "ab", "{name}");
+    }
+}
+
+/// What would only happen again ends it at once; what came is kept.
+#[test]
+fn what_cannot_be_recovered_from_is_reported_at_once() {
+    for status in [400, 401, 403, 404, 410, 422, 501] {
+        let mut play = started(1..=3);
+        let ends = format!("end incomplete: http {status}");
+        play.plays("status", &[(Fails(http(status)), &ends)]);
+        assert_eq!(play.content(), "a");
+        assert_eq!(play.stream(Reconnect::default()), "subscribe after 3");
+    }
+    let large = format!("{}data: {}", frames(4..=4), "x".repeat(FRAME_LIMIT));
+    for act in [Brings(large.clone()), Breaks(large, network())] {
+        let mut play = started(1..=3);
+        play.plays("too large", &[(act, "end incomplete: frame_too_large")]);
+        assert_eq!(play.content(), "ab");
+    }
+    let mut play = started(1..=3);
+    play.plays("invalid", &[(Fails(of_code(ErrorCode::InvalidOption)), "end incomplete: incomplete")]);
+}
+
+#[test]
+fn tries_are_counted_until_something_new_comes() {
+    let mut play = started(1..=2);
+    play.plays(
+        "progress",
+        &[
+            (Fails(network()), "wait 250 #1 network"),
+            (Waited, "again after 2"),
+            (Fails(network()), "wait 500 #2 network"),
+            (Waited, "again after 2"),
+            (Breaks(frames(3..=3), network()), "wait 250 #1 network"),
+            (Waited, "again after 3"),
+            // What was delivered already is nothing new.
+            (Breaks(frames(1..=3), network()), "wait 500 #2 network"),
+            (Waited, "again after 3"),
+            (Brings(frames(4..=6)), "end done"),
+        ],
+    );
+}
+
+const WAITS: [&str; 4] = ["wait 250 #1", "wait 500 #2", "wait 1000 #3", "wait 2000 #4"];
+
+/// A play that has tried as often as it may.
+fn exhausted() -> Play {
+    let mut play = started(1..=2);
+    for wait in
+        WAITS.into_iter().map(str::to_owned).chain((5..=10).map(|attempt| format!("wait 4000 #{attempt}")))
+    {
+        assert_eq!(play.next(Fails(network())), format!("{wait} network"));
+        assert_eq!(play.next(Waited), "again after 2");
+    }
+    play
+}
+
+/// The last thing that can be tried is to ask how the turn stands.
+#[test]
+fn after_the_last_try_the_turn_itself_is_asked() {
+    let failed = "end incomplete: incomplete";
+    let cases: [&[(Act, &str)]; 4] = [
+        &[(Answers(record("running")), failed)],
+        &[(Fails(network()), failed)],
+        &[(Fails(http(404)), failed)],
+        &[(Answers(record("done")), "list"), (Answers(page(&[listed()], None)), "end done")],
+    ];
+    for script in cases {
+        let mut play = exhausted();
+        assert_eq!(play.next(Fails(network())), "read");
+        play.plays("exhausted", script);
+    }
+    let mut play = exhausted();
+    assert_eq!(play.next(Fails(network())), "read");
+    assert_eq!(play.next(Answers(record("running"))), "end incomplete: incomplete");
+    assert_eq!(play.stream(Reconnect::default()), "subscribe after 2", "it can be tried anew");
+    assert_eq!(play.next(Fails(network())), "wait 250 #1 network");
+}
+
+/// What failed at last, and how often, is in what is reported.
+#[test]
+fn the_last_failure_is_told() {
+    let mut play = exhausted();
+    assert_eq!(play.next(Fails(of_code(ErrorCode::Timeout))), "read");
+    assert_eq!(play.next(Answers(record("running"))), "end incomplete: incomplete");
+    let reported = play.reported();
+    assert!(
+        reported.contains("10 times") && reported.contains("it broke") && reported.contains("kept"),
+        "{reported}"
+    );
+}
+
+#[test]
+fn as_many_tries_are_made_as_are_allowed() {
+    for max_attempts in 1..5 {
+        let mut play = started(1..=2);
+        assert_eq!(play.next(Aborted), "end running: aborted");
+        assert_eq!(play.stream(Reconnect { max_attempts, ..Reconnect::default() }), "subscribe after 2");
+        for _ in 0..max_attempts {
+            assert!(play.next(Fails(network())).starts_with("wait"));
+            assert_eq!(play.next(Waited), "again after 2");
+        }
+        assert_eq!(play.next(Fails(network())), "read", "{max_attempts}");
+    }
+}
+
+/// Such a try does not count: there is nobody to be spared.
+#[test]
+fn without_a_network_there_is_no_end_of_tries() {
+    let mut play = started(1..=2);
+    for _ in 0..50 {
+        assert_eq!(play.next(Fails(offline())), "wait 250 #1 network");
+        assert_eq!(play.next(Waited), "again after 2");
+    }
+    assert_eq!(play.next(Brings(frames(3..=6))), "end done");
+}
+
+/// `Retry-After` and `retry:` are the least; what chance adds comes on top.
+#[test]
+fn the_server_says_how_long_to_wait_at_least() {
+    let retry = |millis: &str| Brings(format!("retry: {millis}\n\n"));
+    let cases = [
+        (Fails(asking(http(503), 3000)), "wait 3250>=3000 #1 http 503"),
+        (Fails(asking(http(500), 1)), "wait 251>=1 #1 http 500"),
+        (Fails(asking(http(429), 300_000)), "wait 300250>=300000 #1 http 429"),
+        (Fails(asking(http(429), 300_001)), "end incomplete: http 429"),
+        (Fails(asking(http(503), u32::MAX)), "end incomplete: http 503"),
+        (retry("100"), "wait 350>=100 #1 incomplete"),
+        (retry("30000"), "wait 30250>=30000 #1 incomplete"),
+        // Longer than anybody heeds; not a number.
+        (retry("30001"), "wait 30250>=30000 #1 incomplete"),
+        (retry("99999999999999999999"), "wait 250 #1 incomplete"),
+        (retry("-5"), "wait 250 #1 incomplete"),
+    ];
+    for (act, expected) in cases {
+        let mut play = started(1..=2);
+        play.plays("bound", &[(act, expected)]);
+    }
+    // What the stream said is kept; the larger one counts. It counts, too, where the turn is read first.
+    let mut play = started(1..=2);
+    play.plays(
+        "both",
+        &[
+            (retry("2000"), "wait 2250>=2000 #1 incomplete"),
+            (Waited, "again after 2"),
+            (Fails(asking(http(503), 5000)), "wait 5500>=5000 #2 http 503"),
+            (Waited, "again after 2"),
+            (Fails(asking(http(503), 1000)), "wait 3000>=2000 #3 http 503"),
+            (Waited, "again after 2"),
+            (Brings(String::new()), "wait 4000>=2000 #4 incomplete"),
+            (Waited, "read"),
+            (Answers(record("running")), "again after 2"),
+        ],
+    );
+}
+
+/// Section 2.1: 412 says that the stream does not exist any more.
+#[test]
+fn a_stream_that_is_gone_is_replaced_by_the_list_of_events() {
+    let mut play = started(1..=3);
+    let response =
+        json!({"type": "tool.response", "id": "r", "thread_id": "main", "tool_call_id": "c", "content": ""});
+    play.plays(
+        "ended",
+        &[
+            (Fails(http(412)), "read"),
+            (Answers(record("done")), "list"),
+            (Answers(page(&[listed()], Some("p2"))), "list from p2"),
+            (Answers(page(&[response], None)), "end done"),
+        ],
+    );
+    assert_eq!(play.content(), "ab");
+    assert!(play.driver.reader_mut().take_state().is_some());
+
+    let mut play = started(1..=3);
+    play.plays(
+        "running",
+        &[
+            (Fails(http(412)), "read"),
+            (Answers(record("running")), "again after 3"),
+            (Fails(http(412)), "wait 500 #2 http 412"),
+            (Waited, "read"),
+            (Answers(record("running")), "again after 3"),
+            (Brings(frames(4..=6)), "end done"),
+        ],
+    );
+}
+
+#[test]
+fn reading_the_turn_and_its_events_is_tried_again() {
+    let mut play = started(1..=3);
+    play.plays(
+        "reading",
+        &[
+            (Fails(http(412)), "read"),
+            (Fails(network()), "wait 500 #2 network"),
+            (Waited, "read"),
+            (Fails(asking(http(503), 1000)), "wait 2000>=1000 #3 http 503"),
+            (Waited, "read"),
+            (Answers(record("done")), "list"),
+            (Fails(http(409)), "wait 2000 #4 http 409"),
+            (Waited, "list"),
+            (Answers(page(&[listed()], Some("p2"))), "list from p2"),
+            // A page is progress.
+            (Fails(network()), "wait 250 #1 network"),
+            (Waited, "list from p2"),
+            (Answers(page(&[], Some("p2"))), "end done"),
+        ],
+    );
+    for status in [400, 401, 403, 404, 410, 501] {
+        let mut play = started(1..=3);
+        assert_eq!(play.next(Fails(http(412))), "read");
+        assert_eq!(play.next(Fails(http(status))), format!("end incomplete: http {status}"));
+    }
+}
+
+/// How it ended is known then, so that it has ended; what is missing is reported.
+#[test]
+fn a_list_that_cannot_be_read_ends_the_turn_with_an_error() {
+    let mut play = started(1..=3);
+    play.plays(
+        "forbidden",
+        &[
+            (Fails(http(412)), "read"),
+            (Answers(record("done")), "list"),
+            (Fails(http(403)), "end done: incomplete 403"),
+        ],
+    );
+    assert_eq!(play.content(), "a", "what came is kept");
+    let mut play = started(1..=3);
+    assert_eq!(play.next(Fails(http(412))), "read");
+    assert_eq!(play.next(Answers(record("done"))), "list");
+    for _ in 1..10 {
+        assert!(play.next(Fails(network())).starts_with("wait"));
+        assert_eq!(play.next(Waited), "list");
+    }
+    assert_eq!(play.next(Fails(network())), "end done: incomplete");
+}
+
+/// A server that ends its stream again and again may have nothing to send.
+#[test]
+fn streams_that_bring_nothing_lead_to_the_turn_itself() {
+    let nothing = || Brings(String::new());
+    let mut play = started(1..=3);
+    play.plays(
+        "it runs",
+        &[
+            (nothing(), "wait 250 #1 incomplete"),
+            (Waited, "again after 3"),
+            (nothing(), "wait 500 #2 incomplete"),
+            (Waited, "read"),
+            (Answers(record("running")), "again after 3"),
+            (nothing(), "wait 1000 #3 incomplete"),
+            (Waited, "read"),
+            (Answers(record("done")), "again after 3"),
+            // It has ended, and its stream brings the rest.
+            (Brings(frames(4..=6)), "end done"),
+        ],
+    );
+    let mut play = started(1..=3);
+    play.plays(
+        "it has ended",
+        &[
+            (nothing(), "wait 250 #1 incomplete"),
+            (Waited, "again after 3"),
+            (nothing(), "wait 500 #2 incomplete"),
+            (Waited, "read"),
+            (Answers(record("done")), "again after 3"),
+            (nothing(), "list"),
+            (Answers(page(&[listed()], None)), "end done"),
+        ],
+    );
+    assert_eq!(play.content(), "ab");
+}
+
+/// A proxy that cuts what is silent, or no heartbeats: the turn may work on for a long time.
+#[test]
+fn long_silent_connections_are_no_failures_while_the_turn_runs() {
+    let silence = || Stands(60_000.0, String::new());
+    let mut play = started(1..=3);
+    play.plays("first", &[(silence(), "wait 250 #1 incomplete"), (Waited, "again after 3")]);
+    for _ in 0..50 {
+        play.plays(
+            "running",
+            &[
+                (silence(), "wait 500 #2 incomplete"),
+                (Waited, "read"),
+                (Answers(record("running")), "again after 3"),
+            ],
+        );
+    }
+    // A stream that stays silent although the turn has ended has nothing to bring.
+    play.plays(
+        "ended",
+        &[
+            (silence(), "wait 500 #2 incomplete"),
+            (Waited, "read"),
+            (Answers(record("done")), "again after 3"),
+            (silence(), "list"),
+            (Answers(page(&[listed()], None)), "end done"),
+        ],
+    );
+}
+
+/// Events are missing: the stream is asked for once more, and then they are passed over and told.
+#[test]
+fn gaps_are_refilled_or_passed_over() {
+    let mut play = started(1..=2);
+    play.plays(
+        "refilled",
+        &[
+            (Brings(frames(4..=6)), "wait 250 #1 incomplete"),
+            (Waited, "again after 2"),
+            (Brings(frames(3..=6)), "end done"),
+        ],
+    );
+    assert_eq!((play.content(), play.driver.reader().gaps()), ("ab", &[][..]));
+    let lost: [&[(Act, &str)]; 3] = [
+        &[(Answers(page(&[listed()], None)), "end done")],
+        // What only mends is not worth a wait, nor an error.
+        &[(Fails(network()), "end done")],
+        &[(Fails(http(404)), "end done")],
+    ];
+    for (script, content) in lost.into_iter().zip(["ab", "b", "b"]) {
+        let mut play = started(1..=2);
+        play.plays(
+            "passed over",
+            &[
+                (Brings(frames(4..=6)), "wait 250 #1 incomplete"),
+                (Waited, "again after 2"),
+                (Brings(frames(4..=6)), "list"),
+            ],
+        );
+        assert_eq!(play.driver.reader().gaps(), [(2, 4)]);
+        assert_eq!(play.content(), "b");
+        play.plays("mended", script);
+        assert_eq!(play.content(), content);
+    }
+}
+
+/// Nothing tells a repeat from an event without a number: such a stream is not asked for again.
+#[test]
+fn unnumbered_events_are_never_asked_for_twice() {
+    let mut play = started(1..=2);
+    play.plays(
+        "cut",
+        &[
+            (Breaks(unnumbered(3..=3), network()), "wait 250 #1 network"),
+            (Waited, "read"),
+            (Answers(record("running")), "wait 2000>=2000 #1 incomplete"),
+            (Waited, "read"),
+            (Fails(network()), "wait 500 #2 network"),
+            (Waited, "read"),
+            (Answers(record("done")), "list"),
+            (Answers(page(&[listed()], None)), "end done"),
+        ],
+    );
+    assert_eq!(play.content(), "ab");
+    // Whole, it needs nothing.
+    let mut play = Play::new();
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    assert_eq!(play.next(Brings(unnumbered(1..=6))), "end done");
+    assert_eq!(play.content(), "ab");
+}
+
+#[test]
+fn a_stream_of_another_turn_is_asked_for_anew() {
+    let other =
+        "data: {\"type\":\"turn.created\",\"id\":\"x\",\"turn_id\":\"other\",\"input\":[]}\nid: 4\n\n";
+    let mut play = started(1..=3);
+    play.plays(
+        "foreign",
+        &[
+            (Brings(format!("{other}{}", frames(4..=6))), "wait 250 #1 unexpected_response"),
+            (Waited, "again after 3"),
+            (Brings(frames(4..=6)), "end done"),
+        ],
+    );
+    assert_eq!(play.driver.reader().machine().id(), Some("t"));
+}
+
+/// In each phase: what the caller's abort makes of the turn. The turn itself goes on.
+#[test]
+fn an_abort_stops_listening_wherever_it_stands() {
+    let gone = || vec![(Fails(http(412)), "read")];
+    let phases: [(&str, Vec<(Act, &str)>); 6] = [
+        ("streaming", vec![]),
+        ("waiting", vec![(Fails(network()), "wait 250 #1 network")]),
+        ("asking again", vec![(Fails(network()), "wait 250 #1 network"), (Waited, "again after 3")]),
+        ("reading", gone()),
+        ("listing", [gone(), vec![(Answers(record("done")), "list")]].concat()),
+        (
+            "waiting to list",
+            [gone(), vec![(Answers(record("done")), "list"), (Fails(network()), "wait 500 #2 network")]]
+                .concat(),
+        ),
+    ];
+    for (phase, script) in phases {
+        let mut play = started(1..=3);
+        play.plays(phase, &script);
+        assert_eq!(play.next(Aborted), "end running: aborted", "{phase}");
+        assert_eq!(play.content(), "a", "{phase}");
+        assert_eq!(play.stream(Reconnect::default()), "subscribe after 3", "{phase}");
+        assert_eq!(play.next(Brings(frames(4..=6))), "end done", "{phase}");
+        assert_eq!(play.content(), "ab", "{phase}");
+    }
+    // It was stopped before the request was sent.
+    let mut play = started(1..=3);
+    play.plays("unsent", &[(Fails(network()), "wait 250 #1 network"), (Waited, "again after 3")]);
+    assert_eq!(play.next(Unsent), "end running");
+}
+
+#[test]
+fn what_was_listed_before_an_abort_is_not_delivered_again() {
+    let mut play = started(1..=3);
+    let list = [(Fails(http(412)), "read"), (Answers(record("done")), "list")];
+    play.plays("first", &list);
+    assert_eq!(play.next(Answers(page(&[listed()], Some("p2")))), "list from p2");
+    assert_eq!(play.next(Aborted), "end running: aborted");
+    play.driver.reader_mut().batch().take(&mut Default::default());
+    assert_eq!(play.stream(Reconnect::default()), "subscribe after 3");
+    play.plays("second", &list);
+    assert_eq!(play.next(Answers(page(&[listed()], None))), "end done");
+    let records = play.driver.reader_mut().batch().records().len() / crate::delivery::EVENT_STRIDE;
+    assert_eq!(records, 1, "only `turn.done`");
+}
+
+#[test]
+fn without_reconnects_the_first_failure_is_reported() {
+    let cases = [
+        (Brings(frames(3..=3)), "end incomplete: incomplete"),
+        (Breaks(frames(3..=3), network()), "end incomplete: incomplete"),
+        (Fails(http(503)), "end running: http 503"),
+        (Fails(http(412)), "end running: http 412"),
+        (Fails(of_code(ErrorCode::Token)), "end running"),
+        (Brings(format!("{}{}", frames(3..=3), frames(5..=6))), "end done"),
+        (Brings(frames(3..=6)), "end done"),
+    ];
+    for (act, expected) in cases {
+        let mut play = started(1..=2);
+        assert_eq!(play.next(Aborted), "end running: aborted");
+        assert_eq!(play.stream(Reconnect::OFF), "subscribe after 2");
+        let name = format!("{act:?}");
+        play.plays(&name, &[(act, expected)]);
+    }
+}
+
+/// Whatever the server says of pages, nobody turns them for ever.
+#[test]
+fn pages_that_go_round_end() {
+    let mut play = started(1..=3);
+    play.plays("gone", &[(Fails(http(412)), "read"), (Answers(record("done")), "list")]);
+    let ends = (0..100_000).any(|turn| {
+        let token = if turn % 2 == 0 { "p1" } else { "p2" };
+        play.next(Answers(page(&[listed()], Some(token)))) == "end done"
+    });
+    assert!(ends);
+    assert_eq!(play.driver.reader().machine().status(), TurnStatus::Done);
+}

@@ -1,0 +1,146 @@
+//! The reader where numbers are missing, too many, or of another turn: what it waits for, what it passes over,
+//! and what it tells.
+
+use serde_json::json;
+
+use super::reader::{content, created, delta, done, frame, numbers, push, reader, turn};
+use crate::error::{Error, ErrorCode};
+use crate::turn::{TurnReader, TurnStatus};
+
+fn reconnect(reader: &mut TurnReader) {
+    let _ = reader.take_failure();
+    reader.connected(true);
+}
+
+/// Pushes a frame before which events are missing; gives why the connection is of no use any more.
+fn push_gap(reader: &mut TurnReader, id: u64, text: &str) -> Error {
+    reader.push(frame(id, &delta(text)).as_bytes()).expect_err("a gap")
+}
+
+/// Section 2.1: numbers are dense, so that a number too many says that events are missing.
+#[test]
+fn a_gap_ends_the_connection_and_is_refilled_by_the_next() {
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created(), delta("a")]));
+    let error = push_gap(&mut reader, 5, "d");
+    assert_eq!(error.code, ErrorCode::Incomplete);
+    assert!(error.message.contains("event 3") && error.message.contains("5 came"), "{}", error.message);
+    // Whatever else this connection brings comes too early.
+    for id in [3, 6] {
+        assert_eq!(push_gap(&mut reader, id, "x"), error);
+    }
+    let stray = format!("data: {}\n\n", delta("x"));
+    assert_eq!(reader.push(stray.as_bytes()), Err(error.clone()));
+    assert_eq!((content(&reader), reader.machine().cursor().last()), ("a", 2));
+    assert_eq!(reader.take_failure(), Some(error));
+
+    reader.connected(true);
+    push(
+        &mut reader,
+        &(3..=5).zip(["b", "c", "d"]).map(|(id, text)| frame(id, &delta(text))).collect::<Vec<_>>().concat(),
+    );
+    assert_eq!(content(&reader), "abcd");
+    assert_eq!(numbers(&mut reader), [1, 2, 3, 4, 5]);
+    assert!(reader.gaps().is_empty());
+}
+
+#[test]
+fn a_gap_that_is_met_again_is_passed_over_and_told() {
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created(), delta("a")]));
+    push_gap(&mut reader, 5, "d");
+    reconnect(&mut reader);
+    push(&mut reader, &frame(5, &delta("d")));
+    push(&mut reader, &frame(6, &delta("e")));
+    assert_eq!(reader.gaps(), [(2, 5)]);
+    // Late, but not lost; and not twice.
+    for id in [4, 4, 5] {
+        push(&mut reader, &frame(id, &delta("c")));
+    }
+    assert_eq!(content(&reader), "adec");
+    assert_eq!(numbers(&mut reader), [1, 2, 5, 6, 4]);
+    // Another gap is another matter.
+    push_gap(&mut reader, 9, "h");
+    assert_eq!(reader.gaps(), [(2, 5)]);
+}
+
+/// The second connection fills a part of it: what is missing then was not met before.
+#[test]
+fn a_gap_that_is_filled_in_part_is_waited_for_again() {
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created()]));
+    push_gap(&mut reader, 4, "c");
+    reconnect(&mut reader);
+    push(&mut reader, &frame(2, &delta("a")));
+    push_gap(&mut reader, 4, "c");
+    reconnect(&mut reader);
+    push(&mut reader, &frame(3, &delta("b")));
+    push(&mut reader, &frame(4, &delta("c")));
+    assert_eq!(content(&reader), "abc");
+    assert!(reader.gaps().is_empty());
+}
+
+#[test]
+fn numbers_that_are_never_dense_are_taken_for_what_they_are() {
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created()]));
+    for gap in 0..3 {
+        push_gap(&mut reader, 10 * (gap + 1), "x");
+        reconnect(&mut reader);
+        push(&mut reader, &frame(10 * (gap + 1), &delta("x")));
+    }
+    // From now on without another connection each.
+    for id in [40, 50, 60] {
+        push(&mut reader, &frame(id, &delta("y")));
+    }
+    assert_eq!(content(&reader), "xxxyyy");
+    assert_eq!(reader.gaps(), [(1, 10), (10, 20), (20, 30), (30, 40), (40, 50), (50, 60)]);
+}
+
+#[test]
+fn without_reconnects_gaps_are_passed_over() {
+    let mut reader = reader();
+    reader.connected(false);
+    push(&mut reader, &turn(&[created()]));
+    push(&mut reader, &frame(7, &delta("x")));
+    assert_eq!((content(&reader), reader.gaps()), ("x", &[(1, 7)][..]));
+}
+
+/// Section 2.4: a turn's stream is of that turn.
+#[test]
+fn a_stream_that_goes_over_to_another_turn_is_of_no_use() {
+    let other = json!({"type": "turn.created", "id": "e2", "turn_id": "other", "input": []});
+    for id in [2, 3, 1, 50] {
+        let mut reader = reader();
+        push(&mut reader, &turn(&[created(), delta("a")]));
+        let error = reader.push(frame(id, &other).as_bytes()).expect_err("another turn");
+        assert_eq!(error.code, ErrorCode::UnexpectedResponse, "{id}");
+        reader.push(frame(3, &delta("b")).as_bytes()).expect_err("of the other turn");
+        assert_eq!(content(&reader), "a");
+        assert_eq!(numbers(&mut reader), [1, 2]);
+        assert_eq!(reader.machine().id(), Some("t"));
+        reconnect(&mut reader);
+        push(&mut reader, &frame(3, &delta("b")));
+        assert_eq!(content(&reader), "ab");
+    }
+    // The same turn once more is a repeat.
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created(), delta("a")]));
+    push(&mut reader, &turn(&[created(), delta("a"), delta("b")]));
+    assert_eq!(content(&reader), "ab");
+    assert_eq!(numbers(&mut reader), [1, 2, 3]);
+}
+
+/// What cannot be read and has no number is shown, and has no place in the order.
+#[test]
+fn strays_are_delivered_and_move_nothing() {
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created()]));
+    push(&mut reader, "data: [DONE]\n\n");
+    assert_eq!(numbers(&mut reader), [1, 0]);
+    assert!(!reader.machine().cursor().is_unsure());
+    push(&mut reader, &frame(2, &done("done")));
+    push(&mut reader, "data: [DONE]\n\n");
+    assert_eq!(reader.machine().status(), TurnStatus::Done);
+    assert_eq!(numbers(&mut reader), [2], "nothing comes after the end");
+}

@@ -1,0 +1,266 @@
+//! Plays a turn's driver: what happens goes in, and each step comes out as a few words, so that a rule is a
+//! table.
+//!
+//! - `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes), `list`,
+//!   `list from p2`: a request;
+//! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait, at least how long, the number of the try,
+//!   and why;
+//! - `end done`, `end incomplete: http 404`: the end, where the turn stands, and what is reported.
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Value as Json, json};
+
+use crate::error::{Error, ErrorCode};
+use crate::json::Value;
+use crate::protocol::Call;
+use crate::protocol::truefoundry::{Dialect, TrueFoundry};
+use crate::turn::{
+    Failure, Moment, Newest, Outcome, Pause, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
+    TurnMachine, TurnReader,
+};
+
+/// Frames may have so many bytes.
+pub(super) const FRAME_LIMIT: usize = 4096;
+
+/// What happens.
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    /// The head of a stream comes, these bytes, and its end.
+    Brings(String),
+    /// The same, but it stands for so many milliseconds.
+    Stands(f64, String),
+    /// The head of a stream comes, these bytes, and then it breaks.
+    Breaks(String, Failure),
+    /// The request fails.
+    Fails(Failure),
+    Answers(Json),
+    Aborted,
+    Unsent,
+    Waited,
+}
+
+pub(super) struct Play {
+    pub(super) driver: TurnDriver,
+    now: f64,
+    step: Option<Step>,
+}
+
+impl Play {
+    pub(super) fn new() -> Self {
+        Self::following("")
+    }
+
+    /// A turn that is to follow another one.
+    pub(super) fn following(previous_turn_id: &str) -> Self {
+        let protocol = TrueFoundry::new(Dialect::Gateway);
+        let mut reader = TurnReader::new(&protocol, TurnMachine::unstarted(), FRAME_LIMIT);
+        reader.set_wants_events(true);
+        let mut driver = TurnDriver::new(reader, "s", previous_turn_id);
+        driver.set_input(TurnInput::read(Value::from("hi")).expect("an input"));
+        Self { driver, now: 0.0, step: None }
+    }
+
+    /// Begins to stream; gives the first step.
+    pub(super) fn stream(&mut self, reconnect: Reconnect) -> String {
+        self.begin(|driver| driver.stream(None, reconnect, trace()))
+    }
+
+    /// The same where nothing is known of the session's turns.
+    pub(super) fn stream_unknown(&mut self) -> String {
+        self.begin(|driver| driver.stream(None, Reconnect::default(), StartTrace::default()))
+    }
+
+    /// Begins to start; gives the first step.
+    pub(super) fn start(&mut self) -> String {
+        self.begin(|driver| driver.start(Reconnect::default(), trace()))
+    }
+
+    /// Begins to look; gives the first step.
+    pub(super) fn look(&mut self) -> String {
+        self.begin(|driver| driver.look(Reconnect::default()))
+    }
+
+    /// Lets something happen; gives what is to be done then.
+    pub(super) fn next(&mut self, act: Act) -> String {
+        let (stood, bytes, outcome) = match act {
+            Act::Brings(bytes) => (0.0, Some(bytes), Outcome::Ended),
+            Act::Stands(stood, bytes) => (stood, Some(bytes), Outcome::Ended),
+            Act::Breaks(bytes, failure) => (0.0, Some(bytes), Outcome::Failed(failure)),
+            Act::Fails(failure) => (0.0, None, Outcome::Failed(failure)),
+            Act::Answers(json) => return self.tell(Outcome::Answered(&json.to_string())),
+            Act::Aborted => (0.0, None, Outcome::Aborted),
+            Act::Unsent => (0.0, None, Outcome::Unsent),
+            Act::Waited => (0.0, None, Outcome::Waited),
+        };
+        if let Some(bytes) = bytes {
+            self.driver.opened(self.now);
+            let _ = self.driver.reader_mut().push(bytes.as_bytes());
+        }
+        self.now += stood;
+        self.tell(outcome)
+    }
+
+    /// Lets things happen one after the other, each followed by its step.
+    pub(super) fn plays(&mut self, name: &str, script: &[(Act, &str)]) {
+        for (at, (act, expected)) in script.iter().enumerate() {
+            assert_eq!(self.next(act.clone()), *expected, "{name}, step {at}: after {act:?}");
+        }
+    }
+
+    pub(super) fn content(&self) -> &str {
+        self.driver.reader().index().message("m").map_or("", |message| message.content())
+    }
+
+    fn begin(&mut self, begin: impl FnOnce(&mut TurnDriver) -> Result<Step, Error>) -> String {
+        let step = begin(&mut self.driver).expect("it can begin");
+        self.words(step)
+    }
+
+    fn tell(&mut self, outcome: Outcome<'_>) -> String {
+        let step = self.driver.next(outcome, Moment { now: self.now, random: 0.5 });
+        self.words(step)
+    }
+
+    /// The parameters of the last request.
+    pub(super) fn params(&self) -> Json {
+        let Some(Step::Open(plan) | Step::Ask(plan)) = &self.step else { panic!("{:?}", self.step) };
+        serde_json::from_str(&plan.params).expect("JSON")
+    }
+
+    /// What was reported at the end.
+    pub(super) fn reported(&self) -> &str {
+        let Some(Step::End(Err(error))) = &self.step else { panic!("{:?}", self.step) };
+        &error.message
+    }
+
+    fn words(&mut self, step: Step) -> String {
+        match self.step.insert(step) {
+            Step::Open(plan) => request(plan, true),
+            Step::Ask(plan) => request(plan, false),
+            Step::Wait(Pause { delay, least, attempt, cause }) => {
+                assert!((0.0..=*delay).contains(least));
+                let least = if *least > 0.0 { format!(">={least}") } else { String::new() };
+                format!("wait {delay}{least} #{attempt} {}", of(cause))
+            }
+            Step::End(ended) => {
+                let machine = self.driver.reader().machine();
+                assert!(!machine.is_streaming());
+                let status = machine.status().as_str();
+                match ended {
+                    Ok(()) => format!("end {status}"),
+                    Err(error) => format!("end {status}: {}", of(error)),
+                }
+            }
+        }
+    }
+}
+
+/// A turn whose stream brought this much of [`frames`] and was not yet interrupted.
+pub(super) fn started(numbers: RangeInclusive<u64>) -> Play {
+    let mut play = Play::new();
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    play.driver.opened(0.0);
+    play.driver.reader_mut().push(frames(numbers).as_bytes()).expect("frames are small");
+    play
+}
+
+fn request(plan: &Plan, opens: bool) -> String {
+    assert_eq!(plan.call.streams(), opens);
+    let params: Json = serde_json::from_str(&plan.params).expect("JSON");
+    assert_eq!(params["session_id"], "s");
+    let after = params["after_sequence_number"].as_u64().unwrap_or_default();
+    match (plan.call, plan.resumes_after) {
+        (Call::CreateTurnStream, None) => "post stream".to_owned(),
+        (Call::CreateTurn, None) => "post".to_owned(),
+        (Call::ListTurns, None) => "look".to_owned(),
+        (Call::GetTurn, None) => "read".to_owned(),
+        (Call::SubscribeTurn, None) => format!("subscribe after {after}"),
+        (Call::SubscribeTurn, Some(told)) => {
+            assert_eq!(told, after);
+            format!("again after {after}")
+        }
+        (Call::ListTurnEvents, None) => {
+            params["page_token"].as_str().map_or("list".to_owned(), |token| format!("list from {token}"))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn of(error: &Error) -> String {
+    error
+        .status
+        .map_or_else(|| error.code.as_str().to_owned(), |status| format!("{} {status}", error.code.as_str()))
+}
+
+fn trace() -> StartTrace {
+    StartTrace { newest: Newest::None, since: "2026-07-01T10:00:00Z".to_owned() }
+}
+
+/// The events of the turn `t`, from number 1 on.
+fn log() -> [Json; 6] {
+    let delta = |field: &str, text: &str| json!({"type": "model.message.delta", "id": "m", "thread_id": "main", field: text});
+    [
+        json!({"type": "turn.created", "id": "e1", "turn_id": "t", "input": []}),
+        json!({"type": "model.message", "id": "m", "thread_id": "main"}),
+        delta("content", "a"),
+        delta("content", "b"),
+        delta("finish_reason", "stop"),
+        json!({"type": "turn.done", "id": "e6", "state": ended()}),
+    ]
+}
+
+fn ended() -> Json {
+    json!({"status": "done", "output": null, "required_actions": []})
+}
+
+/// These events of the turn's stream.
+pub(super) fn frames(numbers: RangeInclusive<u64>) -> String {
+    let log = (1..).zip(log()).filter(|(id, _)| numbers.contains(id));
+    log.map(|(id, event)| format!("data: {event}\nid: {id}\n\n")).collect::<Vec<_>>().concat()
+}
+
+/// The same events without their numbers.
+pub(super) fn unnumbered(numbers: RangeInclusive<u64>) -> String {
+    let log = (1..).zip(log()).filter(|(id, _)| numbers.contains(id));
+    log.map(|(_, event)| format!("data: {event}\n\n")).collect::<Vec<_>>().concat()
+}
+
+/// The turn as the server keeps it.
+pub(super) fn record(status: &str) -> Json {
+    let state = if status == "done" { ended() } else { json!({"status": status}) };
+    json!({"id": "t", "session_id": "s", "previous_turn_id": null, "state": state,
+           "input": [{"type": "user.message", "content": "hi"}], "created_at": "2026-07-01T10:00:30Z"})
+}
+
+/// A page of a list.
+pub(super) fn page(items: &[Json], next: Option<&str>) -> Json {
+    json!({"items": items, "next": next})
+}
+
+/// The whole message, as it is listed.
+pub(super) fn listed() -> Json {
+    json!({"type": "model.message", "id": "m", "thread_id": "main", "content": "ab", "finish_reason": "stop"})
+}
+
+pub(super) fn http(status: u16) -> Failure {
+    Error::new(ErrorCode::Http, "no").with_status(Some(status)).into()
+}
+
+pub(super) fn of_code(code: ErrorCode) -> Failure {
+    Error::new(code, "it broke").into()
+}
+
+pub(super) fn network() -> Failure {
+    of_code(ErrorCode::Network)
+}
+
+/// The server asks to be left alone for so many milliseconds.
+pub(super) fn asking(mut failure: Failure, retry_after: u32) -> Failure {
+    failure.retry_after = retry_after;
+    failure
+}
+
+pub(super) fn offline() -> Failure {
+    Failure { is_offline: true, ..network() }
+}

@@ -1,0 +1,133 @@
+//! What each failure is answered with, and how long is waited before the next try.
+
+use proptest::prelude::*;
+
+use crate::error::{Error, ErrorCode};
+use crate::turn::policy::Remedy;
+use crate::turn::{Failure, Reconnect};
+
+fn http(status: u16) -> Failure {
+    Error::new(ErrorCode::Http, "no").with_status(Some(status)).into()
+}
+
+fn of(code: ErrorCode) -> Failure {
+    Error::new(code, "no").into()
+}
+
+fn after(mut failure: Failure, retry_after: u32) -> Failure {
+    failure.retry_after = retry_after;
+    failure
+}
+
+/// Every status that means failure, while a turn's stream or state is asked for again.
+#[test]
+fn every_status_has_its_remedy() {
+    for status in 400..=599 {
+        let expected = match status {
+            412 => Remedy::Read,
+            425 | 429 | 503 => Remedy::Later,
+            408 | 409 | 500 | 502 | 504..=599 => Remedy::Retry,
+            400..=499 | 501 => Remedy::None,
+            _ => unreachable!("{status}"),
+        };
+        assert_eq!(http(status).remedy(), expected, "{status}");
+    }
+    // Redirects that lead nowhere, and statuses that nobody knows.
+    for status in [0, 100, 304, 307] {
+        assert_eq!(http(status).remedy(), Remedy::None, "{status}");
+    }
+    for status in [600, 999] {
+        assert_eq!(http(status).remedy(), Remedy::Retry, "{status}");
+    }
+}
+
+/// Every status as the answer to a start: whether the turn may have begun, and whether it may still begin.
+#[test]
+fn every_status_says_whether_a_start_may_have_arrived() {
+    for status in 400..=599 {
+        let failure = http(status);
+        assert_eq!(failure.may_have_begun(), status == 408 || status >= 500, "{status}");
+        assert_eq!(failure.may_yet_begin(), matches!(status, 408 | 504), "{status}");
+    }
+}
+
+/// Failures without a status: the remedy; whether a start may have arrived, and whether it may be on its way.
+#[test]
+fn every_other_failure_has_its_remedy() {
+    let cases = [
+        (ErrorCode::Network, Remedy::Retry, true, true),
+        (ErrorCode::Timeout, Remedy::Retry, true, true),
+        (ErrorCode::Incomplete, Remedy::Retry, true, true),
+        // A captive portal, or a proxy that answers by itself.
+        (ErrorCode::UnexpectedResponse, Remedy::Retry, true, true),
+        (ErrorCode::Token, Remedy::Retry, true, true),
+        (ErrorCode::FrameTooLarge, Remedy::None, true, true),
+        // What cannot be sent was not sent.
+        (ErrorCode::InvalidOption, Remedy::None, false, false),
+    ];
+    for (code, remedy, may_have_begun, may_yet_begin) in cases {
+        let failure = of(code);
+        assert_eq!(failure.remedy(), remedy, "{code:?}");
+        assert_eq!(failure.may_have_begun(), may_have_begun, "{code:?}");
+        assert_eq!(failure.may_have_begun() && failure.may_yet_begin(), may_yet_begin, "{code:?}");
+    }
+}
+
+#[test]
+fn nobody_waits_longer_than_five_minutes_because_a_server_says_so() {
+    for failure in [http(503), http(429), http(412), http(500)] {
+        let remedy = failure.remedy();
+        assert_eq!(after(failure.clone(), 300_000).remedy(), remedy, "{failure:?}");
+        assert_eq!(after(failure.clone(), 300_001).remedy(), Remedy::None, "{failure:?}");
+        assert_eq!(after(failure, u32::MAX).remedy(), Remedy::None);
+    }
+}
+
+/// The longest wait before each try: it doubles, up to the limit.
+#[test]
+fn waits_double_up_to_their_limit() {
+    let longest = |reconnect: Reconnect| {
+        move |attempt: u32| {
+            // The largest number below 1, as the longest that can be drawn.
+            reconnect.delay(attempt, 1.0 - f64::EPSILON).round()
+        }
+    };
+    let given: Vec<f64> = (1..=7).map(longest(Reconnect::default())).collect();
+    assert_eq!(given, [500.0, 1000.0, 2000.0, 4000.0, 8000.0, 8000.0, 8000.0]);
+    let cases = [
+        ((100, 1000), 1, 100.0),
+        ((100, 1000), 4, 800.0),
+        ((100, 1000), 5, 1000.0),
+        ((100, 50), 1, 50.0),
+        ((0, 1000), 9, 0.0),
+        // However many tries there were, nothing overflows.
+        ((1, u32::MAX), 17, 65_536.0),
+        ((1, u32::MAX), u32::MAX, 65_536.0),
+        ((u32::MAX, u32::MAX), 40, 4_294_967_295.0),
+        ((500, 8000), 0, 500.0),
+    ];
+    for ((base_delay, max_delay), attempt, expected) in cases {
+        let reconnect = Reconnect { max_attempts: 10, base_delay, max_delay };
+        let longest = longest(reconnect)(attempt);
+        assert!((longest - expected).abs() < 0.5, "{reconnect:?} {attempt}: {longest}");
+    }
+}
+
+proptest! {
+    /// Full jitter: anything from nothing to the longest wait, in proportion to chance.
+    #[test]
+    fn waits_are_as_long_as_chance_has_it(
+        base_delay: u32,
+        max_delay: u32,
+        attempt in 0..100_u32,
+        random in 0.0..1.0,
+    ) {
+        let reconnect = Reconnect { max_attempts: 10, base_delay, max_delay };
+        let (shortest, delay, longest) =
+            (reconnect.delay(attempt, 0.0), reconnect.delay(attempt, random), reconnect.delay(attempt, 1.0));
+        prop_assert!(shortest.abs() < f64::EPSILON);
+        prop_assert!(longest <= f64::from(max_delay));
+        prop_assert!((0.0..=longest).contains(&delay));
+        prop_assert!((delay - longest * random).abs() < 1e-3);
+    }
+}
