@@ -39,7 +39,18 @@ impl Gateway {
     /// Starts the program on a port of the loopback interface (0: any free one), serving the files
     /// of `www`, and waits for the line with its URL.
     pub(crate) fn start(program: &Path, port: u16, www: Option<&Path>) -> Result<Self> {
+        Self::start_with(program, port, www, &[])
+    }
+
+    /// The same with further arguments.
+    pub(crate) fn start_with(
+        program: &Path,
+        port: u16,
+        www: Option<&Path>,
+        arguments: &[&str],
+    ) -> Result<Self> {
         let mut command = Command::new(program);
+        command.args(arguments);
         command.arg("--listen").arg(format!("{}:{port}", Ipv4Addr::LOCALHOST));
         if let Some(www) = www {
             command.arg("--www").arg(www);

@@ -4,12 +4,14 @@
 mod children;
 mod command;
 mod demo;
+mod fuzz;
 mod gateway;
 mod interop;
 mod package;
 mod progress;
 mod project;
 mod size;
+mod soak;
 mod stamp;
 mod test;
 mod tools;
@@ -38,6 +40,10 @@ enum Task {
     Test(test::Options),
     /// Measure the parts of the package and fail past the committed budget (size-budget.json).
     Size(size::Options),
+    /// Feed the decoders with random inputs.
+    Fuzz(fuzz::Options),
+    /// Run many turns at once on connections that keep breaking, and count what is lost or doubled.
+    Soak(soak::Options),
     /// Run a vendor's own client library against the development gateway.
     Interop(interop::Options),
 }
@@ -61,6 +67,8 @@ fn run(task: &Task) -> Result<()> {
         Task::Demo(options) => demo::run(&project, options),
         Task::Test(options) => test::run(&project, options),
         Task::Size(options) => size::run(&project, options),
+        Task::Fuzz(options) => fuzz::run(&project, options),
+        Task::Soak(options) => soak::run(&project, options),
         Task::Interop(options) => interop::run(&project, options),
     }
 }

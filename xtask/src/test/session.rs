@@ -13,6 +13,7 @@ use crate::project::Project;
 use crate::test::report::Verdict;
 use crate::test::tally::{self, Tally};
 use crate::tools::browser::{self, Browser};
+use crate::tools::engines::Engines;
 use crate::tools::npm;
 
 /// The longest that one runner may take, compiling included.
@@ -26,12 +27,13 @@ pub(crate) struct Session<'a> {
     package_built: Option<bool>,
     gateway: Option<PathBuf>,
     browser: Option<Browser>,
+    engines: Option<Engines>,
 }
 
 impl<'a> Session<'a> {
     /// A session in which nothing is made yet.
     pub(crate) fn new(project: &'a Project) -> Self {
-        Self { project, package_built: None, gateway: None, browser: None }
+        Self { project, package_built: None, gateway: None, browser: None, engines: None }
     }
 
     /// Builds the package at the first call; later calls give the same answer without trying again.
@@ -61,6 +63,14 @@ impl<'a> Session<'a> {
             self.browser = Some(browser::find_or_install()?);
         }
         self.browser.as_ref().ok_or_else(|| anyhow!("no browser"))
+    }
+
+    /// The other engines' browsers and drivers.
+    pub(crate) fn engines(&mut self) -> Result<&Engines> {
+        if self.engines.is_none() {
+            self.engines = Some(Engines::find_or_install()?);
+        }
+        self.engines.as_ref().ok_or_else(|| anyhow!("no engines"))
     }
 
     /// The packages that the end-to-end tests are written with.

@@ -4,12 +4,14 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::command::{capture, run};
 use crate::demo;
+use crate::fuzz;
 use crate::interop::{self, Vendor};
 use crate::progress::begin;
 use crate::project::{Project, cargo};
@@ -18,6 +20,9 @@ use crate::test::report::Verdict;
 use crate::test::session::{Session, check, count};
 use crate::test::tally;
 use crate::tools::{npm, rust};
+
+/// How long each fuzz target runs.
+const FUZZ_TIME: Duration = Duration::from_secs(15);
 
 /// One step of a test run.
 #[derive(Debug)]
@@ -31,11 +36,12 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 14] = [
+pub(crate) const STEPS: [Step; 16] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
     Step { name: "host", about: "Rust tests on this machine", run: host },
+    Step { name: "fuzz", about: "random inputs against the decoders, a short while each", run: fuzz },
     Step { name: "build", about: "the npm package is built", run: build },
     Step { name: "types", about: "the public types hold, for modules and for CommonJS", run: types },
     Step { name: "publish", about: "what npm would publish resolves in every module system", run: publish },
@@ -43,6 +49,7 @@ pub(crate) const STEPS: [Step; 14] = [
     Step { name: "page", about: "the demo page is built, and its own tests", run: page },
     Step { name: "browser", about: "the crate's own tests in headless Chromium", run: browser },
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
+    Step { name: "engines", about: "every fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
     Step { name: "size", about: "the parts of the package against their budget", run: size },
     Step { name: "interop", about: "a vendor's own client against the development gateway", run: interop },
@@ -91,6 +98,11 @@ fn host(session: &mut Session<'_>) -> Result<Verdict> {
         cargo().args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root()),
         tally::rust,
     )
+}
+
+fn fuzz(session: &mut Session<'_>) -> Result<Verdict> {
+    fuzz::lint(session.project)?;
+    fuzz::run_all(session.project, FUZZ_TIME).map(Verdict::Counted)
 }
 
 fn build(session: &mut Session<'_>) -> Result<Verdict> {
@@ -176,6 +188,15 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
     count("node --test", &mut runner, tally::node)
 }
 
+fn engines(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    let mut runner = node_tests(&session.project.path("tests/engines"))?;
+    session.engines()?.tell(&mut runner);
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
 /// Installs the packed package into the app as a user would, builds the app for production, and
 /// runs the app's test in the browser.
 fn app(session: &mut Session<'_>) -> Result<Verdict> {
@@ -246,6 +267,7 @@ fn node_tests(directory: &Path) -> Result<Command> {
 /// Tells tests in a browser where the programs are that they start.
 fn in_browser(session: &mut Session<'_>, runner: &mut Command) -> Result<()> {
     runner.env("TURNWIRE_GATEWAY", session.gateway()?);
-    runner.env("CHROME", &session.browser()?.chrome);
+    let browser = session.browser()?;
+    runner.env("CHROME", &browser.chrome).env("CHROMEDRIVER", &browser.driver);
     Ok(())
 }

@@ -17,6 +17,7 @@ pub(crate) struct Browser {
     pub(crate) driver: PathBuf,
 }
 
+const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 const CHROME_NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 const OTHERWISE: &str = "install the packages chromium and chromium-driver (or their like), or point \
                          the environment variables CHROME and CHROMEDRIVER to the two programs";
@@ -27,11 +28,16 @@ pub(crate) fn find_or_install() -> Result<Browser> {
     if let Some(browser) = find()? {
         return Ok(browser);
     }
-    system::install(&["chromium", "chromium-driver"], "so that tests run in a real browser", OTHERWISE)?;
+    system::install(&PACKAGES, "so that tests run in a real browser", OTHERWISE)?;
     match find()? {
         Some(browser) => Ok(browser),
         None => bail!("Chromium is still not on the PATH: {OTHERWISE}"),
     }
+}
+
+/// The Debian packages to install for both programs; none if both are there.
+pub(super) fn missing() -> Result<Vec<&'static str>> {
+    Ok(if find()?.is_some() { Vec::new() } else { PACKAGES.to_vec() })
 }
 
 fn find() -> Result<Option<Browser>> {
@@ -40,7 +46,8 @@ fn find() -> Result<Option<Browser>> {
     Ok(chrome.zip(driver).map(|(chrome, driver)| Browser { chrome, driver }))
 }
 
-fn named(variable: &str) -> Result<Option<PathBuf>> {
+/// The program that an environment variable names, if it is set.
+pub(super) fn named(variable: &str) -> Result<Option<PathBuf>> {
     let Some(value) = env::var_os(variable).filter(|value| !value.is_empty()) else {
         return Ok(None);
     };

@@ -73,6 +73,28 @@ pub(crate) fn wasm_pack() -> Result<PathBuf> {
     })
 }
 
+/// The directory with `geckodriver`, which Debian has no package of.
+pub(crate) fn geckodriver() -> Result<PathBuf> {
+    installed(&Program {
+        package: "geckodriver",
+        version: "0.37.1",
+        binary: "geckodriver",
+        why: "drives Firefox",
+        locked: true,
+    })
+}
+
+/// The directory with `cargo-fuzz`.
+pub(crate) fn cargo_fuzz() -> Result<PathBuf> {
+    installed(&Program {
+        package: "cargo-fuzz",
+        version: "0.13.2",
+        binary: "cargo-fuzz",
+        why: "builds the fuzz targets and runs them",
+        locked: true,
+    })
+}
+
 /// The version of wasm-bindgen in Cargo.lock.
 pub(crate) fn wasm_bindgen_version(project: &Project) -> Result<String> {
     locked_version(project, "wasm-bindgen")

@@ -1,0 +1,95 @@
+// A page that runs a thousand turns ends where it began: no timer, listener, connection or memory stays.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { useWorld } from "./harness.mjs";
+
+const world = useWorld();
+
+/** Counts timers and listeners that stay, and finds the core's memory. Runs before the page's own scripts. */
+function watch() {
+  const timers = new Set();
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  globalThis.setTimeout = (run, delay, ...rest) => {
+    const timer = set(() => (timers.delete(timer), run(...rest)), delay);
+    timers.add(timer);
+    return timer;
+  };
+  globalThis.clearTimeout = (timer) => (timers.delete(timer), clear(timer));
+  let listeners = 0;
+  for (const target of [globalThis, document]) {
+    const { addEventListener: add, removeEventListener: remove } = target;
+    target.addEventListener = (...rest) => ((listeners += 1), add.apply(target, rest));
+    target.removeEventListener = (...rest) => ((listeners -= 1), remove.apply(target, rest));
+  }
+  let memory;
+  WebAssembly.Instance = class extends WebAssembly.Instance {
+    constructor(module) {
+      super(module);
+      ({ memory } = this.exports);
+    }
+  };
+  globalThis.left = () => ({ timers: timers.size, listeners, wasm: memory?.buffer.byteLength });
+}
+
+/** Runs turns one after the other: whole ones, cut ones, ones that are left, aborted and cancelled. */
+async function runTurns({ base, from, to }) {
+  const client = await globalThis.turnwire.connect({ baseUrl: `${base}/acme`, headers: { "x-turnwire-delay-ms": "0" }, reconnect: { baseDelay: 1, maxDelay: 5 } });
+  const session = await client.agents.createSession("support-bot");
+  const gateway = `${base}/_gateway/sessions/${session.id}`;
+  const headers = { "content-type": "application/json" };
+  let whole = 0;
+  for (let at = from; at < to; at += 1) {
+    const kind = at % 10;
+    if (kind === 1 || kind === 2) {
+      const faults = [{ on: "create", fault: kind === 1 ? "reset:5" : "eof-bytes:700" }];
+      await fetch(`${gateway}/faults`, { method: "PUT", headers, body: JSON.stringify(faults) });
+    }
+    const turn = session.createTurn({ input: "plain", previousTurnId: "none" });
+    const stop = turn.subscribe(() => turn.snapshot());
+    const controller = new AbortController();
+    try {
+      let count = 0;
+      for await (const _ of turn.stream({ signal: controller.signal, deadline: 60_000 })) {
+        count += 1;
+        if (kind === 3 && count === 4) break;
+        if (kind === 4 && count === 4) controller.abort();
+        if (kind === 5 && count === 4) await turn.cancel();
+      }
+      if (turn.status === "done") whole += 1;
+    } catch (error) {
+      if (error.code !== "aborted") throw error;
+    }
+    stop();
+  }
+  return whole;
+}
+
+test("a thousand turns leave nothing behind", async () => {
+  const page = await world.page("/", (page) => page.addInitScript(watch));
+  const devtools = await page.context().newCDPSession(page);
+  const run = (from, to) => page.evaluate(runTurns, { base: world.url, from, to });
+  const measure = async () => {
+    await page.waitForTimeout(400);
+    for (let round = 0; round < 3; round += 1) await devtools.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await devtools.send("Runtime.getHeapUsage");
+    return { ...(await page.evaluate(() => globalThis.left())), heap: usedSize };
+  };
+  const open = async () => (await (await fetch(`${world.url}/_gateway/streams`)).json()).open;
+
+  const before = await page.evaluate(() => globalThis.left());
+  await run(0, 200);
+  const early = await measure();
+  let whole = 0;
+  for (let from = 200; from < 1200; from += 200) {
+    whole += await run(from, from + 200);
+    // Memory is given back by the collector; a page has pauses in which it runs.
+    await measure();
+  }
+  const late = await measure();
+  console.log(`after 200 turns ${JSON.stringify(early)}, after 1,200 ${JSON.stringify(late)}`);
+  assert.ok(whole >= 700, `${whole} turns were whole`);
+  assert.deepEqual([late.timers, late.listeners, await open()], [0, before.listeners, 0]);
+  assert.ok(late.wasm <= early.wasm + 128 * 1024, `the core's memory grew from ${early.wasm} to ${late.wasm} bytes`);
+  assert.ok(late.heap <= early.heap + 1024 * 1024, `the heap grew from ${early.heap} to ${late.heap} bytes`);
+  await page.context().close();
+});

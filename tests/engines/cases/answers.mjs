@@ -1,0 +1,141 @@
+// What a request can be answered with in place of a stream: statuses, silence, other people's pages.
+import { apiError, incomplete, networkError, timeout, unexpected } from "./case.mjs";
+import { fails, heals, on, recovers, refuses, RUNNING } from "./case.mjs";
+
+const cut = on("create", "eof:3");
+
+/** Answers to the request that starts the turn. Nothing is ever sent twice that may have been taken. */
+const starting = [
+  ...[400, 403, 404, 409, 412, 422].map((status) =>
+    refuses(`start ${status}`, on("create", `status:${status}`), apiError(status), { posts: [status] }),
+  ),
+  // Chromium by itself sends a request again that is answered so on a connection that it had used before.
+  refuses("start 408", on("create", "status:408", { times: 0 }), apiError(408), { posts: "any" }),
+  recovers("start 401, a new token is good", on("create", "status:401"), { token: "renewed", posts: [401, 200] }),
+  refuses("start 401, no token is good", on("create", "status:401", { times: 0 }), apiError(401), {
+    token: "renewed",
+    posts: [401, 401],
+  }),
+  refuses("start 401, a token that cannot be renewed", on("create", "status:401"), apiError(401), {
+    token: "fixed",
+    posts: [401],
+  }),
+  recovers("start 425", on("create", "status:425"), { posts: [425, 200] }),
+  recovers("start 429", on("create", "status:429"), { posts: [429, 200] }),
+  recovers("start 429, Retry-After: 1", on("create", "status:429:1"), { posts: [429, 200], waits: 1000 }),
+  recovers("start 503, not begun", on("create", "status:503"), { posts: [503, 200] }),
+  recovers("start 503, Retry-After: 1", on("create", "status:503:1"), { posts: [503, 200], waits: 1000 }),
+  recovers("start 503, begun all the same", on("create", "late-status:503"), { posts: [503], cursors: [0] }),
+  ...[500, 502, 504].flatMap((status) => [
+    refuses(`start ${status}, not begun`, on("create", `status:${status}`), apiError(status), {
+      posts: [status],
+      // After a proxy's timeout the turn may still be on its way.
+      looks: status === 504 ? 3 : 1,
+    }),
+    recovers(`start ${status}, begun all the same`, on("create", `late-status:${status}`), {
+      posts: [status],
+      cursors: [0],
+    }),
+  ]),
+  refuses("start 500 in plain text", on("create", "text-status:500"), apiError(500), { posts: [500] }),
+];
+
+/** The answer to the start does not come, or is none. */
+const lost = [
+  recovers("start lost", on("create", "lost"), { posts: [null], cursors: [0] }),
+  recovers("start lost, the look as well", [on("create", "lost"), on("turns", "status:503")], {
+    posts: [null],
+    cursors: [0],
+  }),
+  recovers("start lost, the look breaks off", [on("create", "lost"), on("turns", "half:40")], {
+    posts: [null],
+    cursors: [0],
+  }),
+  refuses("start refused", on("create", "refuse", { times: 0 }), networkError, { posts: "any" }),
+  recovers("start slower than connectTimeout", on("create", "slow-head:1500"), {
+    connect: { connectTimeout: 200 },
+    posts: 1,
+    cursors: [0],
+  }),
+  refuses("start meets a portal", on("create", "portal"), unexpected, { posts: [200] }),
+  refuses("start is sent to a portal", on("create", "redirect-portal"), unexpected, { posts: [302] }),
+  recovers("start answered as text/html", on("create", "type:text/html"), { posts: [200], cursors: [0] }),
+  recovers("start redirected", on("create", "redirect"), { posts: [307, 200] }),
+];
+
+/** Answers to a subscription. */
+const resuming = [
+  ...[400, 403, 404, 410, 422].map((status) =>
+    fails(`resume ${status}`, [cut, on("subscribe", `status:${status}`)], apiError(status), { kept: 3, cursors: [3] }),
+  ),
+  recovers("resume 401, a new token is good", [cut, on("subscribe", "status:401")], { token: "renewed", cursors: [3, 3] }),
+  fails("resume 401, no token is good", [cut, on("subscribe", "status:401", { times: 0 })], apiError(401), {
+    token: "renewed",
+    kept: 3,
+    cursors: [3, 3],
+  }),
+  fails("resume 401, a token that cannot be renewed", [cut, on("subscribe", "status:401")], apiError(401), {
+    token: "fixed",
+    kept: 3,
+    cursors: [3],
+  }),
+  ...[408, 409, 425, 429, 500, 502, 503, 504].map((status) =>
+    recovers(`resume ${status}, twice`, [cut, on("subscribe", `status:${status}`, { times: 2 })], {
+      ...RUNNING,
+      cursors: [3, 3, 3],
+    }),
+  ),
+  recovers("resume 503, twice, the turn has ended", [cut, on("subscribe", "status:503", { times: 2 })], { pace: 0 }),
+  recovers("resume 500 in plain text", [cut, on("subscribe", "text-status:500")], { cursors: [3, 3] }),
+  recovers("resume 429, Retry-After: 1", [cut, on("subscribe", "status:429:1")], { cursors: [3, 3], waits: 1000 }),
+  recovers("resume 503, Retry-After: 1", [cut, on("subscribe", "status:503:1")], { cursors: [3, 3], waits: 1000 }),
+  recovers("resume 412, the turn runs", [cut, on("subscribe", "status:412")], {
+    ...RUNNING,
+    cursors: [3, 3],
+  }),
+  heals("resume 412, the turn has ended", cut, { expire: true, from: 4, cursors: [3] }),
+  heals("resume 412, the list breaks off", [cut, on("turn-events", "half:60")], { expire: true, from: 4 }),
+  heals("resume 412, the state comes late", [cut, on("turn", "status:503")], { expire: true, from: 4 }),
+  heals("resume 412, a turn of many tools", on("create", "eof:30"), { script: "tools", expire: true, from: 31 }),
+  recovers("resume meets a portal", [cut, on("subscribe", "portal")], { cursors: [3, 3] }),
+  recovers("resume is sent to a portal", [cut, on("subscribe", "redirect-portal")]),
+  recovers("resume redirected", [cut, on("subscribe", "redirect")]),
+  recovers("resume answered as text/html", [cut, on("subscribe", "type:text/html")], { cursors: [3, 3] }),
+  recovers("resume answered as application/json", [cut, on("subscribe", "type:application/json")], { cursors: [3, 3] }),
+  recovers("resume refused", [cut, on("subscribe", "refuse")]),
+  recovers("resume lost", [cut, on("subscribe", "lost")]),
+  recovers("resume slower than connectTimeout", [cut, on("subscribe", "slow-head:1500")], {
+    connect: { connectTimeout: 200 },
+    cursors: [3, 3],
+  }),
+  recovers("resume slow, within connectTimeout", [cut, on("subscribe", "slow-head:300")], { cursors: [3] }),
+];
+
+/** What no subscription gets over, and the error that it comes to. */
+const DEAD = [
+  ["status:500", apiError(500)],
+  ["eof-bytes:0"],
+  ["reset-bytes:0", networkError],
+  ["stall-bytes:0", timeout],
+  ["portal", unexpected],
+  ["slow-head:1500", timeout],
+];
+
+/** A turn whose stream cannot be had any more is read when it has ended; until then the tries are counted. */
+const dead = DEAD.flatMap(([fault, cause]) => {
+  const always = [cut, on("subscribe", fault, { times: 0 })];
+  const connect = { connectTimeout: 100, idleTimeout: 100, reconnect: { maxAttempts: 3 } };
+  return [
+    fails(`resume ${fault}, always, while the turn runs`, always, incomplete(cause), { ...RUNNING, connect, kept: 3 }),
+    heals(`resume ${fault}, always, the turn has ended`, always, { pace: 0, connect, from: 4 }),
+    fails(
+      `resume ${fault}, always, and the turn cannot be read`,
+      [...always, on("turn", "status:500", { times: 0 })],
+      incomplete(),
+      { connect, kept: 3 },
+    ),
+  ];
+});
+
+/** Every case of an answer. */
+export const ANSWERS = { starting, lost, resuming, dead };

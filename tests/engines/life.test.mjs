@@ -1,0 +1,134 @@
+// A page's life: it is loaded again while a turn runs, opened twice, left and come back to.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ENGINES, openBrowser } from "./engines.mjs";
+import { judgeWhole } from "./judge.mjs";
+import { Table } from "./table.mjs";
+import { startWorld } from "./world.mjs";
+
+const LIMIT_MS = 15_000;
+const OFFLINE = "offline and online during a turn";
+
+let world;
+const table = new Table();
+
+before(async () => (world = await startWorld()));
+after(async () => {
+  await world?.stop();
+  console.log(`\n${table}\n`);
+});
+
+for (const engine of ENGINES) {
+  describe(engine, () => {
+    let browser;
+
+    before(async () => {
+      browser = await openBrowser(engine);
+      table.addEngine(engine, browser.version);
+    });
+    after(() => browser?.close());
+
+    /** One test, in a page of its own that is two tenths through a turn. */
+    const live = (name, play) => {
+      table.addRow("life", name);
+      test(`${engine}: ${name}`, { timeout: 3 * LIMIT_MS }, async () => {
+        const began = Date.now();
+        let outcome = null;
+        try {
+          const page = new Life(browser.driver, await world.gateway.createSession());
+          await page.open();
+          await page.until(({ numbers }) => numbers.length > 30);
+          const how = await play(page, browser);
+          outcome = [`ok, ${Date.now() - began} ms`, how].filter(Boolean).join(", ");
+        } finally {
+          table.add("life", name, engine, outcome);
+        }
+      });
+    };
+
+    live("reload during a turn", async (page, { driver }) => {
+      await driver.navigate().refresh();
+      await page.judge();
+    });
+
+    live("two reloads during a turn", async (page, { driver }) => {
+      await driver.navigate().refresh();
+      await page.until(({ numbers }) => numbers.length > 50);
+      await driver.navigate().refresh();
+      await page.judge();
+    });
+
+    live("two tabs on one session", async (page, { driver }) => {
+      const first = await driver.getWindowHandle();
+      await driver.switchTo().newWindow("tab");
+      await page.open();
+      const second = await page.judge();
+      await driver.close();
+      await driver.switchTo().window(first);
+      assert.deepEqual((await page.judge()).snapshot, second.snapshot);
+    });
+
+    if (engine === "webkit") {
+      table.addRow("life", OFFLINE);
+      table.add("life", OFFLINE, engine, "its driver has no such command");
+    } else {
+      live(OFFLINE, async (page, { setOffline }) => {
+        await setOffline(true);
+        await sleep(1500);
+        await setOffline(false);
+        await page.judge();
+      });
+    }
+
+    live("away and back during a turn", async (page, { driver }) => {
+      await driver.get(`${world.url}/other.html`);
+      await sleep(300);
+      await driver.navigate().back();
+      return (await page.judge()).persisted > 0 ? "kept" : "loaded again";
+    });
+
+    live("away and back when the turn has ended", async (page, { driver }) => {
+      await driver.get(`${world.url}/other.html`);
+      await world.gateway.ended(page.session);
+      await driver.navigate().back();
+      return (await page.judge()).persisted > 0 ? "kept" : "loaded again";
+    });
+  });
+}
+
+/** A page that has a conversation, as the test drives it. */
+class Life {
+  #driver;
+
+  constructor(driver, session) {
+    this.#driver = driver;
+    this.session = session;
+  }
+
+  open() {
+    const query = new URLSearchParams({ session: this.session, input: "long 150", pace: "10" });
+    return this.#driver.get(`${world.url}/life.html?${query}`);
+  }
+
+  /** Looks at the turn until it is as wanted. */
+  async until(holds) {
+    const limit = Date.now() + LIMIT_MS;
+    for (let state; Date.now() < limit; await sleep(50)) {
+      state = await this.#driver.executeScript("return globalThis.life?.look?.() ?? null");
+      if (state !== null && holds(state)) return state;
+    }
+    throw new Error("the page did not get there in time");
+  }
+
+  /** Waits for the end; the conversation is then whole, nothing came twice, and one turn was begun. */
+  async judge() {
+    const state = await this.until(({ status }) => status === "done");
+    const script = "const done = arguments[0]; life.uncut().then(done, (error) => done({ failure: String(error) }));";
+    const uncut = await this.#driver.executeAsyncScript(script);
+    const requests = await world.gateway.requests(this.session);
+    assert.deepEqual(requests.filter(({ on }) => on === "create").map(({ status }) => status).length, 1);
+    judgeWhole(state, uncut, await world.gateway.log(state.turn));
+    return state;
+  }
+}

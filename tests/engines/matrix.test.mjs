@@ -1,0 +1,91 @@
+// Every fault in every engine: the package in a page, against the gateway, over real connections.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { GROUPS, KINDS, STATUSES } from "./cases/index.mjs";
+import { ENGINES, openBrowser } from "./engines.mjs";
+import { judge } from "./judge.mjs";
+import { Player } from "./player.mjs";
+import { Table } from "./table.mjs";
+import { startWorld } from "./world.mjs";
+
+/** A browser has six connections to a host: four cases leave room for their other requests. */
+const LANES = 4;
+
+const CASES = GROUPS.flatMap(([group, cases]) => cases.map((one) => ({ group, ...one })));
+
+/**
+ * While a request may get no answer, the gateway closes connections that wait for their next request, so
+ * that no browser repeats one by itself. Other cases must not meet that.
+ */
+const isAlone = ({ faults }) => faults.some(({ fault }) => /\b(refuse|lost)\b/.test(fault));
+
+let world;
+const table = new Table();
+for (const { group, name } of CASES) table.addRow(group, name);
+
+before(async () => (world = await startWorld()));
+after(async () => {
+  await world?.stop();
+  console.log(`\n${table}\n`);
+});
+
+test("every kind of fault and every status has a case, and every case a name", () => {
+  const planned = CASES.flatMap(({ faults }) => faults);
+  const parts = planned.flatMap(({ on, fault }) => fault.split("+").map((part) => [on, ...part.split(":")]));
+  const kinds = new Set(parts.map(([, kind]) => kind));
+  assert.deepEqual(KINDS.filter((kind) => !kinds.has(kind)), []);
+  assert.deepEqual([...kinds].filter((kind) => !KINDS.includes(kind)), []);
+  for (const request of ["create", "subscribe"]) {
+    const isMet = (status) => parts.some((part) => part.slice(0, 3).join() === `${request},status,${status}`);
+    assert.deepEqual(STATUSES.filter((status) => !isMet(status)), [], request);
+  }
+  const names = CASES.map(({ name }) => name);
+  assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
+});
+
+for (const engine of ENGINES) {
+  describe(engine, () => {
+    let browser;
+    let player;
+
+    before(async () => {
+      browser = await openBrowser(engine);
+      table.addEngine(engine, browser.version);
+      player = new Player(browser.driver);
+      await player.open(`${world.url}/`);
+    });
+    after(() => browser?.close());
+
+    const play = (one) =>
+      test(`${engine}: ${one.group}: ${one.name}`, { timeout: 20_000 }, () => run(engine, player, one));
+    describe(`${engine}, faults`, { concurrency: LANES }, () => {
+      CASES.filter((one) => !isAlone(one)).forEach(play);
+    });
+    describe(`${engine}, no answer`, () => {
+      CASES.filter(isAlone).forEach(play);
+    });
+
+    test(`${engine}: no stream is left open`, async () => {
+      for (let tries = 0; tries < 100 && (await world.gateway.openStreams()) > 0; tries += 1) await sleep(20);
+      assert.equal(await world.gateway.openStreams(), 0);
+    });
+  });
+}
+
+async function run(engine, player, one) {
+  const { gateway } = world;
+  const session = await gateway.createSession();
+  let took = null;
+  try {
+    await gateway.setFaults(session, one.faults);
+    const report = await player.play({ ...one.plan, session, expects: one.expects });
+    const requests = await gateway.requests(session);
+    const log = report.turn === null ? [] : await gateway.log(report.turn);
+    judge(one, report, { requests, log, turns: await gateway.countTurns(session) });
+    ({ took } = report);
+  } finally {
+    await gateway.setFaults(session, []);
+    table.add(one.group, one.name, engine, took);
+  }
+}

@@ -1,0 +1,118 @@
+// Plays cases with the package: several at once, each reported when it has settled.
+import { connect } from "/dist/index.js";
+import { BASE_URL, plain, read, snapshotOf, told, uncut } from "./report.js";
+
+const reports = [];
+const running = new Map();
+
+globalThis.player = {
+  /** Begins to play; the report comes with a later `take()`. */
+  start(id, plan) {
+    const controller = new AbortController();
+    running.set(id, controller);
+    play(plan, controller).finally(() => running.delete(id)).then(
+      (report) => reports.push([id, { report }]),
+      (error) => reports.push([id, { failure: JSON.stringify(told(error)) }]),
+    );
+  },
+  /** Gives up a case that does not end, so that it takes no connection from the others. */
+  drop: (id) => running.get(id)?.abort(),
+  /** The reports that have come since the last time. */
+  take: () => reports.splice(0),
+};
+
+async function play(plan, controller) {
+  const { signal } = controller;
+  const { session: id, script, pace, headers, connect: options, stream, abortAfter, expects } = plan;
+  const began = performance.now();
+  const tokens = countedTokens(plan.token);
+  const watch = watchedFetch(plan);
+  const client = await connect({
+    baseUrl: BASE_URL,
+    headers: { "x-turnwire-delay-ms": String(pace), ...headers },
+    ...(tokens && { token: tokens.next }),
+    ...(watch && { fetch: watch.fetch }),
+    ...options,
+  });
+  const session = await client.agents.getSession(id);
+  const turn = session.createTurn({ input: script });
+  const topics = listen(turn);
+  const events = [];
+  const errors = [];
+  const run = plan.by === "waiting" ? wait : read;
+  if (abortAfter !== undefined) setTimeout(() => controller.abort(new Error("enough")), abortAfter);
+  const error = await run(turn, events, { ...stream, signal }, (event) => act(plan, event, turn, controller));
+  if (error !== null) errors.push(error);
+  if (error !== null && plan.again) {
+    await fetch(`/_gateway/sessions/${id}/faults`, { method: "DELETE" });
+    const next = await read(turn, events);
+    if (next !== null) errors.push(next);
+  }
+  const took = performance.now() - began;
+  const report = { events, errors, topics, took, turn: turn.id, status: turn.status, snapshot: snapshotOf(turn) };
+  if (watch) report.tokens = watch.tokens;
+  if (turn.id !== null && expects.reference === "whole") report.uncut = await uncut(id, turn.id, script);
+  if (turn.id !== null && expects.reference === "kept") {
+    report.uncut = await uncut(id, turn.id, script, events.at(-1)?.sequence_number ?? 0);
+  }
+  return report;
+}
+
+/** Waits for the end with a listener in place of a loop. */
+async function wait(turn, events, options) {
+  turn.on("event", (event) => events.push(plain(event)));
+  try {
+    await turn.waitForCompletion(options);
+    return null;
+  } catch (error) {
+    return told(error);
+  }
+}
+
+/** What the turn tells of its connection. */
+function listen(turn) {
+  const topics = { reconnecting: [], resumed: [], gap: [], idle: [] };
+  for (const [topic, heard] of Object.entries(topics)) {
+    turn.on(topic, ({ cause, ...rest }) => heard.push({ ...rest, ...(cause && { cause: told(cause) }) }));
+  }
+  return topics;
+}
+
+/** What a case does when the event of a certain number has come; anything else is a way to cut the connection. */
+async function act({ session, at }, { sequence_number }, turn, controller) {
+  const how = at?.[sequence_number];
+  if (how === "cancel") await turn.cancel();
+  else if (how === "abort") controller.abort(new Error("enough"));
+  else if (how !== undefined) await fetch(`/_gateway/sessions/${session}/cut?how=${how}`, { method: "POST" });
+}
+
+/** `"fixed"` is a token that cannot be renewed, `"renewed"` a function that gives another each time. */
+function countedTokens(kind) {
+  if (kind === undefined) return undefined;
+  if (kind === "fixed") return { next: "fixed" };
+  let count = 0;
+  return { next: () => `token-${(count += 1)}` };
+}
+
+/** The platform's `fetch`, which notes the tokens of requests, or has a turn's streams expire before it is subscribed to. */
+function watchedFetch({ session, token, expire }) {
+  if (token === undefined && !expire) return undefined;
+  const tokens = [];
+  return {
+    tokens,
+    async fetch(url, init) {
+      if (init?.method === "POST") tokens.push(new Headers(init.headers).get("authorization"));
+      if (expire && /\/subscribe$/.test(String(url))) await expireOnceEnded(session, String(url));
+      return fetch(url, init);
+    },
+  };
+}
+
+async function expireOnceEnded(session, url) {
+  const ended = async () => {
+    const { data } = await (await fetch(url.replace(/\/subscribe$/, ""))).json();
+    return data.state.status !== "running";
+  };
+  while (!(await ended())) await new Promise((resolve) => setTimeout(resolve, 20));
+  await fetch(`/_gateway/sessions/${session}/expire`, { method: "PUT" });
+}

@@ -1,0 +1,25 @@
+// What the tests of the engines stand on: a gateway that serves the package and this folder's pages.
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startGateway } from "../e2e/harness.mjs";
+import { Gateway } from "./gateway.mjs";
+
+const built = join(import.meta.dirname, "..", "..", "pkg", "dist");
+const pages = join(import.meta.dirname, "page");
+
+/** Starts the gateway; `url` is where it listens, `gateway` what it can be asked. */
+export async function startWorld() {
+  const site = mkdtempSync(join(tmpdir(), "turnwire-engines-"));
+  cpSync(pages, site, { recursive: true });
+  cpSync(built, join(site, "dist"), { recursive: true });
+  const { url, stop } = await startGateway(site);
+  return {
+    url,
+    gateway: new Gateway(url),
+    async stop() {
+      await stop();
+      rmSync(site, { recursive: true, force: true });
+    },
+  };
+}
