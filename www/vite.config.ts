@@ -15,6 +15,9 @@ const POLICY = [
   "form-action 'none'",
 ].join("; ");
 
+/** Where `cargo run -p turnwire-gateway` listens by default; `npm run dev` talks to it. */
+const GATEWAY = "http://127.0.0.1:8790";
+
 function contentSecurityPolicy(): Plugin {
   return {
     name: "content-security-policy",
@@ -43,6 +46,5 @@ export default defineConfig({
       },
     },
   },
-  // `npm run dev` talks to a gateway that runs beside it; `cargo run -p turnwire-gateway` listens there by default.
-  server: { proxy: { "/demo": "http://127.0.0.1:8790" } },
+  server: { proxy: { "/demo": GATEWAY, "/_gateway": GATEWAY } },
 });

@@ -3,6 +3,7 @@
 import { useState } from "react";
 import { Notice } from "./chat/Notice";
 import { explain } from "./chat/words";
+import { useDevelopmentGateway } from "./connection/useDevelopmentGateway";
 import { loadSettings, saveSettings, type Settings } from "./settings/settings";
 import { SettingsDialog } from "./settings/SettingsDialog";
 import { goTo } from "./sessions/route";
@@ -13,6 +14,7 @@ export function App() {
   const [settings, setSettings] = useState(loadSettings);
   const [editing, setEditing] = useState(false);
   const { client, error } = useClient(settings);
+  const gateway = useDevelopmentGateway(settings);
 
   const save = (next: Settings) => {
     saveSettings(next);
@@ -24,7 +26,9 @@ export function App() {
   const openSettings = () => setEditing(true);
   return (
     <>
-      {client && <Workspace client={client} agentName={settings.agentName} onSettings={openSettings} />}
+      {client && (
+        <Workspace client={client} agentName={settings.agentName} gateway={gateway} onSettings={openSettings} />
+      )}
       {!client && error !== null && (
         <main className="startup">
           <Notice trouble={{ ...explain(error), remedy: "settings" }} onSettings={openSettings} />

@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import type { Client } from "turnwire";
 import { Chat } from "./chat/Chat";
 import { useConversationState } from "./chat/context";
+import type { DevelopmentGateway } from "./connection/DevelopmentGateway";
 import { EventsPane } from "./events/EventsPane";
 import { goTo } from "./sessions/route";
 import { SessionPane } from "./sessions/SessionPane";
@@ -19,10 +20,11 @@ const EVENTS_WIDTH = 1120;
 interface Props {
   client: Client;
   agentName: string;
+  gateway: DevelopmentGateway | null;
   onSettings: () => void;
 }
 
-export function Workspace({ client, agentName, onSettings }: Props) {
+export function Workspace({ client, agentName, gateway, onSettings }: Props) {
   const { conversation, sessions } = useCurrent(client, agentName);
   const { session, running } = useConversationState(conversation);
   const sessionsOverlay = useNarrow(SESSIONS_WIDTH);
@@ -73,7 +75,13 @@ export function Workspace({ client, agentName, onSettings }: Props) {
           onEvents={() => setShowEvents(!showEvents)}
           onSettings={onSettings}
         />
-        <Chat key={conversation.key} conversation={conversation} agentName={agentName} onSettings={onSettings} />
+        <Chat
+          key={conversation.key}
+          conversation={conversation}
+          agentName={agentName}
+          gateway={gateway}
+          onSettings={onSettings}
+        />
       </main>
       {showEvents && (
         <Pane side="right" title="Events" overlay={eventsOverlay} onClose={() => setShowEvents(false)}>

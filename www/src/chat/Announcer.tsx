@@ -10,8 +10,10 @@ export function Announcer({ state }: { state: ConversationState }) {
   );
 }
 
-function message({ loading, running, pending, turns }: ConversationState): string {
+function message({ loading, running, lost, pending, turns }: ConversationState): string {
   if (loading) return "The conversation is loading.";
+  // A connection that comes back at the first try is nobody's concern.
+  if (lost) return "The connection is lost. It is being tried again.";
   if (running) return "The agent is answering.";
   if (pending.length === 1) return "The agent waits for your decision.";
   if (pending.length > 1) return `The agent waits for ${pending.length} decisions.`;

@@ -1,6 +1,7 @@
 // The conversation and the place to write, one above the other.
 
 import type { TurnInputItem } from "turnwire";
+import type { DevelopmentGateway } from "../connection/DevelopmentGateway";
 import { AnswerBar } from "./AnswerBar";
 import { callActions } from "./answers";
 import { Announcer } from "./Announcer";
@@ -15,11 +16,15 @@ import { explain } from "./words";
 interface Props {
   conversation: Conversation;
   agentName: string;
+  /** Null where the gateway is another one. */
+  gateway: DevelopmentGateway | null;
   onSettings: () => void;
 }
 
-export function Chat({ conversation, agentName, onSettings }: Props) {
+export function Chat({ conversation, agentName, gateway, onSettings }: Props) {
   const state = useConversationState(conversation);
+  const { session, running, begun } = state;
+  const cut = gateway && session && begun ? () => void gateway.cut(session.id) : null;
   const send = (message: TurnInputItem) => void conversation.send(message);
   return (
     <ConversationContext value={conversation}>
@@ -36,17 +41,18 @@ export function Chat({ conversation, agentName, onSettings }: Props) {
       <div className="dock">
         <AnswerBar pending={state.pending} />
         <Composer
-          running={state.running || (state.opening !== null && state.error === null)}
+          running={running || (state.opening !== null && state.error === null)}
           blocked={blockedBy(state)}
           onSend={send}
           onStop={() => conversation.stop()}
+          onCut={cut}
         />
       </div>
     </ConversationContext>
   );
 }
 
-interface InterludeProps extends Props {
+interface InterludeProps extends Omit<Props, "gateway"> {
   state: ConversationState;
   onSend: (message: TurnInputItem) => void;
 }

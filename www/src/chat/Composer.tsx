@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from "react";
 import type { TurnInputItem } from "turnwire";
+import { CutButton } from "../connection/CutButton";
 import { Icon } from "../ui/Icon";
 import { formatSize, readAttachment, userMessage, type Attachment } from "./attachments";
 
@@ -11,9 +12,11 @@ interface Props {
   blocked: string | null;
   onSend: (message: TurnInputItem) => void;
   onStop: () => void;
+  /** Cuts the connection on which the answer comes; null when there is none, or no way to do so. */
+  onCut: (() => void) | null;
 }
 
-export function Composer({ running, blocked, onSend, onStop }: Props) {
+export function Composer({ running, blocked, onSend, onStop, onCut }: Props) {
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
@@ -21,10 +24,7 @@ export function Composer({ running, blocked, onSend, onStop }: Props) {
   const picker = useRef<HTMLInputElement>(null);
   const ready = !running && blocked === null && (text.trim() !== "" || files.length > 0);
 
-  useEffect(() => {
-    // Where there is no keyboard, the focus would call up one over half of the page.
-    if (window.matchMedia("(pointer: fine)").matches) field.current?.focus({ preventScroll: true });
-  }, []);
+  useEffect(() => focusField(field.current), []);
 
   const send = () => {
     if (!ready) return;
@@ -99,6 +99,7 @@ export function Composer({ running, blocked, onSend, onStop }: Props) {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
+        {onCut && <CutButton onCut={onCut} onFocusLost={() => focusField(field.current)} />}
         {running ? (
           <button
             type="button"
@@ -117,6 +118,11 @@ export function Composer({ running, blocked, onSend, onStop }: Props) {
       </div>
     </form>
   );
+}
+
+/** Where there is no keyboard, the focus would call up one over half of the page. */
+function focusField(field: HTMLTextAreaElement | null): void {
+  if (window.matchMedia("(pointer: fine)").matches) field?.focus({ preventScroll: true });
 }
 
 function Chips({ files, onRemove }: { files: readonly Attachment[]; onRemove: (file: Attachment) => void }) {

@@ -10,6 +10,8 @@ const EMPTY = {
   turn_id: null,
   status: "running",
   threads: [],
+  error: null,
+  reconnecting: null,
   required_actions: [],
   input: [],
 } as unknown as TurnSnapshot;
@@ -17,6 +19,7 @@ const EMPTY = {
 /** A turn that does what the test says. */
 class FakeTurn {
   id: string | null = null;
+  readonly session = { id: "s1" };
   readonly previousTurnId: string | null;
   status = "running";
   cancelled = 0;
@@ -35,9 +38,26 @@ class FakeTurn {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
-  on = () => () => {};
-  waitForCompletion = () => new Promise(() => {});
+  on = (topic: string, listener: (told: never) => void) => {
+    const listeners = this.listeners.get(topic) ?? new Set();
+    this.listeners.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
+  };
+  readonly listeners = new Map<string, Set<(told: never) => void>>();
+  signals: AbortSignal[] = [];
+  waitForCompletion = ({ signal }: { signal: AbortSignal }) => {
+    this.signals.push(signal);
+    return new Promise(() => {});
+  };
+  stream = async function* (this: FakeTurn, options: { signal: AbortSignal }) {
+    yield* [];
+    await this.waitForCompletion(options);
+  };
   cancel = async () => void (this.cancelled += 1);
+
+  tell(topic: string, told: object): void {
+    for (const listener of this.listeners.get(topic) ?? []) listener(told as never);
+  }
 
   change(part: Partial<TurnSnapshot>): void {
     this.#snapshot = { ...this.#snapshot, ...part };
@@ -57,7 +77,8 @@ function fakeSession(history: FakeTurn[] = []) {
       created.push(turn);
       return turn as unknown as Turn;
     },
-    history: async () => history,
+    resume: async () => history,
+    listTurns: () => history.toReversed().values(),
   };
   return { session: session as unknown as Session, created };
 }
@@ -66,10 +87,12 @@ function conversationWith(session: Session, sessionId: string | null = null) {
   const createSession = vi.fn(async () => session);
   const client = { agents: { createSession, getSession: async () => session } } as unknown as Client;
   const onActivity = vi.fn();
+  const onTurn = vi.fn();
   return {
-    conversation: new Conversation({ client, agentName: "bot", sessionId, onActivity }),
+    conversation: new Conversation({ client, agentName: "bot", sessionId, onActivity, onTurn }),
     createSession,
     onActivity,
+    onTurn,
   };
 }
 
@@ -208,6 +231,148 @@ describe("loading", () => {
     expect(conversation.answerOf("a")).toEqual({ answer: { kind: "allow" }, sent: true });
     expect(conversation.lateResponseOf("a")).toBe("restarted");
     expect(conversation.state()).toMatchObject({ running: false, pending: [] });
+  });
+});
+
+describe("a connection", () => {
+  async function streaming() {
+    const { session, created } = fakeSession();
+    const { conversation, onTurn } = conversationWith(session);
+    await conversation.send(message("go"));
+    const [turn] = created;
+    if (!turn) throw new Error("no turn");
+    return { conversation, turn, onTurn };
+  }
+
+  it("that was lost is marked between the events, and counted with its turn", async () => {
+    const { conversation, turn } = await streaming();
+    turn.tell("event", { type: "turn.created", sequence_number: 1 });
+    turn.tell("reconnecting", { attempt: 1, delay: 3, cause: new Error("cut") });
+    turn.tell("resumed", { after: 1 });
+    turn.tell("event", { type: "turn.done", sequence_number: 2 });
+    const rows = conversation.events.rows(true);
+    const seen = [0, 1, 2, 3].map((position) => {
+      const entry = rows.at(position);
+      return entry && "mark" in entry ? entry.mark.topic : entry?.event.type;
+    });
+    expect(seen).toEqual(["turn.created", "reconnecting", "resumed", "turn.done"]);
+    expect(conversation.connectionOf(turn as unknown as Turn).state()).toEqual({ resumes: 1, after: 1, gaps: [] });
+    turn.tell("gap", { after: 4, next: 9 });
+    expect(conversation.connectionOf(turn as unknown as Turn).state().gaps).toEqual([{ after: 4, next: 9 }]);
+  });
+
+  it("is there to be cut once the turn has begun", async () => {
+    const { conversation, turn } = await streaming();
+    expect(conversation.state()).toMatchObject({ running: true, begun: false });
+    turn.change({ turn_id: "t1" });
+    expect(conversation.state()).toMatchObject({ running: true, begun: true });
+    turn.change({ status: "done" });
+    expect(conversation.state()).toMatchObject({ running: false, begun: false });
+  });
+
+  it("is announced as lost only when the first try has failed", async () => {
+    const { conversation, turn } = await streaming();
+    const reconnecting = (attempt: number) => ({ attempt, delay: 3, cause: new Error("cut") as never });
+    turn.change({ reconnecting: reconnecting(1) });
+    expect(conversation.state()).toMatchObject({ running: true, lost: false });
+    turn.change({ reconnecting: reconnecting(2) });
+    expect(conversation.state()).toMatchObject({ running: true, lost: true });
+    turn.change({ reconnecting: null });
+    expect(conversation.state()).toMatchObject({ running: true, lost: false });
+  });
+
+  it("that the server refuses to give back ends the running, though the turn may run on there", async () => {
+    const { conversation, turn } = await streaming();
+    turn.change({ turn_id: "t1", error: new Error("forbidden") as never });
+    expect(conversation.state().running).toBe(false);
+  });
+
+  it("is left with the conversation, but not before what was sent has arrived", async () => {
+    const { conversation, turn, onTurn } = await streaming();
+    conversation.close();
+    expect(turn.signals.map((signal) => signal.aborted)).toEqual([false]);
+    turn.id = "t1";
+    turn.tell("turn.created", {});
+    expect(turn.signals.map((signal) => signal.aborted)).toEqual([true]);
+    expect(onTurn).toHaveBeenCalledExactlyOnceWith("s1");
+  });
+});
+
+describe("catching up", () => {
+  async function loaded(...turns: FakeTurn[]) {
+    const { session } = fakeSession(turns);
+    const { conversation } = conversationWith(session, "s1");
+    conversation.open();
+    await vi.waitFor(() => expect(conversation.state().loading).toBe(false));
+    return { conversation, session };
+  }
+  function ended(id: string) {
+    const turn = new FakeTurn([message(id)], null);
+    turn.id = id;
+    turn.change({ turn_id: id, status: "done" });
+    return turn;
+  }
+
+  it("changes nothing when the newest turn is known", async () => {
+    const { conversation, session } = await loaded(ended("t1"));
+    const before = conversation.state();
+    const resume = vi.spyOn(session, "resume");
+    await conversation.catchUp();
+    expect(resume).not.toHaveBeenCalled();
+    expect(conversation.state()).toBe(before);
+  });
+
+  it("takes in a turn from elsewhere, and keeps those that are known", async () => {
+    const known = ended("t1");
+    const { conversation, session } = await loaded(known);
+    const fresh = [ended("t1"), new FakeTurn([message("more")], "t1")];
+    vi.spyOn(session, "listTurns").mockImplementation(() => fresh.toReversed().values() as never);
+    vi.spyOn(session, "resume").mockImplementation(async () => fresh as never);
+    await conversation.catchUp();
+    const { turns, running, loading } = conversation.state();
+    expect(turns).toEqual([known, fresh[1]]);
+    expect(turns[0]).toBe(known);
+    expect({ running, loading }).toEqual({ running: true, loading: false });
+  });
+
+  it("draws a turn again whose calls were answered elsewhere", async () => {
+    const waiting = ended("t1");
+    waiting.change({ required_actions: [approval("a")] });
+    const { conversation, session } = await loaded(waiting);
+    const fresh = [ended("t1"), ended("t2")];
+    vi.spyOn(session, "listTurns").mockImplementation(() => fresh.toReversed().values() as never);
+    vi.spyOn(session, "resume").mockImplementation(async () => fresh as never);
+    await conversation.catchUp();
+    expect(conversation.state()).toMatchObject({ turns: fresh, pending: [] });
+    expect(conversation.state().turns[0]).toBe(fresh[0]);
+  });
+
+  it("keeps a message that could not be sent", async () => {
+    const unsent = new FakeTurn([message("mine")], null);
+    const { conversation, session } = await loaded(ended("t1"));
+    vi.spyOn(session, "createTurn").mockReturnValue(unsent as unknown as Turn);
+    await conversation.send(message("mine"));
+    unsent.change({ status: "unstarted", error: new Error("offline") as never });
+    const listTurns = vi.spyOn(session, "listTurns");
+    await conversation.catchUp();
+    expect(listTurns).not.toHaveBeenCalled();
+    expect(conversation.state()).toMatchObject({ running: false });
+    expect(conversation.state().turns.at(-1)).toBe(unsent);
+  });
+
+  it("gives way to what is sent from here meanwhile", async () => {
+    const { conversation, session } = await loaded(ended("t1"));
+    const fresh = [ended("t1"), ended("t2")];
+    vi.spyOn(session, "listTurns").mockImplementation(() => fresh.toReversed().values() as never);
+    let signal: AbortSignal | undefined;
+    vi.spyOn(session, "resume").mockImplementation(async (options) => {
+      signal = options?.signal;
+      await conversation.send(message("mine"));
+      return fresh as never;
+    });
+    await conversation.catchUp();
+    expect(conversation.state().turns.map((turn) => turn.id)).toEqual(["t1", null]);
+    expect(signal?.aborted).toBe(true);
   });
 });
 

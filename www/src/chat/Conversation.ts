@@ -1,10 +1,12 @@
 // One conversation: its session, its turns, and what the person still has to answer. Components only watch it.
 
 import type { Client, RequiredAction, Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import { TurnConnection } from "../connection/TurnConnection";
 import { EventLog } from "../events/EventLog";
 import { Store } from "../ui/Store";
 import { contentsOf } from "./attachments";
 import { callActions, fromInput, toInput, type Answer, type AnswerState } from "./answers";
+import { isLive } from "./isLive";
 
 export interface ConversationState {
   readonly session: Session | null;
@@ -15,6 +17,10 @@ export interface ConversationState {
   readonly loading: boolean;
   /** The last turn is under way. */
   readonly running: boolean;
+  /** The server works on it, as far as is known here. */
+  readonly begun: boolean;
+  /** Its connection is lost, and the first try to get it back has failed. */
+  readonly lost: boolean;
   /** What the last turn waits for. */
   readonly pending: readonly RequiredAction[];
   /** Why the session could not be created or loaded. A turn's own failure is in its snapshot. */
@@ -27,6 +33,8 @@ const NOTHING: ConversationState = {
   opening: null,
   loading: false,
   running: false,
+  begun: false,
+  lost: false,
   pending: [],
   error: null,
 };
@@ -38,6 +46,8 @@ export interface ConversationOptions {
   readonly sessionId: string | null;
   /** A session was created or has got a new turn. */
   readonly onActivity: (session: Session) => void;
+  /** A turn that this page has sent has begun. */
+  readonly onTurn: (sessionId: string) => void;
 }
 
 let opened = 0;
@@ -51,8 +61,11 @@ export class Conversation extends Store {
   #answers = new Map<string, AnswerState>();
   /** Results that came in a later turn than their call: those of calls that had to be approved first. */
   #lateResponses = new Map<string, string>();
+  readonly #connections = new WeakMap<Turn, TurnConnection>();
   #listening = new AbortController();
   #unwatch: (() => void) | null = null;
+  /** It is being asked whether there are turns that are not known here. */
+  #isLooking = false;
   /** The turn that is to be stopped as soon as it can be. */
   #stopping: Turn | null = null;
 
@@ -92,6 +105,13 @@ export class Conversation extends Store {
     return servers.map((server) => server.name);
   }
 
+  /** What happens to the connection on which the turn is read. */
+  connectionOf(turn: Turn): TurnConnection {
+    let connection = this.#connections.get(turn);
+    if (!connection) this.#connections.set(turn, (connection = new TurnConnection()));
+    return connection;
+  }
+
   get sessionId(): string | null {
     return this.#state.session?.id ?? this.#options.sessionId;
   }
@@ -102,8 +122,8 @@ export class Conversation extends Store {
 
   /** Loads the conversation, if there is one to load. To be called when the page shows it. */
   open(): void {
-    this.#listening = new AbortController();
     if (this.sessionId !== null) void this.load();
+    else this.#listening = new AbortController();
   }
 
   /** Stops listening. A running turn runs on at the server. */
@@ -113,27 +133,60 @@ export class Conversation extends Store {
     this.#unwatch = null;
   }
 
-  /** Loads, or loads again, everything from the server; a turn that still runs is followed. */
+  /** Loads, or loads again, everything from the server; a turn that still runs goes on. */
   async load(): Promise<void> {
     const id = this.sessionId;
     if (id === null) return;
-    const { signal } = this.#listening;
+    // What is being read is about to be read again.
+    this.#listening.abort();
+    const { signal } = (this.#listening = new AbortController());
     this.#set({ loading: true, error: null });
     try {
       const session = await this.#options.client.agents.getSession(id, { signal });
-      const turns = await session.history({ signal });
-      if (signal.aborted) return;
-      for (const turn of turns) {
-        this.#rememberAnswers(turn.input);
-        this.#rememberResponses(turn.snapshot());
-      }
-      this.#set({ session, turns, loading: false });
-      const last = turns.at(-1);
-      if (last) this.#watch(last);
-      if (last?.status === "running" || last?.status === "unstarted") void this.#follow(last);
+      const turns = await session.resume({ signal });
+      if (!signal.aborted) this.#take(session, turns);
     } catch (error) {
       if (!signal.aborted) this.#set({ loading: false, error });
     }
+  }
+
+  /**
+   * Looks whether the session has got a turn elsewhere, in another tab or by another person, and takes it in. What is
+   * shown stays meanwhile, also if that fails: it is only a look.
+   */
+  async catchUp(): Promise<void> {
+    const { session: known, turns, loading, running } = this.#state;
+    if (known === null || loading || running || this.#isLooking) return;
+    // What could not be sent is on this page only.
+    if (turns.at(-1)?.id === null) return;
+    this.#isLooking = true;
+    const looking = new AbortController();
+    const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
+    try {
+      const session = await this.#options.client.agents.getSession(known.id, { signal });
+      const newest = await session.listTurns({ limit: 1, signal }).next();
+      if (newest.done || turns.some((turn) => turn.id === newest.value.id)) return;
+      const all = await session.resume({ signal });
+      // What was sent from here in the meantime is newer still.
+      if (this.#state.turns === turns && !signal.aborted) this.#take(session, withKnown(all, turns));
+      else looking.abort();
+    } catch {
+      // The next occasion to look will come.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  #take(session: Session, turns: readonly Turn[]): void {
+    for (const turn of turns) {
+      this.#rememberAnswers(turn.input);
+      this.#rememberResponses(turn.snapshot());
+    }
+    this.#set({ session, turns, loading: false });
+    const last = turns.at(-1);
+    if (!last) return;
+    this.#watch(last);
+    if (isLive(last.snapshot())) void this.#follow(last, (signal) => last.waitForCompletion({ signal }));
   }
 
   /** Sends a message, creating the session if this is the first one. */
@@ -170,8 +223,8 @@ export class Conversation extends Store {
 
   /** Goes on reading a turn whose stream was cut, after the last event that came. */
   resume(turn: Turn): void {
+    void this.#follow(turn, (signal) => read(turn, signal));
     this.#watch(turn);
-    void this.#follow(turn);
   }
 
   /** Asks the agent to stop. The turn's last events still come. */
@@ -211,37 +264,67 @@ export class Conversation extends Store {
   #start(turn: Turn): void {
     this.#rememberAnswers(turn.input);
     this.#set({ turns: [...this.#state.turns, turn], opening: null });
+    const unlisten = turn.on("turn.created", () => {
+      unlisten();
+      this.#options.onTurn(turn.session.id);
+    });
+    void this.#follow(turn, (signal) => read(turn, onceNamed(turn, signal)));
     this.#watch(turn);
-    void this.#follow(turn);
   }
 
-  /** Reads the turn's stream to its end. What happens on the way is seen through its snapshot. */
-  async #follow(turn: Turn): Promise<void> {
-    const number = this.#state.turns.indexOf(turn) + 1;
-    const unlisten = turn.on("event", (event) => this.events.push(number, event));
+  /** Accompanies the turn until `reading` has ended. What happens on the way is seen through its snapshot. */
+  async #follow(turn: Turn, reading: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const { signal } = this.#listening;
+    const unlisten = this.#listen(turn);
     try {
-      await turn.waitForCompletion({ signal: this.#listening.signal });
+      await reading(signal);
     } catch {
       // The snapshot holds the error, and the turn's view shows it.
     } finally {
       unlisten();
       const { session } = this.#state;
-      if (session && !this.#listening.signal.aborted) this.#options.onActivity(session);
+      if (session && !signal.aborted) this.#options.onActivity(session);
     }
   }
 
-  /** Keeps `running` and `pending` true to the last turn. */
+  /** Logs the turn's events, and what happens to its connection. */
+  #listen(turn: Turn): () => void {
+    const { events } = this;
+    const number = this.#state.turns.indexOf(turn) + 1;
+    const connection = this.connectionOf(turn);
+    const ends = [
+      turn.on("event", (event) => events.push(number, event)),
+      turn.on("reconnecting", (told) => events.mark(number, { topic: "reconnecting", told })),
+      turn.on("idle", (told) => events.mark(number, { topic: "idle", told })),
+      turn.on("resumed", (told) => {
+        events.mark(number, { topic: "resumed", told });
+        connection.resumed(told);
+      }),
+      turn.on("gap", (told) => {
+        events.mark(number, { topic: "gap", told });
+        connection.lost(told);
+      }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  /** Keeps `running`, `begun`, `lost` and `pending` true to the last turn. */
   #watch(turn: Turn): void {
     this.#unwatch?.();
     const check = () => {
       const snapshot = turn.snapshot();
-      const { status, required_actions } = snapshot;
+      const { status, turn_id, required_actions, reconnecting } = snapshot;
       this.#rememberResponses(snapshot);
       this.#cancelIfStarted(turn);
-      const running = status === "unstarted" || status === "starting" || status === "running";
+      const running = isLive(snapshot);
+      const begun = running && turn_id !== null;
+      const lost = running && reconnecting !== null && reconnecting.attempt > 1;
       const pending = status === "done" ? required_actions : NOTHING.pending;
-      if (running === this.#state.running && pending === this.#state.pending) return;
-      this.#set({ running, pending });
+      const now = { running, begun, lost, pending };
+      if (!differs(this.#state, now)) return;
+      this.#set(now);
       this.#sendAnswers();
     };
     this.#unwatch = turn.subscribe(check);
@@ -283,6 +366,43 @@ export class Conversation extends Store {
     this.#state = { ...this.#state, ...change };
     this.notify();
   }
+}
+
+function differs(state: ConversationState, change: Partial<ConversationState>): boolean {
+  return (Object.keys(change) as (keyof ConversationState)[]).some((name) => state[name] !== change[name]);
+}
+
+/** Reads the turn's stream, or what is left of it, to the end of the turn. */
+async function read(turn: Turn, signal: AbortSignal): Promise<void> {
+  // Listeners take the events, in line with what happens to the connection.
+  for await (const _ of turn.stream({ signal }));
+}
+
+/**
+ * Aborts with `signal`, but not before the server has named the turn: what was sent is to arrive, also when the page
+ * shows something else by then.
+ */
+function onceNamed(turn: Turn, signal: AbortSignal): AbortSignal {
+  const leaving = new AbortController();
+  const leave = () => {
+    if (turn.id !== null) leaving.abort(signal.reason);
+    else turn.on("turn.created", () => leaving.abort(signal.reason));
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  return leaving.signal;
+}
+
+/** The turns, where nothing has changed with those that were known before, so that they need not be drawn again. */
+function withKnown(turns: readonly Turn[], known: readonly Turn[]): Turn[] {
+  const before = new Map(known.map((turn) => [turn.id, turn]));
+  return turns.map((turn) => {
+    const old = before.get(turn.id);
+    return old && !isLive(turn.snapshot()) && isSettledAlike(old.snapshot(), turn.snapshot()) ? old : turn;
+  });
+}
+
+function isSettledAlike(one: TurnSnapshot, other: TurnSnapshot): boolean {
+  return one.status === other.status && one.required_actions.length === other.required_actions.length;
 }
 
 /** The first words of the message; gateways that title sessions themselves ignore it. */

@@ -3,27 +3,31 @@
 
 import { memo, useState } from "react";
 import type { TurnSnapshot } from "turnwire";
+import { ConnectionLine } from "../connection/ConnectionLine";
+import type { TurnConnection } from "../connection/TurnConnection";
 import { Icon } from "../ui/Icon";
 
 interface Props {
   snapshot: TurnSnapshot;
+  connection: TurnConnection;
   live: boolean;
   last: boolean;
 }
 
-export const TurnFooter = memo(function TurnFooter({ snapshot, live, last }: Props) {
+export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live, last }: Props) {
   const complete = !live && snapshot.required_actions.length === 0;
   // A turn that waited for an answer is followed closely by the one that got it.
   if (!live && !complete && !last) return null;
   return (
     <div className="turn-footer">
       {live ? (
-        <span className="dots" role="img" aria-label="The agent is working">
+        <span className={snapshot.reconnecting ? "dots still" : "dots"} role="img" aria-label="The agent is working">
           <i /> <i /> <i />
         </span>
       ) : (
         complete && hasText(snapshot) && <CopyAnswer snapshot={snapshot} />
       )}
+      <ConnectionLine connection={connection} reconnecting={snapshot.reconnecting} />
     </div>
   );
 });

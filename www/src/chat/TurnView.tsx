@@ -2,9 +2,11 @@
 
 import { memo } from "react";
 import type { ThreadSnapshot, Turn, TurnSnapshot } from "turnwire";
+import { GapNotice } from "../connection/GapNotice";
 import { Icon } from "../ui/Icon";
 import { AuthCard } from "./AuthCard";
 import { TurnContext, useConversation, useTurnSnapshot } from "./context";
+import { isLive } from "./isLive";
 import { SubAgentCard } from "./SubAgentCard";
 import { ThreadMessages } from "./ThreadMessages";
 import { TurnFooter } from "./TurnFooter";
@@ -19,6 +21,7 @@ interface Props {
 
 export const TurnView = memo(function TurnView({ turn, last }: Props) {
   const snapshot = useTurnSnapshot(turn);
+  const connection = useConversation().connectionOf(turn);
   const live = isLive(snapshot);
   const main = snapshot.threads[0];
   return (
@@ -32,17 +35,14 @@ export const TurnView = memo(function TurnView({ turn, last }: Props) {
           ))}
           {main && <ThreadMessages messages={main.messages} live={live} />}
           {snapshot.status === "done" && <AuthCard actions={snapshot.required_actions} active={last} />}
+          <GapNotice connection={connection} live={live} />
           <TurnNotice turn={turn} snapshot={snapshot} last={last} />
-          <TurnFooter snapshot={snapshot} live={live} last={last} />
+          <TurnFooter snapshot={snapshot} connection={connection} live={live} last={last} />
         </div>
       </article>
     </TurnContext>
   );
 });
-
-function isLive({ status }: TurnSnapshot): boolean {
-  return status === "unstarted" || status === "starting" || status === "running";
-}
 
 /** Sub-agents that were started by an earlier turn and go on in this one: here no call shows them. */
 function continued(threads: readonly ThreadSnapshot[]): readonly ThreadSnapshot[] {

@@ -60,7 +60,7 @@ export const MORE: readonly { readonly label: string; readonly message: string }
   { label: "Approve and answer", message: "Mixed: prepare everything for the sale." },
   { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?" },
   { label: "Many alphabets", message: "Unicode from everywhere, please." },
-  { label: "Slowly", message: "Slow and steady, please." },
+  { label: "A connection to cut", message: "Slow and steady, please, while I cut the connection." },
   { label: "Out of tokens", message: "Length without limit, please." },
   { label: "A failure", message: "Error, please: I want to see one." },
   { label: "What else?", message: "What can you do?" },

@@ -15,6 +15,12 @@ const CUT: Trouble = {
   remedy: "resume",
 };
 
+const UNKNOWN_START: Trouble = {
+  title: "It is not known whether the message has arrived.",
+  detail: "To go on looks for it first, so that it is not sent twice.",
+  remedy: "resume",
+};
+
 /** Explains an error of the SDK. */
 export function explain(error: unknown): Trouble {
   const detail = error instanceof Error ? error.message : String(error);
@@ -37,8 +43,11 @@ function explainStatus(status: number, detail: string): Trouble {
 }
 
 /** Explains how a turn ended, or returns null when it ended well or has not ended. */
-export function explainEnd({ status, state, error }: TurnSnapshot): Trouble | null {
-  if (status === "incomplete") return CUT;
+export function explainEnd({ status, state, error, turn_id }: TurnSnapshot): Trouble | null {
+  if (status === "incomplete") return turn_id === null ? UNKNOWN_START : CUT;
+  // The server knows the turn, and refused to go on with its stream: it is not to be started again.
+  if (status === "running" && error !== null) return { ...explain(error), remedy: "resume" };
+  if (status === "unstarted" && error !== null) return explain(error);
   if (status === "cancelled") return { title: stopped(state), detail: "", remedy: "none" };
   if (status !== "error") return null;
   if (state?.status === "error") return { ...failure(state.message), detail: state.message };

@@ -1,25 +1,38 @@
-// One event in full.
+// One event in full, or all that is known of what happened to the connection.
 
+import { TurnwireError } from "turnwire";
 import { useMemo } from "react";
 import { Icon } from "../ui/Icon";
-import type { LoggedEvent } from "./EventLog";
+import { isMark, type LogEntry } from "./EventLog";
 
-/** The event as it came, with its number in front. */
-function jsonOf({ event: { sequence_number, ...fields } }: LoggedEvent): string {
+/** An event as it came, with its number in front. */
+function jsonOf(entry: LogEntry): string {
+  if (isMark(entry)) return JSON.stringify(entry.mark.told, errorsToo, 2);
+  const { sequence_number, ...fields } = entry.event;
   return JSON.stringify({ sequence_number, ...fields }, null, 2);
+}
+
+/** Errors have no JSON of their own. */
+function errorsToo(_name: string, value: unknown): unknown {
+  if (!(value instanceof TurnwireError)) return value;
+  const { name, code, status, retryAfter, message } = value;
+  return { name, code, status, retryAfter, message };
+}
+
+function titleOf(entry: LogEntry): string {
+  const what = isMark(entry) ? `connection ${entry.mark.topic}` : `event ${entry.event.sequence_number}`;
+  return `Turn ${entry.turn}, ${what}`;
 }
 
 /** A message or a tool's result can be megabytes; a panel need not show them. In UTF-16 units. */
 const LIMIT = 20_000;
 
-export function EventDetail({ entry, onClose }: { entry: LoggedEvent; onClose: () => void }) {
+export function EventDetail({ entry, onClose }: { entry: LogEntry; onClose: () => void }) {
   const json = useMemo(() => jsonOf(entry), [entry]);
   return (
     <div className="event-detail">
       <header>
-        <span>
-          Turn {entry.turn}, event {entry.event.sequence_number}
-        </span>
+        <span>{titleOf(entry)}</span>
         <button type="button" className="quiet small" onClick={onClose} aria-label="Close the detail">
           <Icon name="close" />
         </button>

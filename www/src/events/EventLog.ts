@@ -1,12 +1,29 @@
-// The raw events of a conversation, as many as are worth keeping, for the events panel.
+// The raw events of a conversation, as many as are worth keeping, for the events panel; and between them, what
+// happened to the connection that brought them.
 
-import type { StreamEvent } from "turnwire";
+import type { ConnectionTopics, StreamEvent } from "turnwire";
 import { Store } from "../ui/Store";
 
 export interface LoggedEvent {
   /** The turn's place in the conversation, from 1. */
   readonly turn: number;
   readonly event: StreamEvent;
+}
+
+/** Something that happened to the connection, and what is known of it. */
+export type Mark = {
+  [Topic in keyof ConnectionTopics]: { readonly topic: Topic; readonly told: ConnectionTopics[Topic] };
+}[keyof ConnectionTopics];
+
+export interface LoggedMark {
+  readonly turn: number;
+  readonly mark: Mark;
+}
+
+export type LogEntry = LoggedEvent | LoggedMark;
+
+export function isMark(entry: LogEntry): entry is LoggedMark {
+  return "mark" in entry;
 }
 
 /** How many events are kept. Older ones are let go, so that a turn of any length costs the same memory. */
@@ -17,8 +34,10 @@ const KEPT_RARE = 1_000;
 /** The newest `capacity` of a row of entries. Positions are counted from the first entry ever added. */
 class Ring {
   readonly #capacity: number;
-  readonly #entries: LoggedEvent[] = [];
+  readonly #entries: LogEntry[] = [];
   #total = 0;
+  #marks = 0;
+  #keptMarks = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -33,20 +52,39 @@ class Ring {
     return this.#total - this.#entries.length;
   }
 
-  push(entry: LoggedEvent): void {
-    this.#entries[this.#total % this.#capacity] = entry;
+  /** How many of the entries were events. */
+  get events(): number {
+    return this.#total - this.#marks;
+  }
+
+  /** How many events are still here. */
+  get keptEvents(): number {
+    return this.#entries.length - this.#keptMarks;
+  }
+
+  push(entry: LogEntry): void {
+    const slot = this.#total % this.#capacity;
+    const gone = this.#entries[slot];
+    if (gone && isMark(gone)) this.#keptMarks -= 1;
+    if (isMark(entry)) {
+      this.#marks += 1;
+      this.#keptMarks += 1;
+    }
+    this.#entries[slot] = entry;
     this.#total += 1;
   }
 
-  at(position: number): LoggedEvent | undefined {
+  at(position: number): LogEntry | undefined {
     return position >= this.first && position < this.#total ? this.#entries[position % this.#capacity] : undefined;
   }
 }
 
-export interface EventRow {
+export interface EventRows {
   readonly total: number;
   readonly first: number;
-  at(position: number): LoggedEvent | undefined;
+  readonly events: number;
+  readonly keptEvents: number;
+  at(position: number): LogEntry | undefined;
 }
 
 /** When more events than this came since the last time, nobody can follow them: telling of them may wait a little. */
@@ -65,9 +103,16 @@ export class EventLog extends Store {
   readonly version = (): number => this.#all.total;
 
   push(turn: number, event: StreamEvent): void {
-    const entry = { turn, event };
+    this.#add({ turn, event }, event.type !== "model.message.delta");
+  }
+
+  mark(turn: number, mark: Mark): void {
+    this.#add({ turn, mark }, true);
+  }
+
+  #add(entry: LogEntry, isRare: boolean): void {
     this.#all.push(entry);
-    if (event.type !== "model.message.delta") this.#rare.push(entry);
+    if (isRare) this.#rare.push(entry);
     if (this.#frame === 0) this.#frame = requestAnimationFrame(this.#tell);
   }
 
@@ -83,7 +128,7 @@ export class EventLog extends Store {
     this.notify();
   };
 
-  rows(withDeltas: boolean): EventRow {
+  rows(withDeltas: boolean): EventRows {
     return withDeltas ? this.#all : this.#rare;
   }
 }

@@ -12,7 +12,8 @@ import {
 import { useStickToBottom } from "../ui/useStickToBottom";
 import { EventDetail } from "./EventDetail";
 import { EventLine } from "./EventLine";
-import type { EventLog, LoggedEvent } from "./EventLog";
+import { isMark, type EventLog, type LogEntry } from "./EventLog";
+import { MarkLine } from "./MarkLine";
 
 /** The height of a row in CSS pixels; styles/events.css draws it so. */
 const ROW = 26;
@@ -21,7 +22,7 @@ const SPARE = 10;
 
 interface Selection {
   readonly position: number;
-  readonly entry: LoggedEvent;
+  readonly entry: LogEntry;
 }
 
 export function EventsPane({ log }: { log: EventLog }) {
@@ -77,7 +78,7 @@ export function EventsPane({ log }: { log: EventLog }) {
   return (
     <section className="events" aria-label="Events" onKeyDown={onKeyDown}>
       <div className="events-bar">
-        <span className="faint">{summary(rows.total, rows.first)}</span>
+        <span className="faint">{summary(rows.events, rows.keptEvents)}</span>
         <label className="check">
           <input type="checkbox" checked={withDeltas} onChange={(event) => showDeltas(event.target.checked)} /> Deltas
         </label>
@@ -98,15 +99,16 @@ export function EventsPane({ log }: { log: EventLog }) {
             if (!entry) return null;
             // Rows that leave the window are used again for those that enter it.
             const slot = position % SLOTS;
-            return (
-              <EventLine
-                key={slot}
-                id={`${id}-${position}`}
-                entry={entry}
-                position={position}
-                top={position * ROW}
-                selected={selected?.position === position}
-              />
+            const place = {
+              id: `${id}-${position}`,
+              position,
+              top: position * ROW,
+              selected: selected?.position === position,
+            };
+            return isMark(entry) ? (
+              <MarkLine key={slot} entry={entry} {...place} />
+            ) : (
+              <EventLine key={slot} entry={entry} {...place} />
             );
           })}
         </div>
@@ -124,7 +126,7 @@ function positions(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, Math.min(to - from, SLOTS)) }, (_, index) => from + index);
 }
 
-function summary(total: number, first: number): string {
+function summary(total: number, kept: number): string {
   const events = `${total.toLocaleString()} ${total === 1 ? "event" : "events"}`;
-  return first > 0 ? `${events}, the last ${(total - first).toLocaleString()} kept` : events;
+  return kept < total ? `${events}, the last ${kept.toLocaleString()} kept` : events;
 }

@@ -1,6 +1,8 @@
-// An event in one line.
+// An event, or what happened between two, in one line.
 
 import type { StreamEvent } from "turnwire";
+import { missingWords } from "../connection/words";
+import type { Mark } from "./EventLog";
 
 export function threadOf(event: StreamEvent): string {
   return "thread_id" in event && typeof event.thread_id === "string" ? event.thread_id : "";
@@ -34,6 +36,20 @@ export function gistOf(event: StreamEvent): string {
       return event.wire_type ?? "";
     default:
       return "";
+  }
+}
+
+/** What happened to the connection: the word for it, and what else there is to say. */
+export function wordsOf({ topic, told }: Mark): readonly [word: string, rest: string] {
+  switch (topic) {
+    case "reconnecting":
+      return ["reconnecting", `try ${told.attempt} in ${Math.round(told.delay)} ms: ${told.cause.message}`];
+    case "resumed":
+      return [`resumed after ${told.after}`, ""];
+    case "gap":
+      return ["gap", `${missingWords([told])} lost`];
+    case "idle":
+      return ["idle", `nothing came for ${Math.round(told.silence / 1000)} s`];
   }
 }
 

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 import type { Client, Session } from "turnwire";
 import { Conversation } from "../chat/Conversation";
+import { onNews, tellTurn } from "./news";
 import { goTo, useSessionId } from "./route";
 import { SessionList } from "./SessionList";
 
@@ -31,7 +32,14 @@ export function useCurrent(client: Client, agentName: string): Current {
   }, [sessions]);
   useEffect(() => {
     conversation.open();
-    return () => conversation.close();
+    const ignore = onNews(
+      () => conversation.sessionId,
+      () => void conversation.catchUp(),
+    );
+    return () => {
+      ignore();
+      conversation.close();
+    };
   }, [conversation]);
   return { conversation, sessions };
 }
@@ -41,5 +49,5 @@ function open(client: Client, agentName: string, sessionId: string | null, sessi
     sessions.note(session);
     goTo(session.id);
   };
-  return new Conversation({ client, agentName, sessionId, onActivity });
+  return new Conversation({ client, agentName, sessionId, onActivity, onTurn: tellTurn });
 }

@@ -1,0 +1,8 @@
+// Whether a turn is under way.
+
+import type { TurnSnapshot } from "turnwire";
+
+/** Whether the turn is being started or read. One whose reading has failed may run on, but not here. */
+export function isLive({ status, error }: TurnSnapshot): boolean {
+  return error === null && (status === "unstarted" || status === "starting" || status === "running");
+}

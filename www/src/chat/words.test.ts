@@ -1,0 +1,33 @@
+import { ApiError, ConnectionError, IncompleteError, type TurnSnapshot } from "turnwire";
+import { expect, it } from "vitest";
+import { isLive } from "./isLive";
+import { explainEnd } from "./words";
+
+const snapshot = (part: Partial<TurnSnapshot>) => ({ turn_id: "t1", state: null, error: null, ...part }) as TurnSnapshot;
+const incomplete = new IncompleteError("incomplete", "it broke");
+
+it("a turn that cannot be read on is not started again, but gone on with", () => {
+  const refused = snapshot({ status: "running", error: new ApiError("http", "no", { status: 403 }) });
+  expect(isLive(refused)).toBe(false);
+  expect(explainEnd(refused)).toMatchObject({ remedy: "resume" });
+  expect(explainEnd(snapshot({ status: "incomplete", error: incomplete }))).toMatchObject({ remedy: "resume" });
+});
+
+it("a turn that was not started can be sent again", () => {
+  const unsent = snapshot({ turn_id: null, status: "unstarted", error: new ConnectionError("network", "offline") });
+  expect(isLive(unsent)).toBe(false);
+  expect(explainEnd(unsent)).toMatchObject({ remedy: "retry" });
+});
+
+it("where it is not known whether a turn was started, it is said so, and not sent twice", () => {
+  const trouble = explainEnd(snapshot({ turn_id: null, status: "incomplete", error: incomplete }));
+  expect(trouble?.title).toMatch(/not known whether the message has arrived/);
+  expect(trouble?.remedy).toBe("resume");
+});
+
+it("a turn that is under way needs no explanation", () => {
+  for (const status of ["unstarted", "starting", "running"] as const) {
+    expect(isLive(snapshot({ status }))).toBe(true);
+    expect(explainEnd(snapshot({ status }))).toBeNull();
+  }
+});

@@ -1,0 +1,53 @@
+// A turn's connection in one quiet line: lost, found again, and afterwards a small mark.
+
+import { memo, useEffect, useState, useSyncExternalStore } from "react";
+import type { Reconnecting } from "turnwire";
+import { Icon } from "../ui/Icon";
+import type { TurnConnection } from "./TurnConnection";
+import { resumedWords, timesWords, tryingWords } from "./words";
+
+/** How long a resume is news, in milliseconds; styles/connection.css fades it out by then. */
+const NEWS_MS = 5000;
+
+interface Props {
+  connection: TurnConnection;
+  reconnecting: Reconnecting | null;
+}
+
+export const ConnectionLine = memo(function ConnectionLine({ connection, reconnecting }: Props) {
+  const state = useSyncExternalStore(connection.subscribe, connection.state);
+  const isNews = useIsNews(state.resumes);
+  if (reconnecting !== null) {
+    return (
+      <span className="connection lost" title={reconnecting.cause.message}>
+        <span className="spinner" aria-hidden="true" />
+        <span className="connection-words">{tryingWords(reconnecting)}</span>
+      </span>
+    );
+  }
+  if (state.resumes === 0) return null;
+  if (isNews) {
+    return (
+      <span key={state.resumes} className="connection resumed">
+        <Icon name="check" />
+        <span className="connection-words">{resumedWords(state)}</span>
+      </span>
+    );
+  }
+  return (
+    <span className="connection mark" title={resumedWords(state)}>
+      {timesWords(state)}
+    </span>
+  );
+});
+
+/** Whether the count has grown a moment ago, since the component is there. */
+function useIsNews(count: number): boolean {
+  const [known, setKnown] = useState(count);
+  useEffect(() => {
+    if (count === known) return;
+    const timer = setTimeout(() => setKnown(count), NEWS_MS);
+    return () => clearTimeout(timer);
+  }, [count, known]);
+  return count !== known;
+}

@@ -1,0 +1,34 @@
+// What happened to the connection of one turn while this page read it.
+
+import type { ConnectionTopics } from "turnwire";
+import { Store } from "../ui/Store";
+
+export type Gap = ConnectionTopics["gap"];
+
+export interface ConnectionState {
+  /** How often the stream went on after it was lost. */
+  readonly resumes: number;
+  /** The number of the event after which it went on the last time. */
+  readonly after: number;
+  /** Events that the server could not give again. */
+  readonly gaps: readonly Gap[];
+}
+
+export class TurnConnection extends Store {
+  #state: ConnectionState = { resumes: 0, after: 0, gaps: [] };
+
+  readonly state = (): ConnectionState => this.#state;
+
+  resumed({ after }: ConnectionTopics["resumed"]): void {
+    this.#set({ resumes: this.#state.resumes + 1, after });
+  }
+
+  lost(gap: Gap): void {
+    this.#set({ gaps: [...this.#state.gaps, gap] });
+  }
+
+  #set(change: Partial<ConnectionState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.notify();
+  }
+}

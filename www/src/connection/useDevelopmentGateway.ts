@@ -1,0 +1,20 @@
+// The development gateway behind the settings, once it is known that there is one.
+
+import { useEffect, useState } from "react";
+import type { Settings } from "../settings/settings";
+import { DevelopmentGateway } from "./DevelopmentGateway";
+
+export function useDevelopmentGateway(settings: Settings): DevelopmentGateway | null {
+  const [gateway, setGateway] = useState<DevelopmentGateway | null>(null);
+  useEffect(() => {
+    const asking = new AbortController();
+    void DevelopmentGateway.find(settings, asking.signal).then((found) => {
+      if (!asking.signal.aborted) setGateway(found);
+    });
+    return () => {
+      asking.abort();
+      setGateway(null);
+    };
+  }, [settings]);
+  return gateway;
+}

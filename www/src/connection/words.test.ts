@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { missingWords, resumedWords } from "./words";
+
+it("names the events that are missing", () => {
+  expect(missingWords([{ after: 4, next: 6 }])).toBe("event 5");
+  expect(missingWords([{ after: 57, next: 62 }])).toBe("events 58 to 61");
+  expect(missingWords([{ after: 4, next: 6 }, { after: 57, next: 62 }])).toBe("events 5 and 58 to 61");
+});
+
+it("lists a few gaps only", () => {
+  const gaps = Array.from({ length: 9 }, (_, index) => ({ after: index * 10, next: index * 10 + 2 }));
+  expect(missingWords(gaps)).toBe("events 1, 11, 21, 31, 41 and 4 more");
+});
+
+it("says that nothing was lost only where that is so", () => {
+  expect(resumedWords({ resumes: 1, after: 123, gaps: [] })).toBe("Resumed after event 123, nothing lost");
+  const gap = { after: 123, next: 130 };
+  expect(resumedWords({ resumes: 2, after: 123, gaps: [gap] })).toBe("Resumed after event 123");
+  expect(resumedWords({ resumes: 3, after: 150, gaps: [gap] })).toBe("Resumed after event 150, nothing lost");
+});

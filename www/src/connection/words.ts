@@ -1,0 +1,37 @@
+// What happened to a connection, in words.
+
+import type { Reconnecting } from "turnwire";
+import type { ConnectionState, Gap } from "./TurnConnection";
+
+export function tryingWords({ attempt }: Reconnecting): string {
+  return attempt > 1 ? `Connection lost, trying again (${attempt}) …` : "Connection lost, trying again …";
+}
+
+export function resumedWords({ after, gaps }: ConnectionState): string {
+  const isWhole = gaps.every((gap) => gap.after < after);
+  const place = after > 0 ? `Resumed after event ${after}` : "Resumed from the first event";
+  return isWhole ? `${place}, nothing lost` : place;
+}
+
+export function timesWords({ resumes }: ConnectionState): string {
+  return `resumed ${resumes === 1 ? "once" : resumes === 2 ? "twice" : `${resumes} times`}`;
+}
+
+/** More gaps than these are not worth listing. */
+const LISTED = 5;
+
+/** The numbers of the events that are missing. */
+export function missingWords(gaps: readonly Gap[]): string {
+  const ranges = gaps.slice(0, LISTED).map(({ after, next }) => {
+    const [first, last] = [after + 1, next - 1];
+    return first === last ? `${first}` : `${first} to ${last}`;
+  });
+  if (gaps.length > LISTED) ranges.push(`${gaps.length - LISTED} more`);
+  const [only] = gaps;
+  const isOne = gaps.length === 1 && only !== undefined && only.next - only.after === 2;
+  return `${isOne ? "event" : "events"} ${joined(ranges)}`;
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
