@@ -224,7 +224,7 @@ function waitAsked(response: Response): ErrorDetails {
   const asked = response.headers.get("retry-after");
   if (!asked) return {};
   const retryAfter = /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
-  return retryAfter > 0 ? { retryAfter: Math.min(retryAfter, 2 ** 31) } : {};
+  return retryAfter > 0 ? { retryAfter: Math.min(retryAfter, 2 ** 31 - 1) } : {};
 }
 
 /**

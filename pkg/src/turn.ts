@@ -519,7 +519,8 @@ function demandListener(listener: unknown): void {
   demand(typeof listener === "function", "a listener must be a function");
 }
 
-/** Whether the same question may well be answered the next time. */
-function isPassing({ code, status = 0 }: TurnwireError): boolean {
+/** Whether the same question may well be answered the next time, and soon enough: the core waits no longer either. */
+function isPassing({ code, status = 0, retryAfter = 0 }: TurnwireError): boolean {
+  if (retryAfter > 300_000) return false;
   return code === "network" || code === "timeout" || (code === "http" && (status >= 500 || [408, 425, 429].includes(status)));
 }

@@ -3,24 +3,25 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, ConnectionError, InputError } from "../dist/index.js";
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
-import { logged, numbers, range, RECONNECT, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
+import { GRAIN, logged, numbers, range, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
 import {
   CANCEL, events, GET_TURN, json, LIST_TURNS, LiveStream, page, reset, SESSION_EVENTS, silence, START, SUBSCRIBE, TURN_EVENTS,
 } from "./support/server.mjs";
 import { answer, created, DONE, recent, record } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo");
+/** For what never comes. */
 const SHORT = 60;
+/** Where other answers must come in time, on a machine that has much to do. */
+const MEDIUM = 300;
 const LONG = 4000;
-/** Timers count in whole milliseconds. */
-const GRAIN = 2;
 
 /** The error of a call that a clock cuts off; not before its time, and not only when another clock does. */
 async function timedOut(call, name, time = SHORT) {
   const began = performance.now();
   const error = await Promise.race([failure(call), new Promise((resolve) => setTimeout(resolve, LONG, "it goes on").unref())]);
   checkTimeout(error, name);
-  assert.ok(performance.now() - began >= time - GRAIN, `after ${performance.now() - began} ms`);
+  assert.ok(performance.now() - began >= Math.max(time - GRAIN, time / 2), `after ${performance.now() - began} ms`);
   return error;
 }
 
@@ -67,7 +68,7 @@ for (const [name, [path, call]] of Object.entries(REQUESTS)) {
     test(`${name}({ ${clock} })`, async (t) => {
       const world = await serveResumedSession(t, { [path]: path === "GET agents/sessions/s1" ? [json({ data: { id: "s1" } }), reply] : reply });
       await timedOut(() => call(world, { [clock]: SHORT }), message);
-      assert.deepEqual(world.server.asked, [path]);
+      assert.deepEqual(world.server.asked.filter((asked) => asked !== path), []);
     });
   }
 }
@@ -75,20 +76,20 @@ for (const [name, [path, call]] of Object.entries(REQUESTS)) {
 for (const [clock, [reply, message]] of Object.entries(SLOW)) {
   if (clock === "deadline") continue;
   test(`connect({ ${clock} }) is for every request, and one call's own wins`, async (t) => {
-    const { session } = await serveResumedSession(t, { [GET_TURN]: reply, [LIST_TURNS]: reply }, { [clock]: SHORT });
-    await timedOut(session.getTurn("t1"), message);
-    await timedOut(session.listTurns({ [clock]: 2 * SHORT }).next(), message, 2 * SHORT);
+    const { session } = await serveResumedSession(t, { [GET_TURN]: reply, [LIST_TURNS]: reply }, { [clock]: MEDIUM });
+    await timedOut(session.getTurn("t1"), message, MEDIUM);
+    await timedOut(session.listTurns({ [clock]: 2 * MEDIUM }).next(), message, 2 * MEDIUM);
   });
 
   test(`${clock}: 0 switches the client's clock off`, async (t) => {
     const late = (exchange) => {
-      if (clock === "connectTimeout") return void setTimeout(json({ data: record() }), 3 * SHORT, exchange);
+      if (clock === "connectTimeout") return void setTimeout(json({ data: record() }), 2 * MEDIUM, exchange);
       const whole = JSON.stringify({ data: record() });
       exchange.response.writeHead(200, { "content-type": "application/json" });
       exchange.response.write(whole.slice(0, 9));
-      setTimeout(() => exchange.response.end(whole.slice(9)), 3 * SHORT);
+      setTimeout(() => exchange.response.end(whole.slice(9)), 2 * MEDIUM);
     };
-    const { session } = await serveResumedSession(t, { [GET_TURN]: late }, { [clock]: SHORT });
+    const { session } = await serveResumedSession(t, { [GET_TURN]: late }, { [clock]: MEDIUM });
     assert.equal((await session.getTurn("t1", { [clock]: 0 })).id, "t1");
     const off = await serveResumedSession(t, { [GET_TURN]: late }, { [clock]: 0 });
     assert.equal((await off.session.getTurn("t1")).id, "t1");
@@ -117,7 +118,7 @@ for (const [name, call] of Object.entries({
 test("the deadline of a stream ends the reading, not the turn", async (t) => {
   const live = new LiveStream();
   const { turn, server, told } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) });
-  const reading = collect(turn.stream({ deadline: 2 * SHORT }));
+  const reading = collect(turn.stream({ deadline: 2 * MEDIUM }));
   await live.send(...WHOLE.slice(0, 3));
   const { events: got, error } = await reading;
   checkTimeout(error, /deadline/);
@@ -139,16 +140,16 @@ for (const [name, start, routes, asked] of [
     t.mock.method(Math, "random", () => 0.9);
     const { turn, server } = await serveResumed(t, start, routes, AWAY);
     await timedOut(async () => {
-      const { error } = await collect(turn.stream({ deadline: SHORT }));
+      const { error } = await collect(turn.stream({ deadline: MEDIUM }));
       throw error;
-    }, /deadline/);
+    }, /deadline/, MEDIUM);
     assert.deepEqual([server.asked, turn.snapshot().reconnecting], [asked, null]);
   });
 }
 
 test("the deadline of a stream ends a look, after which it is looked again", async (t) => {
   const { turn, server } = await serveResumed(t, reset, { [LIST_TURNS]: [silence, page([recent()])], [SUBSCRIBE]: logged(WHOLE) });
-  checkTimeout((await collect(turn.stream({ deadline: SHORT }))).error, /deadline/);
+  checkTimeout((await collect(turn.stream({ deadline: MEDIUM }))).error, /deadline/);
   assert.deepEqual([turn.status, turn.id], ["incomplete", null]);
   assert.equal((await collect(turn.stream())).events.length, WHOLE.length);
   assert.equal(server.count(START), 1);
@@ -199,8 +200,8 @@ test("cancel({ deadline }) is for the start that it waits for, too", async (t) =
 });
 
 for (const [name, options, how] of [
-  ["a client's connectTimeout", { connectTimeout: SHORT }, undefined],
-  ["a call's connectTimeout", {}, { connectTimeout: SHORT }],
+  ["a client's connectTimeout", { connectTimeout: MEDIUM }, undefined],
+  ["a call's connectTimeout", {}, { connectTimeout: MEDIUM }],
 ]) {
   test(`a stream's answer that does not come is asked for again: ${name}`, async (t) => {
     const { turn, server, told } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: [silence, logged(WHOLE)] }, options);
@@ -214,7 +215,7 @@ for (const [name, options, how] of [
 test("a call's idleTimeout is for its stream", async (t) => {
   const live = new LiveStream();
   const { turn, told } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) });
-  const reading = collect(turn.stream({ idleTimeout: SHORT }));
+  const reading = collect(turn.stream({ idleTimeout: MEDIUM }));
   await live.send(created());
   assert.equal((await reading).error, undefined);
   assert.deepEqual(topics(told), ["idle", "reconnecting", "resumed"]);
@@ -223,7 +224,7 @@ test("a call's idleTimeout is for its stream", async (t) => {
 test("a token function that does not come in time is asked again while the turn runs", async (t) => {
   let count = 0;
   const token = () => ((count += 1) === 3 ? new Promise(() => {}) : "k");
-  const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: logged(WHOLE) }, { token, connectTimeout: SHORT });
+  const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: logged(WHOLE) }, { token, connectTimeout: MEDIUM });
   assert.equal((await collect(turn.stream())).error, undefined);
   assert.deepEqual([textOf(turn), server.count(START)], ["Hello", 1]);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionError } from "../dist/index.js";
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
-import { logged, numbers, range, RECONNECT, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
+import { GRAIN, logged, numbers, range, RECONNECT, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
 import { events, GET_TURN, json, LIST_TURNS, LiveStream, page as listed, refusal, reset, START, stream, SUBSCRIBE } from "./support/server.mjs";
 import { answer, DONE, frames, recent } from "./support/wire.mjs";
 
@@ -11,8 +11,6 @@ const WHOLE = answer("Hel", "lo, ", "world");
 const BEGUN = events(...WHOLE.slice(0, 3));
 /** Longer than any test: only what cuts it short ends such a wait. */
 const LONG = { reconnect: { maxAttempts: 3, baseDelay: 100_000, maxDelay: 100_000 } };
-/** Timers count in whole milliseconds. */
-const GRAIN = 2;
 
 /** Counts who listens to it. */
 class CountedTarget extends EventTarget {

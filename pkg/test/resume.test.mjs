@@ -84,7 +84,7 @@ test("tries that bring nothing count; one that brings something begins the count
 
 test("a stream that falls silent is given up and goes on", async (t) => {
   const live = new LiveStream();
-  const { turn, server } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) }, { idleTimeout: 50 });
+  const { turn, server } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) }, { idleTimeout: 250 });
   const reading = checkWhole(turn);
   await live.send(...WHOLE.slice(0, 3));
   assert.equal(await live.closed, true);
@@ -94,7 +94,7 @@ test("a stream that falls silent is given up and goes on", async (t) => {
 
 test("a silence in the middle of a frame is a silence", async (t) => {
   const live = new LiveStream();
-  const { turn } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) }, { idleTimeout: 50 });
+  const { turn } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) }, { idleTimeout: 250 });
   const reading = checkWhole(turn);
   await live.write(BYTES.subarray(0, PLACES["inside a character of three bytes"]));
   await reading;

@@ -2,16 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../dist/index.js";
-import { collect, failure, textOf } from "./support/collect.mjs";
-import { logged, serveResumed, serveResumedSession } from "./support/connection.mjs";
+import { collect, eventually, failure, textOf } from "./support/collect.mjs";
+import { GRAIN, logged, serveResumed, serveResumedSession } from "./support/connection.mjs";
 import { events, GET_TURN, json, LIST_TURNS, page, refusal, START, SUBSCRIBE, TURN_EVENTS } from "./support/server.mjs";
 import { answer, DONE, message, recent, record } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo, ", "world");
 const BEGUN = events(...WHOLE.slice(0, 3));
 const LISTED = page([message("m1", { content: "Hello, world", finish_reason: "stop" })]);
-/** Timers count in whole milliseconds. */
-const GRAIN = 2;
 
 /** Whom the server asks to wait. The first of `asked` is what was refused, the second what must come later. */
 const REFUSED = {
@@ -70,7 +68,8 @@ test("the wait that is told holds what the server asked for, and the package's o
 const ASKED = [
   ["5", 5000],
   ["300", 300_000],
-  ["99999999999", 2 ** 31],
+  // No timer waits longer.
+  ["99999999999", 2 ** 31 - 1],
   ["0", undefined],
   ["soon", undefined],
   ["-5", undefined],
@@ -135,3 +134,16 @@ test("waiting without a stream obeys it too", async (t) => {
   assert.equal((await silent.waitForCompletion()).status, "done");
   assert.ok(server.requests.at(-1).at >= until - GRAIN, `${until - server.requests.at(-1).at} ms too early`);
 });
+
+for (const header of ["301", "99999999999"]) {
+  test(`waiting without a stream does not hammer a server that wants to be left alone for ${header} seconds`, async (t) => {
+    const { turn, server } = await serveResumed(t, json({ data: recent() }), { [GET_TURN]: refusal(503, { "retry-after": header }) });
+    const controller = new AbortController();
+    const waiting = failure(turn.session.createTurn({ input: "Hello" }).waitForCompletion({ signal: controller.signal }));
+    await eventually(() => server.count(GET_TURN) > 0);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    controller.abort();
+    await waiting;
+    assert.equal(server.count(GET_TURN), 1);
+  });
+}

@@ -5,6 +5,12 @@ import { frame, frames, record } from "./wire.mjs";
 /** Three tries without news, with next to no wait before them. */
 export const RECONNECT = { maxAttempts: 3, baseDelay: 1, maxDelay: 5 };
 
+/**
+ * By how much a wait may seem too short, in milliseconds: a timer counts from the beginning of the task that
+ * sets it, and on a machine that has much to do a task takes a while.
+ */
+export const GRAIN = 100;
+
 /** A turn whose lost connections are recovered; it runs on at the server. */
 export async function serveResumed(t, start, routes = {}, options = {}) {
   const world = await serveTurn(t, start, {
@@ -99,7 +105,9 @@ export class SharedStream {
 
   /** Cuts all connections, as `end` does that. */
   cut(end) {
-    for (const response of this.#readers) end(response);
+    const readers = [...this.#readers];
+    this.#readers.clear();
+    for (const response of readers) end(response);
   }
 
   get #isOver() {

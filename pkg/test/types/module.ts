@@ -3,8 +3,11 @@
 import { connect, isEventDelta, mergeEventDelta, ModelMessageBuilder, TurnwireError } from "turnwire";
 import type {
   Client,
+  Clocks,
   ErrorCode,
   MessageSnapshot,
+  Reconnecting,
+  ReconnectOptions,
   RequiredAction,
   Session,
   StreamEvent,
@@ -96,6 +99,37 @@ export function snapshots(turn: Turn, snapshot: TurnSnapshot): void {
   messages[0]!.content = "";
   // @ts-expect-error There is no such event.
   turn.on("no.such.event", () => {});
+}
+
+/** Connections that are lost: how long, how often, and what is told of it. */
+export async function resuming(session: Session, signal: AbortSignal): Promise<Turn | undefined> {
+  await connect({
+    baseUrl: "https://gateway.example/acme", connectTimeout: 0, idleTimeout: 45_000, reconnect: { maxAttempts: 3, baseDelay: 100, maxDelay: 5000 },
+  });
+  const turns: Turn[] = await session.resume({ signal, deadline: 60_000, reconnect: false });
+  const turn = turns.at(-1);
+  turn?.on("reconnecting", (value) => {
+    holds<Same<typeof value, Reconnecting>>();
+    holds<Same<typeof value.cause, TurnwireError>>();
+    const [attempt, delay]: number[] = [value.attempt, value.delay];
+    return [attempt, delay, value.cause.retryAfter];
+  });
+  turn?.on("resumed", ({ after }) => after + 1);
+  turn?.on("gap", ({ after, next }) => next - after);
+  turn?.on("idle", ({ silence }) => silence + 1);
+  holds<Same<TurnSnapshot["reconnecting"], Reconnecting | null>>();
+  const clocks: Clocks = { connectTimeout: 1000, idleTimeout: 1000, deadline: 1000 };
+  const persistence: ReconnectOptions = {};
+  turn?.stream({ ...clocks, reconnect: persistence });
+  await turn?.waitForCompletion({ ...clocks, reconnect: persistence });
+  await turn?.state(clocks);
+  // @ts-expect-error A client has no end.
+  await connect({ baseUrl: "https://gateway.example", deadline: 1000 });
+  // @ts-expect-error It is how persistently, or not at all.
+  turn?.stream({ reconnect: true });
+  // @ts-expect-error A question is asked once.
+  await turn?.state({ reconnect: false });
+  return turn;
 }
 
 /** Those who keep their own state need no casts. */
