@@ -1,7 +1,6 @@
 //! `fuzz`: random inputs against the decoders, by libFuzzer; where that cannot be built, by blind changes of
 //! the same seeds.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,7 +21,7 @@ const LONGEST: u32 = 4096;
 /// How long a target may take beyond its time, for its last input and its report.
 const GRACE: Duration = Duration::from_mins(1);
 /// How much of a failed run's log is shown, in lines.
-const SHOWN: usize = 60;
+const SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -73,12 +72,12 @@ pub(crate) fn lint(project: &Project) -> Result<()> {
 }
 
 fn run_each(project: &Project, targets: &[String], time: Duration) -> Result<Tally> {
-    let tool = prepare(project)?;
+    let programs = prepare(project)?;
     let mut tally = Tally::default();
     for name in targets {
         begin(&format!("fuzz: {name}, for {} s", time.as_secs()));
-        let ended = match &tool {
-            Some(tool) => fuzz(project, tool, name, time),
+        let ended = match &programs {
+            Some(programs) => fuzz(project, &programs.join(name), name, time),
             None => run_shown(rehearse(project).args(["run", name, &time.as_secs().to_string()])),
         };
         match ended {
@@ -104,20 +103,28 @@ fn targets(project: &Project) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Builds the targets for libFuzzer. Gives the program `cargo-fuzz`; `None` where libFuzzer cannot be had.
+/// Builds the targets for libFuzzer. Gives the directory of their programs; `None` where libFuzzer cannot be
+/// had.
 fn prepare(project: &Project) -> Result<Option<PathBuf>> {
-    match cargo_fuzz() {
-        Ok(tool) => {
-            begin("fuzz: compiling the targets with coverage for libFuzzer");
-            run_shown(in_fuzz(project, &tool, "build").args(flags(project)))?;
-            Ok(Some(tool))
-        }
+    let tool = match cargo_fuzz() {
+        Ok(tool) => tool,
         Err(error) => {
             note(&format!("fuzz: no libFuzzer: {error:#}"));
             note("fuzz: instead, each target runs on its seeds and on random changes of them");
-            Ok(None)
+            return Ok(None);
         }
-    }
+    };
+    begin("fuzz: compiling the targets with coverage for libFuzzer");
+    let host = rust::host(project)?;
+    run_shown(
+        Command::new(tool)
+            // No sanitizer: that needs an unstable compiler, and looks for what unsafe code does, of which
+            // there is none. Panics and overflows are what there is to be found.
+            .args(["fuzz", "build", "--sanitizer", "none", "--target", &host, "--target-dir"])
+            .arg(target_directory(project))
+            .current_dir(project.root()),
+    )?;
+    Ok(Some(target_directory(project).join(host).join("release")))
 }
 
 /// libFuzzer is C++, which the targets are linked with.
@@ -130,18 +137,17 @@ fn cargo_fuzz() -> Result<PathBuf> {
 }
 
 /// Runs a target by libFuzzer. What it says goes into a log, of which a failure shows the end.
-fn fuzz(project: &Project, tool: &Path, name: &str, time: Duration) -> Result<()> {
+fn fuzz(project: &Project, program: &Path, name: &str, time: Duration) -> Result<()> {
     let log = project.scratch("fuzz")?.join(format!("{name}.log"));
     let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let seeds = project.scratch(&format!("fuzz/seeds/{name}"))?;
-    let mut command = in_fuzz(project, tool, "run");
+    let mut command = Command::new(program);
     command
-        .args(flags(project))
-        .arg(name)
         .arg(project.scratch(&format!("fuzz/corpus/{name}"))?)
         .arg(&seeds)
         .env("SEEDS", &seeds)
-        .args(["--", "-print_final_stats=1", "-timeout=10"])
+        .env("RUST_BACKTRACE", "0")
+        .args(["-print_final_stats=1", "-timeout=10"])
         .arg(format!("-max_total_time={}", time.as_secs()))
         .arg(format!("-max_len={LONGEST}"))
         .arg(format!("-artifact_prefix={}/{name}-", project.scratch("fuzz/findings")?.display()))
@@ -157,12 +163,21 @@ fn fuzz(project: &Project, tool: &Path, name: &str, time: Duration) -> Result<()
             Ok(())
         }
         other => {
-            let lines: Vec<&str> = said.lines().collect();
-            println!("{}", lines[lines.len().saturating_sub(SHOWN)..].join("\n"));
+            println!("{}", finding(&said));
             let how = other.map_or("did not end in time".to_owned(), |status| format!("ended with {status}"));
-            bail!("it {how}; `cargo xtask fuzz {name} --input FILE` runs an input again that is kept there")
+            let input = said.lines().find_map(|line| line.split_once("Test unit written to "));
+            let input = input.map_or("FILE", |(_, input)| input);
+            bail!("it {how}; see {}; `cargo xtask fuzz {name} --input {input}` runs it again", log.display())
         }
     }
+}
+
+/// What a log says of a failure, from its first line on; its end if it says nothing.
+fn finding(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    let first = lines.iter().position(|line| line.contains(" panicked at ") || line.contains("ERROR: "));
+    let from = first.unwrap_or(lines.len().saturating_sub(SHOWN));
+    lines.get(from..).unwrap_or_default().iter().take(SHOWN).copied().collect::<Vec<_>>().join("\n")
 }
 
 /// How much was tried, in libFuzzer's own words: inputs, and what code they have reached.
@@ -177,18 +192,6 @@ fn summary(log: &str) -> String {
         after("ft:"),
         after("corp:")
     )
-}
-
-fn in_fuzz(project: &Project, tool: &Path, task: &str) -> Command {
-    let mut command = Command::new(tool);
-    command.args(["fuzz", task]).current_dir(project.root());
-    command
-}
-
-/// No sanitizer: that needs an unstable compiler, and looks for what unsafe code does, of which there is none.
-/// Panics and overflows are what there is to be found.
-fn flags(project: &Project) -> [OsString; 4] {
-    ["--sanitizer".into(), "none".into(), "--target-dir".into(), target_directory(project).into()]
 }
 
 /// The targets without libFuzzer.
@@ -216,7 +219,15 @@ fn target_directory(project: &Project) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::summary;
+    use super::{finding, summary};
+
+    #[test]
+    fn a_failure_is_shown_from_its_message_on() {
+        let log =
+            "#2\tINITED cov: 5\nthread 'a' (7) panicked at src/sse.rs:40:5:\nassertion failed\nnote: b\n";
+        assert_eq!(finding(log), "thread 'a' (7) panicked at src/sse.rs:40:5:\nassertion failed\nnote: b");
+        assert_eq!(finding("a\nb\n"), "a\nb");
+    }
 
     #[test]
     fn the_last_line_of_a_run_says_how_much_was_tried() {

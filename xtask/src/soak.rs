@@ -25,6 +25,11 @@ pub(crate) struct Options {
     seed: u64,
 }
 
+impl Options {
+    /// What a test run has time for.
+    pub(crate) const SHORT: Self = Self { turns: 20, minutes: 0.3, seed: 1 };
+}
+
 /// The time that the last turns may take after the given minutes.
 const GRACE: Duration = Duration::from_mins(5);
 

@@ -16,6 +16,7 @@ use crate::interop::{self, Vendor};
 use crate::progress::begin;
 use crate::project::{Project, cargo};
 use crate::size;
+use crate::soak;
 use crate::test::report::Verdict;
 use crate::test::session::{Session, check, count};
 use crate::test::tally;
@@ -36,7 +37,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 16] = [
+pub(crate) const STEPS: [Step; 17] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -51,6 +52,7 @@ pub(crate) const STEPS: [Step; 16] = [
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
     Step { name: "engines", about: "every fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
+    Step { name: "soak", about: "twenty turns at once on connections that keep breaking", run: soak },
     Step { name: "size", about: "the parts of the package against their budget", run: size },
     Step { name: "interop", about: "a vendor's own client against the development gateway", run: interop },
 ];
@@ -222,6 +224,11 @@ fn page(session: &mut Session<'_>) -> Result<Verdict> {
     demo::build_page(session.project)?;
     let www = session.project.path("www");
     count("vitest", npm::npm(&www).args(["test"]).env("NO_COLOR", "1"), tally::vitest)
+}
+
+fn soak(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    soak::run(session.project, &soak::Options::SHORT).map(|()| Verdict::Held)
 }
 
 fn size(session: &mut Session<'_>) -> Result<Verdict> {

@@ -31,6 +31,13 @@ pub(crate) fn ensure_wasm_target(project: &Project) -> Result<()> {
     )
 }
 
+/// The target that this machine's programs are built for.
+pub(crate) fn host(project: &Project) -> Result<String> {
+    let about = capture(Command::new("rustc").arg("-vV").current_dir(project.root()))?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc names no host")?.to_owned())
+}
+
 /// Where the toolchain of this checkout lies.
 pub(crate) fn sysroot(project: &Project) -> Result<PathBuf> {
     let path = capture(Command::new("rustc").args(["--print", "sysroot"]).current_dir(project.root()))?;
