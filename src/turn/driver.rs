@@ -32,6 +32,8 @@ const MOST_PAGES: u32 = 4000;
 const LONG_CONNECTION: f64 = 30_000.0;
 /// How often a turn is looked for whose start may still have been on its way.
 const LOOKS: u32 = 3;
+/// A stream that is gone so often in a row does not come back, although its turn runs.
+const MOST_GONE: u32 = 2;
 /// Between two questions how a turn stands that cannot be streamed any further, in milliseconds.
 const POLL_DELAY: f64 = 2000.0;
 /// The longest wait that a stream can ask for (`retry:`), in milliseconds: as long as the vendor's own clients heed.
@@ -128,13 +130,14 @@ pub struct TurnDriver {
     opened_at: Option<f64>,
     /// The cursor as it was when the connection was asked for.
     position: u64,
-    /// Whether the stream cannot be read any further, whatever is tried.
-    is_gone: bool,
+    /// How often in a row the stream was gone: its events have to come from the list, once the turn has ended.
+    gone: u32,
     /// Why there are no more tries, while it is asked whether the turn has ended.
     given_up: Option<Error>,
     /// How the turn ended, as the server says, while its last events are still to be had.
     ended: String,
     page_token: String,
+    /// Pages that were taken.
     pages: u32,
 }
 
@@ -159,7 +162,7 @@ impl TurnDriver {
             restarts: false,
             opened_at: None,
             position: 0,
-            is_gone: false,
+            gone: 0,
             given_up: None,
             ended: String::new(),
             page_token: String::new(),
@@ -229,15 +232,19 @@ impl TurnDriver {
         self.attempts = 0;
         self.looks = 0;
         self.was_interrupted = false;
-        self.is_gone = false;
+        self.gone = 0;
         self.ended.clear();
         self.page_token.clear();
-        self.pages = 0;
         match plan {
             StreamPlan::Start => {
                 self.trace = trace;
                 self.lost = None;
                 self.issue(self.start_call())
+            }
+            // Its stream would bring again what was taken from the list, or came without a number.
+            StreamPlan::Subscribe if self.pages > 0 || self.reader.machine().cursor().is_unsure() => {
+                self.gone = MOST_GONE;
+                self.issue(Call::GetTurn)
             }
             StreamPlan::Subscribe => self.issue(Call::SubscribeTurn),
             StreamPlan::Look => {
@@ -284,8 +291,9 @@ impl TurnDriver {
 
     /// Whether it ends for lack of a token: nothing was sent. Only a turn that has begun is worth more tries.
     fn is_tokenless(&self, failure: &Failure) -> bool {
-        let is_started = self.reader.machine().id().is_some() || self.lost.is_some();
-        failure.error.code == ErrorCode::Token && (!is_started || self.reconnect.max_attempts == 0)
+        let is_started = self.reader.machine().id().is_some();
+        let is_last = !is_started || self.reconnect.max_attempts == 0;
+        failure.error.code == ErrorCode::Token && self.lost.is_none() && is_last
     }
 
     /// A stream has ended.
@@ -325,15 +333,18 @@ impl TurnDriver {
         if is_empty && !self.ended.is_empty() {
             return self.issue(Call::ListTurnEvents);
         }
-        // Nothing tells a repeat from an event without a number: the turn's list of events does.
-        self.is_gone = failure.remedy() == Remedy::Read || self.reader.machine().cursor().is_unsure();
-        match failure.remedy() {
+        let remedy = failure.remedy();
+        self.gone = match remedy {
+            Remedy::Read => self.gone + 1,
+            // Nothing tells a repeat from an event without a number: the turn's list of events does.
+            _ if self.reader.machine().cursor().is_unsure() => MOST_GONE,
+            _ => 0,
+        };
+        match remedy {
             Remedy::None => self.give_up(failure.error),
-            Remedy::Read if self.attempts == 0 => {
-                self.attempts = 1;
-                self.issue(Call::GetTurn)
-            }
-            _ if self.is_gone || is_empty => self.retry(Call::GetTurn, failure, moment),
+            // The server is there, and says what is to be done.
+            Remedy::Read => self.issue(Call::GetTurn),
+            _ if self.gone > 0 || is_empty => self.retry(Call::GetTurn, failure, moment),
             _ => self.retry(Call::SubscribeTurn, failure, moment),
         }
     }
@@ -395,8 +406,13 @@ impl TurnDriver {
         let attempt = self.attempts.max(1);
         let asked = u32::try_from(self.reader.retry()).unwrap_or(u32::MAX).min(LONGEST_RETRY);
         let least = f64::from(retry_after.max(asked));
-        let delay = least + self.reconnect.delay(attempt, moment.random);
-        Step::Wait(Pause { delay, least, attempt, cause: error })
+        let backoff = if is_offline {
+            // Whoever waits is woken when there is a network again.
+            f64::from(self.reconnect.max_delay) * moment.random
+        } else {
+            self.reconnect.delay(attempt, moment.random)
+        };
+        Step::Wait(Pause { delay: least + backoff, least, attempt, cause: error })
     }
 
     /// Nothing more can be done about what is being done.
@@ -417,7 +433,7 @@ impl TurnDriver {
             }
             Call::ListTurns => self.unclear(&error),
             // The last thing that can be tried: if the turn has ended, its events are listed.
-            Call::SubscribeTurn if self.is_exhausted() && !self.is_gone => {
+            Call::SubscribeTurn if self.is_exhausted() => {
                 self.given_up = Some(error);
                 self.issue(Call::GetTurn)
             }
@@ -476,7 +492,7 @@ impl TurnDriver {
         };
         self.looks = self.looks.saturating_sub(1);
         if self.looks > 0 && !self.is_exhausted() {
-            return self.retry(Call::ListTurns, failure, moment);
+            return self.retry(Call::ListTurns, failure.error.into(), moment);
         }
         self.lost = None;
         if self.restarts {
@@ -505,15 +521,16 @@ impl TurnDriver {
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         if matches!(state.text("status"), "done" | "cancelled" | "error") {
             self.ended = state.to_json();
-            if self.is_gone || self.given_up.take().is_some() {
+            if self.gone > 0 || self.given_up.take().is_some() {
                 return self.issue(Call::ListTurnEvents);
             }
         }
         if let Some(error) = self.given_up.take() {
             return self.end(self.end_of(error));
         }
-        if self.reader.machine().cursor().is_unsure() {
-            let problem = "events without numbers cannot be resumed: the turn's end is waited for";
+        if self.gone >= MOST_GONE {
+            self.attempts = 0;
+            let problem = "the stream cannot be read any further: the turn's end is waited for";
             let cause = Error::new(ErrorCode::Incomplete, problem);
             return Step::Wait(Pause { delay: POLL_DELAY, least: POLL_DELAY, attempt: 1, cause });
         }

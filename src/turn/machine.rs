@@ -253,8 +253,9 @@ impl TurnMachine {
         match end {
             StreamEnd::Rejected(error) => {
                 // The server said no before anything began, so that the turn may be started anew. What
-                // went wrong on its side (5xx) may have gone wrong after the turn began.
-                let is_refusal = error.status.is_some_and(|status| (400..500).contains(&status));
+                // went wrong on its side (5xx), or took too long (408), may have done so after the turn began.
+                let is_refusal =
+                    error.status.is_some_and(|status| (400..500).contains(&status) && status != 408);
                 self.status = match (is_started, is_refusal) {
                     (true, _) => TurnStatus::Running,
                     (false, true) => TurnStatus::Unstarted,

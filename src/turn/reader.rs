@@ -145,7 +145,11 @@ impl TurnReader {
         let is_known = if event.kind == EventKind::ModelMessage {
             let known = intake.index.message(fields.text("id"));
             known.is_some_and(|message| {
-                message.finish_reason() == fields.text("finish_reason") && message.says(&Message::of(fields))
+                let whole = Message::of(fields);
+                message.has_base
+                    && message.finish_reason() == whole.finish_reason()
+                    && call_ids(message).eq(call_ids(&whole))
+                    && message.says(&whole)
             })
         } else {
             intake.seen.get(id_of(event)).is_some()
@@ -293,6 +297,10 @@ impl EventSink for Intake {
             self.take(sequence_number, event);
         }
     }
+}
+
+fn call_ids(message: &Message) -> impl Iterator<Item = &str> {
+    message.calls().iter().flatten().map(|call| &*call.id)
 }
 
 /// The id of an event, also of one that this version does not know.

@@ -267,6 +267,7 @@ fn what_ends_a_stream_leaves_the_turn_where_it_stands() {
         (StreamEnd::Rejected(http(400)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
         (StreamEnd::Rejected(http(412)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
         (StreamEnd::Rejected(http(499)), Unstarted, Running, Some((ErrorCode::Http, ErrorCode::Http))),
+        (StreamEnd::Rejected(http(408)), Incomplete, Running, Some((ErrorCode::Http, ErrorCode::Http))),
         (StreamEnd::Rejected(http(500)), Incomplete, Running, Some((ErrorCode::Http, ErrorCode::Http))),
         (StreamEnd::Rejected(http(200)), Incomplete, Running, Some((ErrorCode::Http, ErrorCode::Http))),
     ];
@@ -317,6 +318,7 @@ fn a_turn_that_may_have_begun_is_looked_for_and_not_started_again() {
         StreamEnd::Eof,
         StreamEnd::Aborted,
         StreamEnd::Failed(Error::new(ErrorCode::Network, "reset")),
+        StreamEnd::Rejected(http(408)),
         StreamEnd::Rejected(http(503)),
         StreamEnd::Lost(Error::new(ErrorCode::FrameTooLarge, "large")),
     ];

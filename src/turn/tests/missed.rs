@@ -25,6 +25,10 @@ fn whole(content: &str, finish_reason: &str) -> Json {
            "finish_reason": finish_reason})
 }
 
+fn base() -> Json {
+    json!({"type": "model.message", "id": "m", "thread_id": "main"})
+}
+
 fn finish(reason: &str) -> Json {
     json!({"type": "model.message.delta", "id": "m", "thread_id": "main", "finish_reason": reason})
 }
@@ -41,14 +45,17 @@ fn a_message_is_delivered_again_only_if_it_came_in_part() {
         (vec![], whole("ab", "stop"), true),
         (vec![delta("a")], whole("ab", "stop"), true),
         (vec![delta("a"), delta("b")], whole("ab", "stop"), true),
-        (vec![delta("a"), delta("b"), finish("stop")], whole("ab", "stop"), false),
-        (vec![delta("ab"), finish("length")], whole("ab", "length"), false),
+        (vec![base(), delta("a"), delta("b"), finish("stop")], whole("ab", "stop"), false),
+        (vec![base(), delta("ab"), finish("length")], whole("ab", "length"), false),
+        (vec![base(), delta("ab"), finish("length")], whole("ab", "stop"), true),
+        // Its beginning says more than its text.
+        (vec![delta("ab"), finish("stop")], whole("ab", "stop"), true),
         (vec![whole("ab", "stop")], whole("ab", "stop"), false),
         // A turn that was stopped may keep what there was of a message.
-        (vec![delta("a"), delta("b")], whole("ab", ""), false),
-        (vec![delta("a")], whole("ab", ""), true),
+        (vec![base(), delta("a"), delta("b")], whole("ab", ""), false),
+        (vec![base(), delta("a")], whole("ab", ""), true),
         // A gap was passed over in the middle of it.
-        (vec![delta("b"), finish("stop")], whole("ab", "stop"), true),
+        (vec![base(), delta("b"), finish("stop")], whole("ab", "stop"), true),
     ];
     for (came, listed, is_delivered) in cases {
         let mut reader = reader();

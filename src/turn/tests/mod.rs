@@ -5,6 +5,7 @@ mod cursor;
 mod driver;
 mod gaps;
 mod inputs;
+mod leaving;
 mod lost_start;
 mod machine;
 mod missed;

@@ -226,13 +226,15 @@ fn a_turn_that_may_be_another_one_is_not_taken() {
     assert_eq!(play.driver.reader().machine().id(), None);
 }
 
+/// A name, what happens before, what happens then, and the step that follows.
+type Phase = (&'static str, Vec<(Act, &'static str)>, Act, &'static str);
+
 /// What an abort, or a failure before anything was sent, makes of a start.
 #[test]
 fn an_aborted_start_may_have_arrived_unless_it_was_not_sent() {
     let tokenless = || Fails(of_code(ErrorCode::Token));
     let busy = || (Fails(http(429)), "wait 250 #1 http 429");
     let lost = || (Fails(network()), "wait 250 #1 network");
-    type Phase = (&'static str, Vec<(Act, &'static str)>, Act, &'static str);
     let cases: [Phase; 9] = [
         ("posting", vec![], Aborted, "end incomplete: aborted"),
         ("not yet posting", vec![], Unsent, "end unstarted"),
@@ -297,6 +299,7 @@ fn without_reconnects_nobody_looks() {
     let cases = [
         (Fails(http(400)), "end unstarted: http 400"),
         (Fails(http(429)), "end unstarted: http 429"),
+        (Fails(http(408)), "end incomplete: http 408"),
         (Fails(http(503)), "end incomplete: http 503"),
         (Fails(network()), "end incomplete: network"),
         (Fails(of_code(ErrorCode::UnexpectedResponse)), "end incomplete: unexpected_response"),
@@ -310,6 +313,24 @@ fn without_reconnects_nobody_looks() {
         assert_eq!(play.stream(Reconnect::OFF), "post stream");
         let name = format!("{act:?}");
         play.plays(&name, &[(act, expected)]);
+    }
+}
+
+/// A look for which there is no token says nothing, so that the turn cannot be started again.
+#[test]
+fn a_look_without_a_token_leaves_it_open() {
+    for reconnect in [Reconnect::OFF, Reconnect { max_attempts: 1, ..Reconnect::default() }] {
+        let mut play = Play::new();
+        assert_eq!(play.stream(Reconnect::OFF), "post stream");
+        assert_eq!(play.next(Fails(http(504))), "end incomplete: http 504");
+        assert_eq!(play.stream(reconnect), "look");
+        let mut next = play.next(Fails(of_code(ErrorCode::Token)));
+        if next == "wait 250 #1 token" {
+            assert_eq!(play.next(Waited), "look");
+            next = play.next(Fails(of_code(ErrorCode::Token)));
+        }
+        assert_eq!(next, "end incomplete: incomplete");
+        assert_eq!(play.stream(reconnect), "look");
     }
 }
 
@@ -329,7 +350,7 @@ fn requests_carry_what_servers_take() {
         &[(Breaks(frames(1..=3), network()), "wait 250 #1 network"), (Waited, "again after 3")],
     );
     assert_eq!(play.params(), json!({"session_id": "s", "turn_id": "t", "after_sequence_number": 3}));
-    play.plays("gone", &[(Fails(http(412)), "wait 500 #2 http 412"), (Waited, "read")]);
+    play.plays("gone", &[(Waited, "again after 3"), (Fails(http(412)), "read")]);
     assert_eq!(play.params(), json!({"session_id": "s", "turn_id": "t"}));
     assert_eq!(play.next(Answers(record("done"))), "list");
     let list = json!({"session_id": "s", "turn_id": "t", "limit": 25, "order": "asc"});

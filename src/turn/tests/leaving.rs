@@ -1,0 +1,97 @@
+//! The driver, rule by rule: a turn that is left, or whose connection nobody recovers, and that is gone on with
+//! later.
+
+use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
+use super::play::{frames, http, listed, network, of_code, page, record, started, unnumbered};
+use crate::delivery::EVENT_STRIDE;
+use crate::error::ErrorCode;
+use crate::turn::Reconnect;
+
+/// In each phase: what the caller's abort makes of the turn. The turn itself goes on.
+#[test]
+fn an_abort_stops_listening_wherever_it_stands() {
+    let gone = || vec![(Fails(http(412)), "read")];
+    let phases: [(&str, Vec<(Act, &str)>); 6] = [
+        ("streaming", vec![]),
+        ("waiting", vec![(Fails(network()), "wait 250 #1 network")]),
+        ("asking again", vec![(Fails(network()), "wait 250 #1 network"), (Waited, "again after 3")]),
+        ("reading", gone()),
+        ("listing", [gone(), vec![(Answers(record("done")), "list")]].concat()),
+        (
+            "waiting to list",
+            [gone(), vec![(Answers(record("done")), "list"), (Fails(network()), "wait 250 #1 network")]]
+                .concat(),
+        ),
+    ];
+    for (phase, script) in phases {
+        let mut play = started(1..=3);
+        play.plays(phase, &script);
+        assert_eq!(play.next(Aborted), "end running: aborted", "{phase}");
+        assert_eq!(play.content(), "a", "{phase}");
+        assert_eq!(play.stream(Reconnect::default()), "subscribe after 3", "{phase}");
+        assert_eq!(play.next(Brings(frames(4..=6))), "end done", "{phase}");
+        assert_eq!(play.content(), "ab", "{phase}");
+    }
+    // It was stopped before the request was sent.
+    let mut play = started(1..=3);
+    play.plays("unsent", &[(Fails(network()), "wait 250 #1 network"), (Waited, "again after 3")]);
+    assert_eq!(play.next(Unsent), "end running");
+}
+
+/// Its stream would bring once more what was taken from the list already.
+#[test]
+fn a_list_that_was_left_is_gone_on_with() {
+    let mut play = started(1..=3);
+    play.plays("first", &[(Fails(http(412)), "read"), (Answers(record("done")), "list")]);
+    assert_eq!(play.next(Answers(page(&[listed()], Some("p2")))), "list from p2");
+    assert_eq!(play.next(Aborted), "end running: aborted");
+    play.driver.reader_mut().batch().take(&mut Default::default());
+    assert_eq!(play.stream(Reconnect::default()), "read");
+    play.plays(
+        "second",
+        &[(Answers(record("done")), "list"), (Answers(page(&[listed()], None)), "end done")],
+    );
+    let records = play.driver.reader_mut().batch().records().len() / EVENT_STRIDE;
+    assert_eq!(records, 1, "only `turn.done`");
+}
+
+/// Nor is a stream gone on with whose last events had no number.
+#[test]
+fn a_turn_of_unnumbered_events_is_read_to_its_end() {
+    let mut play = started(1..=2);
+    play.plays(
+        "left",
+        &[(Breaks(unnumbered(3..=3), network()), "wait 250 #1 network"), (Aborted, "end running: aborted")],
+    );
+    assert_eq!(play.stream(Reconnect::default()), "read");
+    play.plays(
+        "again",
+        &[
+            (Answers(record("running")), "wait 2000>=2000 #1 incomplete"),
+            (Waited, "read"),
+            (Answers(record("done")), "list"),
+            (Answers(page(&[listed()], None)), "end done"),
+        ],
+    );
+    assert_eq!(play.content(), "ab");
+}
+
+#[test]
+fn without_reconnects_the_first_failure_is_reported() {
+    let cases = [
+        (Brings(frames(3..=3)), "end incomplete: incomplete"),
+        (Breaks(frames(3..=3), network()), "end incomplete: incomplete"),
+        (Fails(http(503)), "end running: http 503"),
+        (Fails(http(412)), "end running: http 412"),
+        (Fails(of_code(ErrorCode::Token)), "end running"),
+        (Brings(format!("{}{}", frames(3..=3), frames(5..=6))), "end done"),
+        (Brings(frames(3..=6)), "end done"),
+    ];
+    for (act, expected) in cases {
+        let mut play = started(1..=2);
+        assert_eq!(play.next(Aborted), "end running: aborted");
+        assert_eq!(play.stream(Reconnect::OFF), "subscribe after 2");
+        let name = format!("{act:?}");
+        play.plays(&name, &[(act, expected)]);
+    }
+}

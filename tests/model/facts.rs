@@ -1,0 +1,221 @@
+//! What has happened in a case, seen from outside of the driver: what a failure is told with, and what the
+//! driver's waits and requests are held against.
+
+use std::collections::BTreeMap;
+
+use turnwire::protocol::Call;
+use turnwire::turn::{Pause, Reconnect};
+
+use super::time::{Millis, moment, whole};
+
+/// Longer than this nobody waits because a server asks for it.
+const LONGEST_WAIT: Millis = 300_000;
+/// The longest wait that a stream can ask for.
+const LONGEST_RETRY: Millis = 30_000;
+/// A connection that stood so long is none that failed.
+const LONG: Millis = 30_000;
+
+/// How the last request went.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+pub(crate) struct Went {
+    /// Whether it brought something new.
+    pub(crate) is_progress: bool,
+    /// When it was accepted, if it was a stream.
+    pub(crate) opened_at: Option<Millis>,
+    /// Whether a stream came to its end without an error.
+    pub(crate) is_clean: bool,
+    pub(crate) stood: Millis,
+    pub(crate) status: u16,
+    pub(crate) retry_after: Millis,
+    pub(crate) is_offline: bool,
+    pub(crate) has_failed: bool,
+    /// Whether nothing was sent.
+    pub(crate) is_unsent: bool,
+}
+
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+pub(crate) struct Facts {
+    pub(crate) trace: Vec<String>,
+    pub(crate) faults: BTreeMap<&'static str, u32>,
+    /// Tries in a row that brought nothing new.
+    pub(crate) tries: u32,
+    /// Streams in a row that were accepted, brought nothing, and then ended by themselves or stood long.
+    empties: u32,
+    /// How often in a row the stream was gone.
+    gone: u32,
+    /// Whether what was answered leaves nothing to try.
+    is_hopeless: bool,
+    /// Whether events are taken from the list in this life, for want of a stream.
+    pub(crate) asks_list: bool,
+    /// Starts in this life.
+    starts: u32,
+    /// The next request may not be sent before.
+    not_before: Millis,
+    /// The next subscription may not be sent before.
+    no_stream_before: Millis,
+    pub(crate) last: Went,
+    last_call: Option<Call>,
+    /// Whether there was a wait since the last request.
+    has_waited: bool,
+    /// Whether events were taken from the list because the stream could not bring them.
+    pub(crate) was_listed: bool,
+    /// Whether a list of the turn's events was read to its end.
+    pub(crate) is_list_whole: bool,
+    /// Whether the last question for it failed.
+    pub(crate) has_list_failed: bool,
+    /// Whether this life is only to find out whether the turn has begun.
+    pub(crate) is_look: bool,
+    /// Whether the turn was found when it had ended, so that nobody streamed it.
+    pub(crate) was_found_ended: bool,
+    /// The last status that meant failure, of a start and of anything else.
+    pub(crate) start_status: u16,
+    pub(crate) last_status: u16,
+    pub(crate) requests: u32,
+    /// Whether events came without numbers.
+    pub(crate) was_unnumbered: bool,
+    /// Requests since something new came, after the turn had ended.
+    idle_requests: u32,
+}
+
+impl Facts {
+    pub(crate) fn note(&mut self, now: Millis, what: &str) {
+        self.trace.push(format!("{now:>9} {what}"));
+    }
+
+    /// Another life begins.
+    pub(crate) fn begin(&mut self) {
+        self.tries = 0;
+        self.empties = 0;
+        self.gone = 0;
+        self.is_hopeless = false;
+        self.starts = 0;
+        self.asks_list = false;
+        self.not_before = 0;
+        self.no_stream_before = 0;
+        self.idle_requests = 0;
+        self.last = Went::default();
+    }
+
+    pub(crate) fn is_exhausted(&self, reconnect: Reconnect) -> bool {
+        self.tries >= reconnect.max_attempts
+    }
+
+    /// A request is about to be sent.
+    pub(crate) fn asks(
+        &mut self,
+        call: Call,
+        now: Millis,
+        is_over: bool,
+        is_unsure: bool,
+        reconnect: Reconnect,
+    ) {
+        self.requests += 1;
+        assert!(!self.is_hopeless, "{call:?} after what does not pass");
+        if is_start(call) {
+            // Whatever else may have begun the turn.
+            let was_refused = matches!(self.start_status, 425 | 429 | 503);
+            assert!(self.starts == 0 || was_refused, "the start is sent again");
+            self.starts += 1;
+        }
+        assert!(now >= self.not_before, "{call:?} is sent {} ms too early", self.not_before - now);
+        if call == Call::SubscribeTurn {
+            assert!(now >= self.no_stream_before, "the stream's `retry` is not heeded");
+            assert!(!is_unsure, "a repeat could not be told from an event without a number");
+        }
+        if call == Call::ListTurnEvents && !is_over {
+            let is_due = self.gone > 0 || is_unsure || self.empties > 1 || self.is_exhausted(reconnect);
+            let is_begun = self.asks_list || self.was_listed;
+            assert!(is_due || is_begun, "the stream was given up too early");
+            self.asks_list = true;
+        }
+    }
+
+    /// A request has gone this way.
+    pub(crate) fn went(
+        &mut self,
+        call: Call,
+        went: Went,
+        now: Millis,
+        retry: Millis,
+        has_ended: bool,
+        reconnect: Reconnect,
+    ) {
+        // How the turn stands is asked in the end; what is told is why it came to that.
+        let is_last_question = call == Call::GetTurn && !self.has_waited && self.last.status != 412;
+        self.has_waited = false;
+        self.last = went;
+        self.last_call = Some(call);
+        if is_start(call) {
+            self.start_status = went.status;
+        } else if went.status > 0 && !is_last_question {
+            self.last_status = went.status;
+        }
+        self.idle_requests =
+            if went.is_progress || !has_ended { 0 } else { self.idle_requests + u32::from(!went.is_offline) };
+        assert!(self.idle_requests < 40, "nothing new comes, and it does not end");
+        if went.is_progress {
+            self.tries = 0;
+            self.empties = 0;
+        }
+        if call.streams() {
+            if !went.is_progress {
+                let is_long = went.stood >= LONG;
+                if is_long {
+                    self.tries = self.tries.min(1);
+                }
+                self.empties += u32::from(is_long || went.is_clean);
+            }
+            self.gone = if went.status == 412 { self.gone + 1 } else { 0 };
+            self.no_stream_before = now + retry.min(LONGEST_RETRY);
+            if self.gone > 0 {
+                // The turn is read at once.
+                self.no_stream_before = 0;
+            }
+        }
+        // The last try of all, and one whose wait nobody would bear, is not put off.
+        let is_last = self.is_exhausted(reconnect) || went.retry_after > LONGEST_WAIT;
+        self.not_before = if is_last { 0 } else { now + went.retry_after };
+        if is_last {
+            self.no_stream_before = 0;
+        } else if call != Call::ListTurns && call != Call::ListTurnEvents {
+            self.is_hopeless = match went.status {
+                408 | 425 | 429 => false,
+                409 | 412 => is_start(call),
+                400..=499 => true,
+                501 => !is_start(call),
+                _ => false,
+            };
+        }
+        if call == Call::ListTurnEvents {
+            self.has_list_failed = went.has_failed;
+        }
+    }
+
+    /// The driver waits before the next try.
+    pub(crate) fn waits(&mut self, pause: &Pause, is_unsure: bool, reconnect: Reconnect) {
+        let Pause { delay, least, attempt, .. } = pause;
+        assert!(whole(*least) <= whole(*delay));
+        assert!(*least <= moment(LONGEST_WAIT), "nobody waits for {least} ms");
+        self.has_waited = true;
+        assert!(!self.is_hopeless, "what does not pass is waited for");
+        if self.last_call == Some(Call::GetTurn) && !self.last.has_failed {
+            // The stream is of no use, and the turn runs: its end is waited for.
+            assert!(self.gone > 1 || is_unsure, "the stream was given up too early");
+            self.tries = 0;
+            return;
+        }
+        self.tries += u32::from(!self.last.is_offline);
+        assert_eq!(*attempt, self.tries.max(1), "the number of the try");
+        assert!(self.tries <= reconnect.max_attempts, "more tries than allowed");
+        let longest = u64::from(reconnect.base_delay) << (attempt - 1).min(16);
+        let max_delay = u64::from(reconnect.max_delay);
+        let longest = if self.last.is_offline { max_delay } else { longest.min(max_delay) };
+        assert!(delay - least <= moment(longest), "{} ms instead of at most {longest}", delay - least);
+    }
+}
+
+fn is_start(call: Call) -> bool {
+    matches!(call, Call::CreateTurn | Call::CreateTurnStream)
+}

@@ -1,0 +1,161 @@
+//! The server: one session, and the turn that it makes of the start. It does everything right; what goes wrong
+//! is the network's doing, but for a turn's stream that is not kept for ever, and events that it has lost.
+
+use serde_json::{Value as Json, json};
+
+use turnwire::protocol::{Method, Request};
+
+use super::history::{History, message, record};
+use super::random::Random;
+use super::script::{Script, TURN_ID};
+use super::time::{Millis, iso};
+
+/// What the server answers.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    Json(u16, Json),
+    /// The turn's events after this number, as they come.
+    Stream {
+        after: u64,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) script: Script,
+    pub(crate) history: History,
+    /// When the turn was created; nothing before that.
+    created: Option<Millis>,
+    previous: Option<String>,
+    /// How many starts were carried out.
+    pub(crate) starts: u32,
+    /// After how many subscriptions the stream does not exist any more.
+    pub(crate) expires_after: Option<u32>,
+    pub(crate) subscriptions: u32,
+    /// Events that are on no stream: the first number, and the one behind the last.
+    pub(crate) hole: Option<(u64, u64)>,
+    /// With how many subscriptions they are found again.
+    pub(crate) hole_until: u32,
+    /// How many items a page of a list has at most.
+    page: usize,
+}
+
+impl Server {
+    pub(crate) fn new(script: Script, history: History, random: &mut Random) -> Self {
+        let page = random.pick(&[1, 3, 25]);
+        Self {
+            script,
+            history,
+            created: None,
+            previous: None,
+            starts: 0,
+            expires_after: None,
+            subscriptions: 0,
+            hole: None,
+            hole_until: 0,
+            page,
+        }
+    }
+
+    /// When the turn began.
+    pub(crate) fn created(&self) -> Millis {
+        self.created.expect("the turn has begun")
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.created.is_some()
+    }
+
+    /// Whether the turn has ended.
+    pub(crate) fn has_ended(&self, now: Millis) -> bool {
+        self.created.is_some_and(|created| created + self.script.lasts() <= now)
+    }
+
+    /// Whether the stream does not exist any more.
+    pub(crate) fn has_expired(&self) -> bool {
+        self.expires_after.is_some_and(|count| self.subscriptions >= count)
+    }
+
+    /// Whether this event is on no stream.
+    pub(crate) fn is_lost(&self, number: u64) -> bool {
+        let is_in = |(first, behind)| (first..behind).contains(&number);
+        self.hole.is_some_and(is_in) && self.subscriptions < self.hole_until
+    }
+
+    /// Carries out a request.
+    pub(crate) fn handle(&mut self, request: &Request, now: Millis) -> Answer {
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        let rest =
+            path.strip_prefix("v1/agents/sessions/s/turns").expect("a request for the session's turns");
+        let body: Json =
+            request.body.as_deref().map_or(Json::Null, |body| serde_json::from_str(body).expect("JSON"));
+        let turn = |suffix: &str| format!("/{TURN_ID}{suffix}");
+        match (request.method, rest) {
+            (Method::Post, "") => self.start(&body, now),
+            (Method::Get, "") => self.turns(query, now),
+            (Method::Get, rest) if rest == turn("") && self.has_begun() => {
+                Answer::Json(200, json!({"data": self.record(now)}))
+            }
+            (Method::Post, rest) if rest == turn("/subscribe") && self.has_begun() => self.subscribe(&body),
+            (Method::Get, rest) if rest == turn("/events") && self.has_begun() => self.events(query, now),
+            other => panic!("{other:?} is not asked of this server"),
+        }
+    }
+
+    fn start(&mut self, body: &Json, now: Millis) -> Answer {
+        assert_eq!(body["input"], message(super::history::INPUT));
+        self.starts += 1;
+        self.created.get_or_insert(now);
+        self.previous = self.history.followed(body["previous_turn_id"].as_str());
+        if body["stream"] == true {
+            return Answer::Stream { after: 0 };
+        }
+        Answer::Json(200, json!({"data": self.record(now)}))
+    }
+
+    fn turns(&self, query: &str, now: Millis) -> Answer {
+        let limit = parameter(query, "limit").and_then(|limit| limit.parse().ok()).unwrap_or(10);
+        let first = self.has_begun().then(|| self.record(now));
+        Answer::Json(200, json!({"data": self.history.list(first, limit), "pagination": {"limit": limit}}))
+    }
+
+    fn record(&self, now: Millis) -> Json {
+        let state =
+            if self.has_ended(now) { self.script.state.clone() } else { json!({"status": "running"}) };
+        let created = iso(self.created.expect("it has begun"), self.history.skew);
+        let mut input = message(super::history::INPUT);
+        input[0]["id"] = "item-1".into();
+        record(TURN_ID, self.previous.as_deref(), &input, &state, &created)
+    }
+
+    fn subscribe(&mut self, body: &Json) -> Answer {
+        if self.has_expired() {
+            return refusal(412, "Cannot read from stream, stream does not exist anymore");
+        }
+        self.subscriptions += 1;
+        Answer::Stream { after: body["after_sequence_number"].as_u64().unwrap_or_default() }
+    }
+
+    fn events(&self, query: &str, now: Millis) -> Answer {
+        if !self.has_ended(now) {
+            return refusal(409, "the turn is still running");
+        }
+        assert_eq!(parameter(query, "order"), Some("asc"));
+        let from = parameter(query, "page_token").map_or(0, |token| token[1..].parse().expect("our token"));
+        let listed = &self.script.listed;
+        let end = (from + self.page).min(listed.len());
+        let items: Vec<&Json> = listed[from..end].iter().map(|(_, event)| event).collect();
+        let next = (end < listed.len()).then(|| format!("p{end}"));
+        Answer::Json(200, json!({"data": items, "pagination": {"limit": self.page, "next_page_token": next}}))
+    }
+}
+
+pub(crate) fn refusal(status: u16, message: &str) -> Answer {
+    Answer::Json(status, json!({"error": {"message": message}}))
+}
+
+fn parameter<'q>(query: &'q str, name: &str) -> Option<&'q str> {
+    query
+        .split('&')
+        .find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
+}

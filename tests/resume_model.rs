@@ -1,0 +1,99 @@
+//! A turn's connection by chance: thousands of schedules of faults, each from a seed, and what must be true
+//! after each of them: every event once and in order, the same index as that of the uncut stream, one start,
+//! and always an end.
+//!
+//! `TURNWIRE_MODEL_SEED` is the first seed, `TURNWIRE_MODEL_CASES` the number of cases. A failure prints its
+//! seed and everything that happened.
+#![cfg(not(target_arch = "wasm32"))]
+
+mod model;
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{available_parallelism, scope};
+
+use model::case::{Summary, play};
+
+/// So many as a debug build plays in half a minute.
+const CASES: u64 = 8_000;
+const FIRST_SEED: u64 = 1;
+
+#[test]
+fn every_schedule_of_faults_ends_as_it_must() {
+    let first = setting("TURNWIRE_MODEL_SEED", FIRST_SEED);
+    let end = first + setting("TURNWIRE_MODEL_CASES", CASES);
+    let next = AtomicU64::new(first);
+    let player = || {
+        let mut counts = Counts::default();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= end {
+                return Some(counts);
+            }
+            let Some(summary) = play(seed) else {
+                next.store(end, Ordering::Relaxed);
+                return None;
+            };
+            counts.add(&summary);
+        }
+    };
+    let threads = available_parallelism().map_or(1, NonZero::get);
+    let counts: Option<Vec<Counts>> = scope(|scope| {
+        let players: Vec<_> = (0..threads).map(|_| scope.spawn(player)).collect();
+        players.into_iter().map(|player| player.join().expect("failures are caught")).collect()
+    });
+    println!("seeds {first} to {}", end - 1);
+    counts.expect("every case ends as it must").into_iter().reduce(Counts::join).expect("a thread").print();
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    let given = std::env::var(name).ok();
+    given.map_or(default, |given| given.parse().unwrap_or_else(|_| panic!("{name} is no number: {given}")))
+}
+
+/// How many cases there were of each kind.
+#[derive(Default)]
+struct Counts {
+    /// By a title and a name.
+    cases: BTreeMap<(&'static str, String), u64>,
+    events: u64,
+    requests: u64,
+}
+
+impl Counts {
+    fn add(&mut self, summary: &Summary) {
+        let Summary { profile, faults, ending, first, events, requests } = summary;
+        self.count("kind", format!("{profile:?}"));
+        self.count("how the first try ended", first.clone());
+        self.count("how the turn was brought to its end", format!("{profile:?}: {ending}"));
+        for fault in faults.keys() {
+            self.count("fault", (*fault).to_owned());
+        }
+        self.events += events;
+        self.requests += u64::from(*requests);
+    }
+
+    fn count(&mut self, title: &'static str, name: String) {
+        *self.cases.entry((title, name)).or_default() += 1;
+    }
+
+    fn join(mut self, other: Self) -> Self {
+        for (of, count) in other.cases {
+            *self.cases.entry(of).or_default() += count;
+        }
+        Self { events: self.events + other.events, requests: self.requests + other.requests, ..self }
+    }
+
+    fn print(&self) {
+        println!("{} requests, {} events delivered; cases by", self.requests, self.events);
+        let mut last = "";
+        for ((title, name), count) in &self.cases {
+            if *title != last {
+                println!("  {title}");
+                last = title;
+            }
+            println!("    {count:>6} {name}");
+        }
+    }
+}
