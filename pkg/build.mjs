@@ -58,6 +58,13 @@ const UNREAD = [
   /0001020304050607080910\d{178}/g,
 ];
 
+// Members that only the package's own sources name. They are shortened, as the core's exports are; a member
+// that users, JSON or the platform name must never be among them.
+const INTERNAL =
+  "alive applyListed ascii attach began changeRecords cut download drain facts follows isAwaited isOver isRead " +
+  "markCancelled notify records setWantsEvents settings settle takeChanges takeGap takeInput takeRecord tell " +
+  "transport unread wide woken";
+
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
 
@@ -130,9 +137,8 @@ function prune(bytes) {
   const module = binaryen.readBinary(bytes);
   // No more than these: binaryen writes a module in the newest encoding that it is allowed.
   module.setFeatures(FEATURES.reduce((all, { api }) => all | binaryen.Features[api], 0));
-  const defined = Array.from({ length: module.getNumFunctions() }, (_, at) =>
-    binaryen.getFunctionInfo(module.getFunctionByIndex(at)),
-  ).filter((info) => info.module === "");
+  const functions = listed(module.getNumFunctions(), (at) => binaryen.getFunctionInfo(module.getFunctionByIndex(at)));
+  const defined = functions.filter((info) => info.module === "");
   for (const pattern of TRAPS) {
     const matching = defined.filter(({ name }) => pattern.test(name.replaceAll(HASH, "")));
     if (matching.length === 0) {
@@ -143,12 +149,26 @@ function prune(bytes) {
       module.addFunction(name, params, results, [], module.unreachable());
     }
   }
-  // wasm-bindgen's own, for JavaScript values in the core; there are none.
-  for (let at = module.getNumExports() - 1; at >= 0; at -= 1) {
-    const { name } = binaryen.getExportInfo(module.getExportByIndex(at));
-    if (name.startsWith("__")) module.removeExport(name);
+  // wasm-bindgen's own exports are for JavaScript values in the core; there are none.
+  const names = shortNames();
+  for (const { name, value } of listed(module.getNumExports(), (at) => binaryen.getExportInfo(module.getExportByIndex(at)))) {
+    if (name === "memory") continue;
+    module.removeExport(name);
+    if (name in names) module.addFunctionExport(value, names[name]);
   }
   return blanked(Buffer.from(module.emitBinary()));
+}
+
+/** So many things that are got by their place. */
+function listed(length, get) {
+  return Array.from({ length }, (_, at) => get(at));
+}
+
+/** The core's exports by their names in Rust, and their names in the package: single letters. */
+function shortNames() {
+  const declarations = readFileSync(join(root, "core", "core_bg.wasm.d.ts"), "utf8");
+  const functions = [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)];
+  return Object.fromEntries(functions.map(([, name], at) => [name, (at + 10).toString(36)]));
 }
 
 /** The module with the texts of `UNREAD` blanked, as long as they were. */
@@ -208,6 +228,7 @@ async function dist() {
 
 async function bundle(entry, format) {
   const file = join("dist", `${entry}.${format === "esm" ? "js" : "cjs"}`);
+  const names = shortNames();
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [join("src", `${entry}.ts`)],
@@ -216,6 +237,8 @@ async function bundle(entry, format) {
     format,
     bundle: true,
     minify: true,
+    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(names)].join("|")})$`),
+    mangleCache: names,
     target: "es2022",
     platform: "neutral",
     sourcemap: "external",
@@ -228,7 +251,7 @@ async function bundle(entry, format) {
   const { code, map: smaller } = await minify(script, {
     module: format === "esm",
     ecma: 2020,
-    compress: { passes: 3, pure_getters: true },
+    compress: { passes: 3 },
     sourceMap: { content: withoutInlinedModule(map), url: `${basename(file)}.map` },
   });
   writeFileSync(join(root, file), code);
