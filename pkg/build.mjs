@@ -76,6 +76,10 @@ const ALPHABET = Array.from({ length: 93 }, (_, at) => String.fromCharCode(32 + 
 // These, which come after all others, open a symbol of two characters. `load.ts` knows them as well.
 const OPENERS = ["}", "~"];
 
+// Brotli expects different characters after different kinds of characters. Bytes of near values act alike in
+// a module, so they get characters of one kind, these kinds one after the other (measured: 150 bytes).
+const KINDS = [/[%,;=]/, /[()>[\]{]/, /[!#&*+/?@^|-]/, /\d/, /[AEIOU]/, /[A-Z]/];
+
 // A relative import in a declaration.
 const RELATIVE = /(?<=["'])\.\/([^"']+)\.js(?=["'])/g;
 
@@ -111,13 +115,14 @@ async function core() {
  * It is not compressed here, for that is what web servers do, and their brotli does it better than the
  * gzip that browsers can undo. Measured, the bundle sent as brotli: 40.3 KB; with base64 of gzip in it
  * 43.8 KB, of zopfli's gzip 41.9 KB. And nothing has to be unpacked by an asynchronous API of newer
- * browsers. Letters stand for themselves, so that words are found as words.
+ * browsers. Letters, and what stands between words, stand for themselves, so that words are found as words.
  */
 function inlined(bytes) {
   const count = new Array(256).fill(0);
   for (const byte of bytes) count[byte] += 1;
-  const isLetter = (byte) => /[a-z_ ]/.test(String.fromCharCode(byte));
-  const free = ALPHABET.filter((character) => !isLetter(character.charCodeAt(0)));
+  const isLetter = (byte) => /[a-z_ .:]/.test(String.fromCharCode(byte));
+  const kind = (character) => KINDS.findIndex((pattern) => pattern.test(character));
+  const free = ALPHABET.filter((character) => !isLetter(character.charCodeAt(0))).sort((a, b) => kind(a) - kind(b));
   const others = [...count.keys()].filter((byte) => !isLetter(byte)).sort((a, b) => count[b] - count[a]);
   const isFrequent = new Set(others.slice(0, free.length));
   const pairs = OPENERS.flatMap((opener) => ALPHABET.map((character) => opener + character));
