@@ -1,5 +1,6 @@
 // Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
 import type { CoreClient } from "./boundary.js";
+import { Call } from "./calls.js";
 import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
 import type { ConnectOptions } from "./options.js";
 import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, TurnwireError } from "./errors.js";
@@ -9,32 +10,6 @@ export type Token = string | (() => string | null | undefined | Promise<string |
 
 /** Instead of the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** The calls, in the order of the core's `Call::ALL`. */
-const CALLS = [
-  "createSession",
-  "listSessions",
-  "getSession",
-  "cancelSession",
-  "listTurns",
-  "createTurnStream",
-  "createTurn",
-  "getTurn",
-  "subscribeTurn",
-  "listTurnEvents",
-  "listSessionEvents",
-  "createDraftSession",
-  "listDraftSessions",
-  "getDraftSession",
-  "updateDraftSession",
-  "listOwnedSessions",
-  "searchSessions",
-  "downloadSandboxFile",
-  "deleteSession",
-] as const;
-
-/** The name of a call. */
-export type CallName = (typeof CALLS)[number];
 
 interface CoreRequest {
   path: string;
@@ -63,18 +38,18 @@ export class Transport {
   }
 
   /** Asks for JSON; gives it in turnwire's form. */
-  async ask<T>(name: CallName, params: object, limits: Limits = {}): Promise<T> {
-    const answer = await this.#within(limits, (watch) => this.open(CALLS.indexOf(name), JSON.stringify(params), watch));
+  async ask<T>(call: Call, params: object, limits: Limits = {}): Promise<T> {
+    const answer = await this.#within(limits, (watch) => this.open(call, JSON.stringify(params), watch));
     return JSON.parse(answer as string) as T;
   }
 
   /**
-   * Makes a call by its number, with its parameters as JSON. Gives the answer as JSON; of a call that streams,
+   * Makes a call, with its parameters as JSON. Gives the answer as JSON; of a call that streams,
    * the stream.
    */
-  async open(call: number, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null> {
+  async open(call: Call, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null> {
     const response = await this.#send(call, params, watch);
-    if (response.ok && STREAMS.includes(CALLS[call]!) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
+    if (response.ok && streams(call) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
       return response.body;
     }
     return this.#read(call, response, watch);
@@ -83,7 +58,7 @@ export class Transport {
   /** Asks for a file. */
   download(params: object, limits: Limits): Promise<Blob> {
     return this.#within(limits, async (watch) => {
-      const call = CALLS.indexOf("downloadSandboxFile");
+      const call = Call.DownloadSandboxFile;
       const response = await this.#send(call, JSON.stringify(params), watch);
       if (!response.ok) await this.#read(call, response, watch);
       return new Blob(await this.#body(response, watch), { type: contentType(response) });
@@ -99,7 +74,7 @@ export class Transport {
     }
   }
 
-  async #send(call: number, params: string, watch: Watch): Promise<Response> {
+  async #send(call: Call, params: string, watch: Watch): Promise<Response> {
     const request = JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest;
     let response = await this.#fetched(request, watch);
     if (response.status === 401 && typeof this.#token === "function") {
@@ -132,7 +107,7 @@ export class Transport {
     }
   }
 
-  async #read(call: number, response: Response, watch: Watch): Promise<string> {
+  async #read(call: Call, response: Response, watch: Watch): Promise<string> {
     const body = await new Blob(await this.#body(response, watch)).text();
     const { status, statusText } = response;
     const more = waitAsked(response);
@@ -185,8 +160,10 @@ export class Transport {
   }
 }
 
-/** The calls whose answers are streams. */
-const STREAMS: readonly CallName[] = ["createTurnStream", "subscribeTurn"];
+/** Whether the answer is a stream. */
+function streams(call: Call): boolean {
+  return call === Call.CreateTurnStream || call === Call.SubscribeTurn;
+}
 
 /** Errors from before anything was sent. */
 const unsent = new WeakSet<object>();
