@@ -1,7 +1,7 @@
 // Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
 import type { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
-import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
+import { type Clocks, limited, type Limits, onAbort, Watch } from "./clocks.js";
 import type { ConnectOptions } from "./options.js";
 import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, TurnwireError } from "./errors.js";
 
@@ -181,14 +181,11 @@ export function stopped({ reason }: AbortSignal): TurnwireError {
 
 /** What becomes of `promise`, unless `signal` aborts before. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  let abort = (): void => {};
+  let forget = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(stopped(signal));
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
+    forget = onAbort(signal, () => reject(stopped(signal!)));
   });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+  return Promise.race([promise, aborted]).finally(forget);
 }
 
 /** Nobody reads this answer. */
@@ -217,7 +214,7 @@ export async function pump(
   const reader = body.getReader();
   // A custom fetch may not have passed the signal on.
   const release = (): void => void reader.cancel().catch(() => {});
-  signal.addEventListener("abort", release, { once: true });
+  const forget = onAbort(signal, release);
   try {
     let turnBegan = performance.now();
     while (!signal.aborted) {
@@ -231,7 +228,7 @@ export async function pump(
       }
     }
   } finally {
-    signal.removeEventListener("abort", release);
+    forget();
     release();
   }
 }

@@ -1,7 +1,7 @@
 // A turn: one request to the agent and everything that it answers.
 import type { CoreTurn } from "./boundary.js";
 import { Call } from "./calls.js";
-import { limited, type Limits, sleep, Watch, within } from "./clocks.js";
+import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
 import { adopting, asTurnwireError, StateError, TurnwireError } from "./errors.js";
@@ -365,18 +365,17 @@ export class Turn {
     const drive = this.#drive(limits, whole.signal);
     const first = drive.begin(goal);
     this.#changed();
-    let leave = (): void => {};
+    let forget = (): void => {};
     const left = new Promise<never>((_, reject) => {
-      leave = () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason));
+      forget = onAbort(signal, () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason)));
     });
-    signal?.addEventListener("abort", leave, { once: true });
     const started = drive.run(first).then((error) => {
       this.#reconnecting = null;
       this.#failure = error;
       this.#changed();
       if (error) throw error;
     });
-    await Promise.race([started, left]).finally(() => signal?.removeEventListener("abort", leave));
+    await Promise.race([started, left]).finally(forget);
   }
 
   /**
