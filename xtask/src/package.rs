@@ -62,14 +62,15 @@ fn compile(project: &Project) -> Result<()> {
 }
 
 /// Flags of the compiler, as a TOML list: to inline a little more than at `opt-level = "z"`, since what it saves
-/// of calls is more than what it repeats (measured: 40 brotli bytes); and the module, which holds the places where it could panic, names
+/// of calls is more than what it repeats (measured: 40 brotli bytes), and not to repeat loads on other paths
+/// only to spare one (100 bytes); and the module, which holds the places where it could panic, names
 /// files as they are called in their crate, and no directory of this machine.
 fn flags(project: &Project) -> Result<String> {
     let mut directories = rust::package_sources()?;
     directories.push(rust::sysroot(project)?.join("lib/rustlib/src/rust/library"));
     let remap = |directory: &PathBuf| format!("--remap-path-prefix={}=", directory.join("").display());
     let mut flags: Vec<_> = directories.iter().map(remap).collect();
-    flags.push("-Cllvm-args=-inline-threshold=8".to_owned());
+    flags.push("-Cllvm-args=-inline-threshold=8 -enable-load-pre=false".to_owned());
     serde_json::to_string(&flags).context("paths are text")
 }
 
