@@ -3,7 +3,7 @@ import type { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Clocks, limited, type Limits, onAbort, Watch } from "./clocks.js";
 import type { ConnectOptions } from "./options.js";
-import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, TurnwireError } from "./errors.js";
+import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, messageOf, TurnwireError } from "./errors.js";
 
 /** A bearer token, or what gives it. */
 export type Token = string | (() => string | null | undefined | Promise<string | null | undefined>);
@@ -156,7 +156,7 @@ export class Transport {
 
   #failed(what: string, cause: unknown, signal: AbortSignal): never {
     if (signal.aborted) throw stopped(signal);
-    throw new ConnectionError("network", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new ConnectionError("network", `${what}: ${messageOf(cause)}`, { cause });
   }
 }
 
