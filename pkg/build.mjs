@@ -156,7 +156,8 @@ function prune(bytes) {
   }
   // wasm-bindgen's own exports are for JavaScript values in the core; there are none.
   const names = shortNames();
-  for (const { name, value } of listed(module.getNumExports(), (at) => binaryen.getExportInfo(module.getExportByIndex(at)))) {
+  const exported = listed(module.getNumExports(), (at) => binaryen.getExportInfo(module.getExportByIndex(at)));
+  for (const { name, value } of exported) {
     if (name === "memory") continue;
     module.removeExport(name);
     if (name in names) module.addFunctionExport(value, names[name]);
@@ -180,7 +181,9 @@ function shortNames() {
 function blanked(module) {
   let text = module.toString("latin1");
   for (const pattern of UNREAD) {
-    if (text.search(pattern) < 0) throw new Error(`no text of the core is like ${pattern} any more: correct UNREAD in build.mjs`);
+    if (text.search(pattern) < 0) {
+      throw new Error(`no text of the core is like ${pattern} any more: correct UNREAD in build.mjs`);
+    }
     text = text.replace(pattern, (unread) => "\0".repeat(unread.length));
   }
   return Buffer.from(text, "latin1");
