@@ -20,6 +20,7 @@ pub mod json;
 mod names;
 pub mod protocol;
 pub mod sse;
+mod text;
 pub mod turn;
 #[cfg(target_arch = "wasm32")]
 pub mod web;

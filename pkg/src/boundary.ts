@@ -7,8 +7,8 @@ import type { Reconnect } from "./options.js";
 export type Exports = InitOutput;
 
 const encoder = new TextEncoder();
-// A byte order mark inside an answer is text.
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+/** Reads the core's texts. A byte order mark inside an answer is text. */
+export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Tells the core what nobody can name any more. Some platforms do not know. */
 const collected =

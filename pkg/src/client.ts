@@ -1,5 +1,6 @@
 // `connect`, and what a server offers: agents and their sessions.
 import { CoreClient } from "./boundary.js";
+import { Call } from "./calls.js";
 import { ProtocolError } from "./errors.js";
 import type { SessionRecord } from "./events.js";
 import { load } from "./load.js";
@@ -7,7 +8,7 @@ import type { Limits } from "./clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import { type Connection, Session } from "./session.js";
 import { checked, type ConnectOptions, demand } from "./options.js";
-import { type CallName, Transport } from "./transport.js";
+import { Transport } from "./transport.js";
 
 /**
  * Connects to a server: loads the core and checks the options. There is no request yet.
@@ -83,20 +84,20 @@ export class Agents {
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
     const [limits, rest] = split(options);
-    return this.#session(await this.#ask("createSession", { agentName, ...rest }, limits), true);
+    return this.#session(await this.#ask(Call.CreateSession, { agentName, ...rest }, limits), true);
   }
 
   /** Lists the sessions of an agent, over all pages. */
   listSessions(agentName: string, options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
     // The sibling's lists hold the sessions of all agents.
-    const sessions = this.#list("listSessions", { agentName, limit: PAGE, ...window() }, options);
+    const sessions = this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options);
     return only(sessions, (session) => session.agentName === null || session.agentName === agentName);
   }
 
   /** Reads a session, or a draft, by its id. */
   async getSession(id: string, options: RequestOptions = {}): Promise<Session> {
     demandOptions("getSession", options);
-    return this.#session(await this.#ask("getSession", { sessionId: id }, options));
+    return this.#session(await this.#ask(Call.GetSession, { sessionId: id }, options));
   }
 
   /** Makes a session for an agent that is given here, in the server's schema, and can be changed later. */
@@ -106,32 +107,32 @@ export class Agents {
   ): Promise<Session> {
     demandOptions("createDraftSession", options, "metadata", "agentName");
     const [limits, rest] = split(options);
-    return this.#session(await this.#ask("createDraftSession", { agentSpec, ...rest }, limits), true);
+    return this.#session(await this.#ask(Call.CreateDraftSession, { agentSpec, ...rest }, limits), true);
   }
 
   /** Lists the caller's drafts, over all pages. */
   listDraftSessions(
     options: ListSessionsOptions & { agentName?: string } = {},
   ): AsyncGenerator<Session, void, undefined> {
-    return this.#list("listDraftSessions", window(), options);
+    return this.#list(Call.ListDraftSessions, window(), options);
   }
 
   /** Reads a draft by its id. */
   async getDraftSession(id: string, options: RequestOptions = {}): Promise<Session> {
     demandOptions("getDraftSession", options);
-    return this.#session(await this.#ask("getDraftSession", { sessionId: id }, options));
+    return this.#session(await this.#ask(Call.GetDraftSession, { sessionId: id }, options));
   }
 
   /** Lists the caller's sessions and drafts, over all pages. */
   listOwnedSessions(
     options: ListSessionsOptions & { agentName?: string } = {},
   ): AsyncGenerator<Session, void, undefined> {
-    return this.#list("listOwnedSessions", window(), options);
+    return this.#list(Call.ListOwnedSessions, window(), options);
   }
 
   /** Searches sessions and drafts, over all pages. */
   searchSessions(options: SearchSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
-    return this.#list("searchSessions", {}, options);
+    return this.#list(Call.SearchSessions, {}, options);
   }
 
   /**
@@ -148,12 +149,12 @@ export class Agents {
     return this.#connection.transport.download({ ...where, path }, options);
   }
 
-  #ask(name: CallName, params: object, limits: Limits): Promise<SessionRecord> {
-    return this.#connection.transport.ask(name, params, limits);
+  #ask(call: Call, params: object, limits: Limits): Promise<SessionRecord> {
+    return this.#connection.transport.ask(call, params, limits);
   }
 
-  #list(name: CallName, params: object, options: ListOptions): AsyncGenerator<Session, void, undefined> {
-    return list(this.#connection.transport, name, params, options, (record: SessionRecord) => this.#session(record));
+  #list(call: Call, params: object, options: ListOptions): AsyncGenerator<Session, void, undefined> {
+    return list(this.#connection.transport, call, params, options, (record: SessionRecord) => this.#session(record));
   }
 
   #session(record: SessionRecord, isNew = false): Session {

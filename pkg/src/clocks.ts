@@ -39,12 +39,7 @@ export class Watch {
 
   constructor({ signal, connectTimeout = 0, idleTimeout = 0, deadline = 0 }: Limits) {
     this.#idleTimeout = idleTimeout;
-    if (signal?.aborted) this.cut(signal.reason);
-    else if (signal) {
-      const follow = (): void => this.cut(signal.reason);
-      signal.addEventListener("abort", follow);
-      this.#ends.push(() => signal.removeEventListener("abort", follow));
-    }
+    this.#ends.push(onAbort(signal, () => this.cut(signal!.reason)));
     if (deadline > 0) {
       const timer = setTimeout(() => this.#overdue(`the call took longer than its \`deadline\`, ${deadline} ms`), deadline);
       this.#ends.push(() => clearTimeout(timer));
@@ -130,7 +125,7 @@ export function sleep(delay: number, signal: AbortSignal | undefined, least = de
     const wake = (): void => {
       clearTimeout(timer);
       forget();
-      signal?.removeEventListener("abort", wake);
+      follow();
       resolve();
     };
     const hurry = (): void => {
@@ -139,9 +134,16 @@ export function sleep(delay: number, signal: AbortSignal | undefined, least = de
     };
     const forget = onReturn(hurry);
     let timer = setTimeout(wake, delay);
-    signal?.addEventListener("abort", wake);
-    if (signal?.aborted) wake();
+    let follow = (): void => {};
+    follow = onAbort(signal, wake);
   });
+}
+
+/** Calls `listener` when `signal` aborts: at once if it has. Gives what ends that. */
+export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+  if (signal?.aborted) listener();
+  else signal?.addEventListener("abort", listener, { once: true });
+  return () => signal?.removeEventListener("abort", listener);
 }
 
 /** Whether there is no network at all, as far as the browser knows. */

@@ -3,6 +3,7 @@
 // The core puts a whole network chunk's events into its memory as fixed-size records of integers beside
 // two arenas of text (`src/delivery` describes both). An arena is decoded once and sliced; objects of a
 // delta have one fixed shape each. Everything else comes as JSON and is parsed when it is delivered.
+import { decoder } from "./boundary.js";
 import type { Event } from "./events.js";
 
 /** An event, with its place in the stream. */
@@ -23,9 +24,6 @@ const ARGUMENTS = 2;
 const JSON_TEXT = 3;
 const WIDE = 1 << 8;
 const TIMED = 1 << 9;
-
-// A byte order mark inside an answer is text.
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Below this many bytes, building a string of character codes is faster than a decoder's call. */
 const SHORT = 24;

@@ -135,8 +135,12 @@ export function adopted({ code, message, status, body }: CoreError, first?: unkn
 /** What broke a call, as an error of this package. */
 export function asTurnwireError(cause: unknown): TurnwireError {
   if (cause instanceof TurnwireError) return cause;
-  const message = `the connection broke: ${cause instanceof Error ? cause.message : String(cause)}`;
-  return new ConnectionError("network", message, { cause });
+  return new ConnectionError("network", `the connection broke: ${messageOf(cause)}`, { cause });
+}
+
+/** What something says that was thrown. */
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** What the core reports, as JSON. */

@@ -21,11 +21,6 @@ export class Listeners<Topics extends object> {
     return () => listeners.delete(entry as (value: never) => void);
   }
 
-  /** Whether anybody listens to one of these topics. */
-  has(topic: keyof Topics): boolean {
-    return (this.#topics.get(topic)?.size ?? 0) > 0;
-  }
-
   /** Tells the listeners of a topic. One that throws is reported as an uncaught error, and breaks nothing. */
   tell<T extends keyof Topics>(topic: T, value: Topics[T]): void {
     const listeners = this.#topics.get(topic);

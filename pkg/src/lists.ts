@@ -1,8 +1,9 @@
 // Options of requests, and lists over all their pages.
 import { ProtocolError } from "./errors.js";
+import type { Call } from "./calls.js";
 import { type Clocks, CLOCKS, type Limits, Watch } from "./clocks.js";
 import { demand, demandClocks, demandNames, isObject } from "./options.js";
-import type { CallName, Transport } from "./transport.js";
+import type { Transport } from "./transport.js";
 
 /** What every request takes. */
 export interface RequestOptions extends Clocks {
@@ -48,7 +49,7 @@ interface Page<T> {
 /** Lists all pages; asks for a page when it is needed. */
 export async function* list<T, U>(
   transport: Transport,
-  name: CallName,
+  call: Call,
   params: object,
   given: ListOptions,
   make: (item: T) => U,
@@ -65,7 +66,7 @@ export async function* list<T, U>(
     let token = options.pageToken;
     do {
       const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };
-      const page: Page<T> = await transport.ask(name, query, { ...limits, signal: whole.signal, deadline: 0 });
+      const page: Page<T> = await transport.ask(call, query, { ...limits, signal: whole.signal, deadline: 0 });
       for (const item of page.items) {
         if (typeof item !== "object" || item === null) {
           throw new ProtocolError("unexpected_response", "an item of a list is no object");

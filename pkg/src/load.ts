@@ -3,7 +3,7 @@
 // Each entry of the package calls `provide` with its own way to the compiled module (inlined in the
 // JavaScript, given by the page, or compiled by the platform); everything else only calls `load`.
 import type { Exports } from "./boundary.js";
-import { TurnwireError } from "./errors.js";
+import { messageOf, TurnwireError } from "./errors.js";
 
 /** A way to the compiled module. */
 export type ModuleSource = () => WebAssembly.Module | Promise<WebAssembly.Module>;
@@ -72,7 +72,7 @@ const BLOCKED_BY_PLATFORM = /disallowed by embedder/i;
 
 function startFailure(cause: unknown): TurnwireError {
   if (cause instanceof TurnwireError) return cause;
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   if (BLOCKED_BY_PAGE.test(text)) {
     return new TurnwireError(
       "wasm_blocked",

@@ -1,5 +1,6 @@
 // A session: a conversation with an agent, turn by turn.
 import type { CoreClient, CoreSession } from "./boundary.js";
+import { Call } from "./calls.js";
 import { within } from "./clocks.js";
 import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
@@ -99,7 +100,7 @@ export class Session {
   /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
-    return list(this.#connection.transport, "listTurns", this.#params(), options, (record: TurnRecord) => {
+    return list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
       const isNewest = before === undefined ? options.pageToken === undefined : follows(record, before);
       before = record;
       return this.#attach(record, isNewest);
@@ -110,7 +111,7 @@ export class Session {
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("getTurn", options);
     const params = this.#params({ turnId: id });
-    const turn = this.#attach(await this.#connection.transport.ask("getTurn", params, options), false);
+    const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, params, options), false);
     // One that is known already goes on to stand for its turn.
     if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
     return turn;
@@ -118,7 +119,7 @@ export class Session {
 
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<SessionEvent, void, undefined> {
-    return list(this.#connection.transport, "listSessionEvents", this.#params(), options, (event: SessionEvent) => event);
+    return list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: SessionEvent) => event);
   }
 
   /**
@@ -172,13 +173,13 @@ export class Session {
   /** Deletes the session, where the protocol can. */
   async delete(options: RequestOptions = {}): Promise<void> {
     demandOptions("delete", options);
-    await this.#connection.transport.ask("deleteSession", this.#params(), options);
+    await this.#connection.transport.ask(Call.DeleteSession, this.#params(), options);
   }
 
   /** Cancels the session and the turn that runs. Afterwards `createTurn` throws. */
   async cancel(options: RequestOptions = {}): Promise<void> {
     demandOptions("cancel", options);
-    await this.#connection.transport.ask("cancelSession", this.#params(), options);
+    await this.#connection.transport.ask(Call.CancelSession, this.#params(), options);
     this.#core.markCancelled();
   }
 
@@ -186,15 +187,15 @@ export class Session {
   async update(options: RequestOptions & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     demandOptions("update", options, "agentSpec");
     const [limits, rest] = split(options);
-    this.#record = await this.#connection.transport.ask("updateDraftSession", this.#params(rest), limits);
+    this.#record = await this.#connection.transport.ask(Call.UpdateDraftSession, this.#params(rest), limits);
     return this;
   }
 
   /** Reads the session again: its title comes with the first turn. */
   async refresh(options: RequestOptions = {}): Promise<this> {
     demandOptions("refresh", options);
-    const name = this.type === "session" ? "getSession" : "getDraftSession";
-    this.#record = await this.#connection.transport.ask(name, this.#params(), options);
+    const call = this.type === "session" ? Call.GetSession : Call.GetDraftSession;
+    this.#record = await this.#connection.transport.ask(call, this.#params(), options);
     return this;
   }
 

@@ -1,40 +1,15 @@
 // Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
 import type { CoreClient } from "./boundary.js";
-import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
+import { Call } from "./calls.js";
+import { type Clocks, limited, type Limits, onAbort, Watch } from "./clocks.js";
 import type { ConnectOptions } from "./options.js";
-import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, TurnwireError } from "./errors.js";
+import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, messageOf, TurnwireError } from "./errors.js";
 
 /** A bearer token, or what gives it. */
 export type Token = string | (() => string | null | undefined | Promise<string | null | undefined>);
 
 /** Instead of the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** The calls, in the order of the core's `Call::ALL`. */
-const CALLS = [
-  "createSession",
-  "listSessions",
-  "getSession",
-  "cancelSession",
-  "listTurns",
-  "createTurnStream",
-  "createTurn",
-  "getTurn",
-  "subscribeTurn",
-  "listTurnEvents",
-  "listSessionEvents",
-  "createDraftSession",
-  "listDraftSessions",
-  "getDraftSession",
-  "updateDraftSession",
-  "listOwnedSessions",
-  "searchSessions",
-  "downloadSandboxFile",
-  "deleteSession",
-] as const;
-
-/** The name of a call. */
-export type CallName = (typeof CALLS)[number];
 
 interface CoreRequest {
   path: string;
@@ -63,18 +38,18 @@ export class Transport {
   }
 
   /** Asks for JSON; gives it in turnwire's form. */
-  async ask<T>(name: CallName, params: object, limits: Limits = {}): Promise<T> {
-    const answer = await this.#within(limits, (watch) => this.open(CALLS.indexOf(name), JSON.stringify(params), watch));
+  async ask<T>(call: Call, params: object, limits: Limits = {}): Promise<T> {
+    const answer = await this.#within(limits, (watch) => this.open(call, JSON.stringify(params), watch));
     return JSON.parse(answer as string) as T;
   }
 
   /**
-   * Makes a call by its number, with its parameters as JSON. Gives the answer as JSON; of a call that streams,
+   * Makes a call, with its parameters as JSON. Gives the answer as JSON; of a call that streams,
    * the stream.
    */
-  async open(call: number, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null> {
+  async open(call: Call, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null> {
     const response = await this.#send(call, params, watch);
-    if (response.ok && STREAMS.includes(CALLS[call]!) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
+    if (response.ok && streams(call) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
       return response.body;
     }
     return this.#read(call, response, watch);
@@ -83,7 +58,7 @@ export class Transport {
   /** Asks for a file. */
   download(params: object, limits: Limits): Promise<Blob> {
     return this.#within(limits, async (watch) => {
-      const call = CALLS.indexOf("downloadSandboxFile");
+      const call = Call.DownloadSandboxFile;
       const response = await this.#send(call, JSON.stringify(params), watch);
       if (!response.ok) await this.#read(call, response, watch);
       return new Blob(await this.#body(response, watch), { type: contentType(response) });
@@ -99,7 +74,7 @@ export class Transport {
     }
   }
 
-  async #send(call: number, params: string, watch: Watch): Promise<Response> {
+  async #send(call: Call, params: string, watch: Watch): Promise<Response> {
     const request = JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest;
     let response = await this.#fetched(request, watch);
     if (response.status === 401 && typeof this.#token === "function") {
@@ -132,7 +107,7 @@ export class Transport {
     }
   }
 
-  async #read(call: number, response: Response, watch: Watch): Promise<string> {
+  async #read(call: Call, response: Response, watch: Watch): Promise<string> {
     const body = await new Blob(await this.#body(response, watch)).text();
     const { status, statusText } = response;
     const more = waitAsked(response);
@@ -181,12 +156,14 @@ export class Transport {
 
   #failed(what: string, cause: unknown, signal: AbortSignal): never {
     if (signal.aborted) throw stopped(signal);
-    throw new ConnectionError("network", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new ConnectionError("network", `${what}: ${messageOf(cause)}`, { cause });
   }
 }
 
-/** The calls whose answers are streams. */
-const STREAMS: readonly CallName[] = ["createTurnStream", "subscribeTurn"];
+/** Whether the answer is a stream. */
+function streams(call: Call): boolean {
+  return call === Call.CreateTurnStream || call === Call.SubscribeTurn;
+}
 
 /** Errors from before anything was sent. */
 const unsent = new WeakSet<object>();
@@ -204,14 +181,11 @@ export function stopped({ reason }: AbortSignal): TurnwireError {
 
 /** What becomes of `promise`, unless `signal` aborts before. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  let abort = (): void => {};
+  let forget = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(stopped(signal));
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
+    forget = onAbort(signal, () => reject(stopped(signal!)));
   });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+  return Promise.race([promise, aborted]).finally(forget);
 }
 
 /** Nobody reads this answer. */
@@ -240,7 +214,7 @@ export async function pump(
   const reader = body.getReader();
   // A custom fetch may not have passed the signal on.
   const release = (): void => void reader.cancel().catch(() => {});
-  signal.addEventListener("abort", release, { once: true });
+  const forget = onAbort(signal, release);
   try {
     let turnBegan = performance.now();
     while (!signal.aborted) {
@@ -254,7 +228,7 @@ export async function pump(
       }
     }
   } finally {
-    signal.removeEventListener("abort", release);
+    forget();
     release();
   }
 }

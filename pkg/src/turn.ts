@@ -1,6 +1,7 @@
 // A turn: one request to the agent and everything that it answers.
 import type { CoreTurn } from "./boundary.js";
-import { limited, type Limits, sleep, Watch, within } from "./clocks.js";
+import { Call } from "./calls.js";
+import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
 import { adopting, asTurnwireError, StateError, TurnwireError } from "./errors.js";
@@ -170,7 +171,7 @@ export class Turn {
   listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
     demandOptions("listEvents", options, "limit", "pageToken", "order");
     const params = { sessionId: this.session.id, turnId: this.#startedId("listEvents") };
-    return list(this.#connection.transport, "listTurnEvents", params, options, (event: Event) => event);
+    return list(this.#connection.transport, Call.ListTurnEvents, params, options, (event: Event) => event);
   }
 
   /**
@@ -222,7 +223,7 @@ export class Turn {
     // The server cancels whatever turn of the session runs: it must be this one.
     if (!this.isOver && this.#reading === undefined) await this.#refresh("cancel", limits);
     if (this.isOver) return;
-    await this.#connection.transport.ask("cancelSession", { sessionId: this.session.id }, limits);
+    await this.#connection.transport.ask(Call.CancelSession, { sessionId: this.session.id }, limits);
   }
 
   /**
@@ -364,18 +365,17 @@ export class Turn {
     const drive = this.#drive(limits, whole.signal);
     const first = drive.begin(goal);
     this.#changed();
-    let leave = (): void => {};
+    let forget = (): void => {};
     const left = new Promise<never>((_, reject) => {
-      leave = () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason));
+      forget = onAbort(signal, () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason)));
     });
-    signal?.addEventListener("abort", leave, { once: true });
     const started = drive.run(first).then((error) => {
       this.#reconnecting = null;
       this.#failure = error;
       this.#changed();
       if (error) throw error;
     });
-    await Promise.race([started, left]).finally(() => signal?.removeEventListener("abort", leave));
+    await Promise.race([started, left]).finally(forget);
   }
 
   /**
@@ -405,7 +405,7 @@ export class Turn {
   /** Reads the turn as the server keeps it. */
   async #refresh(what: string, limits: Limits): Promise<TurnRecord> {
     const params = { sessionId: this.session.id, turnId: this.#startedId(what) };
-    const record: TurnRecord = await this.#connection.transport.ask("getTurn", params, limits);
+    const record: TurnRecord = await this.#connection.transport.ask(Call.GetTurn, params, limits);
     adopting(() => this.#core.takeRecord(JSON.stringify(record)));
     this.#record = record;
     this.#changed();

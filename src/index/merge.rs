@@ -70,8 +70,14 @@ impl Message {
 
     /// Whether both have the same texts.
     pub(crate) fn says(&self, other: &Self) -> bool {
-        let arguments = |message: &Self| -> Vec<String> {
-            message.calls().iter().flatten().map(|call| call.arguments().to_owned()).collect()
+        let arguments = |message: &Self| {
+            let mut all = String::new();
+            for call in message.calls().iter().flatten() {
+                // No JSON has this character as it is.
+                all.push_str(call.arguments());
+                all.push('\0');
+            }
+            all
         };
         self.content() == other.content()
             && self.reasoning() == other.reasoning()

@@ -214,7 +214,9 @@ impl TurnDriver {
     /// Begins to look whether a start arrived of which that is not known. The turn is not started if not.
     pub fn look(&mut self, reconnect: Reconnect) -> Result<Step> {
         let machine = self.reader.machine_mut();
-        machine.started_id("stream").map(drop).or_else(|_| machine.start().map(drop))?;
+        if machine.id().is_none() {
+            machine.start()?;
+        }
         let step = self.begin(StreamPlan::Look, false, reconnect, StartTrace::default());
         self.restarts = false;
         Ok(step)

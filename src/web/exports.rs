@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::Value;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Answer, Call, Protocol};
+use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect};
 
@@ -42,8 +43,8 @@ pub fn request(is_sibling: bool, call: u8) -> u32 {
 #[wasm_bindgen]
 pub fn answer(is_sibling: bool, call: u8, status: u16) -> u32 {
     texts(&mut |_, input| {
-        let (status_text, rest) = cut(input);
-        let (content_type, body) = cut(rest);
+        let (status_text, rest) = cut(input, 0);
+        let (content_type, body) = cut(rest, 0);
         let answer = Answer { status, status_text, content_type, body };
         answer.read(&protocol(is_sibling), call_of(call)?)
     })
@@ -200,7 +201,7 @@ pub fn turn_next(
             0 => Outcome::Ended,
             1 => Outcome::Answered(input),
             2 => {
-                let (code, message) = cut(input);
+                let (code, message) = cut(input, 0);
                 let error =
                     Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
                 Outcome::Failed(Failure { error, retry_after, is_offline })
@@ -278,12 +279,6 @@ fn failure_code(code: &str) -> ErrorCode {
 
 fn nothing((): ()) -> String {
     String::new()
-}
-
-/// What stands before the first NUL character, and what after it.
-fn cut(text: &str) -> (&str, &str) {
-    let end = text.bytes().position(|byte| byte == 0).unwrap_or(text.len());
-    (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
 }
 
 fn protocol(is_sibling: bool) -> TrueFoundry {
