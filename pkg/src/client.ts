@@ -20,8 +20,7 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   const exports = await load();
   const { baseUrl, protocol, maxFrameBytes, ...settings } = checked(options);
   const core = new CoreClient(exports, protocol === "trueforge", maxFrameBytes);
-  const { connectTimeout, idleTimeout } = settings;
-  const transport = new Transport(core, baseUrl, options, { connectTimeout, idleTimeout });
+  const transport = new Transport(core, baseUrl, options, settings);
   return new Client({ core, memory: exports.memory, transport, settings }, protocol, baseUrl);
 }
 

@@ -4,7 +4,7 @@ import { ConnectionError } from "./errors.js";
 
 /** How long things may take, in milliseconds; 0 switches a clock off. */
 export interface Clocks {
-  /** From a request to the head of its answer; 30 seconds by default. */
+  /** From a request to the head of its answer, the wait for its token included; 30 seconds by default. */
   connectTimeout?: number;
   /** Between two chunks of an answer or a stream. Comments count. 60 seconds by default. */
   idleTimeout?: number;
@@ -87,6 +87,8 @@ export class Watch {
 
   #check = (): void => {
     clearTimeout(this.#timer);
+    // The clock on the wall may be set back.
+    if (Date.now() < this.#last) this.alive();
     const silence = Date.now() - this.#last;
     if (silence < this.#idleTimeout) {
       this.#timer = setTimeout(this.#check, this.#idleTimeout - silence);
@@ -130,7 +132,7 @@ export function sleep(delay: number, signal: AbortSignal | undefined, least = de
     };
     const hurry = (): void => {
       clearTimeout(timer);
-      timer = setTimeout(wake, Math.max(0, until - Date.now()));
+      timer = setTimeout(wake, Math.min(least, Math.max(0, until - Date.now())));
     };
     const forget = onReturn(hurry);
     let timer = setTimeout(wake, delay);

@@ -191,4 +191,4 @@ export class Drive {
 }
 
 /** How far the server's clock may be behind this one, in milliseconds. */
-const ALLOWANCE = 60_000;
+const ALLOWANCE = 10_000;

@@ -2,6 +2,7 @@
 import { ProtocolError } from "./errors.js";
 import type { Call } from "./calls.js";
 import { type Clocks, CLOCKS, type Limits, Watch } from "./clocks.js";
+import { persist } from "./persist.js";
 import { demand, demandClocks, demandNames, isObject } from "./options.js";
 import type { Transport } from "./transport.js";
 
@@ -64,20 +65,22 @@ export async function* list<T, U>(
   const whole = new Watch({ signal, deadline });
   try {
     let token = options.pageToken;
+    const tokens = new Set([token]);
     do {
       const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };
-      const page: Page<T> = await transport.ask(call, query, { ...limits, signal: whole.signal, deadline: 0 });
+      const own = { ...limits, signal: whole.signal, deadline: 0 };
+      const page = await persist(() => transport.ask<Page<T>>(call, query, own), transport.reconnect, whole.signal);
       for (const item of page.items) {
         if (typeof item !== "object" || item === null) {
           throw new ProtocolError("unexpected_response", "an item of a list is no object");
         }
         yield make(item);
       }
-      const next = page.next ?? undefined;
-      if (next !== undefined && next === token) {
-        throw new ProtocolError("unexpected_response", "a page of a list names itself as the next one");
+      token = page.next ?? undefined;
+      if (token !== undefined && tokens.has(token)) {
+        throw new ProtocolError("unexpected_response", "a list leads back to a page that it had before");
       }
-      token = next;
+      tokens.add(token!);
     } while (token !== undefined);
   } finally {
     whole.end();

@@ -50,7 +50,8 @@ const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const MAX_LIMIT = 0xffff_ffff;
 /** Timers' delays are 31 bits wide. */
 const MAX_DELAY = 0x7fff_ffff;
-const RECONNECT = { maxAttempts: 10, baseDelay: 500, maxDelay: 8000 };
+const PERSISTENCE = ["maxAttempts", "baseDelay", "maxDelay"] as const;
+const RECONNECT: Reconnect = [10, 500, 8000];
 
 /** The settings of a client. */
 export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes" | "connectTimeout" | "idleTimeout">> & {
@@ -77,20 +78,22 @@ export function checked(options: ConnectOptions): Checked {
     "`maxFrameBytes` must be a whole number greater than 0",
   );
   demandClocks({ connectTimeout, idleTimeout });
-  const reconnect = checkedReconnect(options.reconnect) ?? checkedReconnect(RECONNECT)!;
+  const reconnect = checkedReconnect(options.reconnect, RECONNECT);
   return { baseUrl: resolved(baseUrl), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };
 }
 
-/** The option `reconnect`, complete. Throws an `InputError` that names what is wrong with it. */
-export function checkedReconnect(given: ReconnectOptions | false | undefined): Reconnect | undefined {
-  if (given == null) return undefined;
+/** The option `reconnect`, completed. Throws an `InputError` that names what is wrong with it. */
+export function checkedReconnect(given: ReconnectOptions | false | undefined, defaults: Reconnect): Reconnect {
+  if (given == null) return defaults;
   if (given === false) return [0, 0, 0];
-  demandNames("reconnect", given, Object.keys(RECONNECT));
-  const { maxAttempts, baseDelay, maxDelay } = { ...RECONNECT, ...given };
-  demandWhole("maxAttempts", maxAttempts);
-  demandWhole("baseDelay", baseDelay);
-  demandWhole("maxDelay", maxDelay);
-  return [maxAttempts, baseDelay, maxDelay];
+  demandNames("reconnect", given, PERSISTENCE);
+  // A client that recovers nothing has no delays for a call that does.
+  const known = defaults[0] > 0 ? defaults : RECONNECT;
+  return PERSISTENCE.map((name, at) => {
+    const value = given[name] ?? known[at]!;
+    demandWhole(name, value);
+    return value;
+  }) as [number, number, number];
 }
 
 /** Throws an `InputError` for a clock that is no number of milliseconds. */

@@ -2,7 +2,8 @@
 import type { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Clocks, limited, type Limits, onAbort, Watch } from "./clocks.js";
-import type { ConnectOptions } from "./options.js";
+import type { Settings } from "./drive.js";
+import type { ConnectOptions, Reconnect } from "./options.js";
 import { AbortError, adopting, ConnectionError, type ErrorDetails, InputError, messageOf, TurnwireError } from "./errors.js";
 
 /** A bearer token, or what gives it. */
@@ -20,6 +21,8 @@ interface CoreRequest {
 
 /** The way to one server. */
 export class Transport {
+  /** How persistently questions are asked again. */
+  readonly reconnect: Reconnect;
   readonly #core: CoreClient;
   readonly #baseUrl: string;
   readonly #token: Token | null | undefined;
@@ -27,11 +30,12 @@ export class Transport {
   readonly #fetch: Fetch;
   readonly #clocks: Clocks;
 
-  constructor(core: CoreClient, baseUrl: string, { token, headers, fetch }: ConnectOptions, clocks: Clocks) {
+  constructor(core: CoreClient, baseUrl: string, { token, headers, fetch }: ConnectOptions, settings: Settings) {
     this.#core = core;
     this.#baseUrl = baseUrl;
     this.#token = token;
-    this.#clocks = clocks;
+    this.#clocks = settings;
+    this.reconnect = settings.reconnect;
     this.#headers = Object.entries(headers ?? {});
     // Looked up at each call: tests and tracers replace the platform's.
     this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
@@ -108,17 +112,23 @@ export class Transport {
   }
 
   async #read(call: Call, response: Response, watch: Watch): Promise<string> {
-    const body = await new Blob(await this.#body(response, watch)).text();
+    const isDocument = response.ok && /\bjson\b/i.test(contentType(response));
+    const body = await new Blob(await this.#body(response, watch, isDocument ? LARGEST_DOCUMENT : LARGEST_REFUSAL)).text();
     const { status, statusText } = response;
     const more = waitAsked(response);
     return adopting(() => this.#core.answer(call, status, statusText, contentType(response), body), undefined, more);
   }
 
-  /** The body of an answer, in its chunks. */
-  async #body(response: Response, watch: Watch): Promise<BlobPart[]> {
+  /** The body of an answer, in its chunks; no more of it than about `most` bytes. */
+  async #body(response: Response, watch: Watch, most = Infinity): Promise<BlobPart[]> {
     const chunks: BlobPart[] = [];
+    let size = 0;
+    const take = (chunk: Uint8Array): boolean => {
+      chunks.push(chunk as BlobPart);
+      return (size += chunk.length) < most;
+    };
     try {
-      if (response.body) await pump(response.body, (chunk) => chunks.push(chunk as BlobPart) > 0, watch);
+      if (response.body) await pump(response.body, take, watch);
     } catch (cause) {
       this.#failed("the answer broke off", cause, watch.signal);
     }
@@ -159,6 +169,11 @@ export class Transport {
     throw new ConnectionError("network", `${what}: ${messageOf(cause)}`, { cause });
   }
 }
+
+/** How much is read of an answer that is a failure, or not what was asked for, in bytes: as much as errors keep. */
+const LARGEST_REFUSAL = 64 * 1024;
+/** How much is read of any other, in bytes. */
+const LARGEST_DOCUMENT = 64 * 1024 * 1024;
 
 /** Whether the answer is a stream. */
 function streams(call: Call): boolean {

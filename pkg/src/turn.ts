@@ -4,7 +4,7 @@ import { Call } from "./calls.js";
 import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
-import { adopting, asTurnwireError, StateError, TurnwireError } from "./errors.js";
+import { adopting, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
@@ -12,7 +12,8 @@ import { Listeners } from "./listeners.js";
 import type { Connection, Session } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
 import { type EventSource, TurnStream } from "./stream.js";
-import { checkedReconnect, demand, type ReconnectOptions } from "./options.js";
+import { checkedReconnect, demand, type Reconnect, type ReconnectOptions } from "./options.js";
+import { mayPass, persist } from "./persist.js";
 import { demandTopic, type TurnTopics } from "./topics.js";
 import { orAborted, stopped } from "./transport.js";
 
@@ -34,8 +35,8 @@ export interface StreamOptions extends ResumeOptions {
 /** Between two questions how a turn stands, in milliseconds. */
 const MAX_POLL_DELAY = 3000;
 
-/** How many questions in a row may fail while waiting. */
-const MAX_POLL_FAILURES = 5;
+/** How a question is asked again where no connection is to be recovered. */
+const POLL_PERSISTENCE: Reconnect = [5, 250, MAX_POLL_DELAY];
 
 /** The reason of the abort by which a loop that was left releases its connection. */
 const LEFT = new Error("the loop over the stream was left");
@@ -142,6 +143,13 @@ export class Turn {
    */
   stream(options: StreamOptions = {}): TurnStream {
     demandOptions("stream", options, "afterSequenceNumber", "reconnect");
+    const rest = this.isOver ? this.#lastStream?.unread() : undefined;
+    if (rest?.length) {
+      // All of it came while a loop was being left.
+      this.#lastStream = new TurnStream({ drain() {}, release: async () => {} }, rest);
+      this.#lastStream.end();
+      return this.#lastStream;
+    }
     const whole = new Watch({ signal: options.signal, deadline: options.deadline ?? 0 });
     const reading = this.#read(options, whole);
     const source: EventSource = {
@@ -199,7 +207,8 @@ export class Turn {
     }
     while (!this.isOver) {
       const error = this.#reading && (await orAborted(this.#reading, signal));
-      if (error !== undefined && error.code !== "aborted") throw error;
+      // Whoever reads may have stopped that, or have had less time.
+      if (error !== undefined && !["aborted", "timeout"].includes(error.code)) throw error;
       if (mayStream()) await this.#poll(limits);
     }
     // Events that were missed may still be on their way.
@@ -221,7 +230,8 @@ export class Turn {
     if (this.status === "incomplete" && this.id === null) await this.#start(LOOK, limits);
     this.#startedId("cancel");
     // The server cancels whatever turn of the session runs: it must be this one.
-    if (!this.isOver && this.#reading === undefined) await this.#refresh("cancel", limits);
+    const isKnown = this.isOver || (this.#reading !== undefined && this.#reconnecting === null);
+    if (!isKnown && (await this.#refresh("cancel", limits)).state.status !== "running") return;
     if (this.isOver) return;
     await this.#connection.transport.ask(Call.CancelSession, { sessionId: this.session.id }, limits);
   }
@@ -350,7 +360,7 @@ export class Turn {
       isOver: () => this.isOver,
     };
     const { connectTimeout = 0, idleTimeout = 0 } = limited(settings, options);
-    const reconnect = checkedReconnect(options.reconnect) ?? settings.reconnect;
+    const reconnect = checkedReconnect(options.reconnect, settings.reconnect);
     return new Drive(driven, { connectTimeout, idleTimeout, reconnect }, whole);
   }
 
@@ -416,22 +426,16 @@ export class Turn {
    * Asks how the turn stands until it has ended, or somebody reads its stream: soon at first, for turns that
    * are short. A question that fails is asked again, some times: the turn goes on.
    */
-  async #poll(limits: RequestOptions & { signal: AbortSignal }): Promise<void> {
+  async #poll(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
     const { signal } = limits;
     await this.#begun(limits);
-    let failures = 0;
-    let least = 0;
+    const reconnect = checkedReconnect(limits.reconnect, this.#connection.settings.reconnect);
+    const persistence = reconnect[0] > 0 ? reconnect : POLL_PERSISTENCE;
+    const isPassing = (error: TurnwireError): boolean => mayPass(error) || error.code === "unexpected_response";
     for (let delay = 250; !this.isOver && this.#reading === undefined; delay = Math.min(2 * delay, MAX_POLL_DELAY)) {
-      await sleep(Math.max(delay, least), signal, least);
+      await sleep(delay, signal, 0);
       if (signal.aborted) throw stopped(signal);
-      try {
-        await this.#refresh("waitForCompletion", limits);
-        failures = least = 0;
-      } catch (error) {
-        failures += 1;
-        least = (error as TurnwireError).retryAfter ?? 0;
-        if (failures > MAX_POLL_FAILURES || !isPassing(asTurnwireError(error))) throw error;
-      }
+      await persist(() => this.#refresh("waitForCompletion", limits), persistence, signal, isPassing);
     }
   }
 
@@ -517,10 +521,4 @@ export class Turn {
 
 function demandListener(listener: unknown): void {
   demand(typeof listener === "function", "a listener must be a function");
-}
-
-/** Whether the same question may well be answered the next time, and soon enough: the core waits no longer either. */
-function isPassing({ code, status = 0, retryAfter = 0 }: TurnwireError): boolean {
-  if (retryAfter > 300_000) return false;
-  return code === "network" || code === "timeout" || (code === "http" && (status >= 500 || [408, 425, 429].includes(status)));
 }

@@ -293,3 +293,19 @@ test("a token that never comes holds nobody up", async (t) => {
   controller.abort(REASON);
   checkAborted(await attempt);
 });
+
+test("a loop that was left after the whole turn had come can be taken up again", async (t) => {
+  const { turn } = await serveTurn(t, events(...answer("Hel", "lo")));
+  const first = [];
+  for await (const event of turn.stream()) {
+    first.push(event.sequence_number);
+    // The rest of the turn comes with this chunk, or soon after it.
+    while (turn.status !== "done") await new Promise((resolve) => setTimeout(resolve, 5));
+    break;
+  }
+  const { events: rest, error } = await collect(turn.stream());
+  assert.equal(error, undefined);
+  assert.deepEqual([...first, ...rest.map((event) => event.sequence_number)], [1, 2, 3, 4, 5, 6].slice(0, first.length + rest.length));
+  assert.equal(rest.at(-1).type, "turn.done");
+  assert.throws(() => turn.stream(), { code: "turn_already_streamed" });
+});

@@ -123,7 +123,7 @@ const OF_A_START = {
     const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]) });
     await begin(turn, how);
     assert.equal(turn.status, "done");
-    assert.deepEqual(server.asked.slice(0, 3), [START, LIST_TURNS, START]);
+    assert.deepEqual(server.asked.slice(0, 5), [START, LIST_TURNS, LIST_TURNS, LIST_TURNS, START]);
     assert.equal(server.count(START), 2);
   },
 };

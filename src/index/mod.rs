@@ -146,6 +146,15 @@ impl EventIndex {
         }
     }
 
+    /// Takes an event that was missed, after the turn has ended. What waits then is what the turn's end said.
+    pub(crate) fn mend(&mut self, event: EventRef<'_>) {
+        let pending = self.pending.clone();
+        self.apply(event);
+        if self.pending.len() != pending.len() {
+            self.pending = pending;
+        }
+    }
+
     /// Takes the terminal state of the turn. It says once more what the turn waits for, and may be the
     /// first to say so.
     pub fn turn_ended(&mut self, state: &Object<'_>) {

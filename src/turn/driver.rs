@@ -16,7 +16,7 @@
 //! delivered once (protocol note, section 2.4).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::event::EventRef;
+use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
 use crate::protocol::Call;
 
@@ -34,6 +34,10 @@ const LONG_CONNECTION: f64 = 30_000.0;
 const LOOKS: u32 = 3;
 /// A stream that is gone so often in a row does not come back, although its turn runs.
 const MOST_GONE: u32 = 2;
+/// Pages of a session's turns that are read to look for one.
+const MOST_TURN_PAGES: u32 = 40;
+/// How often a list of events is read that does not have all of a turn that is done.
+const LISTS: u32 = 3;
 /// Between two questions how a turn stands that cannot be streamed any further, in milliseconds.
 const POLL_DELAY: f64 = 2000.0;
 /// The longest wait that a stream can ask for (`retry:`), in milliseconds: as long as the vendor's own clients heed.
@@ -125,6 +129,10 @@ pub struct TurnDriver {
     lost: Option<Failure>,
     /// How often the turn is looked for.
     looks: u32,
+    /// The session's turns, as far as they were read to look for this one.
+    turns: Vec<Value<'static>>,
+    /// How often the list of events is read.
+    lists: u32,
     /// Whether a turn that is not there is started after all.
     restarts: bool,
     opened_at: Option<f64>,
@@ -159,6 +167,8 @@ impl TurnDriver {
             was_interrupted: false,
             lost: None,
             looks: 0,
+            turns: Vec::new(),
+            lists: 0,
             restarts: false,
             opened_at: None,
             position: 0,
@@ -233,6 +243,8 @@ impl TurnDriver {
         self.wants_stream = wants_stream;
         self.attempts = 0;
         self.looks = 0;
+        self.turns.clear();
+        self.lists = LISTS;
         self.was_interrupted = false;
         self.gone = 0;
         self.ended.clear();
@@ -256,6 +268,17 @@ impl TurnDriver {
                 self.issue(Call::ListTurns)
             }
         }
+    }
+
+    /// Whether the turn is being looked for.
+    #[must_use]
+    pub fn is_looking(&self) -> bool {
+        self.call == Call::ListTurns
+    }
+
+    /// The session has turns of these ids that are known to be others.
+    pub fn set_others(&mut self, ids: &[String]) {
+        self.trace.others = ids.to_vec();
     }
 
     /// The head of a stream's answer has come.
@@ -360,9 +383,7 @@ impl TurnDriver {
         if let Some(error) = self.given_up.take() {
             return self.end(self.end_of(error));
         }
-        // What only mends is not worth the wait.
-        let is_mending = call == Call::ListTurnEvents && self.ended.is_empty();
-        if matches!(failure.remedy(), Remedy::Retry | Remedy::Later) && !is_mending {
+        if matches!(failure.remedy(), Remedy::Retry | Remedy::Later) {
             return self.retry(call, failure, moment);
         }
         self.give_up(failure.error)
@@ -420,8 +441,6 @@ impl TurnDriver {
     /// Nothing more can be done about what is being done.
     fn give_up(&mut self, error: Error) -> Step {
         match self.call {
-            // What is lost of a turn that has ended is known; so is how it ended.
-            Call::ListTurnEvents if self.ended.is_empty() => self.end(StreamEnd::Eof),
             Call::ListTurnEvents => {
                 self.finish();
                 // It has ended, so that this gives no error of its own.
@@ -458,21 +477,34 @@ impl TurnDriver {
         match self.call {
             Call::ListTurns => self.looked(answer, moment),
             Call::GetTurn => self.read(answer),
-            Call::ListTurnEvents => self.listed(answer),
+            Call::ListTurnEvents => self.listed(answer, moment),
             _ => self.started(answer),
         }
     }
 
     /// The session's turns say whether the turn began.
-    fn looked(&mut self, answer: &Object<'_>, moment: Moment) -> Step {
+    fn looked(&mut self, page: &Object<'_>, moment: Moment) -> Step {
+        self.turns.extend(page.array("items").iter().map(|turn| turn.clone().into_owned()));
+        let token = page.text("next");
+        if !token.is_empty() && token != self.page_token && !self.trace.is_past(&self.turns) {
+            self.pages += 1;
+            if self.pages == MOST_TURN_PAGES {
+                return self.unclear(&Error::new(ErrorCode::Incomplete, "the session has too many turns"));
+            }
+            token.clone_into(&mut self.page_token);
+            return self.issue(Call::ListTurns);
+        }
+        self.pages = 0;
+        self.page_token.clear();
+        let turns = std::mem::take(&mut self.turns);
         let input = Value::parse(self.input.json().unwrap_or("[]")).unwrap_or_default();
-        match self.trace.find(answer.array("items"), &input, &self.previous_turn_id) {
+        match self.trace.find(&turns, &input, &self.previous_turn_id) {
             Finding::Begun(turn) => {
                 self.attempts = 0;
                 self.started(turn)
             }
             Finding::Unclear => {
-                let problem = "the session has a turn of the same input, which may be an older one";
+                let problem = "the session has a turn of the same input, or another branch of turns";
                 self.unclear(&Error::new(ErrorCode::Incomplete, problem))
             }
             Finding::Absent => self.not_found(moment),
@@ -492,9 +524,19 @@ impl TurnDriver {
         let Some(failure) = self.lost.clone() else {
             return self.end(StreamEnd::Refused);
         };
+        let cursor = self.reader.machine().cursor();
+        if cursor.last() > 0 || cursor.is_unsure() {
+            return self.unclear(&failure.error);
+        }
         self.looks = self.looks.saturating_sub(1);
-        if self.looks > 0 && !self.is_exhausted() {
-            return self.retry(Call::ListTurns, failure.error.into(), moment);
+        if self.looks > 0 && self.reconnect.max_attempts > 0 {
+            // It may be on its way. These waits have a floor: looking thrice at once would be looking once.
+            self.call = Call::ListTurns;
+            self.is_waiting = true;
+            self.attempts += 1;
+            let longest = self.reconnect.delay(2 + LOOKS - self.looks, 1.0);
+            let delay = longest * (0.5 + 0.5 * moment.random);
+            return Step::Wait(Pause { delay, least: delay, attempt: self.attempts, cause: failure.error });
         }
         self.lost = None;
         if self.restarts {
@@ -540,8 +582,7 @@ impl TurnDriver {
     }
 
     /// A page of the turn's events.
-    fn listed(&mut self, page: &Object<'_>) -> Step {
-        self.attempts = 0;
+    fn listed(&mut self, page: &Object<'_>, moment: Moment) -> Step {
         for event in page.array("items").iter().filter_map(Value::as_object) {
             self.reader.apply_missed(EventRef::of(event));
         }
@@ -549,10 +590,35 @@ impl TurnDriver {
         let token = page.text("next");
         if !token.is_empty() && token != self.page_token && self.pages < MOST_PAGES {
             token.clone_into(&mut self.page_token);
+            self.attempts = 0;
             return self.issue(Call::ListTurnEvents);
+        }
+        if !self.is_whole() {
+            self.page_token.clear();
+            self.pages = 0;
+            self.lists -= 1;
+            let problem = "the server's list does not have the whole of a message";
+            let failure = Failure::from(Error::new(ErrorCode::Incomplete, problem));
+            return if self.lists > 0 {
+                self.retry(Call::ListTurnEvents, failure, moment)
+            } else {
+                self.give_up(failure.error)
+            };
         }
         self.finish();
         self.end(StreamEnd::Eof)
+    }
+
+    /// Whether nothing is missing of a turn that is done. Its last message is said once more with its state.
+    fn is_whole(&mut self) -> bool {
+        let state = Value::parse(&self.ended).unwrap_or_default();
+        let Some(state) = state.as_object().filter(|state| state.text("status") == "done") else {
+            return true;
+        };
+        if let Some(fields) = state.object("output") {
+            self.reader.apply_missed(EventRef { kind: EventKind::ModelMessage, fields });
+        }
+        !self.reader.is_ragged()
     }
 
     /// The turn ends as the server said when it was read.
@@ -568,6 +634,7 @@ impl TurnDriver {
         if self.reader.gaps().is_empty() || self.reconnect.max_attempts == 0 {
             return self.end(StreamEnd::Eof);
         }
+        self.attempts = 0;
         self.ended.clear();
         self.issue(Call::ListTurnEvents)
     }
@@ -605,6 +672,9 @@ impl TurnDriver {
             }
         } else if call == Call::ListTurns {
             params.u64("limit", PAGE);
+            if !self.page_token.is_empty() {
+                params.str("page_token", &self.page_token);
+            }
         } else {
             let machine = self.reader.machine();
             params.str("turn_id", machine.id().unwrap_or_default());

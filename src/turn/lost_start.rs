@@ -22,6 +22,8 @@ pub struct StartTrace {
     /// The time before which the turn cannot have been created, by this machine's clock, with an allowance
     /// for the server's: ISO 8601 in UTC.
     pub since: String,
+    /// The ids of turns that are known to be others.
+    pub others: Vec<String>,
 }
 
 /// What the session's turns say of a start.
@@ -36,8 +38,23 @@ pub(super) enum Finding<'v, 'a> {
 }
 
 impl StartTrace {
+    /// Whether these turns, newest first, reach back behind the start.
+    pub(super) fn is_past(&self, turns: &[Value<'_>]) -> bool {
+        let created_at = |turn: Option<&Value<'_>>| -> String {
+            turn.and_then(Value::as_object).map_or("", |turn| turn.text("created_at")).to_owned()
+        };
+        let (first, last) = (created_at(turns.first()), created_at(turns.last()));
+        // Some servers list the oldest first.
+        first >= last
+            && match &self.newest {
+                Newest::Turn(id) => has_turn(turns, id),
+                Newest::None => false,
+                Newest::Unknown => !self.is_recent(&last),
+            }
+    }
+
     /// Looks for the turn among the session's turns, in any order. `input` is what was sent,
-    /// `previous_turn_id` what the turn was told to follow.
+    /// `previous_turn_id` what the turn was told to follow. Of several that it can be, it is the oldest.
     pub(super) fn find<'v, 'a>(
         &self,
         turns: &'v [Value<'a>],
@@ -48,31 +65,37 @@ impl StartTrace {
             Newest::Turn(id) => id,
             _ => "",
         };
-        let expected = match previous_turn_id {
-            "" | "auto" => newest,
-            "none" => "",
-            id => id,
+        let follows = match previous_turn_id {
+            "" | "auto" => None,
+            "none" => Some(""),
+            id => Some(id),
         };
         let sent = input.as_array().unwrap_or_default();
+        // The list is of the branch of the session's last turn: what was begun on another one is not in it.
+        let is_whole = newest.is_empty() || has_turn(turns, newest);
         let turns = turns.iter().filter_map(Value::as_object);
         // By the server's own clock: what is older than that turn is not what was started after it.
         let newest_at = turns.clone().find(|turn| turn.text("id") == newest);
         let newest_at = newest_at.map_or("", |turn| turn.text("created_at"));
-        let mut finding = Finding::Absent;
+        let mut finding = if is_whole { Finding::Absent } else { Finding::Unclear };
         for turn in turns {
-            let created_at = turn.text("created_at");
-            if turn.text("id") == newest || created_at < newest_at || !is_like(sent, turn.array("input")) {
+            let (id, created_at) = (turn.text("id"), turn.text("created_at"));
+            if id == newest
+                || created_at < newest_at
+                || self.others.iter().any(|other| other == id)
+                || follows.is_some_and(|follows| turn.text("previous_turn_id") != follows)
+                || !is_like(sent, turn.array("input"))
+            {
                 continue;
             }
-            if self.is_recent(created_at) {
-                return Finding::Begun(turn);
-            }
-            match self.newest {
-                // A clock that is wrong does not matter where the order is known.
-                Newest::Turn(_) | Newest::None if turn.text("previous_turn_id") == expected => {
-                    return Finding::Begun(turn);
-                }
-                Newest::Unknown => finding = Finding::Unclear,
+            let is_sure = match self.newest {
+                Newest::Unknown => self.is_recent(created_at),
+                Newest::Turn(_) | Newest::None => is_whole || follows.is_some(),
+            };
+            match finding {
+                Finding::Begun(known) if known.text("created_at") <= created_at => {}
+                _ if is_sure => finding = Finding::Begun(turn),
+                Finding::Absent => finding = Finding::Unclear,
                 _ => {}
             }
         }
@@ -85,6 +108,10 @@ impl StartTrace {
         let created_at = created_at.get(..SECONDS);
         created_at.is_some() && created_at >= self.since.get(..SECONDS)
     }
+}
+
+fn has_turn(turns: &[Value<'_>], id: &str) -> bool {
+    turns.iter().filter_map(Value::as_object).any(|turn| turn.text("id") == id)
 }
 
 /// Whether items are what was sent: the server may add fields of its own.

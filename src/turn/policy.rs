@@ -90,6 +90,6 @@ impl Failure {
 
     /// Whether a turn that is not there yet may still appear: the request was on its way when it was given up.
     pub(super) fn may_yet_begin(&self) -> bool {
-        self.error.code != ErrorCode::Http || matches!(self.error.status, Some(408 | 504))
+        self.error.code != ErrorCode::Http || matches!(self.error.status, Some(408 | 503 | 504))
     }
 }

@@ -161,6 +161,11 @@ impl TurnReader {
         }
     }
 
+    /// Whether a message came only in part.
+    pub(super) fn is_ragged(&self) -> bool {
+        self.index().messages().iter().any(|message| message.finish_reason().is_empty())
+    }
+
     /// Takes the terminal state of a turn whose stream is gone. It stands for the `turn.done` that will not
     /// come: an event with the turn's id, and without a number.
     pub fn end_missed(&mut self, state: &Object<'_>) {
@@ -257,9 +262,11 @@ impl Intake {
     }
 
     fn take(&mut self, sequence_number: u64, event: EventRef<'_>) {
-        // What mends the index of a turn that has ended comes after its last event.
-        let delivers = self.wants_events && !self.machine.status().is_terminal();
         self.seen.number(id_of(event));
+        if self.machine.status().is_terminal() {
+            // It comes after the turn's last event.
+            return self.index.mend(event);
+        }
         self.machine.observe(event);
         self.index.apply(event);
         match event.kind {
@@ -267,7 +274,7 @@ impl Intake {
             EventKind::TurnDone => self.state = Some(event.fields.json("state")),
             _ => {}
         }
-        if delivers {
+        if self.wants_events {
             self.batch.event(sequence_number, event.fields);
         }
     }

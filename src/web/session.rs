@@ -14,6 +14,8 @@ pub(super) struct Session {
     is_new: bool,
     /// The newest turn that is known to have begun, and after it those whose starts are on their way.
     newest: Vec<Known>,
+    /// The turns that this client has, by their keys and ids.
+    ids: Vec<(u32, String)>,
     next_key: u32,
 }
 
@@ -27,7 +29,16 @@ struct Known {
 
 impl Session {
     pub(super) fn new(id: String, protocol: TrueFoundry, max_frame_bytes: usize, is_new: bool) -> Self {
-        Self { id, protocol, max_frame_bytes, is_cancelled: false, is_new, newest: Vec::new(), next_key: 0 }
+        Self {
+            id,
+            protocol,
+            max_frame_bytes,
+            is_cancelled: false,
+            is_new,
+            newest: Vec::new(),
+            ids: Vec::new(),
+            next_key: 0,
+        }
     }
 
     /// A key for a turn.
@@ -75,6 +86,11 @@ impl Session {
         self.newest.push(Known { key, id: String::new(), pending: Pending::Unknown });
     }
 
+    /// The ids of this client's turns other than that of this key.
+    pub(super) fn others(&self, key: u32) -> Vec<String> {
+        self.ids.iter().filter(|(other, _)| *other != key).map(|(_, id)| id.clone()).collect()
+    }
+
     /// The start of the turn of this key came to nothing: what waited before waits still.
     pub(super) fn refused(&mut self, key: u32) {
         if let Some(at) = self.position(key) {
@@ -85,6 +101,9 @@ impl Session {
     /// The turn of this key has begun, or was read; one that was made elsewhere is the newest if it follows
     /// the newest.
     pub(super) fn begun(&mut self, key: u32, id: &str, previous_turn_id: &str) {
+        if self.ids.iter().all(|(known, _)| *known != key) {
+            self.ids.push((key, id.to_owned()));
+        }
         let follows = |turn: &Known| !previous_turn_id.is_empty() && turn.id == previous_turn_id;
         if self.position(key).is_none() && self.newest.last().is_some_and(follows) {
             self.begin(key);

@@ -18,6 +18,8 @@ pub(super) struct Turn {
     session: u32,
     key: u32,
     driver: TurnDriver,
+    /// Whether the session knows the turn's id.
+    is_named: bool,
     /// Gaps that were told.
     gaps_told: usize,
     /// The events' records that JavaScript reads.
@@ -47,6 +49,7 @@ impl Turn {
             session: number,
             key,
             driver: TurnDriver::new(reader, &session.id, previous_turn_id),
+            is_named: false,
             gaps_told: 0,
             events: (Vec::new(), TextArena::default()),
             changes: ChangeBatch::default(),
@@ -142,7 +145,7 @@ impl Turn {
         if is_start {
             self.check_start(session)?;
         }
-        let trace = StartTrace { newest: session.newest(), since: since.to_owned() };
+        let trace = StartTrace { newest: session.newest(), since: since.to_owned(), others: Vec::new() };
         let step = match goal {
             Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
             Goal::Start => self.driver.start(reconnect, trace)?,
@@ -166,6 +169,9 @@ impl Turn {
         outcome: Outcome<'_>,
         moment: Moment,
     ) -> Result<String> {
+        if self.driver.is_looking() {
+            self.driver.set_others(&session.others(self.key));
+        }
         let step = self.driver.next(outcome, moment);
         self.step(session, step)
     }
@@ -247,10 +253,11 @@ impl Turn {
     }
 
     /// Tells the session that the turn has begun, and what it waits for once it has ended.
-    fn note(&self, session: &mut Session) {
-        let machine = self.machine();
-        if let Some(id) = machine.id() {
+    fn note(&mut self, session: &mut Session) {
+        let machine = self.driver.reader().machine();
+        if let Some(id) = machine.id().filter(|_| !self.is_named) {
             session.begun(self.key, id, "");
+            self.is_named = true;
         }
         if machine.status().is_terminal() {
             session.ended(self.key, Pending::Known(self.driver.reader().index().pending().to_vec()));

@@ -161,7 +161,8 @@ impl Case {
     fn live(&mut self, life: u32) -> Result<(), turnwire::Error> {
         let drive = &mut self.drive;
         let history = &drive.network.server.history;
-        let trace = StartTrace { newest: history.newest.clone(), since: history.since.clone() };
+        let trace =
+            StartTrace { newest: history.newest.clone(), since: history.since.clone(), others: Vec::new() };
         let reconnect = drive.reconnect;
         let machine = drive.driver.reader().machine();
         let is_lost = machine.id().is_none() && machine.status() == TurnStatus::Incomplete;

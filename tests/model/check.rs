@@ -76,6 +76,10 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         assert!(is_known, "it ends without an end, and without a reason");
         return;
     };
+    if facts.is_look && status == TurnStatus::Unstarted {
+        // That it has not begun is what it was to find out.
+        return;
+    }
     let is_unclear = !begun && drive.network.server.history.is_confusing;
     let may_fail = match profile {
         Profile::Recover | Profile::Expire | Profile::Hole => is_unclear,
@@ -83,10 +87,6 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         _ => true,
     };
     assert!(may_fail, "it could have been recovered: {error:?}");
-    if facts.is_look && status == TurnStatus::Unstarted {
-        // That it has not begun is what it was to find out.
-        return;
-    }
     let is_clean = life > 0 && drive.schedule.is_over() && drive.abort_at.is_none();
     assert!(!is_clean || is_unclear, "nothing happened to it: {error:?}");
     match error.code {
@@ -177,7 +177,6 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     }
     let has_gaps = !drive.driver.reader().gaps().is_empty();
     let is_whole = facts.is_list_whole || !facts.was_listed && !has_gaps;
-    // What only mends is asked for once.
     let may_be_partial = facts.has_list_failed || drive.reconnect.max_attempts == 0;
     assert!(is_whole || may_be_partial, "the list was not read to its end");
     if facts.was_listed && !facts.was_unnumbered && !has_gaps {
@@ -273,10 +272,16 @@ fn view(mirror: &Mirror) -> View {
 }
 
 impl View {
-    /// Forgets which result and which thread belongs to which call, and the order of what waits.
+    /// Forgets which result and which thread belongs to which call, the order of what waits, and which of several
+    /// calls of one id it is: that was decided while events were missing.
     fn forget_joins(&mut self) {
         for list in ["required_actions", "mcp_servers"] {
             let list = self.turn[list].as_array_mut().expect("a list");
+            for action in list.iter_mut() {
+                for name in ["arguments", "name", "tool_info"] {
+                    action[name] = Json::Null;
+                }
+            }
             list.sort_by_key(Json::to_string);
         }
         for message in self.messages.values_mut() {

@@ -206,6 +206,14 @@ impl Facts {
             self.tries = 0;
             return;
         }
+        if self.last_call == Some(Call::ListTurns) && !self.last.has_failed {
+            // The turn is not there, and may be on its way. That takes its time, however few tries are allowed.
+            self.tries += 1;
+            assert_eq!((*attempt, whole(*least)), (self.tries, whole(*delay)));
+            let longest = f64::from(reconnect.base_delay.min(reconnect.max_delay));
+            assert!(2.0 * delay >= longest, "it is looked for at once");
+            return;
+        }
         self.tries += u32::from(!self.last.is_offline);
         assert_eq!(*attempt, self.tries.max(1), "the number of the try");
         assert!(self.tries <= reconnect.max_attempts, "more tries than allowed");

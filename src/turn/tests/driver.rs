@@ -375,11 +375,15 @@ fn gaps_are_refilled_or_passed_over() {
     assert_eq!((play.content(), play.driver.reader().gaps()), ("ab", &[][..]));
     let lost: [&[(Act, &str)]; 3] = [
         &[(Answers(page(&[listed()], None)), "end done")],
-        // What only mends is not worth a wait, nor an error.
-        &[(Fails(network()), "end done")],
-        &[(Fails(http(404)), "end done")],
+        &[
+            (Fails(network()), "wait 250 #1 network"),
+            (Waited, "list"),
+            (Answers(page(&[listed()], None)), "end done"),
+        ],
+        // The turn is done, but its messages are not whole.
+        &[(Fails(http(404)), "end done: incomplete 404")],
     ];
-    for (script, content) in lost.into_iter().zip(["ab", "b", "b"]) {
+    for (script, content) in lost.into_iter().zip(["ab", "ab", "b"]) {
         let mut play = started(1..=2);
         play.plays(
             "passed over",

@@ -31,7 +31,7 @@ fn newest(id: &str) -> Newest {
 
 /// What is found: the id of a turn, nothing, or `?`.
 fn find(newest: Newest, turns: &[Json], input: &Json, previous_turn_id: &str) -> String {
-    let trace = StartTrace { newest, since: SINCE.to_owned() };
+    let trace = StartTrace { newest, since: SINCE.to_owned(), others: Vec::new() };
     let (turns, input) = (json!(turns).to_string(), input.to_string());
     let (turns, input) = (Value::parse(&turns).expect("JSON"), Value::parse(&input).expect("JSON"));
     match trace.find(turns.as_array().expect("a list"), &input, previous_turn_id) {
@@ -69,14 +69,21 @@ fn the_turn_is_told_from_others() {
         ("", "auto", vec![ours(None, LONG_BEFORE)], "t2"),
         ("t1", "none", vec![ours(None, BEFORE), old()], "t2"),
         ("t1", "t0", vec![ours(Some("t0"), BEFORE), old()], "t2"),
+        // Another client's branch: what is newer than the newest turn and says the same is this one.
+        ("t1", "", vec![ours(None, BEFORE), old()], "t2"),
+        // The list is of a branch that was begun elsewhere.
+        ("t1", "", vec![turn("t3", None, "else", RECENT)], "?"),
+        ("t1", "", vec![ours(None, RECENT)], "?"),
+        ("t1", "none", vec![ours(None, RECENT)], "t2"),
         // The order says that it is another one.
-        ("t1", "", vec![ours(None, BEFORE), old()], ""),
         ("t1", "none", vec![ours(Some("t1"), BEFORE), old()], ""),
         ("t1", "t0", vec![ours(Some("t1"), BEFORE), old()], ""),
-        ("", "", vec![ours(Some("t1"), BEFORE)], ""),
+        ("", "none", vec![ours(Some("t1"), BEFORE)], ""),
         // Neither clock nor order tell.
         ("?", "", vec![ours(Some("t1"), BEFORE)], "?"),
         ("?", "none", vec![old()], "?"),
+        // Of several it is the oldest: the others came later.
+        ("", "", vec![turn("t3", Some("t2"), "hi", RECENT), ours(None, SINCE)], "t2"),
         ("?", "", vec![turn("t3", None, "hi", BEFORE), ours(None, RECENT)], "t2"),
         ("?", "", vec![ours(None, RECENT), turn("t3", None, "hi", BEFORE)], "t2"),
     ];
@@ -146,7 +153,7 @@ fn times_that_cannot_be_read_are_not_recent() {
     for created_at in ["", "now", "2026-07-01"] {
         let turns = [turn("t2", Some("t1"), "hi", created_at)];
         assert_eq!(find(Newest::Unknown, &turns, &message("hi"), ""), "?", "{created_at}");
-        assert_eq!(find(newest("t1"), &turns, &message("hi"), ""), "t2", "{created_at}");
+        assert_eq!(find(Newest::None, &turns, &message("hi"), ""), "t2", "{created_at}");
     }
     let mut timeless = turn("t2", Some("t1"), "hi", RECENT);
     timeless["created_at"] = Json::Null;

@@ -194,7 +194,7 @@ fn of(error: &Error) -> String {
 }
 
 fn trace() -> StartTrace {
-    StartTrace { newest: Newest::None, since: "2026-07-01T10:00:00Z".to_owned() }
+    StartTrace { newest: Newest::None, since: "2026-07-01T10:00:00Z".to_owned(), others: Vec::new() }
 }
 
 /// The events of the turn `t`, from number 1 on.

@@ -74,10 +74,18 @@ fn a_server_that_is_away_is_looked_at_before_the_start_is_sent_again() {
         &[
             (Fails(asking(http(503), 1000)), "wait 1250>=1000 #1 http 503"),
             (Waited, "look"),
-            (turns(&[]), "post stream"),
-            (Fails(http(503)), "wait 500 #2 http 503"),
+            (turns(&[]), "wait 1500>=1500 #2 http 503"),
             (Waited, "look"),
-            (Fails(http(503)), "wait 1000 #3 http 503"),
+            (turns(&[]), "wait 3000>=3000 #3 http 503"),
+            (Waited, "look"),
+            (turns(&[]), "post stream"),
+            (Fails(http(503)), "wait 2000 #4 http 503"),
+            (Waited, "look"),
+            (Fails(http(503)), "wait 4000 #5 http 503"),
+            (Waited, "look"),
+            (turns(&[]), "wait 1500>=1500 #6 http 503"),
+            (Waited, "look"),
+            (turns(&[]), "wait 3000>=3000 #7 http 503"),
             (Waited, "look"),
             (turns(&[]), "post stream"),
             (Brings(frames(1..=6)), "end done"),
@@ -94,12 +102,22 @@ fn a_server_that_is_away_is_looked_at_before_the_start_is_sent_again() {
         ],
     );
     let mut play = starting();
-    for _ in 0..10 {
+    // Every wait counts.
+    for _ in 0..4 {
         assert!(play.next(Fails(http(503))).starts_with("wait"));
+        for _ in 0..2 {
+            assert_eq!(play.next(Waited), "look");
+            assert!(play.next(turns(&[])).starts_with("wait"));
+        }
         assert_eq!(play.next(Waited), "look");
         assert_eq!(play.next(turns(&[])), "post stream");
     }
-    play.plays("exhausted", &[(Fails(http(503)), "look"), (turns(&[]), "end unstarted: http 503")]);
+    assert_eq!(play.next(Fails(http(503))), "look");
+    for _ in 0..2 {
+        assert!(play.next(turns(&[])).starts_with("wait"));
+        assert_eq!(play.next(Waited), "look");
+    }
+    assert_eq!(play.next(turns(&[])), "end unstarted: http 503");
     assert_eq!(play.stream(Reconnect::default()), "post stream");
     let mut play = starting();
     play.plays(
@@ -144,9 +162,9 @@ fn a_start_without_an_answer_is_looked_for() {
 
             let mut play = begin();
             if looks_again {
-                assert_eq!(play.next(turns(&[])), format!("wait 500 #2 {cause}"));
+                assert_eq!(play.next(turns(&[])), format!("wait 1500>=1500 #2 {cause}"));
                 assert_eq!(play.next(Waited), "look");
-                assert_eq!(play.next(turns(&[])), format!("wait 1000 #3 {cause}"));
+                assert_eq!(play.next(turns(&[])), format!("wait 3000>=3000 #3 {cause}"));
                 assert_eq!(play.next(Waited), "look");
             }
             assert_eq!(play.next(turns(&[])), format!("end unstarted: {cause}"));
@@ -188,9 +206,9 @@ fn a_look_that_fails_leaves_it_open() {
     for script in ends {
         let again: [&[(Act, &str)]; 2] = [
             &[
-                (turns(&[]), "wait 250 #1 network"),
+                (turns(&[]), "wait 1500>=1500 #1 network"),
                 (Waited, "look"),
-                (turns(&[]), "wait 500 #2 network"),
+                (turns(&[]), "wait 3000>=3000 #2 network"),
                 (Waited, "look"),
                 (turns(&[]), "post stream"),
                 (Brings(frames(1..=6)), "end done"),
@@ -264,9 +282,9 @@ fn an_aborted_start_may_have_arrived_unless_it_was_not_sent() {
 fn a_mere_look_starts_nothing() {
     let cases: [&[(Act, &str)]; 3] = [
         &[
-            (turns(&[]), "wait 250 #1 network"),
+            (turns(&[]), "wait 1500>=1500 #1 network"),
             (Waited, "look"),
-            (turns(&[]), "wait 500 #2 network"),
+            (turns(&[]), "wait 3000>=3000 #2 network"),
             (Waited, "look"),
             (turns(&[]), "end unstarted: network"),
         ],
