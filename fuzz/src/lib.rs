@@ -1,0 +1,57 @@
+//! What turnwire is fuzzed with: the bodies of the targets, and the seeds that they begin from.
+//!
+//! Each body takes any bytes and panics if what it claims does not hold. libFuzzer calls it (`fuzz_targets`);
+//! where that cannot be built, `rehearse` (`examples`) calls it on the seeds and on random changes of them.
+//! `cargo xtask fuzz` runs either.
+//!
+//! An input that once was a finding belongs into `regressions/TARGET`, with a name that says what it was: it
+//! is a seed from then on.
+
+pub mod generate;
+pub mod input;
+pub mod json;
+pub mod mirror;
+pub mod mutate;
+pub mod plain;
+pub mod protocol;
+pub mod records;
+pub mod seeds;
+pub mod sse;
+pub mod turn;
+
+use std::alloc::System;
+
+use cap::Cap;
+
+/// Counts what is allocated, so that targets can hold a decoder to its limit.
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Bytes that are allocated now.
+pub(crate) fn allocated() -> usize {
+    ALLOCATOR.allocated()
+}
+
+/// A target.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name, that of its file in `fuzz_targets`.
+    pub name: &'static str,
+    /// Its body.
+    pub run: fn(&[u8]),
+    /// What it begins from.
+    pub seeds: fn(&[seeds::Capture]) -> Vec<Vec<u8>>,
+}
+
+/// All targets.
+pub const TARGETS: [Target; 4] = [
+    Target { name: "sse", run: sse::run, seeds: seeds::streams },
+    Target { name: "json", run: json::run, seeds: seeds::documents },
+    Target { name: "protocol", run: protocol::run, seeds: seeds::turns },
+    Target { name: "turn", run: turn::run, seeds: seeds::turns },
+];
+
+/// The target of this name.
+pub fn target(name: &str) -> Option<Target> {
+    TARGETS.into_iter().find(|target| target.name == name)
+}
