@@ -15,10 +15,13 @@ const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
 
 /** Writes what the next call takes. */
-function pass({ memory, room }: Exports, bytes: Uint8Array): void {
+function pass({ memory, room }: Exports, ...pieces: Uint8Array[]): void {
   // The room comes first: the memory may grow for it.
-  const address = room(bytes.length) >>> 0;
-  new Uint8Array(memory.buffer, address).set(bytes);
+  let address = room(pieces.reduce((length, piece) => length + piece.length, 0)) >>> 0;
+  for (const piece of pieces) {
+    new Uint8Array(memory.buffer, address).set(piece);
+    address += piece.length;
+  }
 }
 
 /** Writes the text that the next call takes. Where that is several, they have NUL characters between them. */
@@ -137,8 +140,8 @@ export class CoreTurn {
     return this.#ask(ask, text);
   }
 
-  push(chunk: Uint8Array): number {
-    pass(this.#exports, chunk);
+  push(pieces: Uint8Array[]): number {
+    pass(this.#exports, ...pieces);
     return this.#exports.turnPush(this.#turn);
   }
 

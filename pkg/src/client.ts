@@ -18,7 +18,8 @@ import { Transport } from "./transport.js";
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const exports = await load();
-  const { baseUrl, protocol, maxFrameBytes, ...settings } = checked(options);
+  const { baseUrl, protocol, ...settings } = checked(options);
+  const { maxFrameBytes } = settings;
   const core = new CoreClient(exports, protocol === "trueforge", maxFrameBytes);
   const transport = new Transport(core, baseUrl, options, settings);
   return new Client({ core, memory: exports.memory, transport, settings }, protocol, baseUrl);

@@ -2,6 +2,7 @@
 import type { CoreTurn } from "./boundary.js";
 import { isOffline, type Limits, sleep, Watch } from "./clocks.js";
 import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, TurnwireError } from "./errors.js";
+import type { byLines } from "./lines.js";
 import type { Reconnect } from "./options.js";
 import { type Transport, isUnsent, pump, stopped } from "./transport.js";
 
@@ -67,7 +68,9 @@ export interface Driven {
   /** A stream has been opened. */
   opened(): void;
   /** A chunk was read; something may have come. */
-  woken(): void;
+  woken(length: number): void;
+  /** Gives what cuts a stream into what the core takes. */
+  lines(): ReturnType<typeof byLines>;
   /** Whether the turn has ended. */
   isOver(): boolean;
 }
@@ -146,7 +149,8 @@ export class Drive {
       core.opened();
       this.#driven.opened();
       if (after !== undefined) tell.call(this.#driven, "resumed", { after });
-      if (body) await pump(body, (chunk) => this.#push(chunk), watch);
+      const lines = this.#driven.lines();
+      if (body) await pump(body, (chunk) => this.#push(lines(chunk), chunk.length), watch);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
@@ -158,17 +162,17 @@ export class Drive {
     }
   }
 
-  /** Takes a chunk; gives whether to read on. */
-  #push(chunk: Uint8Array): boolean {
+  /** Takes the lines that a chunk of this length has ended; gives whether to read on. */
+  #push(pieces: Uint8Array[], length: number): boolean {
     const { core } = this.#driven;
     try {
-      const flags = adopting(() => core.push(chunk));
+      const flags = adopting(() => core.push(pieces));
       for (let gap = flags > 1 ? core.takeGap() : ""; gap !== ""; gap = core.takeGap()) {
         this.#driven.tell("gap", JSON.parse(gap) as ConnectionTopics["gap"]);
       }
       return flags % 2 === 1;
     } finally {
-      this.#driven.woken();
+      this.#driven.woken(length);
     }
   }
 

@@ -15,7 +15,7 @@ export interface Connection {
   readonly core: CoreClient;
   readonly memory: WebAssembly.Memory;
   readonly transport: Transport;
-  readonly settings: Settings;
+  readonly settings: Settings & { readonly maxFrameBytes: number };
 }
 
 /** What a turn is given: a text is a user's message. */

@@ -141,6 +141,7 @@ export class SnapshotMirror {
   #threads: readonly ThreadSnapshot[] = [];
   #turn: NonNullable<Changes["turn"]> = { required_actions: [], mcp_servers: [], sandbox_id: null };
   #snapshot: TurnSnapshot | undefined;
+  #isChanged = false;
 
   constructor(core: CoreTurn, memory: WebAssembly.Memory) {
     this.#core = core;
@@ -149,12 +150,26 @@ export class SnapshotMirror {
 
   /** The snapshot with these facts; the same object as before if nothing changed. */
   take(facts: TurnFacts): TurnSnapshot {
-    const document = this.#core.takeChanges();
-    if (document !== "") this.#apply(JSON.parse(document) as Changes);
+    this.follow();
     const last = this.#snapshot;
-    if (document === "" && last !== undefined && sameFacts(last, facts)) return last;
+    if (!this.#isChanged && last !== undefined && sameFacts(last, facts)) return last;
+    this.#isChanged = false;
     frozenDeep([facts.state, facts.input]);
     return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
+  }
+
+  /** The content of a message. */
+  contentOf(id: string): string | undefined {
+    this.follow();
+    return this.#messages.find((message) => message.id === id)?.content;
+  }
+
+  /** Takes what has changed. The core does not keep text that was taken. */
+  follow(): void {
+    const document = this.#core.takeChanges();
+    if (document === "") return;
+    this.#isChanged = true;
+    this.#apply(JSON.parse(document) as Changes);
   }
 
   #apply(changes: Changes): void {

@@ -5,8 +5,9 @@ import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
 import { adopting, StateError, TurnwireError } from "./errors.js";
-import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
+import type { CreatedBy, Event, ModelMessage, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
+import { byLines } from "./lines.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
 import { Listeners } from "./listeners.js";
 import type { Connection, Session } from "./session.js";
@@ -31,6 +32,9 @@ export interface StreamOptions extends ResumeOptions {
    */
   afterSequenceNumber?: number;
 }
+
+/** What has come waits in the core until somebody looks, but no more than so many bytes of the stream. */
+const MOST_UNTAKEN = 1 << 17;
 
 /** Between two questions how a turn stands, in milliseconds. */
 const MAX_POLL_DELAY = 3000;
@@ -60,6 +64,10 @@ export class Turn {
   readonly #reader = new EventReader();
   readonly #mirror: SnapshotMirror;
   readonly #frames = new FrameNotifier();
+  /** The turn's output, if the core was spared it. */
+  #output: ModelMessage | undefined;
+  /** Bytes that were read since what they say was taken from the core. */
+  #untaken = 0;
   #record: Partial<Pick<TurnRecord, "previous_turn_id" | "created_by" | "created_by_subject" | "created_at">>;
   #input: readonly TurnInputItem[];
   #state: TurnState | null = null;
@@ -356,7 +364,8 @@ export class Turn {
         this.#reconnecting = null;
         this.#changed();
       },
-      woken: () => this.#woken(),
+      lines: () => byLines(settings.maxFrameBytes, (line) => this.#shorten(line)),
+      woken: (length) => this.#woken(length),
       isOver: () => this.isOver,
     };
     const { connectTimeout = 0, idleTimeout = 0 } = limited(settings, options);
@@ -440,12 +449,44 @@ export class Turn {
   }
 
   /** A chunk was read. */
-  #woken(): void {
+  #woken(length: number): void {
     this.#changed();
-    if (this.#listeners.size === 0 && !this.#stream?.isAwaited) return;
+    this.#untaken += length;
+    if (this.#untaken > MOST_UNTAKEN) {
+      this.#untaken = 0;
+      this.#mirror.follow();
+    } else if (this.#listeners.size === 0 && !this.#stream?.isAwaited) {
+      return;
+    }
     const events: StreamEvent[] = [];
     this.#drain(events);
     if (events.length > 0) this.#stream?.push(events);
+  }
+
+  /**
+   * The end of a turn says once more what its last message says, which may be megabytes. The core is spared an
+   * output that the snapshot has, and that needs no completion.
+   */
+  #shorten(line: string): string {
+    try {
+      const event = JSON.parse(line.replace(/^data:/, "")) as { type: string; state: { output: ModelMessage | null } };
+      const { output } = event.state;
+      if (event.type === "turn.done" && output?.thread_id && !output.tool_calls?.length) {
+        if (output.content === this.#mirror.contentOf(output.id)) {
+          this.#output = output;
+          event.state.output = null;
+          return `data:${JSON.stringify(event)}`;
+        }
+      }
+    } catch {
+      // It is something else.
+    }
+    return line;
+  }
+
+  /** Fills in what the core was spared. */
+  #complete(state: TerminalState | undefined): void {
+    if (this.#output && state?.status === "done") state.output = this.#output;
   }
 
   /** Events are made only if somebody takes them. */
@@ -459,6 +500,8 @@ export class Turn {
     if (header === 0) return;
     const from = events.length;
     this.#reader.read(lend(this.#connection.memory, header), events);
+    const last = events.at(-1);
+    if (last?.type === "turn.done") this.#complete(last.state);
     if (this.#listeners.size === 0) return;
     for (let at = from; at < events.length; at += 1) {
       const event = events[at]!;
@@ -502,6 +545,7 @@ export class Turn {
       this.session.began(this, facts.created.previous_turn_id);
       if (facts.created.input.length > 0) this.#input = facts.created.input;
     }
+    this.#complete(facts.state);
     if (facts.state) this.#state = facts.state;
     return facts;
   }

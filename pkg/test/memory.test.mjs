@@ -17,7 +17,7 @@ const { connect, init } = await import("../dist/index.js");
 await init();
 WebAssembly.Instance = Instance;
 
-const { answer, created, frames } = await import("./support/wire.mjs");
+const { answer, created, done, finished, frame, frames, message, text } = await import("./support/wire.mjs");
 
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc");
@@ -125,3 +125,65 @@ test("turns that follow one another do not keep one another alive", async () => 
   const alive = turns.filter((turn) => turn.deref() !== undefined).length;
   assert.ok(alive <= 3, `${alive} of 30 turns are alive`);
 });
+
+const WORDS = "The lamp turns once in ten seconds, and ships know the place by that \"alone\".\n".split(/(?<= )/);
+const MILLION = Array.from({ length: 1_000_000 }, (_, at) => WORDS[at % WORDS.length]);
+
+/** A turn of a million deltas, made while it is read. Its end says the whole text once more, as servers do. */
+function* millionDeltas() {
+  let number = 0;
+  const framed = (event) => frame(event, (number += 1));
+  yield framed(created()) + framed(message());
+  for (let at = 0; at < MILLION.length; at += 1000) {
+    yield MILLION.slice(at, at + 1000).map((piece) => framed(text(piece))).join("");
+  }
+  const output = message("m1", { content: MILLION.join(""), finish_reason: "stop" });
+  yield framed(finished()) + framed(done({ output }));
+}
+
+const WATCHED = {
+  "somebody iterates": async (turn) => {
+    for await (const event of turn.stream()) if (event.type === "turn.done") return event.state;
+  },
+  "somebody subscribes": (turn) => {
+    turn.subscribe(() => turn.snapshot());
+    return turn.waitForCompletion();
+  },
+  "nobody looks until the end": (turn) => {
+    turn.on("turn.done", () => {});
+    return turn.waitForCompletion();
+  },
+  "a stream is begun and not read": (turn) => {
+    turn.stream();
+    return turn.waitForCompletion();
+  },
+};
+
+for (const [how, watch] of Object.entries(WATCHED)) {
+  test(`after 1,000,000 deltas the core's memory is within three times their text: ${how}`, async () => {
+    const chunks = millionDeltas();
+    const encoder = new TextEncoder();
+    const body = () =>
+      new ReadableStream({
+        pull(controller) {
+          const { done: isOver, value } = chunks.next();
+          if (isOver) return controller.close();
+          const bytes = encoder.encode(value);
+          for (let at = 0; at < bytes.length; at += 65_536) controller.enqueue(bytes.slice(at, at + 65_536));
+        },
+      });
+    const fetch = async (url) =>
+      url.endsWith("/turns")
+        ? new Response(body(), { headers: { "content-type": "text/event-stream" } })
+        : Response.json({ data: { id: "s1" } });
+    const client = await connect({ baseUrl: "http://localhost/acme", reconnect: false, fetch });
+    const session = await client.agents.getSession("s1");
+    const turn = session.createTurn({ input: "Hello", previousTurnId: "none" });
+    const whole = MILLION.join("");
+    const state = await watch(turn);
+    assert.equal(state.output.content === whole, true, "the output is the whole text");
+    assert.equal(turn.snapshot().threads[0].messages[0].content === whole, true, "so is the snapshot's");
+    const size = memories[0].buffer.byteLength;
+    assert.ok(size <= 3 * Buffer.byteLength(whole), `${size} bytes for ${Buffer.byteLength(whole)} of text`);
+  });
+}

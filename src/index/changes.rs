@@ -20,12 +20,14 @@ pub(super) struct Changes {
     pub(super) threads: bool,
     /// Anything else: required actions, servers, the sandbox.
     pub(super) turn: bool,
+    /// Whether text that was taken is not kept.
+    gives_away: bool,
 }
 
 impl Changes {
     /// Everything is new to whoever looks for the first time.
     pub(super) fn new() -> Self {
-        Self { messages: Vec::new(), threads: true, turn: true }
+        Self { messages: Vec::new(), threads: true, turn: true, gives_away: false }
     }
 
     #[inline]
@@ -46,6 +48,13 @@ impl EventIndex {
     #[must_use]
     pub fn has_changes(&self) -> bool {
         self.changes.turn || self.changes.threads || !self.changes.messages.is_empty()
+    }
+
+    /// From now on, contents and reasoning are kept until they are taken, and no longer, so that whoever
+    /// mirrors the index holds them alone: [`Message::content`] and [`Message::reasoning`] are then what
+    /// has not been taken.
+    pub fn give_away_text(&mut self) {
+        self.changes.gives_away = true;
     }
 
     /// Takes what changed. Appended text goes to `appended`, as the message's slot, the field and the
@@ -77,6 +86,11 @@ impl EventIndex {
             };
             let marks = std::mem::take(&mut message.marks);
             message.take_text(slot, appended);
+            // What came before its base is put behind that.
+            if self.changes.gives_away && message.has_base {
+                message.text.give_away();
+                message.reasoning.give_away();
+            }
             if marks.head || marks.reset {
                 self.write_message(list.item(), slot, marks);
             }

@@ -79,8 +79,8 @@ impl Message {
             }
             all
         };
-        self.content() == other.content()
-            && self.reasoning() == other.reasoning()
+        self.text.says(&other.text)
+            && self.reasoning.says(&other.reasoning)
             && self.refusal() == other.refusal()
             && arguments(self) == arguments(other)
     }

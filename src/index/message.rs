@@ -40,8 +40,10 @@ pub(super) struct Part {
 /// Text that grows, and how much of it has been taken as a change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Text {
-    text: String,
+    kept: String,
     taken: usize,
+    /// The length of what stood before it and was given away.
+    given: usize,
 }
 
 /// What has changed in a message since changes were taken.
@@ -83,21 +85,32 @@ impl Part {
 
 impl Text {
     pub(super) fn of(text: &str) -> Self {
-        Self { text: text.to_owned(), taken: 0 }
+        Self { kept: text.to_owned(), ..Self::default() }
     }
 
     pub(super) fn get(&self) -> &str {
-        &self.text
+        &self.kept
     }
 
     pub(super) fn push(&mut self, piece: &str) {
-        self.text.push_str(piece);
+        self.kept.push_str(piece);
     }
 
     /// What was appended since this was last asked.
     pub(super) fn take(&mut self) -> &str {
-        let start = std::mem::replace(&mut self.taken, self.text.len());
-        self.text.get(start..).unwrap_or_default()
+        let start = std::mem::replace(&mut self.taken, self.kept.len());
+        self.kept.get(start..).unwrap_or_default()
+    }
+
+    /// Gives up what is here, all of which was taken.
+    pub(super) fn give_away(&mut self) {
+        self.given += self.taken;
+        *self = Self { given: self.given, ..Self::default() };
+    }
+
+    /// Whether it says the same as a text that is whole, as far as it is here.
+    pub(super) fn says(&self, whole: &Self) -> bool {
+        whole.kept.get(self.given..) == Some(&*self.kept)
     }
 }
 

@@ -213,6 +213,11 @@ impl TurnReader {
         }
     }
 
+    /// Text that is taken as a change is not kept: see [`EventIndex::give_away_text`].
+    pub fn give_away_text(&mut self) {
+        self.intake.index.give_away_text();
+    }
+
     /// Fills `batch` with what changed in the index; gives the document.
     pub fn take_changes(&mut self, batch: &mut ChangeBatch) -> Option<String> {
         batch.fill(&mut self.intake.index)

@@ -44,7 +44,10 @@ impl Turn {
         if is_newest {
             session.begin(key);
         }
-        let reader = TurnReader::new(&session.protocol, TurnMachine::unstarted(), session.max_frame_bytes);
+        let mut reader =
+            TurnReader::new(&session.protocol, TurnMachine::unstarted(), session.max_frame_bytes);
+        // The package's snapshots hold it.
+        reader.give_away_text();
         Self {
             session: number,
             key,

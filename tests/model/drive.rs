@@ -82,7 +82,15 @@ impl Drive {
                         Done::Aborted => Outcome::Aborted,
                         Done::Unsent => Outcome::Unsent,
                     };
-                    self.driver.next(outcome, Moment { now: moment(self.now), random })
+                    let had_id = self.driver.reader().machine().id().is_some();
+                    let step = self.driver.next(outcome, Moment { now: moment(self.now), random });
+                    if plan.call == Call::ListTurns
+                        && !had_id
+                        && self.driver.reader().machine().id().is_some()
+                    {
+                        self.facts.found();
+                    }
+                    step
                 }
             };
             if self.random.percent(50) {
@@ -126,7 +134,7 @@ impl Drive {
     fn request(&mut self, plan: &Plan) -> Done {
         let call = plan.call;
         let machine = self.driver.reader().machine();
-        let (last, had_id) = (machine.cursor().last(), machine.id().is_some());
+        let last = machine.cursor().last();
         let (is_over, is_unsure) = (machine.status().is_terminal(), machine.cursor().is_unsure());
         if call.streams() {
             assert_eq!(plan.resumes_after.unwrap_or(last), last, "it resumes where it stands");
@@ -154,29 +162,23 @@ impl Drive {
         went.has_failed = !matches!(done, Done::Answered(_));
         went.is_progress = machine.cursor().last() != last
             || call.streams() && machine.cursor().is_unsure()
-            || call == Call::ListTurnEvents && matches!(done, Done::Answered(_))
-            // The turn was found.
-            || call == Call::ListTurns && !had_id && self.is_found(&done);
+            || call == Call::ListTurnEvents && matches!(done, Done::Answered(_));
         if let Done::Failed(failure) = &done {
             went.status = failure.error.status.unwrap_or_default();
             went.retry_after = failure.retry_after.into();
             went.is_offline = failure.is_offline;
             went.is_unsent = failure.error.code == ErrorCode::Token;
         }
-        if let (Call::ListTurnEvents, Done::Answered(page)) = (call, &done) {
+        if let (Call::ListTurns | Call::ListTurnEvents, Done::Answered(page)) = (call, &done) {
             let page: serde_json::Value = serde_json::from_str(page).expect("JSON");
-            self.facts.was_listed |= !is_over;
-            self.facts.is_list_whole |= page["next"].is_null();
+            went.has_more = !page["next"].is_null();
+            self.facts.was_listed |= call == Call::ListTurnEvents && !is_over;
+            self.facts.is_list_whole |= call == Call::ListTurnEvents && !went.has_more;
         }
         let retry = self.driver.reader().retry();
         let has_ended = self.network.server.has_ended(self.now);
         self.facts.went(call, went, self.now, retry, has_ended, self.reconnect);
         done
-    }
-
-    /// Whether a list of the session's turns has the turn.
-    fn is_found(&self, done: &Done) -> bool {
-        matches!(done, Done::Answered(_)) && self.network.server.has_begun()
     }
 
     /// Sends a request; if its token is refused, with another one.

@@ -32,6 +32,8 @@ pub(crate) struct Went {
     pub(crate) has_failed: bool,
     /// Whether nothing was sent.
     pub(crate) is_unsent: bool,
+    /// Whether it is a page of a list that goes on.
+    pub(crate) has_more: bool,
 }
 
 #[derive(Debug, Default)]
@@ -132,6 +134,12 @@ impl Facts {
         }
     }
 
+    /// The turn was found.
+    pub(crate) fn found(&mut self) {
+        self.tries = 0;
+        self.empties = 0;
+    }
+
     /// A request has gone this way.
     pub(crate) fn went(
         &mut self,
@@ -152,8 +160,11 @@ impl Facts {
         } else if went.status > 0 && !is_last_question {
             self.last_status = went.status;
         }
-        self.idle_requests =
-            if went.is_progress || !has_ended { 0 } else { self.idle_requests + u32::from(!went.is_offline) };
+        self.idle_requests = if went.is_progress || !has_ended {
+            0
+        } else {
+            self.idle_requests + u32::from(!went.is_offline && !went.has_more)
+        };
         assert!(self.idle_requests < 40, "nothing new comes, and it does not end");
         if went.is_progress {
             self.tries = 0;

@@ -27,6 +27,10 @@ pub(crate) struct History {
     pub(crate) skew: i64,
     /// Whether an older turn cannot be told from the new one, as long as that is not there.
     pub(crate) is_confusing: bool,
+    /// Whether the client knows none of the turns that are listed.
+    pub(crate) is_elsewhere: bool,
+    /// What another client says after the turn, if it does.
+    pub(crate) later: Option<&'static str>,
 }
 
 /// An earlier turn.
@@ -70,7 +74,12 @@ impl History {
                 created_at: iso(at, skew),
             });
         }
-        let newest = match turns.last() {
+        // What another client has said a moment ago this one does not know.
+        let is_behind = turns.len() > 1 && random.percent(20);
+        if let Some(turn) = turns.last_mut().filter(|_| is_behind) {
+            turn.said = "something else";
+        }
+        let newest = match turns.iter().rev().nth(usize::from(is_behind)) {
             _ if is_unknown => Newest::Unknown,
             Some(turn) => Newest::Turn(turn.id.clone()),
             None => Newest::None,
@@ -81,8 +90,14 @@ impl History {
             2 if !turns.is_empty() => turns[random.index(turns.len())].id.clone(),
             _ => String::new(),
         };
-        let is_confusing = is_unknown && turns.iter().any(|turn| turn.said == INPUT);
-        Self { turns, newest, previous_turn_id, since: iso(START - ALLOWANCE, 0), skew, is_confusing }
+        let is_older = is_unknown && turns.iter().any(|turn| turn.said == INPUT);
+        // The last turn may be on a branch that another client has begun.
+        let is_elsewhere =
+            is_behind && !is_unknown && turns.last().is_some_and(|turn| turn.previous.is_none());
+        let is_confusing = is_older || is_elsewhere;
+        let later = random.pick(&[None, None, Some(INPUT), Some("something else")]);
+        let since = iso(START - ALLOWANCE, 0);
+        Self { turns, newest, previous_turn_id, since, skew, is_confusing, is_elsewhere, later }
     }
 
     /// The turn that a start with this parameter follows.
@@ -94,26 +109,22 @@ impl History {
         }
     }
 
-    /// The session's turns, newest first: along what each one follows, from the one given or the newest on.
-    pub(crate) fn list(&self, first: Option<Json>, limit: usize) -> Vec<Json> {
-        let mut next = match &first {
-            Some(turn) => turn["previous_turn_id"].as_str().map(str::to_owned),
-            None => self.turns.last().map(|turn| turn.id.clone()),
-        };
-        let mut listed: Vec<Json> = first.into_iter().collect();
+    /// The session's last turn before this one.
+    pub(crate) fn newest_id(&self) -> Option<String> {
+        self.turns.last().map(|turn| turn.id.clone())
+    }
+
+    /// A turn and those that it follows, as the server keeps them.
+    pub(crate) fn chain(&self, first: Option<String>) -> Vec<Json> {
+        let mut next = first;
+        let mut chain = Vec::new();
         while let Some(turn) = next.as_ref().and_then(|id| self.turns.iter().find(|turn| turn.id == *id)) {
             let state = json!({"status": "done", "output": null, "required_actions": []});
-            listed.push(record(
-                &turn.id,
-                turn.previous.as_deref(),
-                &message(turn.said),
-                &state,
-                &turn.created_at,
-            ));
+            let input = message(turn.said);
+            chain.push(record(&turn.id, turn.previous.as_deref(), &input, &state, &turn.created_at));
             next.clone_from(&turn.previous);
         }
-        listed.truncate(limit);
-        listed
+        chain
     }
 }
 

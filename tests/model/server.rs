@@ -36,13 +36,15 @@ pub(crate) struct Server {
     pub(crate) hole: Option<(u64, u64)>,
     /// With how many subscriptions they are found again.
     pub(crate) hole_until: u32,
-    /// How many items a page of a list has at most.
+    /// How many events a page has at most.
     page: usize,
+    /// How many turns a page has at most.
+    turn_page: usize,
 }
 
 impl Server {
     pub(crate) fn new(script: Script, history: History, random: &mut Random) -> Self {
-        let page = random.pick(&[1, 3, 25]);
+        let (page, turn_page) = (random.pick(&[1, 3, 25]), random.pick(&[1, 3, 10, 25]));
         Self {
             script,
             history,
@@ -54,6 +56,7 @@ impl Server {
             hole: None,
             hole_until: 0,
             page,
+            turn_page,
         }
     }
 
@@ -115,8 +118,20 @@ impl Server {
 
     fn turns(&self, query: &str, now: Millis) -> Answer {
         let limit = parameter(query, "limit").and_then(|limit| limit.parse().ok()).unwrap_or(10);
-        let first = self.has_begun().then(|| self.record(now));
-        Answer::Json(200, json!({"data": self.history.list(first, limit), "pagination": {"limit": limit}}))
+        let mut turns = Vec::new();
+        let mut before = self.history.newest_id();
+        if let Some(created) = self.created {
+            // Another client may have gone on already.
+            if let Some(said) = self.history.later {
+                let created_at = iso(created.max(now), self.history.skew);
+                let state = json!({"status": "running"});
+                turns.push(record("turn-later", Some(TURN_ID), &message(said), &state, &created_at));
+            }
+            turns.push(self.record(now));
+            before.clone_from(&self.previous);
+        }
+        turns.extend(self.history.chain(before));
+        Answer::Json(200, page(&turns, query, self.turn_page.min(limit)))
     }
 
     fn record(&self, now: Millis) -> Json {
@@ -141,13 +156,17 @@ impl Server {
             return refusal(409, "the turn is still running");
         }
         assert_eq!(parameter(query, "order"), Some("asc"));
-        let from = parameter(query, "page_token").map_or(0, |token| token[1..].parse().expect("our token"));
-        let listed = &self.script.listed;
-        let end = (from + self.page).min(listed.len());
-        let items: Vec<&Json> = listed[from..end].iter().map(|(_, event)| event).collect();
-        let next = (end < listed.len()).then(|| format!("p{end}"));
-        Answer::Json(200, json!({"data": items, "pagination": {"limit": self.page, "next_page_token": next}}))
+        let listed: Vec<Json> = self.script.listed.iter().map(|(_, event)| event.clone()).collect();
+        Answer::Json(200, page(&listed, query, self.page))
     }
+}
+
+/// A page of a list: the one that the token names, or the first.
+fn page(items: &[Json], query: &str, most: usize) -> Json {
+    let from = parameter(query, "page_token").map_or(0, |token| token[1..].parse().expect("our token"));
+    let end = (from + most).min(items.len());
+    let next = (end < items.len()).then(|| format!("p{end}"));
+    json!({"data": items[from..end], "pagination": {"limit": most, "next_page_token": next}})
 }
 
 pub(crate) fn refusal(status: u16, message: &str) -> Answer {

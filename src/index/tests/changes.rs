@@ -5,7 +5,8 @@ use serde_json::{Value as Json, json};
 use super::mirror::{Taken, take};
 use super::{arguments, base, call, content, feed, finish, index_of, reasoning, response, thread_created};
 use crate::event::TextField;
-use crate::index::EventIndex;
+use crate::index::{EventIndex, Message};
+use crate::json::Value;
 
 fn keys(document: &Json) -> Vec<&str> {
     document.as_object().map(|members| members.keys().map(String::as_str).collect()).unwrap_or_default()
@@ -155,4 +156,35 @@ fn what_says_nothing_changes_nothing() {
         ],
     );
     assert!(!index.has_changes());
+}
+
+/// Text that was given away is known again by what is left of it.
+#[test]
+fn text_that_is_given_away_is_not_kept() {
+    let mut index =
+        index_of(&[base("main", "m"), content("main", "m", "one "), reasoning("main", "m", "why")]);
+    index.give_away_text();
+    take(&mut index);
+    feed(&mut index, &[content("main", "m", "two")]);
+    let message = index.message("m").expect("it came");
+    assert_eq!((message.content(), message.reasoning()), ("two", ""));
+    let says = |content: &str, reasoning: &str| {
+        let json = json!({"id": "m", "content": content, "reasoning_content": reasoning}).to_string();
+        let whole = Value::parse(&json).expect("JSON");
+        message.says(&Message::of(whole.as_object().expect("an object")))
+    };
+    assert!(says("one two", "why"));
+    assert!(!says("one two three", "why") && !says("one", "why") && !says("one two", ""));
+}
+
+/// What comes before the beginning of its message is put behind that, and taken anew.
+#[test]
+fn text_before_its_base_is_kept() {
+    let mut index = index_of(&[content("main", "m", "world")]);
+    index.give_away_text();
+    take(&mut index);
+    let mut begun = base("main", "m");
+    begun["content"] = json!("hello ");
+    let taken = taken(&mut index, &[begun]);
+    assert_eq!(pieces(&taken), [(0, TextField::Content, "hello world")]);
 }

@@ -124,7 +124,18 @@ proptest! {
 
         let mut at_once = EventIndex::new();
         feed(&mut at_once, story.iter().map(|(event, _)| event));
-        prop_assert_eq!(mirror, Mirror::of(at_once));
+        prop_assert_eq!(&mirror, &Mirror::of(at_once));
+
+        let (mut index, mut alone) = (EventIndex::new(), Mirror::default());
+        index.give_away_text();
+        for (event, take) in &story {
+            feed(&mut index, [event]);
+            if *take {
+                alone.follow(&mut index);
+            }
+        }
+        alone.follow(&mut index);
+        prop_assert_eq!(alone, mirror, "what is given away is not missed");
     }
 
     /// What is taken twice is nothing the second time.

@@ -1,0 +1,86 @@
+// Long lines: the end of a turn that says a long answer once more, whole or broken, however it is cut.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { collect, textOf } from "./support/collect.mjs";
+import { serveTurn, stream } from "./support/server.mjs";
+import { created, delta, done, finished, frame, message, text } from "./support/wire.mjs";
+
+const LONG = 'A "long" answer, with é and \u{1f600}.\n'.repeat(8000);
+const HALVES = [LONG.slice(0, LONG.length / 2), LONG.slice(LONG.length / 2)];
+
+/** The frames of a turn that says LONG, and ends with this output. */
+function turnWith(output, events = [message(), ...HALVES.map((half) => text(half)), finished()]) {
+  return [created(), ...events, done({ output })].map((event, at) => frame(event, at + 1)).join("");
+}
+
+/** A stream's bytes in chunks of this size. */
+function inChunks(whole, size) {
+  const bytes = Buffer.from(whole);
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.subarray(at * size, (at + 1) * size));
+}
+
+const OUTPUT = message("m1", { content: LONG, finish_reason: "stop" });
+
+/** What an iteration and the turn itself say of the end. */
+async function ends(t, chunks, options = {}) {
+  const { turn } = await serveTurn(t, stream(...chunks), { options: { reconnect: false, ...options } });
+  const { events, error } = await collect(turn.stream());
+  return { turn, error, event: events.at(-1), state: turn.snapshot().state };
+}
+
+for (const [name, ending] of [["LF", "\n"], ["CRLF", "\r\n"], ["CR", "\r"]]) {
+  test(`a long output is whole wherever it was cut (lines end in ${name})`, async (t) => {
+    const bytes = turnWith(OUTPUT).replaceAll("\n", ending);
+    for (const size of [1009, 65_536, 100_003, bytes.length]) {
+      const { turn, event, state } = await ends(t, inChunks(bytes, size));
+      assert.equal(event.type, "turn.done");
+      assert.equal(event.state.output.content === LONG, true);
+      assert.equal(event.state.output.finish_reason, "stop");
+      assert.equal(state.output.content === LONG, true);
+      assert.equal(textOf(turn) === LONG, true);
+    }
+  });
+}
+
+test("an output that says something else than its message is not taken for it", async (t) => {
+  const content = LONG.replace("A", "B");
+  const { turn, event, state } = await ends(t, inChunks(turnWith({ ...OUTPUT, content }), 50_000));
+  assert.equal(event.state.output.content === content, true);
+  assert.equal(state.output.content === content, true);
+  assert.equal(textOf(turn) === LONG, true);
+});
+
+test("an output of which nothing came before is shown", async (t) => {
+  const { turn, state } = await ends(t, inChunks(turnWith(OUTPUT, []), 50_000));
+  assert.equal(state.output.content === LONG, true);
+  assert.equal(textOf(turn) === LONG, true);
+});
+
+test("an output whose message came without its beginning is shown once", async (t) => {
+  const { turn, state } = await ends(t, inChunks(turnWith(OUTPUT, HALVES.map((half) => text(half))), 50_000));
+  assert.equal(state.output.content === LONG, true);
+  assert.equal(textOf(turn) === LONG, true);
+});
+
+test("an output with calls is completed as any other", async (t) => {
+  const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" }, tool_info: { mcp_server_id: "x" } };
+  const output = { ...OUTPUT, tool_calls: [call] };
+  const { state } = await ends(t, inChunks(turnWith(output), 50_000));
+  assert.equal(state.output.tool_calls[0].tool_info.server_id, "x");
+  assert.equal(state.output.content === LONG, true);
+});
+
+test("a long line that is no JSON, and a long delta, are events like any other", async (t) => {
+  const events = [message(), delta({ content: LONG }), finished()];
+  const bytes = turnWith(null, events).replace("id: 2\n", `id: 2\n\ndata: {"broken": "${LONG.replaceAll(/["\n]/g, " ")}\n`);
+  const { turn } = await serveTurn(t, stream(...inChunks(bytes, 50_000)), { options: { reconnect: false } });
+  const { events: seen } = await collect(turn.stream());
+  assert.equal(seen.filter(({ type }) => type === "unknown").length, 1);
+  assert.equal(textOf(turn) === LONG, true);
+});
+
+test("a line that is larger than the limit is refused while it comes", async (t) => {
+  const { turn, error } = await ends(t, inChunks(turnWith(OUTPUT), 50_000), { maxFrameBytes: 200_000 });
+  assert.equal(error?.code, "frame_too_large");
+  assert.equal(turn.snapshot().status, "incomplete");
+});
