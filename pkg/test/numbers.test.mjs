@@ -81,7 +81,7 @@ test("a gap that the server cannot fill is told once, and the message is made wh
   assert.deepEqual(numbers(got), [1, 2, 3, 6, 7]);
   assert.deepEqual(told.filter(([topic]) => topic === "gap"), [["gap", { after: 3, next: 6 }]]);
   assert.deepEqual([turn.status, textOf(turn)], ["done", "Hello, world"]);
-  assert.deepEqual(server.asked, [START, SUBSCRIBE, TURN_EVENTS]);
+  assert.deepEqual(server.asked, [START, SUBSCRIBE, SUBSCRIBE, SUBSCRIBE, TURN_EVENTS]);
   assert.equal(turn.snapshot().error, null);
 });
 

@@ -653,7 +653,7 @@ impl TurnDriver {
         }
         let after = self.reader.machine().cursor().last();
         self.position = after;
-        self.reader.connected(self.reconnect.max_attempts > 0);
+        self.reader.connected(!self.is_exhausted());
         plan.resumes_after = (call == Call::SubscribeTurn && self.was_interrupted).then_some(after);
         Step::Open(plan)
     }

@@ -12,6 +12,8 @@ use crate::sse::{FrameDecoder, FrameError};
 
 use super::{Admission, TurnMachine};
 
+/// A gap that is met so often in the same place is lost: connections that break leave out events, too.
+const GAP_MEETINGS: u32 = 4;
 /// After so many gaps that the server could not fill, its numbers are taken for what they are: not dense.
 const MAX_UNFILLED: usize = 3;
 
@@ -32,8 +34,8 @@ struct Intake {
     seen: Names,
     /// Whether a gap may be filled by subscribing again.
     refills: bool,
-    /// Where the last gap was met: if it is met there again, the server cannot fill it.
-    gap_at: Option<u64>,
+    /// Where the last gap was met, and how often: if it is met there again and again, the server cannot fill it.
+    gap_at: (u64, u32),
     /// The gaps that were passed over: the numbers on both sides.
     gaps: Vec<(u64, u64)>,
     /// Why nothing more of this connection is taken.
@@ -64,7 +66,7 @@ impl TurnReader {
                 wants_events: false,
                 seen: Names::default(),
                 refills: false,
-                gap_at: None,
+                gap_at: (0, 0),
                 gaps: Vec::new(),
                 broken: None,
                 created: None,
@@ -249,8 +251,9 @@ impl Intake {
     /// Whether a gap before this number is passed over.
     fn passes(&mut self, sequence_number: u64) -> bool {
         let last = self.machine.cursor().last();
-        let is_met_again = self.gap_at.replace(last) == Some(last);
-        if self.refills && !is_met_again && self.gaps.len() < MAX_UNFILLED {
+        let met = if self.gap_at.0 == last { self.gap_at.1 + 1 } else { 1 };
+        self.gap_at = (last, met);
+        if self.refills && met < GAP_MEETINGS && self.gaps.len() < MAX_UNFILLED {
             let parts = ["event ", &digits(last + 1), " is missing: ", &digits(sequence_number), " came"];
             self.broken = Some(Error::of(ErrorCode::Incomplete, &parts));
             return false;

@@ -360,7 +360,7 @@ fn long_silent_connections_are_no_failures_while_the_turn_runs() {
     );
 }
 
-/// Events are missing: the stream is asked for once more, and then they are passed over and told.
+/// Events are missing: the stream is asked for some times more, and then they are passed over and told.
 #[test]
 fn gaps_are_refilled_or_passed_over() {
     let mut play = started(1..=2);
@@ -389,6 +389,10 @@ fn gaps_are_refilled_or_passed_over() {
             "passed over",
             &[
                 (Brings(frames(4..=6)), "wait 250 #1 incomplete"),
+                (Waited, "again after 2"),
+                (Brings(frames(4..=6)), "wait 500 #2 incomplete"),
+                (Waited, "again after 2"),
+                (Brings(frames(4..=6)), "wait 1000 #3 incomplete"),
                 (Waited, "again after 2"),
                 (Brings(frames(4..=6)), "list"),
             ],
