@@ -32,6 +32,8 @@ const MOST_PAGES: u32 = 4000;
 const LONG_CONNECTION: f64 = 30_000.0;
 /// How often a turn is looked for whose start may still have been on its way.
 const LOOKS: u32 = 3;
+/// So many accepted streams in a row that end by themselves and bring nothing have nothing to bring.
+const EMPTIES: u32 = 4;
 /// A stream that is gone so often in a row does not come back, although its turn runs.
 const MOST_GONE: u32 = 2;
 /// Pages of a session's turns that are read to look for one.
@@ -138,6 +140,8 @@ pub struct TurnDriver {
     opened_at: Option<f64>,
     /// The cursor as it was when the connection was asked for.
     position: u64,
+    /// How often in a row a stream ended by itself and brought nothing.
+    empties: u32,
     /// How often in a row the stream was gone: its events have to come from the list, once the turn has ended.
     gone: u32,
     /// Why there are no more tries, while it is asked whether the turn has ended.
@@ -172,6 +176,7 @@ impl TurnDriver {
             restarts: false,
             opened_at: None,
             position: 0,
+            empties: 0,
             gone: 0,
             given_up: None,
             ended: String::new(),
@@ -246,6 +251,7 @@ impl TurnDriver {
         self.turns.clear();
         self.lists = LISTS;
         self.was_interrupted = false;
+        self.empties = 0;
         self.gone = 0;
         self.ended.clear();
         self.page_token.clear();
@@ -355,7 +361,8 @@ impl TurnDriver {
         // A stream that is done with brings `turn.done`. One that ended by itself, or was long silent, and
         // brought nothing may have nothing to bring: the turn itself says so.
         let is_empty = (was_closed || was_long) && !is_new && self.attempts > 0;
-        if is_empty && !self.ended.is_empty() {
+        self.empties = if is_empty { self.empties + 1 } else { 0 };
+        if self.empties >= EMPTIES && !self.ended.is_empty() {
             return self.issue(Call::ListTurnEvents);
         }
         let remedy = failure.remedy();
@@ -369,7 +376,9 @@ impl TurnDriver {
             Remedy::None => self.give_up(failure.error),
             // The server is there, and says what is to be done.
             Remedy::Read => self.issue(Call::GetTurn),
-            _ if self.gone > 0 || is_empty => self.retry(Call::GetTurn, failure, moment),
+            _ if self.gone > 0 || (is_empty && self.ended.is_empty()) => {
+                self.retry(Call::GetTurn, failure, moment)
+            }
             _ => self.retry(Call::SubscribeTurn, failure, moment),
         }
     }
