@@ -640,7 +640,8 @@ impl TurnDriver {
 
     /// The turn has ended. Where events were lost on the way, its list of events makes its messages whole.
     fn mend(&mut self) -> Step {
-        if self.reader.gaps().is_empty() || self.reconnect.max_attempts == 0 {
+        let has_id = self.reader.machine().id().is_some();
+        if self.reader.gaps().is_empty() || self.reconnect.max_attempts == 0 || !has_id {
             return self.end(StreamEnd::Eof);
         }
         self.attempts = 0;
@@ -662,7 +663,9 @@ impl TurnDriver {
         }
         let after = self.reader.machine().cursor().last();
         self.position = after;
-        self.reader.connected(!self.is_exhausted());
+        // Before the turn has an id it is looked for once more, whatever the number of tries.
+        let is_start = call == Call::CreateTurnStream && self.reconnect.max_attempts > 0;
+        self.reader.connected(is_start || !self.is_exhausted());
         plan.resumes_after = (call == Call::SubscribeTurn && self.was_interrupted).then_some(after);
         Step::Open(plan)
     }
