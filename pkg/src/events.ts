@@ -7,7 +7,7 @@
  * The stream delivers all of these. The event list of a finished turn holds neither
  * `turn.created`, `turn.done` nor deltas; a session's event list holds all but deltas.
  */
-export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "unknown" } & UnknownEvent);
+export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "tool.resumed" } & ToolResumed) | ({ type: "tool.cancelled" } & ToolCancelled) | ({ type: "message.reset" } & MessageReset) | ({ type: "state.snapshot" } & StateSnapshot) | ({ type: "state.delta" } & StateDelta) | ({ type: "messages.snapshot" } & MessagesSnapshot) | ({ type: "activity.snapshot" } & ActivitySnapshot) | ({ type: "activity.delta" } & ActivityDelta) | ({ type: "error" } & ServerError) | ({ type: "unknown" } & UnknownEvent);
 
 /**
  * The first event of a stream (`turn.created`).
@@ -89,6 +89,11 @@ export interface ModelMessage {
      */
     thread_id: string;
     /**
+     * The message that this one goes on with, under a new id: the server tried again, and what that one
+     * said stays. There is only one message then, this one.
+     */
+    continues?: string;
+    /**
      * ISO 8601.
      */
     created_at?: string;
@@ -109,6 +114,10 @@ export interface ModelMessage {
      */
     reasoning_content?: string;
     /**
+     * What the model's provider wants to have back of its reasoning, opaque.
+     */
+    reasoning_encrypted?: string[];
+    /**
      * The tool calls. A hole (`null`) is a call of which no delta has arrived yet.
      */
     tool_calls?: (ToolCall | null)[];
@@ -120,6 +129,14 @@ export interface ModelMessage {
      * Token counts.
      */
     usage?: Usage;
+    /**
+     * The model that wrote it, where the server says so.
+     */
+    model?: string;
+    /**
+     * How long the model took, in milliseconds, where the server says so.
+     */
+    duration_ms?: number;
 }
 
 /**
@@ -151,6 +168,10 @@ export interface ModelMessageDelta {
      */
     reasoning_content?: string;
     /**
+     * An opaque piece of encrypted reasoning, to be added to the list.
+     */
+    reasoning_encrypted?: string;
+    /**
      * Pieces of tool calls, merged by `index`.
      */
     tool_calls?: ToolCallDelta[];
@@ -162,6 +183,14 @@ export interface ModelMessageDelta {
      * Token counts; replaces earlier ones.
      */
     usage?: Usage;
+    /**
+     * The model that wrote it, where the server says so.
+     */
+    model?: string;
+    /**
+     * How long the model took, in milliseconds, where the server says so.
+     */
+    duration_ms?: number;
 }
 
 /**
@@ -185,9 +214,21 @@ export interface ToolResponse {
      */
     tool_call_id: string;
     /**
-     * The result as the agent reads it.
+     * The result as the agent reads it. With the `AgentEvent` protocols, the JSON of `result`.
      */
     content: string;
+    /**
+     * How it came out, where the server says so.
+     */
+    outcome?: "succeeded" | "failed" | "suspended";
+    /**
+     * The result with what else the tool says, where the server gives it.
+     */
+    result?: ToolResult;
+    /**
+     * What the call changed in the agent's state, where the server says so.
+     */
+    patch?: TrackedPatch;
 }
 
 /**
@@ -364,6 +405,205 @@ export interface ToolsRequired {
 }
 
 /**
+ * An answer has reached the call that waited for it (`tool.resumed`); its result follows.
+ */
+export interface ToolResumed {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread of the call.
+     */
+    thread_id: string;
+    /**
+     * The call.
+     */
+    tool_call_id: string;
+    /**
+     * The answer.
+     */
+    result: unknown;
+}
+
+/**
+ * A call that had begun will not be made (`tool.cancelled`).
+ */
+export interface ToolCancelled {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread of the call.
+     */
+    thread_id: string;
+    /**
+     * The call.
+     */
+    tool_call_id: string;
+    /**
+     * Why.
+     */
+    reason: string;
+}
+
+/**
+ * What a message said so far does not count (`message.reset`): its text, reasoning and calls begin anew.
+ */
+export interface MessageReset {
+    /**
+     * The message's id.
+     */
+    id: string;
+    /**
+     * The message's thread.
+     */
+    thread_id: string;
+    /**
+     * Why.
+     */
+    reason: string;
+}
+
+/**
+ * The agent's whole state (`state.snapshot`). It replaces whatever was known of it.
+ */
+export interface StateSnapshot {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * The state as the server sent it. Names that begin with `__` are the server's own business; snapshots
+     * leave them out.
+     */
+    snapshot: unknown;
+}
+
+/**
+ * A change of the agent's state (`state.delta`).
+ */
+export interface StateDelta {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * A JSON Patch (RFC 6902).
+     */
+    delta: PatchOperation[];
+}
+
+/**
+ * The session's messages (`messages.snapshot`), as the server keeps them.
+ */
+export interface MessagesSnapshot {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * The messages, oldest first.
+     */
+    messages: ThreadMessage[];
+}
+
+/**
+ * A report of what is going on (`activity.snapshot`), whole. Reports of one thing share `message_id`.
+ */
+export interface ActivitySnapshot {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread that it is of.
+     */
+    thread_id: string;
+    /**
+     * Names what it is about: for a tool's progress `"tool_call:"` and the call's id, or the id alone.
+     */
+    message_id: string;
+    /**
+     * `"tool-call-progress"` and `"progress"` report on a tool call ([`ToolProgress`]); others are free.
+     */
+    activity_type: string;
+    /**
+     * The report.
+     */
+    content: ToolProgress | Record<string, unknown>;
+    /**
+     * `false` if it counts only where nothing is known yet.
+     */
+    replace?: boolean;
+    /**
+     * The tool call that it reports on, where it does.
+     */
+    tool_call_id?: string;
+}
+
+/**
+ * A change of an earlier report (`activity.delta`).
+ */
+export interface ActivityDelta {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread that it is of.
+     */
+    thread_id: string;
+    /**
+     * The report that changes.
+     */
+    message_id: string;
+    /**
+     * As in [`ActivitySnapshot`].
+     */
+    activity_type: string;
+    /**
+     * A JSON Patch (RFC 6902) of its content.
+     */
+    patch: PatchOperation[];
+}
+
+/**
+ * Something went wrong on the server (`error`). The turn's end says whether it failed.
+ */
+export interface ServerError {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null`: it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * What happened.
+     */
+    message: string;
+    /**
+     * `"LLM_ERROR"`, `"STATE_ERROR"`, `"RELAY_ERROR"`, or a newer word.
+     */
+    code?: string;
+}
+
+/**
  * An event of a type that this version does not know, or a malformed one.
  */
 export interface UnknownEvent {
@@ -389,7 +629,7 @@ export type TurnState = TerminalState | RunningState;
 /**
  * How a turn ended, told apart by `status`.
  */
-export type TerminalState = { status: "done"; output: ModelMessage | null; required_actions: RequiredActionEvent[]; completed_at?: string; metrics?: TurnMetrics } | { status: "cancelled"; reason: string | null; completed_at?: string; metrics?: TurnMetrics } | { status: "error"; message: string; completed_at?: string; metrics?: TurnMetrics };
+export type TerminalState = { status: "done"; output: ModelMessage | null; required_actions: RequiredActionEvent[]; completed_at?: string; metrics?: TurnMetrics; termination?: Termination; result?: unknown } | { status: "cancelled"; reason: string | null; completed_at?: string; metrics?: TurnMetrics; termination?: Termination } | { status: "error"; message: string; completed_at?: string; metrics?: TurnMetrics; termination?: Termination; code?: string };
 
 /**
  * The state of a turn that has not ended.
@@ -555,6 +795,10 @@ export interface ToolCallFunctionDelta {
      * Text to append to the arguments.
      */
     arguments?: string;
+    /**
+     * The arguments whole, in place of what came in pieces, where that was something else.
+     */
+    whole_arguments?: string;
 }
 
 /**
@@ -578,6 +822,18 @@ export interface ToolCallRef {
      * `source_event_id`, as the reference pages spell it.
      */
     event_id: string;
+    /**
+     * The tool, where the server says so here.
+     */
+    name?: string;
+    /**
+     * What it is called with, JSON text, where the server says so here.
+     */
+    arguments?: string;
+    /**
+     * What it waits for, as the server put it.
+     */
+    suspension?: Suspension;
 }
 
 /**
@@ -600,6 +856,10 @@ export interface Usage {
      * Tokens written to a cache.
      */
     cache_write_tokens?: number;
+    /**
+     * Tokens of reasoning, where the server counts them apart.
+     */
+    reasoning_tokens?: number;
     /**
      * Where the tokens read came from.
      */
@@ -671,6 +931,266 @@ export interface AgentInfo {
      * Its model.
      */
     model?: string;
+}
+
+/**
+ * The result of a tool, with what else it says.
+ */
+export interface ToolResult {
+    /**
+     * The tool.
+     */
+    tool_name: string;
+    /**
+     * `"warning"` is a success, too. A denied, unknown or wrongly called tool is an `"error"`.
+     */
+    status: "success" | "warning" | "pending" | "error";
+    /**
+     * The result itself.
+     */
+    data: unknown;
+    /**
+     * For people, and for the agent.
+     */
+    message: string | null;
+    /**
+     * Whatever the tool adds.
+     */
+    metadata?: Record<string, unknown>;
+}
+
+/**
+ * What a call waits for, as the server put it.
+ */
+export interface Suspension {
+    /**
+     * Names what waits; the call's own id names it as well.
+     */
+    id: string;
+    /**
+     * Who asks, for example `"tool:PermissionConfirm"`.
+     */
+    action: string;
+    /**
+     * The question, for people.
+     */
+    message?: string;
+    /**
+     * What it is about.
+     */
+    parameters?: unknown;
+    /**
+     * A JSON Schema of the answer.
+     */
+    response_schema?: unknown;
+    /**
+     * What the answer does: lets the call run, is its result, or is handed to the tool.
+     */
+    resume_mode?: "replay_tool_call" | "use_decision_as_tool_result" | "pass_decision_to_tool" | (string & {});
+}
+
+/**
+ * Why a run ended.
+ */
+export interface Termination {
+    /**
+     * `"natural_end"`, `"behavior_requested"`, `"stopped"`, `"cancelled"`, `"suspended"`, `"error"`,
+     * `"blocked"`, or a newer word.
+     */
+    type: string;
+    /**
+     * Of `"stopped"` a [`StopReason`], of `"error"` and `"blocked"` a text.
+     */
+    value?: StopReason | string;
+}
+
+/**
+ * What stopped a run.
+ */
+export interface StopReason {
+    /**
+     * `"max_rounds_reached"`, `"timeout_reached"`, `"token_budget_exceeded"`,
+     * `"consecutive_errors_exceeded"`, `"tool_called"`, `"content_matched"`, `"loop_detected"`, or the
+     * agent's own word.
+     */
+    code: string;
+    /**
+     * More of it; of `"tool_called"` the tool.
+     */
+    detail?: string;
+}
+
+/**
+ * How far a tool call is (`tool-call-progress.v1`; the older `progress` has the first three only).
+ */
+export interface ToolProgress {
+    /**
+     * From 0 to 1, as a rule.
+     */
+    progress?: number;
+    /**
+     * How much there is to do, in the tool's own unit.
+     */
+    total?: number;
+    /**
+     * For people.
+     */
+    message?: string;
+    /**
+     * How much is done, in the tool's own unit.
+     */
+    loaded?: number;
+    /**
+     * `"pending"`, `"running"`, `"done"`, `"failed"`, `"cancelled"`, or a newer word.
+     */
+    status?: string;
+    /**
+     * The call.
+     */
+    call_id?: string;
+    /**
+     * The tool.
+     */
+    tool_name?: string;
+    /**
+     * The call inside of which this one is made.
+     */
+    parent_call_id?: string;
+    /**
+     * `"tool_call:"` and the call's id.
+     */
+    node_id?: string;
+    /**
+     * `"tool_call:"` and the parent call's id, or `"run:"` and the run's.
+     */
+    parent_node_id?: string;
+    /**
+     * The run that makes the call: another one than the turn's if a sub-agent makes it.
+     */
+    run_id?: string;
+    /**
+     * The run that started that one.
+     */
+    parent_run_id?: string;
+    /**
+     * The session of that run.
+     */
+    thread_id?: string;
+    /**
+     * Milliseconds since 1970.
+     */
+    updated_at_ms?: number;
+    /**
+     * `"tool-call-progress.v1"`.
+     */
+    schema?: string;
+}
+
+/**
+ * What a tool call changed in the agent's state. The `state.snapshot` that follows has it, too.
+ */
+export interface TrackedPatch {
+    /**
+     * The operations, in order.
+     */
+    patch: StateOperations;
+    /**
+     * Names the patch.
+     */
+    id?: string;
+    /**
+     * Milliseconds since 1970.
+     */
+    timestamp?: number;
+    /**
+     * Who made it, for example `"tool:get_weather"`.
+     */
+    source?: string;
+    /**
+     * For people.
+     */
+    description?: string;
+}
+
+/**
+ * The operations of a [`TrackedPatch`].
+ */
+export interface StateOperations {
+    /**
+     * In order.
+     */
+    ops: StateOperation[];
+}
+
+/**
+ * An operation on the agent's state. Not a JSON Patch: paths are lists, `[]` is the whole state.
+ */
+export type StateOperation = { op: "set"; path: StateKey[]; value: unknown } | { op: "delete"; path: StateKey[] } | { op: "append"; path: StateKey[]; value: unknown } | { op: "merge_object"; path: StateKey[]; value: unknown } | { op: "increment"; path: StateKey[]; amount: number } | { op: "decrement"; path: StateKey[]; amount: number } | { op: "insert"; path: StateKey[]; index: number; value: unknown } | { op: "remove"; path: StateKey[]; value: unknown } | { op: "lattice_merge"; path: StateKey[]; value: unknown };
+
+/**
+ * One step of the way into the state: a name, or an index from 0 on.
+ */
+export type StateKey = number | string;
+
+/**
+ * An operation of a JSON Patch (RFC 6902).
+ */
+export type PatchOperation = { op: "add"; path: string; value: unknown } | { op: "remove"; path: string } | { op: "replace"; path: string; value: unknown } | { op: "move"; from: string; path: string } | { op: "copy"; from: string; path: string } | { op: "test"; path: string; value: unknown };
+
+/**
+ * A message as an `AgentEvent` server keeps it.
+ */
+export interface ThreadMessage {
+    /**
+     * Missing where its sender gave none.
+     */
+    id?: string;
+    /**
+     * Who speaks.
+     */
+    role: "system" | "user" | "assistant" | "tool" | (string & {});
+    /**
+     * A text; of a tool, its [`ToolResult`](super::ToolResult) as JSON. Newer servers may give parts.
+     */
+    content: string | unknown[];
+    /**
+     * The calls that it makes.
+     */
+    tool_calls?: ThreadToolCall[];
+    /**
+     * The call that it answers.
+     */
+    tool_call_id?: string;
+    /**
+     * `"internal"` for what users are not meant to see.
+     */
+    visibility?: string;
+    /**
+     * Its place among the session's messages, from 0 on, where the server says.
+     */
+    cursor?: number;
+    /**
+     * Whatever the server adds.
+     */
+    metadata?: Record<string, unknown>;
+}
+
+/**
+ * A tool call in a [`ThreadMessage`].
+ */
+export interface ThreadToolCall {
+    /**
+     * The call's id.
+     */
+    id: string;
+    /**
+     * The tool.
+     */
+    name: string;
+    /**
+     * What it is called with.
+     */
+    arguments: unknown;
 }
 
 /**
@@ -761,7 +1281,7 @@ export interface FileUpload {
 /**
  * The verdict on a tool call.
  */
-export type Approval = { status: "allow" } | { status: "deny"; reason?: string };
+export type Approval = { status: "allow"; remember?: boolean; result?: Record<string, unknown> } | { status: "deny"; reason?: string };
 
 /**
  * A session, or a draft of one (`type` tells which), as a server keeps it.

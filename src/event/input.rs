@@ -8,7 +8,7 @@ use tsify::Tsify;
 /// User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
 /// with each other, and together they must answer every call that waits. A turn paused by
 /// `mcp.auth_required` is resumed with no input at all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type")]
 pub enum TurnInputItem {
     /// The user's next message.
@@ -94,11 +94,20 @@ pub struct FileUpload {
 }
 
 /// The verdict on a tool call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum Approval {
     /// The call may run.
-    Allow,
+    Allow {
+        /// It may always run from now on. Only the `AgentEvent` protocols have this; others leave it out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        remember: Option<bool>,
+        /// What the server is told besides, of the form that `suspension.response_schema` says. Only the
+        /// `AgentEvent` protocols have this; others leave it out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[tsify(type = "Record<string, unknown>")]
+        result: Option<serde_json::Map<String, serde_json::Value>>,
+    },
     /// The call must not run.
     Deny {
         /// Told to the agent.

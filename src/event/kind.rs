@@ -31,12 +31,30 @@ pub enum EventKind {
     ToolApprovalRequired,
     /// `tool.response_required`
     ToolResponseRequired,
+    /// `tool.resumed`
+    ToolResumed,
+    /// `tool.cancelled`
+    ToolCancelled,
+    /// `message.reset`
+    MessageReset,
+    /// `state.snapshot`
+    StateSnapshot,
+    /// `state.delta`
+    StateDelta,
+    /// `messages.snapshot`
+    MessagesSnapshot,
+    /// `activity.snapshot`
+    ActivitySnapshot,
+    /// `activity.delta`
+    ActivityDelta,
+    /// `error`
+    Error,
     /// `unknown`: something that could not be read.
     Unknown,
 }
 
 impl EventKind {
-    const NAMES: [(&'static str, Self); 12] = [
+    const NAMES: [(&'static str, Self); 21] = [
         ("turn.created", Self::TurnCreated),
         ("turn.done", Self::TurnDone),
         ("model.message", Self::ModelMessage),
@@ -49,6 +67,15 @@ impl EventKind {
         ("sandbox.created", Self::SandboxCreated),
         ("tool.approval_required", Self::ToolApprovalRequired),
         ("tool.response_required", Self::ToolResponseRequired),
+        ("tool.resumed", Self::ToolResumed),
+        ("tool.cancelled", Self::ToolCancelled),
+        ("message.reset", Self::MessageReset),
+        ("state.snapshot", Self::StateSnapshot),
+        ("state.delta", Self::StateDelta),
+        ("messages.snapshot", Self::MessagesSnapshot),
+        ("activity.snapshot", Self::ActivitySnapshot),
+        ("activity.delta", Self::ActivityDelta),
+        ("error", Self::Error),
     ];
 
     /// The kind of this name.

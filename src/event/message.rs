@@ -14,6 +14,10 @@ pub struct ModelMessage {
     pub id: String,
     /// `"main"`, or a sub-agent's thread.
     pub thread_id: String,
+    /// The message that this one goes on with, under a new id: the server tried again, and what that one
+    /// said stays. There is only one message then, this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub continues: Option<String>,
     /// ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
@@ -29,6 +33,10 @@ pub struct ModelMessage {
     /// The model's reasoning, where it shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
+    /// What the model's provider wants to have back of its reasoning, opaque.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[tsify(optional)]
+    pub reasoning_encrypted: Vec<String>,
     /// The tool calls. A hole (`null`) is a call of which no delta has arrived yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[tsify(optional)]
@@ -39,6 +47,12 @@ pub struct ModelMessage {
     /// Token counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The model that wrote it, where the server says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How long the model took, in milliseconds, where the server says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// The content of a model message.
@@ -86,6 +100,9 @@ pub struct ModelMessageDelta {
     /// Text to append to `reasoning_content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
+    /// An opaque piece of encrypted reasoning, to be added to the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_encrypted: Option<String>,
     /// Pieces of tool calls, merged by `index`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[tsify(optional)]
@@ -96,6 +113,12 @@ pub struct ModelMessageDelta {
     /// Token counts; replaces earlier ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The model that wrote it, where the server says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How long the model took, in milliseconds, where the server says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// A complete tool call.
@@ -152,7 +175,8 @@ impl ToolCallDelta {
     /// A piece of arguments and nothing else.
     #[must_use]
     pub fn arguments(index: u32, text: &str) -> Self {
-        let function = ToolCallFunctionDelta { name: None, arguments: Some(text.into()) };
+        let function =
+            ToolCallFunctionDelta { arguments: Some(text.into()), ..ToolCallFunctionDelta::default() };
         Self { index, function: Some(function), ..Self::default() }
     }
 }
@@ -166,6 +190,9 @@ pub struct ToolCallFunctionDelta {
     /// Text to append to the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
+    /// The arguments whole, in place of what came in pieces, where that was something else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_arguments: Option<String>,
 }
 
 /// What kind of tool a call is for.
@@ -221,6 +248,9 @@ pub struct Usage {
     /// Tokens written to a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
+    /// Tokens of reasoning, where the server counts them apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
     /// Where the tokens read came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens_breakdown: Option<UsageBreakdown>,

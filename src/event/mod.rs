@@ -14,7 +14,9 @@ mod delta;
 mod input;
 mod kind;
 mod message;
+mod outcome;
 mod session;
+mod state;
 mod thread;
 mod tool;
 mod turn;
@@ -26,7 +28,14 @@ pub use message::{
     ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, ToolCall, ToolCallDelta,
     ToolCallFunction, ToolCallFunctionDelta, ToolInfo, Usage, UsageBreakdown,
 };
+pub use outcome::{
+    MessageReset, ServerError, StopReason, Suspension, Termination, ToolCancelled, ToolResult, ToolResumed,
+};
 pub use session::{SessionEvent, SessionRecord, TurnRecord};
+pub use state::{
+    ActivityDelta, ActivitySnapshot, MessagesSnapshot, PatchOperation, StateDelta, StateKey, StateOperation,
+    StateOperations, StateSnapshot, ThreadMessage, ThreadToolCall, ToolProgress, TrackedPatch,
+};
 pub use thread::{AgentInfo, ParentCall, ThreadCreated, ThreadDone, ThreadState};
 pub use tool::{
     McpAuthRequired, McpInitialize, McpServer, McpServerAuth, SandboxCreated, ToolCallRef, ToolResponse,
@@ -84,6 +93,34 @@ pub enum Event {
     /// Tool calls wait for a result that the client supplies.
     #[serde(rename = "tool.response_required")]
     ToolResponseRequired(ToolsRequired),
+    /// An answer has reached the call that waited for it. The `AgentEvent` protocols have this and the
+    /// following types.
+    #[serde(rename = "tool.resumed")]
+    ToolResumed(ToolResumed),
+    /// A call that had begun will not be made.
+    #[serde(rename = "tool.cancelled")]
+    ToolCancelled(ToolCancelled),
+    /// What a message said so far does not count.
+    #[serde(rename = "message.reset")]
+    MessageReset(MessageReset),
+    /// The agent's whole state.
+    #[serde(rename = "state.snapshot")]
+    StateSnapshot(StateSnapshot),
+    /// A change of the agent's state.
+    #[serde(rename = "state.delta")]
+    StateDelta(StateDelta),
+    /// The session's messages.
+    #[serde(rename = "messages.snapshot")]
+    MessagesSnapshot(MessagesSnapshot),
+    /// A report of what is going on, such as a tool's progress.
+    #[serde(rename = "activity.snapshot")]
+    ActivitySnapshot(ActivitySnapshot),
+    /// A change of an earlier report.
+    #[serde(rename = "activity.delta")]
+    ActivityDelta(ActivityDelta),
+    /// Something went wrong on the server.
+    #[serde(rename = "error")]
+    Error(ServerError),
     /// Something that this version does not know, or could not read; never dropped, never fatal.
     #[serde(rename = "unknown")]
     Unknown(UnknownEvent),

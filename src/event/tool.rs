@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
+use super::{Suspension, ToolResult, TrackedPatch};
+
 /// The complete result of a tool call (`tool.response`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ToolResponse {
     /// The event's id.
     pub id: String,
@@ -15,13 +17,23 @@ pub struct ToolResponse {
     pub created_at: Option<String>,
     /// The call that this answers.
     pub tool_call_id: String,
-    /// The result as the agent reads it.
+    /// The result as the agent reads it. With the `AgentEvent` protocols, the JSON of `result`.
     pub content: String,
+    /// How it came out, where the server says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(type = "\"succeeded\" | \"failed\" | \"suspended\"")]
+    pub outcome: Option<String>,
+    /// The result with what else the tool says, where the server gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<ToolResult>,
+    /// What the call changed in the agent's state, where the server says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub patch: Option<TrackedPatch>,
 }
 
 /// Calls that wait for the client: for approval (`tool.approval_required`) or for a result
 /// (`tool.response_required`). The stream ends after it; the next turn's input must answer every call.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ToolsRequired {
     /// The event's id.
     pub id: String,
@@ -35,7 +47,7 @@ pub struct ToolsRequired {
 }
 
 /// Points to a tool call in a model message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ToolCallRef {
     /// The call's id.
     pub id: String,
@@ -43,6 +55,15 @@ pub struct ToolCallRef {
     pub source_event_id: String,
     /// `source_event_id`, as the reference pages spell it.
     pub event_id: String,
+    /// The tool, where the server says so here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is called with, JSON text, where the server says so here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// What it waits for, as the server put it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<Suspension>,
 }
 
 /// MCP servers were initialized for a thread (`mcp.initialize`).

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-use super::{McpAuthRequired, ModelMessage, ToolsRequired, TurnInputItem};
+use super::{McpAuthRequired, ModelMessage, Termination, ToolsRequired, TurnInputItem};
 
 /// The first event of a stream (`turn.created`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
@@ -103,6 +103,13 @@ pub enum TerminalState {
         /// Token counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         metrics: Option<TurnMetrics>,
+        /// Why, in the words of the `AgentEvent` protocols.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        termination: Option<Termination>,
+        /// What the run gave, where the server says so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[tsify(type = "unknown")]
+        result: Option<serde_json::Value>,
     },
     /// It was cancelled.
     Cancelled {
@@ -115,6 +122,9 @@ pub enum TerminalState {
         /// Token counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         metrics: Option<TurnMetrics>,
+        /// Why, in the words of the `AgentEvent` protocols.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        termination: Option<Termination>,
     },
     /// It failed.
     Error {
@@ -126,11 +136,17 @@ pub enum TerminalState {
         /// Token counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         metrics: Option<TurnMetrics>,
+        /// Why, in the words of the `AgentEvent` protocols.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        termination: Option<Termination>,
+        /// The server's code of the failure, where it gives one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        code: Option<String>,
     },
 }
 
 /// An event that asks something of the client.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type")]
 pub enum RequiredActionEvent {
     /// Calls wait for approval.

@@ -133,7 +133,7 @@ impl EventIndex {
                     self.turn_ended(state);
                 }
             }
-            EventKind::TurnCreated | EventKind::Unknown => {}
+            _ => {}
         }
     }
 

@@ -45,11 +45,25 @@ pub enum Call {
     DownloadSandboxFile,
     /// Deletes a session.
     DeleteSession,
+    /// Cancels one turn.
+    CancelTurn,
+    /// Stops whatever runs in a session, which goes on.
+    InterruptSession,
+    /// Answers calls that wait, of a turn that still runs or that goes on by the answer.
+    AnswerTurn,
+    /// Gives a session a title.
+    RenameSession,
+    /// Reads the state that a session's agent keeps.
+    GetSessionState,
+    /// Lists a session's messages as the server keeps them.
+    ListMessages,
+    /// Lists what a turn's stream brought, from its beginning, or after a cursor.
+    ListTurnFrames,
 }
 
 impl Call {
     /// Every call, in the order of its number.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 26] = [
         Self::CreateSession,
         Self::ListSessions,
         Self::GetSession,
@@ -69,6 +83,13 @@ impl Call {
         Self::SearchSessions,
         Self::DownloadSandboxFile,
         Self::DeleteSession,
+        Self::CancelTurn,
+        Self::InterruptSession,
+        Self::AnswerTurn,
+        Self::RenameSession,
+        Self::GetSessionState,
+        Self::ListMessages,
+        Self::ListTurnFrames,
     ];
 
     /// Whether the answer is an event stream.

@@ -3,12 +3,17 @@
 //! A protocol's own words stay inside its folder. Everything else of turnwire speaks [`EventRef`]s,
 //! [`Call`]s and [`Request`]s.
 
+#[cfg(feature = "agent-event")]
+pub mod agent_event;
 mod answer;
 mod call;
+mod capabilities;
+#[cfg(feature = "truefoundry")]
 pub mod truefoundry;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
+pub use capabilities::{Capabilities, Resume};
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};
@@ -24,6 +29,13 @@ pub trait Protocol {
     /// `camelCase` or wire names; a name that the call does not take is an error.
     fn request(&self, call: Call, params: Object<'_>) -> Result<Request>;
 
+    /// The answer to a call that needs no server, as [`answer`](Self::answer) would give it: a session that
+    /// comes into being with its first turn, for example. Nothing for every other call.
+    fn local<'a>(&self, call: Call, params: &Object<'a>) -> Option<Value<'a>> {
+        let _ = (call, params);
+        None
+    }
+
     /// Brings the JSON of a successful answer into the form that the types of [`crate::event`]
     /// describe, events in it like those of a stream. A list becomes `{ "items": […], "next": token | null }`.
     fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>>;
@@ -35,27 +47,25 @@ pub trait Protocol {
     fn decoder(&self) -> Box<dyn EventDecoder>;
 }
 
-/// What a protocol can do beyond streaming a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Capabilities {
-    /// A dropped stream can be resumed after a sequence number.
-    pub resume: bool,
-    /// A running turn can be cancelled.
-    pub cancel: bool,
-    /// Finished turns can be listed with their events.
-    pub history: bool,
-}
-
 /// Reads the frames of one stream, in order.
 pub trait EventDecoder {
-    /// Decodes a frame into at most one event. Whatever cannot be read arrives as
+    /// Decodes a frame into events, if it says any. Whatever cannot be read arrives as
     /// [`EventKind::Unknown`](crate::event::EventKind::Unknown).
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink);
+
+    /// The stream has ended. Gives the events that only its end tells.
+    fn end(&mut self, sink: &mut dyn EventSink) {
+        let _ = sink;
+    }
+
+    /// What follows begins the turn anew: events are numbered from 1 on again.
+    fn restart(&mut self) {}
 }
 
 /// Takes decoded events.
 pub trait EventSink {
-    /// The common case: one piece of text. `sequence_number` is 0 when the server gave none.
+    /// The common case: one piece of text. `sequence_number` is the server's, or the decoder's own count where
+    /// a server numbers nothing; 0 for an event that has none.
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>);
     /// Any other event.
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>);

@@ -26,7 +26,10 @@ pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
         | Call::DeleteSession
         | Call::DownloadSandboxFile
         | Call::CreateTurnStream
-        | Call::SubscribeTurn => Ok(Value::Null),
+        | Call::SubscribeTurn
+        | Call::CancelTurn
+        | Call::InterruptSession => Ok(Value::Null),
+        _ => Err(super::unsupported()),
     }
 }
 

@@ -22,12 +22,20 @@ pub(super) fn event(json: Value<'_>) -> Object<'_> {
     let Some(wire_type) = event.get("type").and_then(Value::as_str).map(str::to_owned) else {
         return unknown(None, event.into(), Some("it has no `type`".to_owned()));
     };
-    let kind = EventKind::of(&wire_type);
+    let kind = known(&wire_type);
     spelling::complete(kind, &mut event);
     match schema::check(kind, &event) {
         Ok(()) if kind == EventKind::Unknown => unknown(Some(wire_type), event.into(), None),
         Ok(()) => event,
         Err(problem) => unknown(Some(wire_type), event.into(), Some(problem)),
+    }
+}
+
+/// The kind of a type that this protocol has.
+fn known(wire_type: &str) -> EventKind {
+    match EventKind::of(wire_type) {
+        kind if kind as u8 <= EventKind::ToolResponseRequired as u8 => kind,
+        _ => EventKind::Unknown,
     }
 }
 

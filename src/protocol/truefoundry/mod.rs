@@ -13,10 +13,10 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::json::{Object, Value, parse_u64};
-use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request};
+use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request, Resume};
 use crate::sse::Frame;
 
 use delta::DeltaReader;
@@ -46,7 +46,27 @@ impl TrueFoundry {
 
 impl Protocol for TrueFoundry {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { resume: true, cancel: true, history: true }
+        let is_gateway = self.dialect == Dialect::Gateway;
+        Capabilities {
+            resume: Resume::Cursor,
+            cancel: true,
+            interrupt: true,
+            history: true,
+            live_answers: false,
+            discard_pending: false,
+            files: true,
+            drafts: is_gateway,
+            search: is_gateway,
+            sandbox_files: true,
+            rename: false,
+            delete: !is_gateway,
+            state: false,
+            detached: true,
+            client_ids: false,
+            turn_ids: false,
+            answers_apart: false,
+            silence: 60_000,
+        }
     }
 
     fn request(&self, call: Call, params: Object<'_>) -> Result<Request> {
@@ -67,6 +87,10 @@ impl Protocol for TrueFoundry {
     fn decoder(&self) -> Box<dyn EventDecoder> {
         Box::new(TurnDecoder::default())
     }
+}
+
+fn unsupported() -> Error {
+    Error::new(ErrorCode::Unsupported, "this protocol has no such request")
 }
 
 /// Reads the frames of one turn's stream.

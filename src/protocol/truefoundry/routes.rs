@@ -41,6 +41,8 @@ GET v1/x/agents/search-sessions agent_name created_by_subject_id created_by_subj
 session_id limit order page_token start_timestamp end_timestamp
 GET v1/agents/sandbox/{sandbox_id}/file !path
 DELETE
+POST v1/agents/sessions/{session_id}/cancel
+POST v1/agents/sessions/{session_id}/cancel
 ";
 
 /// The open-source sibling's routes (section 7). It has no drafts apart from sessions, and no search.
@@ -64,6 +66,8 @@ GET api/v1/sessions page_token limit
 GET
 GET api/v1/sessions/{session_id}/turns/{turn_id}/download-sandbox-file !path
 DELETE api/v1/sessions/{session_id}
+POST api/v1/sessions/{session_id}/cancel
+POST api/v1/sessions/{session_id}/cancel
 ";
 
 impl Route {
@@ -107,11 +111,12 @@ impl Route {
 /// The request for `call` in `dialect`.
 pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Result<Request> {
     let Some(route) = Route::of(dialect, call) else {
-        return Err(Error::new(ErrorCode::Unsupported, "this protocol has no such request"));
+        return Err(super::unsupported());
     };
     let mut wire = Object::new();
     for (name, value) in params.iter() {
-        if !value.is_null() {
+        // The servers cancel whatever turn of the session runs.
+        if !value.is_null() && (call != Call::CancelTurn || wire_name(name) != "turn_id") {
             wire.insert(wire_name(name), value.clone());
         }
     }

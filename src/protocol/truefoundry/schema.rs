@@ -196,7 +196,7 @@ pub(super) fn check(kind: EventKind, event: &Object<'_>) -> Result<(), Problem> 
         EventKind::McpAuthRequired => MCP_AUTH_REQUIRED,
         EventKind::SandboxCreated => SANDBOX_CREATED,
         EventKind::ToolApprovalRequired | EventKind::ToolResponseRequired => TOOLS_REQUIRED,
-        EventKind::Unknown => return Ok(()),
+        _ => return Ok(()),
     };
     check_fields(event, fields)
 }

@@ -20,7 +20,7 @@ pub(super) fn complete(kind: EventKind, event: &mut Object<'_>) {
         EventKind::TurnCreated => turn_created(event),
         EventKind::TurnDone => turn_done(event),
         EventKind::SandboxCreated => default_null(event, "thread_id"),
-        EventKind::ThreadCreated | EventKind::Unknown => {}
+        _ => {}
     }
 }
 

@@ -1,0 +1,128 @@
+//! How tool calls and runs come out, in the words of the `AgentEvent` protocols: more than the other
+//! protocols say of them.
+
+use serde::{Deserialize, Serialize};
+use tsify::Tsify;
+
+/// The result of a tool, with what else it says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
+pub struct ToolResult {
+    /// The tool.
+    pub tool_name: String,
+    /// `"warning"` is a success, too. A denied, unknown or wrongly called tool is an `"error"`.
+    #[tsify(type = "\"success\" | \"warning\" | \"pending\" | \"error\"")]
+    pub status: String,
+    /// The result itself.
+    #[tsify(type = "unknown")]
+    pub data: serde_json::Value,
+    /// For people, and for the agent.
+    pub message: Option<String>,
+    /// Whatever the tool adds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(type = "Record<string, unknown>")]
+    pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// What a call waits for, as the server put it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
+pub struct Suspension {
+    /// Names what waits; the call's own id names it as well.
+    pub id: String,
+    /// Who asks, for example `"tool:PermissionConfirm"`.
+    pub action: String,
+    /// The question, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(type = "unknown")]
+    pub parameters: Option<serde_json::Value>,
+    /// A JSON Schema of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(type = "unknown")]
+    pub response_schema: Option<serde_json::Value>,
+    /// What the answer does: lets the call run, is its result, or is handed to the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(
+        type = "\"replay_tool_call\" | \"use_decision_as_tool_result\" | \"pass_decision_to_tool\" | (string & {})"
+    )]
+    pub resume_mode: Option<String>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
+pub struct Termination {
+    /// `"natural_end"`, `"behavior_requested"`, `"stopped"`, `"cancelled"`, `"suspended"`, `"error"`,
+    /// `"blocked"`, or a newer word.
+    pub r#type: String,
+    /// Of `"stopped"` a [`StopReason`], of `"error"` and `"blocked"` a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(type = "StopReason | string")]
+    pub value: Option<serde_json::Value>,
+}
+
+/// What stopped a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct StopReason {
+    /// `"max_rounds_reached"`, `"timeout_reached"`, `"token_budget_exceeded"`,
+    /// `"consecutive_errors_exceeded"`, `"tool_called"`, `"content_matched"`, `"loop_detected"`, or the
+    /// agent's own word.
+    pub code: String,
+    /// More of it; of `"tool_called"` the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// An answer has reached the call that waited for it (`tool.resumed`); its result follows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
+pub struct ToolResumed {
+    /// The event's id.
+    pub id: String,
+    /// The thread of the call.
+    pub thread_id: String,
+    /// The call.
+    pub tool_call_id: String,
+    /// The answer.
+    #[tsify(type = "unknown")]
+    pub result: serde_json::Value,
+}
+
+/// A call that had begun will not be made (`tool.cancelled`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct ToolCancelled {
+    /// The event's id.
+    pub id: String,
+    /// The thread of the call.
+    pub thread_id: String,
+    /// The call.
+    pub tool_call_id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What a message said so far does not count (`message.reset`): its text, reasoning and calls begin anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct MessageReset {
+    /// The message's id.
+    pub id: String,
+    /// The message's thread.
+    pub thread_id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Something went wrong on the server (`error`). The turn's end says whether it failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
+pub struct ServerError {
+    /// The event's id.
+    pub id: String,
+    /// `null`: it concerns the whole turn.
+    pub thread_id: Option<String>,
+    /// What happened.
+    pub message: String,
+    /// `"LLM_ERROR"`, `"STATE_ERROR"`, `"RELAY_ERROR"`, or a newer word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}

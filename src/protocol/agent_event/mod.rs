@@ -1,0 +1,86 @@
+//! The `AgentEvent` protocols: run streams of tirea 0.5 and, as a dialect, awaken 0.6.
+//!
+//! Threads hold runs; a run is streamed as the answer to the request that starts it. Section numbers in this
+//! folder are those of the protocol note.
+
+mod answer;
+mod decoder;
+mod routes;
+
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
+
+use decoder::RunDecoder;
+
+/// Which server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// tirea 0.5.
+    Tirea,
+    /// awaken 0.6 (section 5).
+    Awaken,
+}
+
+/// The protocol in one of its dialects.
+#[derive(Debug, Clone, Copy)]
+pub struct AgentEvent {
+    dialect: Dialect,
+}
+
+impl AgentEvent {
+    /// The protocol as `dialect` speaks it.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { dialect }
+    }
+}
+
+impl Protocol for AgentEvent {
+    fn capabilities(&self) -> Capabilities {
+        let is_tirea = self.dialect == Dialect::Tirea;
+        Capabilities {
+            // A run whose reader has left is abandoned by tirea (section 2.4); awaken finishes it (section 5).
+            resume: if is_tirea { Resume::None } else { Resume::History },
+            cancel: true,
+            interrupt: true,
+            history: true,
+            live_answers: true,
+            discard_pending: true,
+            files: false,
+            drafts: false,
+            search: false,
+            sandbox_files: false,
+            rename: true,
+            delete: true,
+            state: true,
+            detached: false,
+            client_ids: true,
+            turn_ids: is_tirea,
+            answers_apart: !is_tirea,
+            // A model that says nothing for 90 s is no failure (section 1.1), and to leave is to lose the run;
+            // awaken has heartbeats.
+            silence: if is_tirea { 300_000 } else { 60_000 },
+        }
+    }
+
+    fn request(&self, call: Call, params: Object<'_>) -> Result<Request> {
+        routes::request(self.dialect, call, &params)
+    }
+
+    fn local<'a>(&self, call: Call, params: &Object<'a>) -> Option<Value<'a>> {
+        routes::local(call, params)
+    }
+
+    fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>> {
+        answer::normalize(self.dialect, call, body)
+    }
+
+    fn error_message(&self, body: &str) -> Option<String> {
+        answer::error_message(body)
+    }
+
+    fn decoder(&self) -> Box<dyn EventDecoder> {
+        Box::new(RunDecoder::new(self.dialect))
+    }
+}

@@ -1,0 +1,100 @@
+//! What a protocol can do, so that callers need not find out by failing.
+
+use crate::json::ObjectWriter;
+
+/// What a protocol can do beyond streaming a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+pub struct Capabilities {
+    /// What becomes of a turn whose stream drops.
+    pub resume: Resume,
+    /// A running turn can be cancelled.
+    pub cancel: bool,
+    /// A session can be stopped and still be used.
+    pub interrupt: bool,
+    /// What was said in a session can be read again.
+    pub history: bool,
+    /// Calls of a turn that still runs can be answered.
+    pub live_answers: bool,
+    /// What waits can be thrown away by a user's message.
+    pub discard_pending: bool,
+    /// A user's message can have files.
+    pub files: bool,
+    /// Sessions whose agent is still being written.
+    pub drafts: bool,
+    /// Sessions can be searched.
+    pub search: bool,
+    /// Files of sandboxes can be downloaded.
+    pub sandbox_files: bool,
+    /// Sessions can be renamed.
+    pub rename: bool,
+    /// Sessions can be deleted.
+    pub delete: bool,
+    /// The state that an agent keeps can be read.
+    pub state: bool,
+    /// A turn can be started without a stream. Otherwise whoever starts it must read it.
+    pub detached: bool,
+    /// Sessions and turns have ids that the client makes, and every turn names its agent.
+    pub client_ids: bool,
+    /// A server takes the turn's id from the client, so that a start whose answer was lost can be looked for.
+    pub turn_ids: bool,
+    /// Each answer to a call is a request of its own, and the turn goes on under its old id.
+    pub answers_apart: bool,
+    /// The longest silence that is life, in milliseconds: what servers without heartbeats need.
+    pub silence: u32,
+}
+
+/// What becomes of a turn whose stream drops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// The stream goes on after the last event.
+    Cursor,
+    /// The turn goes on, and what it said is read once it has ended.
+    History,
+    /// Nothing more is to be had of the turn.
+    None,
+}
+
+impl Resume {
+    /// The word for JavaScript.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cursor => "cursor",
+            Self::History => "history",
+            Self::None => "none",
+        }
+    }
+}
+
+impl Capabilities {
+    /// The capabilities as JSON, in camelCase.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = String::new();
+        let mut object = ObjectWriter::new(&mut json);
+        object.str("resume", self.resume.as_str());
+        for (name, can) in [
+            ("cancel", self.cancel),
+            ("interrupt", self.interrupt),
+            ("history", self.history),
+            ("liveAnswers", self.live_answers),
+            ("discardPending", self.discard_pending),
+            ("files", self.files),
+            ("drafts", self.drafts),
+            ("search", self.search),
+            ("sandboxFiles", self.sandbox_files),
+            ("rename", self.rename),
+            ("delete", self.delete),
+            ("state", self.state),
+            ("detached", self.detached),
+            ("clientIds", self.client_ids),
+            ("answersApart", self.answers_apart),
+        ] {
+            object.bool(name, can);
+        }
+        object.u64("silence", u64::from(self.silence));
+        object.end();
+        json
+    }
+}
