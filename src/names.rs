@@ -28,6 +28,14 @@ impl Names {
         self.look_up(name)
     }
 
+    /// The string of this number is another one from now on.
+    pub(crate) fn rename(&mut self, number: u32, name: &str) {
+        if let Some(known) = self.known.get_mut(number as usize) {
+            name.clone_into(known);
+            self.place(name, number + 1);
+        }
+    }
+
     #[inline]
     fn is_named(&self, number: u32, name: &str) -> bool {
         self.known.get(number as usize).is_some_and(|known| known == name)

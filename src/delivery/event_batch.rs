@@ -16,8 +16,10 @@ pub mod kind {
     pub const ARGUMENTS: u32 = 2;
     /// Any other event: its JSON.
     pub const JSON: u32 = 3;
+    /// Not an event: a frame's data as it came.
+    pub const NATIVE: u32 = 4;
     /// Not an event: the next name (an id of a message or a thread) that records refer to by number.
-    pub const NAME: u32 = 4;
+    pub const NAME: u32 = 5;
     /// Flag: the text lies in the wide arena.
     pub const WIDE: u32 = 1 << 8;
     /// Flag: the delta has a `created_at`.
@@ -60,6 +62,12 @@ impl EventBatch {
         let text = event.to_json();
         let span = self.text.push(&text);
         self.record(kind::JSON, 0, 0, sequence_number, span, Span { start: 0, len: 0, wide: false }, 0);
+    }
+
+    /// Adds a frame's data as it came.
+    pub fn native(&mut self, data: &str) {
+        let span = self.text.push(data);
+        self.record(kind::NATIVE, 0, 0, 0, span, Span { start: 0, len: 0, wide: false }, 0);
     }
 
     /// Whether there is nothing to deliver.

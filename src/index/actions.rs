@@ -20,6 +20,12 @@ pub struct PendingAction {
     pub(super) slot: Option<usize>,
     /// The MCP server.
     pub(super) server: Json,
+    /// The tool, where the server says so apart from the call.
+    pub(super) name: String,
+    /// The call's arguments, where the server says so apart from the call.
+    pub(super) arguments: String,
+    /// What the call waits for, as the server put it.
+    pub(super) suspension: Json,
 }
 
 /// What is asked of the client.
@@ -53,6 +59,9 @@ impl EventIndex {
                 source_event_id: item.text("source_event_id").to_owned(),
                 slot: None,
                 server: if kind == PendingKind::Auth { item.to_json() } else { String::new() },
+                name: item.text("name").to_owned(),
+                arguments: item.text("arguments").to_owned(),
+                suspension: item.object("suspension").map(Object::to_json).unwrap_or_default(),
             };
             // A turn that ends says once more what it waits for.
             let is_known = |known: &PendingAction| {

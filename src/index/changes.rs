@@ -60,7 +60,8 @@ impl EventIndex {
     /// Takes what changed. Appended text goes to `appended`, as the message's slot, the field and the
     /// piece; everything else comes as JSON:
     /// `{ "turn"?: {…}, "threads"?: [all], "messages"?: [changed] }`. A message with `"reset": true`
-    /// starts over: its text follows whole.
+    /// starts over: its text follows whole; with `content_reset` only its content, with `arguments_reset` only
+    /// the arguments of its calls.
     pub fn take_changes(&mut self, appended: &mut dyn FnMut(usize, TextField, &str)) -> Option<String> {
         self.take_found_output();
         if !self.has_changes() {
@@ -91,7 +92,7 @@ impl EventIndex {
                 message.text.give_away();
                 message.reasoning.give_away();
             }
-            if marks.head || marks.reset {
+            if marks.head || marks.reset || marks.content_reset || marks.arguments_reset {
                 self.write_message(list.item(), slot, marks);
             }
         }
@@ -113,6 +114,8 @@ impl EventIndex {
         }
         list.end();
         text_or_null(turn.member("sandbox_id"), self.sandbox_id.as_deref());
+        #[cfg(feature = "agent-event")]
+        self.agent.write(&mut turn);
         turn.end();
     }
 
@@ -128,9 +131,12 @@ impl EventIndex {
         };
         let call = action.slot.and_then(|slot| self.messages.get(slot)?.call(&action.id));
         object.str("type", kind).str("thread_id", &action.thread_id).str("tool_call_id", &action.id);
-        object.str("name", call.map_or("", MessageCall::display_name));
-        object.str("arguments", call.map_or("", MessageCall::arguments));
+        object.str("name", call.map_or(&action.name, MessageCall::display_name));
+        object.str("arguments", call.map_or(&action.arguments, MessageCall::arguments));
         object.raw("tool_info", call.map_or("", |call| &call.tool_info));
+        if !action.suspension.is_empty() {
+            object.raw("suspension", &action.suspension);
+        }
         object.end();
     }
 
@@ -141,6 +147,13 @@ impl EventIndex {
         let thread_id = self.threads.get(message.thread).map_or("", |thread| &thread.id);
         let mut object = ObjectWriter::new(out);
         object.u64("slot", slot as u64).bool("reset", marks.reset);
+        for (name, is_reset) in
+            [("content_reset", marks.content_reset), ("arguments_reset", marks.arguments_reset)]
+        {
+            if is_reset {
+                object.bool(name, true);
+            }
+        }
         object.str("id", &message.id).str("thread_id", thread_id);
         object.raw("created_at", &message.created_at).raw("name", &message.name);
         object.str("refusal", message.refusal());
@@ -149,6 +162,7 @@ impl EventIndex {
             Some(message.finish_reason()).filter(|reason| !reason.is_empty()),
         );
         object.raw("usage", &message.usage);
+        message.write_notes(&mut object);
         let mut list = List::new(object.member("tool_calls"));
         for call in &message.calls {
             let out = list.item();
@@ -168,12 +182,18 @@ impl EventIndex {
         object.str("status", self.call_status(slot, call));
         text_or_null(object.member("thread_id"), call.thread_id.as_deref());
         object.raw("response", &call.response);
+        if !call.progress.is_empty() {
+            object.raw("progress", &call.progress);
+        }
         object.end();
     }
 
     fn call_status(&self, slot: usize, call: &MessageCall) -> &'static str {
         if call.response().is_some() {
             return "done";
+        }
+        if call.is_cancelled {
+            return "cancelled";
         }
         let waits = |action: &&PendingAction| action.slot == Some(slot) && action.id == call.id;
         match self.pending.iter().find(waits).map(|action| action.kind) {

@@ -7,7 +7,7 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{Object, Value};
 
-use super::message::{Message, MessageCall, Part, Text};
+use super::message::{Marks, Message, MessageCall, Part, Text};
 
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
@@ -44,12 +44,47 @@ impl Message {
         self.refusal.push(delta.text("refusal"));
         for call in delta.array("tool_calls").iter().filter_map(Value::as_object) {
             let index = call.get("index").and_then(Value::as_u64).unwrap_or_default();
-            self.call_at(usize::try_from(index).unwrap_or_default()).merge(call);
+            let is_reset = self.call_at(usize::try_from(index).unwrap_or_default()).merge(call);
+            if is_reset {
+                self.marks.arguments_reset = true;
+                self.calls.iter_mut().flatten().for_each(|call| call.arguments.retake());
+            }
         }
         replace(&mut self.finish_reason, delta.text("finish_reason"));
         if let Some(usage) = delta.object("usage") {
             self.usage = usage.to_json();
         }
+        let encrypted = delta.text("reasoning_encrypted");
+        if !encrypted.is_empty() {
+            self.encrypted.push(encrypted.to_owned());
+        }
+        self.note(delta);
+    }
+
+    /// Takes what only some servers say.
+    fn note(&mut self, event: &Object<'_>) {
+        for name in ["model", "duration_ms"] {
+            if event.contains(name) {
+                self.notes.set(name, event.json(name));
+            }
+        }
+    }
+
+    /// What was said does not count.
+    pub(super) fn reset(&mut self, _: &Object<'_>) {
+        let (id, thread) = (std::mem::take(&mut self.id), self.thread);
+        let before = std::mem::replace(self, Self::new(&id, thread));
+        self.has_base = before.has_base;
+        self.created_at = before.created_at;
+        self.name = before.name;
+        self.marks = Marks { reset: true, ..before.marks };
+    }
+
+    /// Says something else.
+    #[cfg(feature = "agent-event")]
+    pub(super) fn set_text(&mut self, text: &str) {
+        self.text = Text::of(text);
+        self.marks.content_reset = true;
     }
 
     /// The call at `index`; the ones below it that have not come stay holes.
@@ -97,6 +132,7 @@ impl Message {
         self.created_at = base.json("created_at");
         self.name = base.json("name");
         self.usage = base.json("usage");
+        self.note(base);
         self.set_content(base);
         self.reasoning = Text::of(base.text("reasoning_content"));
         self.refusal.push(base.text("refusal"));
@@ -152,13 +188,18 @@ impl Message {
 }
 
 impl MessageCall {
-    /// Merges a delta of the call, or the whole of it.
-    fn merge(&mut self, delta: &Object<'_>) {
+    /// Merges a delta of the call, or the whole of it. Gives whether its arguments are other ones now.
+    fn merge(&mut self, delta: &Object<'_>) -> bool {
+        let mut is_reset = false;
         replace(&mut self.id, delta.text("id"));
         replace(&mut self.r#type, delta.text("type"));
         if let Some(function) = delta.object("function") {
             replace(&mut self.name, function.text("name"));
             self.arguments.push(function.text("arguments"));
+            if function.contains("whole_arguments") {
+                self.arguments = Text::of(function.text("whole_arguments"));
+                is_reset = true;
+            }
         }
         if let Some(info) = delta.object("tool_info") {
             info.text("name").clone_into(&mut self.tool_name);
@@ -169,6 +210,7 @@ impl MessageCall {
                 self.provider_fields.set(name, value.to_json());
             }
         }
+        is_reset
     }
 
     /// Joins what came before the base that this call is from, as if it had come after it.

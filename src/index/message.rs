@@ -1,6 +1,6 @@
 //! A message of the index, and the tool calls in it.
 
-use crate::json::ObjectWriter;
+use crate::json::{ObjectWriter, write_str};
 
 use super::named::NamedJson;
 
@@ -27,6 +27,10 @@ pub struct Message {
     pub(super) created_at: Json,
     pub(super) name: Json,
     pub(super) usage: Json,
+    /// Opaque pieces of reasoning.
+    pub(super) encrypted: Vec<String>,
+    /// What else the server says: the model, how long it took.
+    pub(super) notes: NamedJson,
     pub(super) marks: Marks,
 }
 
@@ -53,6 +57,10 @@ pub(super) struct Marks {
     pub(super) head: bool,
     /// Text was replaced, not only appended.
     pub(super) reset: bool,
+    /// The content was replaced, and nothing else.
+    pub(super) content_reset: bool,
+    /// Arguments were replaced, and nothing else: those of all calls follow whole.
+    pub(super) arguments_reset: bool,
 }
 
 /// A tool call as far as it has come.
@@ -72,6 +80,10 @@ pub struct MessageCall {
     pub(super) tool_info: Json,
     pub(super) provider_fields: NamedJson,
     pub(super) response: Json,
+    /// The last report on it.
+    pub(super) progress: Json,
+    /// Whether it will not be made.
+    pub is_cancelled: bool,
 }
 
 impl Part {
@@ -102,6 +114,11 @@ impl Text {
         self.kept.get(start..).unwrap_or_default()
     }
 
+    /// Everything counts as appended once more.
+    pub(super) fn retake(&mut self) {
+        self.taken = 0;
+    }
+
     /// Gives up what is here, all of which was taken.
     pub(super) fn give_away(&mut self) {
         self.given += self.taken;
@@ -126,6 +143,8 @@ impl MessageCall {
             tool_info: Json::new(),
             provider_fields: NamedJson::default(),
             response: Json::new(),
+            progress: Json::new(),
+            is_cancelled: false,
         }
     }
 
@@ -164,7 +183,9 @@ impl Message {
             created_at: Json::new(),
             name: Json::new(),
             usage: Json::new(),
-            marks: Marks { listed: false, head: true, reset: false },
+            encrypted: Vec::new(),
+            notes: NamedJson::default(),
+            marks: Marks { head: true, ..Marks::default() },
         }
     }
 
@@ -201,11 +222,22 @@ impl Message {
     /// The call of this id.
     #[must_use]
     pub fn call(&self, id: &str) -> Option<&MessageCall> {
-        self.calls.iter().flatten().find(|call| call.id == id)
+        self.calls.iter().flatten().rfind(|call| call.id == id)
     }
 
     pub(super) fn call_mut(&mut self, id: &str) -> Option<&mut MessageCall> {
-        self.calls.iter_mut().flatten().find(|call| call.id == id)
+        self.calls.iter_mut().flatten().rfind(|call| call.id == id)
+    }
+
+    /// Writes what only some servers say.
+    pub(super) fn write_notes(&self, object: &mut ObjectWriter<'_>) {
+        for (name, value) in self.notes.iter() {
+            object.raw(name, value);
+        }
+        if !self.encrypted.is_empty() {
+            let pieces: Vec<String> = self.encrypted.iter().map(|piece| quoted(piece)).collect();
+            object.raw("reasoning_encrypted", &["[", &pieces.join(","), "]"].concat());
+        }
     }
 
     /// The message as the `model.message` that a server would list.
@@ -232,9 +264,16 @@ impl Message {
             self.calls.iter().map(|call| call.as_ref().map_or("null".into(), call_json)).collect();
         object.raw("tool_calls", &["[", &calls.join(","), "]"].concat());
         object.str("finish_reason", &self.finish_reason).raw("usage", &self.usage);
+        self.write_notes(&mut object);
         object.end();
         json
     }
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    write_str(&mut quoted, text);
+    quoted
 }
 
 fn call_json(call: &MessageCall) -> String {

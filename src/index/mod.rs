@@ -6,10 +6,14 @@
 //! before it.
 
 mod actions;
+#[cfg(feature = "agent-event")]
+mod agent;
 mod changes;
 mod merge;
 mod message;
 mod named;
+#[cfg(feature = "agent-event")]
+mod operations;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -38,6 +42,8 @@ pub struct EventIndex {
     mcp_servers: NamedJson,
     sandbox_id: Option<String>,
     found_state: Json,
+    #[cfg(feature = "agent-event")]
+    agent: agent::Agent,
     changes: changes::Changes,
 }
 
@@ -51,6 +57,8 @@ impl Default for EventIndex {
             mcp_servers: NamedJson::default(),
             sandbox_id: None,
             found_state: Json::new(),
+            #[cfg(feature = "agent-event")]
+            agent: agent::Agent::default(),
             changes: changes::Changes::new(),
         }
     }
@@ -115,6 +123,7 @@ impl EventIndex {
     pub fn apply(&mut self, event: EventRef<'_>) {
         let EventRef { kind, fields } = event;
         match kind {
+            EventKind::ModelMessage if self.goes_on(fields) => {}
             EventKind::ModelMessage => self.change(fields, Message::put),
             EventKind::ModelMessageDelta => self.change(fields, Message::merge),
             EventKind::ToolResponse => self.tool_response(fields),
@@ -133,8 +142,50 @@ impl EventIndex {
                     self.turn_ended(state);
                 }
             }
+            EventKind::ToolResumed => {
+                let (thread_id, call_id) = (fields.text("thread_id"), fields.text("tool_call_id"));
+                self.release(&|action| action.is_call(thread_id, call_id));
+            }
+            EventKind::ToolCancelled => self.tool_cancelled(fields),
+            EventKind::MessageReset => self.change(fields, Message::reset),
+            EventKind::TurnCreated | EventKind::Error | EventKind::Unknown => {}
+            #[cfg(feature = "agent-event")]
+            EventKind::StateSnapshot
+            | EventKind::StateDelta
+            | EventKind::MessagesSnapshot
+            | EventKind::ActivitySnapshot
+            | EventKind::ActivityDelta => self.apply_agent(event),
+            #[cfg(not(feature = "agent-event"))]
             _ => {}
         }
+    }
+
+    /// Whether a message goes on with a known one, which then has its id.
+    fn goes_on(&mut self, message: &Object<'_>) -> bool {
+        let (id, before) = (message.text("id"), message.text("continues"));
+        let Some(slot) = self.message_of.get(before).filter(|_| !before.is_empty()) else {
+            return false;
+        };
+        self.message_of.rename(slot, id);
+        let slot = slot as usize;
+        if let Some(message) = self.messages.get_mut(slot) {
+            id.clone_into(&mut message.id);
+        }
+        self.changes.message(slot, &mut self.messages, true);
+        true
+    }
+
+    /// The call will not be made. One of the same id may come after it.
+    fn tool_cancelled(&mut self, event: &Object<'_>) {
+        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
+        self.release(&|action| action.is_call(thread_id, call_id));
+        let Some(slot) = self.newest_call(thread_id, call_id) else {
+            return;
+        };
+        if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
+            call.is_cancelled = true;
+        }
+        self.changes.message(slot, &mut self.messages, true);
     }
 
     /// The message of this id, if it is known, is about to be replaced by the whole of it: a listed message
@@ -219,6 +270,10 @@ impl EventIndex {
     fn tool_response(&mut self, response: &Object<'_>) {
         let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
         self.release(&|action| action.is_call(thread_id, call_id));
+        #[cfg(feature = "agent-event")]
+        if let Some(patch) = response.object("patch") {
+            self.track(patch);
+        }
         let json = response.to_json();
         if let Some(slot) = self.newest_call(thread_id, call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {

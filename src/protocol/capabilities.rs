@@ -67,7 +67,41 @@ impl Resume {
     }
 }
 
+/// Whether this build has a protocol whose streams are not resumed after a sequence number. Where it has none,
+/// the compiler leaves out what only those need.
+const HAS_OTHERS: bool = cfg!(feature = "agent-event");
+
 impl Capabilities {
+    /// Whether a stream goes on after a sequence number.
+    #[must_use]
+    pub fn has_cursor(&self) -> bool {
+        !HAS_OTHERS || self.resume == Resume::Cursor
+    }
+
+    /// Whether a turn goes on although its stream cannot be resumed after a sequence number.
+    #[must_use]
+    pub fn has_history_only(&self) -> bool {
+        HAS_OTHERS && self.resume == Resume::History
+    }
+
+    /// Whether each answer is a request of its own.
+    #[must_use]
+    pub fn has_answers_apart(&self) -> bool {
+        HAS_OTHERS && self.answers_apart
+    }
+
+    /// Whether the client makes ids, and every turn names its agent.
+    #[must_use]
+    pub fn has_client_ids(&self) -> bool {
+        HAS_OTHERS && self.client_ids
+    }
+
+    /// Whether a turn has to be read by whoever starts it.
+    #[must_use]
+    pub fn must_be_read(&self) -> bool {
+        HAS_OTHERS && !self.detached
+    }
+
     /// The capabilities as JSON, in camelCase.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -63,6 +63,31 @@ impl TurnInput {
         (!self.json.is_empty()).then_some(&*self.json)
     }
 
+    /// How many answers it has.
+    #[must_use]
+    pub fn answer_count(&self) -> usize {
+        self.answers.iter().flatten().count()
+    }
+
+    /// One item as a JSON array.
+    #[must_use]
+    pub fn answer(&self, at: usize) -> String {
+        let items = Value::parse(&self.json).unwrap_or_default();
+        let item = items.as_array().and_then(|items| items.get(at)).cloned();
+        Value::Array(item.into_iter().collect()).to_json()
+    }
+
+    /// Whether a message has a file.
+    #[must_use]
+    pub fn has_files(&self) -> bool {
+        let items = Value::parse(&self.json).unwrap_or_default();
+        let mut items = items.as_array().unwrap_or_default().iter().filter_map(Value::as_object);
+        items.any(|item| {
+            let mut parts = item.array("content").iter().filter_map(Value::as_object);
+            parts.any(|part| part.text("type") == "file")
+        })
+    }
+
     /// Checks an item by itself, brings it into the form that servers know, and notes what it answers.
     fn add(&mut self, item: &mut Value<'_>) -> Result<(), &'static str> {
         let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
@@ -111,6 +136,21 @@ impl TurnInput {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Checks that there are only answers, each to a call that waits.
+    pub fn check_answers(&self, actions: &[PendingAction]) -> Result<()> {
+        if self.answers.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidInput, "there must be an answer"));
+        }
+        for (at, answer) in self.answers.iter().enumerate() {
+            let rule = match answer {
+                Some(answer) => answer.check(actions),
+                None => Err("a user message is no answer".to_owned()),
+            };
+            rule.map_err(|rule| broken(at, &rule))?;
+        }
+        Ok(())
     }
 
     /// Checks the input against what the session's last turn waits for: every pending call must be

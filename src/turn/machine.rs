@@ -198,6 +198,11 @@ impl TurnMachine {
         if self.status.is_terminal() { Admission::Repeat } else { self.cursor.admit(sequence_number) }
     }
 
+    /// What has these numbers came elsewhere.
+    pub fn advance(&mut self, sequence_number: u64) {
+        self.cursor.advance(sequence_number);
+    }
+
     /// Lets an event through although events before it are missing.
     pub fn pass(&mut self, sequence_number: u64) {
         self.cursor.pass(sequence_number);

@@ -6,6 +6,7 @@ mod input;
 mod lost_start;
 mod machine;
 mod policy;
+mod prints;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -7,9 +7,10 @@ use crate::index::EventIndex;
 use crate::index::Message;
 use crate::json::{Object, Value, write_u64};
 use crate::names::Names;
-use crate::protocol::{EventDecoder, EventSink, Protocol};
-use crate::sse::{FrameDecoder, FrameError};
+use crate::protocol::{Capabilities, EventDecoder, EventSink, Protocol};
+use crate::sse::{Frame, FrameDecoder, FrameError};
 
+use super::prints::Prints;
 use super::{Admission, TurnMachine};
 
 /// A gap that is met so often in the same place is lost: connections that break leave out events, too.
@@ -22,6 +23,9 @@ pub struct TurnReader {
     frames: FrameDecoder,
     decoder: Box<dyn EventDecoder>,
     intake: Intake,
+    capabilities: Capabilities,
+    /// The server's name of the last frame that came, where the stream can go on after it.
+    frame_cursor: String,
 }
 
 /// Everything behind the decoder.
@@ -30,6 +34,7 @@ struct Intake {
     index: EventIndex,
     batch: EventBatch,
     wants_events: bool,
+    wants_native: bool,
     /// The ids of the events that came, apart from deltas.
     seen: Names,
     /// Whether a gap may be filled by subscribing again.
@@ -40,6 +45,8 @@ struct Intake {
     gaps: Vec<(u64, u64)>,
     /// Why nothing more of this connection is taken.
     broken: Option<Error>,
+    /// What each event was, if what was delivered may come again under numbers that are only counted.
+    prints: Option<Prints>,
     /// The JSON of `turn.created`, until it is taken.
     created: Option<String>,
     /// The JSON of the terminal state, until it is taken.
@@ -59,20 +66,30 @@ impl TurnReader {
         Self {
             frames: FrameDecoder::with_limit(max_frame_bytes),
             decoder: protocol.decoder(),
+            capabilities: protocol.capabilities(),
+            frame_cursor: String::new(),
             intake: Intake {
                 machine,
                 index: EventIndex::new(),
                 batch: EventBatch::default(),
                 wants_events: false,
+                wants_native: false,
                 seen: Names::default(),
                 refills: false,
                 gap_at: (0, 0),
                 gaps: Vec::new(),
                 broken: None,
+                prints: protocol.capabilities().has_history_only().then(Prints::default),
                 created: None,
                 state: None,
             },
         }
+    }
+
+    /// What the protocol can do.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     /// The turn's life.
@@ -97,6 +114,11 @@ impl TurnReader {
         self.intake.wants_events = wants_events;
     }
 
+    /// Whether somebody wants the frames as they come.
+    pub fn set_wants_native(&mut self, wants_native: bool) {
+        self.intake.wants_native = wants_native;
+    }
+
     /// A new connection begins: what was left of the last one is forgotten. Events that are missing in it
     /// are waited for on another one if `refills`; otherwise they are passed over.
     pub fn connected(&mut self, refills: bool) {
@@ -107,13 +129,71 @@ impl TurnReader {
 
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        let Self { frames, decoder, intake } = self;
-        let fed = frames.feed(bytes, &mut |frame| decoder.decode(&frame, intake));
+        let Self { frames, decoder, intake, frame_cursor, .. } = self;
+        let has_cursor = intake.prints.is_some();
+        let fed = frames.feed(bytes, &mut |frame| {
+            intake.native(frame.data);
+            decoder.decode(&frame, intake);
+            if has_cursor && frame.has_own_id && intake.broken.is_none() {
+                frame.id.unwrap_or_default().clone_into(frame_cursor);
+            }
+        });
         if let Err(FrameError::TooLarge { limit }) = fed {
             let parts = ["an event is larger than `maxFrameBytes` (", &digits(limit as u64), " bytes)"];
             intake.broken = Some(Error::of(ErrorCode::FrameTooLarge, &parts));
         }
         intake.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// The stream has ended: some things only its end tells.
+    pub fn ended(&mut self) {
+        if self.intake.broken.is_none() {
+            self.decoder.end(&mut self.intake);
+        }
+    }
+
+    /// What the stream brought comes again from its beginning, by [`push_frame`](Self::push_frame).
+    pub fn replay(&mut self) {
+        self.connected(false);
+        self.decoder.restart();
+    }
+
+    /// Takes the data of a frame that was listed, not streamed.
+    pub fn push_frame(&mut self, data: &str) -> Result<()> {
+        let frame = Frame { event: "", data, id: None, has_own_id: false };
+        self.decoder.decode(&frame, &mut self.intake);
+        self.intake.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// The server's name of the last frame that came; empty if it names none.
+    #[must_use]
+    pub fn frame_cursor(&self) -> &str {
+        &self.frame_cursor
+    }
+
+    /// The stream goes on after the frame of this name.
+    pub fn set_frame_cursor(&mut self, cursor: &str) {
+        cursor.clone_into(&mut self.frame_cursor);
+    }
+
+    /// The server does not know the last frame any more.
+    pub fn forget_frames(&mut self) {
+        self.frame_cursor.clear();
+    }
+
+    /// Whether what came again was not what had come.
+    #[must_use]
+    pub fn is_divergent(&self) -> bool {
+        self.intake.prints.as_ref().is_some_and(|prints| prints.is_divergent)
+    }
+
+    /// The turn goes on where another one had paused: the events up to this number, and these messages, were
+    /// delivered with that one.
+    pub fn follow(&mut self, events: u64, messages: &[String]) {
+        self.intake.machine.advance(events);
+        for id in messages {
+            self.intake.seen.number(id);
+        }
     }
 
     /// Why nothing more of the connection was taken, if that is so.
@@ -144,8 +224,9 @@ impl TurnReader {
     pub fn apply_missed(&mut self, event: EventRef<'_>) {
         let intake = &mut self.intake;
         let fields = event.fields;
-        let is_known = if event.kind == EventKind::ModelMessage {
-            let known = intake.index.message(fields.text("id"));
+        let id = fields.text("id");
+        let is_known = if event.kind == EventKind::ModelMessage && intake.index.message(id).is_some() {
+            let known = intake.index.message(id);
             known.is_some_and(|message| {
                 let whole = Message::of(fields);
                 message.has_base
@@ -156,8 +237,8 @@ impl TurnReader {
         } else {
             intake.seen.get(id_of(event)).is_some()
         };
-        // How the turn ended comes last.
-        if !is_known && event.kind != EventKind::TurnDone {
+        // How the turn ended comes last; how it began is known.
+        if !is_known && !matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
             intake.index.expect_whole(fields.text("id"));
             intake.take(0, event);
         }
@@ -237,6 +318,13 @@ impl TurnReader {
 }
 
 impl Intake {
+    /// A frame as it came.
+    fn native(&mut self, data: &str) {
+        if self.wants_native {
+            self.batch.native(data);
+        }
+    }
+
     /// Whether an event is to be taken.
     #[inline]
     fn admits(&mut self, sequence_number: u64) -> bool {
@@ -246,6 +334,19 @@ impl Intake {
                 Admission::Repeat => false,
                 Admission::Gap => self.passes(sequence_number),
             }
+    }
+
+    /// What comes again must be what came before: its number is nothing but a count.
+    fn compare(&mut self, sequence_number: u64, parts: &[&str]) {
+        let is_over = self.broken.is_some() || self.machine.status().is_terminal();
+        let last = self.machine.cursor().last();
+        let Some(prints) = self.prints.as_mut().filter(|_| !is_over) else {
+            return;
+        };
+        if !prints.fits(sequence_number, last, parts) {
+            let problem = "the server's record of the turn is not what its stream brought";
+            self.broken = Some(Error::new(ErrorCode::Incomplete, problem));
+        }
     }
 
     /// Whether a gap before this number is passed over.
@@ -291,6 +392,9 @@ impl Intake {
 impl EventSink for Intake {
     #[inline]
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
+        if self.prints.is_some() {
+            self.compare(sequence_number, &[delta.id, delta.text]);
+        }
         if !self.admits(sequence_number) {
             return;
         }
@@ -304,6 +408,9 @@ impl EventSink for Intake {
         if self.broken.is_none() && self.is_foreign(event) {
             let problem = "the stream went over to another turn";
             self.broken = Some(Error::new(ErrorCode::UnexpectedResponse, problem));
+        }
+        if self.prints.is_some() {
+            self.compare(sequence_number, &[event.fields.text("type"), id_of(event)]);
         }
         // What cannot be read, and has no number, has no place in the order either.
         let is_stray = sequence_number == 0 && event.kind == EventKind::Unknown;

@@ -50,12 +50,16 @@ pub fn answer(is_sibling: bool, call: u8, status: u16) -> u32 {
     })
 }
 
-/// A session; a new one is known to have no turns yet. Takes its id.
+/// A session; a new one is known to have no turns yet. Takes its id, its agent's name, and what its last turn
+/// waits for as a JSON array of events, a NUL character between them.
 #[wasm_bindgen(js_name = sessionOpen)]
 pub fn session_open(is_sibling: bool, max_frame_bytes: u32, is_new: bool) -> u32 {
     with(|core| {
-        let id = core.take_text();
-        let session = Session::new(id, protocol(is_sibling), max_frame_bytes as usize, is_new);
+        let text = core.take_text();
+        let (id, rest) = cut(&text, 0);
+        let (agent_name, actions) = cut(rest, 0);
+        let mut session = Session::new(id.to_owned(), protocol(is_sibling), max_frame_bytes as usize, is_new);
+        session.describe(agent_name, actions);
         core.sessions.add(session)
     })
 }
@@ -77,15 +81,17 @@ pub fn session_free(session: u32) {
 }
 
 /// A turn, to be given its input, or what the server keeps of it. The session's newest one decides what the
-/// next turn's input must answer. Takes the id of the turn that a new one follows, if one is named.
+/// next turn's input must answer. Takes the id of the turn that a new one follows, if one is named, a NUL
+/// character, and the id that a new one is given where clients make ids.
 #[wasm_bindgen(js_name = turnOpen)]
 pub fn turn_open(session: u32, is_newest: bool) -> u32 {
     with(|core| {
-        let previous_turn_id = core.take_text();
+        let text = core.take_text();
+        let (previous_turn_id, turn_id) = cut(&text, 0);
         let Some(owner) = core.sessions.get(session) else {
             return u32::MAX;
         };
-        let turn = Turn::new(session, owner, &previous_turn_id, is_newest);
+        let turn = Turn::new(session, owner, previous_turn_id, turn_id, is_newest);
         core.turns.add(turn)
     })
 }
@@ -97,10 +103,19 @@ pub fn turn_free(turn: u32) {
 }
 
 /// Takes the input (JSON) of a turn that this client makes; gives it as it will be sent. The turn is not to
-/// be used if that fails.
+/// be used if that fails. A user's message may throw away what waits if `discards_pending`.
 #[wasm_bindgen(js_name = turnTakeInput)]
-pub fn turn_take_input(turn: u32) -> u32 {
-    turn_texts(turn, |turn, session, json| turn.take_input(session, json))
+pub fn turn_take_input(turn: u32, discards_pending: bool) -> u32 {
+    texts(&mut |core, json| {
+        let (turn, session) = core.turn(turn)?;
+        turn.take_input(session, json, discards_pending)
+    })
+}
+
+/// Takes answers (JSON) to calls that wait while the turn runs; gives them as they will be sent.
+#[wasm_bindgen(js_name = turnTakeAnswers)]
+pub fn turn_take_answers(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, json| turn.take_answers(json))
 }
 
 /// Takes the turn as the server keeps it (JSON).
@@ -141,6 +156,16 @@ pub fn turn_set_wants_events(turn: u32, wants_events: bool) {
     with(|core| {
         if let Some(turn) = core.turns.get(turn) {
             turn.set_wants_events(wants_events);
+        }
+    });
+}
+
+/// Whether frames are wanted as they come.
+#[wasm_bindgen(js_name = turnSetWantsNative)]
+pub fn turn_set_wants_native(turn: u32, wants_native: bool) {
+    with(|core| {
+        if let Some(turn) = core.turns.get(turn) {
+            turn.set_wants_native(wants_native);
         }
     });
 }

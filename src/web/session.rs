@@ -1,12 +1,17 @@
 //! A session: what its turns share.
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::event::EventRef;
+use crate::index::EventIndex;
+use crate::json::Value;
 use crate::protocol::truefoundry::TrueFoundry;
 use crate::turn::{Newest, Pending, TurnInput};
 
 /// What the turns of a session have in common.
 pub(super) struct Session {
     pub(super) id: String,
+    /// The agent, where every turn names it.
+    pub(super) agent_name: String,
     pub(super) protocol: TrueFoundry,
     pub(super) max_frame_bytes: usize,
     is_cancelled: bool,
@@ -25,12 +30,15 @@ struct Known {
     /// Empty until it has begun.
     id: String,
     pending: Pending,
+    /// What its stream brought, if it paused: how many events, and the ids of its messages.
+    brought: (u64, Vec<String>),
 }
 
 impl Session {
     pub(super) fn new(id: String, protocol: TrueFoundry, max_frame_bytes: usize, is_new: bool) -> Self {
         Self {
             id,
+            agent_name: String::new(),
             protocol,
             max_frame_bytes,
             is_cancelled: false,
@@ -39,6 +47,28 @@ impl Session {
             ids: Vec::new(),
             next_key: 0,
         }
+    }
+
+    /// What the server said of the session: its agent, and what its last turn waits for, as the events that
+    /// asked for it.
+    pub(super) fn describe(&mut self, agent_name: &str, actions: &str) {
+        agent_name.clone_into(&mut self.agent_name);
+        let actions = Value::parse(actions).unwrap_or_default();
+        let mut index = EventIndex::new();
+        for action in actions.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
+            index.apply(EventRef::of(action));
+        }
+        if !index.pending().is_empty() {
+            let key = self.key();
+            self.begin(key);
+            self.ended(key, Pending::Known(index.pending().to_vec()), (0, Vec::new()));
+        }
+    }
+
+    /// What the stream of a turn of this id brought that paused.
+    pub(super) fn brought(&self, id: &str) -> Option<(u64, &[String])> {
+        let known = self.newest.iter().find(|turn| turn.id == id)?;
+        Some((known.brought.0, &known.brought.1))
     }
 
     /// A key for a turn.
@@ -83,7 +113,8 @@ impl Session {
 
     /// The turn of this key is about to be the newest: until it ends, nobody knows what it will wait for.
     pub(super) fn begin(&mut self, key: u32) {
-        self.newest.push(Known { key, id: String::new(), pending: Pending::Unknown });
+        let brought = (0, Vec::new());
+        self.newest.push(Known { key, id: String::new(), pending: Pending::Unknown, brought });
     }
 
     /// The ids of this client's turns other than that of this key.
@@ -117,10 +148,11 @@ impl Session {
     }
 
     /// The turn of this key has ended.
-    pub(super) fn ended(&mut self, key: u32, pending: Pending) {
+    pub(super) fn ended(&mut self, key: u32, pending: Pending, brought: (u64, Vec<String>)) {
         let at = self.position(key);
         if let Some(turn) = at.and_then(|at| self.newest.get_mut(at)) {
             turn.pending = pending;
+            turn.brought = brought;
         }
     }
 

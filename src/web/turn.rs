@@ -5,8 +5,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::json::{Object, ObjectWriter, Value};
 use crate::turn::{
-    Moment, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput, TurnMachine,
-    TurnReader, TurnStatus,
+    Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
+    TurnMachine, TurnReader, TurnStatus,
 };
 
 use super::session::Session;
@@ -18,6 +18,8 @@ pub(super) struct Turn {
     session: u32,
     key: u32,
     driver: TurnDriver,
+    /// Whether what waits is thrown away by a user's message.
+    discards_pending: bool,
     /// Whether the session knows the turn's id.
     is_named: bool,
     /// Gaps that were told.
@@ -39,7 +41,13 @@ pub(super) enum Goal {
 }
 
 impl Turn {
-    pub(super) fn new(number: u32, session: &mut Session, previous_turn_id: &str, is_newest: bool) -> Self {
+    pub(super) fn new(
+        number: u32,
+        session: &mut Session,
+        previous_turn_id: &str,
+        turn_id: &str,
+        is_newest: bool,
+    ) -> Self {
         let key = session.key();
         if is_newest {
             session.begin(key);
@@ -48,10 +56,13 @@ impl Turn {
             TurnReader::new(&session.protocol, TurnMachine::unstarted(), session.max_frame_bytes);
         // The package's snapshots hold it.
         reader.give_away_text();
+        let mut driver = TurnDriver::new(reader, &session.id, previous_turn_id);
+        driver.set_start(&session.agent_name, turn_id);
         Self {
             session: number,
             key,
-            driver: TurnDriver::new(reader, &session.id, previous_turn_id),
+            driver,
+            discards_pending: false,
             is_named: false,
             gaps_told: 0,
             events: (Vec::new(), TextArena::default()),
@@ -72,14 +83,39 @@ impl Turn {
         self.driver.reader().machine()
     }
 
-    /// Takes the input; gives it as it will be sent. Every pending call must be answered.
-    pub(super) fn take_input(&mut self, session: &Session, json: &str) -> Result<String> {
+    /// Takes the input; gives it as it will be sent. Every pending call must be answered, unless what waits is
+    /// to be thrown away.
+    pub(super) fn take_input(
+        &mut self,
+        session: &Session,
+        json: &str,
+        discards_pending: bool,
+    ) -> Result<String> {
         session.check()?;
+        let capabilities = self.driver.reader().capabilities();
+        if discards_pending && !capabilities.discard_pending {
+            let problem = "this protocol has no way to throw away what waits";
+            return Err(Error::new(ErrorCode::Unsupported, problem));
+        }
+        self.discards_pending = discards_pending;
         let json = Value::parse(json);
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
-        self.driver.set_input(TurnInput::read(json)?);
+        let input = TurnInput::read(json)?;
+        if !capabilities.files && input.has_files() {
+            return Err(Error::new(ErrorCode::InvalidInput, "this protocol takes messages of text only"));
+        }
+        self.driver.set_input(input);
         self.check_start(session)?;
         Ok(self.driver.input().json().unwrap_or("[]").to_owned())
+    }
+
+    /// Takes answers to calls that wait while the turn runs; gives them as they will be sent.
+    pub(super) fn take_answers(&self, json: &str) -> Result<String> {
+        let json = Value::parse(json);
+        let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
+        let input = TurnInput::read(json)?;
+        input.check_answers(self.driver.reader().index().pending())?;
+        Ok(input.json().unwrap_or("[]").to_owned())
     }
 
     /// Takes the turn as the server keeps it.
@@ -130,6 +166,10 @@ impl Turn {
         json
     }
 
+    pub(super) fn set_wants_native(&mut self, wants_native: bool) {
+        self.reader().set_wants_native(wants_native);
+    }
+
     pub(super) fn set_wants_events(&mut self, wants_events: bool) {
         self.reader().set_wants_events(wants_events);
     }
@@ -147,6 +187,9 @@ impl Turn {
         let is_start = self.machine().status() == TurnStatus::Unstarted;
         if is_start {
             self.check_start(session)?;
+        }
+        if let Some((events, messages)) = self.paused_turn(session) {
+            self.driver.reader_mut().follow(events, &messages);
         }
         let trace = StartTrace { newest: session.newest(), since: since.to_owned(), others: Vec::new() };
         let step = match goal {
@@ -249,9 +292,27 @@ impl Turn {
         (self.changes.records(), self.changes.text())
     }
 
+    /// What came of the turn that this one goes on with under the same id.
+    fn paused_turn(&self, session: &Session) -> Option<(u64, Vec<String>)> {
+        let (machine, input) = (self.machine(), self.driver.input());
+        let is_answer = self.driver.reader().capabilities().has_answers_apart() && input.answer_count() > 0;
+        if !is_answer || machine.status() != TurnStatus::Unstarted {
+            return None;
+        }
+        let Newest::Turn(newest) = session.newest() else {
+            return None;
+        };
+        let named = self.driver.previous_turn_id();
+        let id = if matches!(named, "" | "auto") { &newest } else { named };
+        session.brought(id).map(|(events, messages)| (events, messages.to_vec()))
+    }
+
     /// The turn may start now.
     fn check_start(&self, session: &Session) -> Result<()> {
         session.check()?;
+        if self.discards_pending && self.driver.input().answer_count() == 0 {
+            return Ok(());
+        }
         session.check_pending(self.driver.previous_turn_id(), self.driver.input())
     }
 
@@ -263,7 +324,12 @@ impl Turn {
             self.is_named = true;
         }
         if machine.status().is_terminal() {
-            session.ended(self.key, Pending::Known(self.driver.reader().index().pending().to_vec()));
+            let index = self.driver.reader().index();
+            let is_paused = !index.pending().is_empty();
+            let messages = index.messages().iter().filter(|_| is_paused);
+            let messages = messages.map(|message| message.id.clone()).collect();
+            let pending = Pending::Known(index.pending().to_vec());
+            session.ended(self.key, pending, (machine.cursor().last(), messages));
         }
     }
 }

@@ -1,0 +1,206 @@
+//! What agents keep beside their messages: their state, and reports of what is going on.
+//!
+//! Only the `AgentEvent` protocols have these. JSON Patch is a crate's business, and that crate's JSON is
+//! `serde_json`'s; cores without these protocols have neither.
+
+use json_patch::Patch;
+use serde_json::Value;
+
+use crate::error::sentence;
+use crate::event::{EventKind, EventRef};
+use crate::json::{Object, ObjectWriter, write_str};
+
+use super::EventIndex;
+use super::operations::operate;
+
+/// The agent's side of a turn.
+#[derive(Debug, Default)]
+pub(super) struct Agent {
+    /// The state, once it is known.
+    state: Option<Value>,
+    /// Why the last change of the state could not be made; empty if it could.
+    problem: String,
+    activities: Vec<Activity>,
+}
+
+/// The last report on something.
+#[derive(Debug)]
+struct Activity {
+    message_id: String,
+    activity_type: String,
+    thread_id: String,
+    tool_call_id: String,
+    content: Value,
+}
+
+impl Agent {
+    fn snapshot(&mut self, snapshot: &str) {
+        self.state = serde_json::from_str(snapshot).ok();
+        self.problem.clear();
+    }
+
+    /// Makes a change, or says why it could not be made; then nothing of it is.
+    fn change(&mut self, change: &dyn Fn(&mut Value) -> Result<(), String>) {
+        let mut state = self.state.clone().unwrap_or_default();
+        match change(&mut state) {
+            Ok(()) => self.state = Some(state),
+            Err(problem) => self.problem = problem,
+        }
+    }
+
+    /// Writes what a snapshot shows: the state without the server's own names.
+    pub(super) fn write(&self, turn: &mut ObjectWriter<'_>) {
+        if let Some(state) = &self.state {
+            turn.raw("agent_state", &public(state).to_string());
+        }
+        if !self.problem.is_empty() {
+            turn.str("agent_state_problem", &self.problem);
+        }
+        if self.activities.is_empty() {
+            return;
+        }
+        let out = turn.member("activities");
+        out.push('[');
+        for (at, activity) in self.activities.iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            let mut object = ObjectWriter::new(out);
+            object.str("message_id", &activity.message_id).str("activity_type", &activity.activity_type);
+            object.str("thread_id", &activity.thread_id);
+            let call = object.member("tool_call_id");
+            if activity.tool_call_id.is_empty() {
+                call.push_str("null");
+            } else {
+                write_str(call, &activity.tool_call_id);
+            }
+            object.raw("content", &activity.content.to_string());
+            object.end();
+        }
+        out.push(']');
+    }
+}
+
+impl EventIndex {
+    /// The agent's state as far as it is known, without the names that begin with `__`: those are the
+    /// server's own business.
+    #[must_use]
+    pub fn agent_state(&self) -> Option<Value> {
+        self.agent.state.as_ref().map(public)
+    }
+
+    /// Why the last change of the agent's state could not be made, if that is so. The state is then as it was
+    /// before, until it comes whole again.
+    #[must_use]
+    pub fn agent_state_problem(&self) -> Option<&str> {
+        (!self.agent.problem.is_empty()).then_some(&*self.agent.problem)
+    }
+
+    /// The last report on what `message_id` names.
+    #[must_use]
+    pub fn activity(&self, message_id: &str) -> Option<&Value> {
+        let known = self.agent.activities.iter().find(|activity| activity.message_id == message_id);
+        known.map(|activity| &activity.content)
+    }
+
+    /// Takes an event of the agent's side.
+    pub(super) fn apply_agent(&mut self, event: EventRef<'_>) {
+        let fields = event.fields;
+        match event.kind {
+            EventKind::StateSnapshot => self.agent.snapshot(&fields.json("snapshot")),
+            EventKind::StateDelta => {
+                let delta = fields.json("delta");
+                self.agent.change(&|state| patch(state, &delta));
+            }
+            EventKind::ActivitySnapshot => self.report(fields),
+            EventKind::ActivityDelta => self.amend_report(fields),
+            EventKind::MessagesSnapshot => return self.messages_snapshot(fields),
+            _ => return,
+        }
+        self.changes.turn = true;
+    }
+
+    /// Takes what a tool call changed in the state.
+    pub(super) fn track(&mut self, patch: &Object<'_>) {
+        let ops: Vec<Value> = patch
+            .object("patch")
+            .and_then(|patch| serde_json::from_str(&patch.json("ops")).ok())
+            .unwrap_or_default();
+        self.agent.change(&|state| ops.iter().try_for_each(|op| operate(state, op)));
+        self.changes.turn = true;
+    }
+
+    fn report(&mut self, event: &Object<'_>) {
+        let message_id = event.text("message_id");
+        let content = serde_json::from_str(&event.json("content")).unwrap_or_default();
+        let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
+        match known {
+            Some(_) if event.get("replace").is_some_and(|replace| replace.as_bool() == Some(false)) => return,
+            Some(activity) => activity.content = content,
+            None => self.agent.activities.push(Activity {
+                message_id: message_id.to_owned(),
+                activity_type: event.text("activity_type").to_owned(),
+                thread_id: event.text("thread_id").to_owned(),
+                tool_call_id: event.text("tool_call_id").to_owned(),
+                content,
+            }),
+        }
+        self.show_progress(message_id);
+    }
+
+    fn amend_report(&mut self, event: &Object<'_>) {
+        let message_id = event.text("message_id");
+        let delta = event.json("patch");
+        let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
+        if let Some(activity) = known {
+            // One that does not fit leaves the report as it was.
+            let _ = patch(&mut activity.content, &delta);
+        }
+        self.show_progress(message_id);
+    }
+
+    /// A call shows the last report on it.
+    fn show_progress(&mut self, message_id: &str) {
+        let known = self.agent.activities.iter().find(|activity| activity.message_id == message_id);
+        let Some(activity) = known.filter(|activity| !activity.tool_call_id.is_empty()) else {
+            return;
+        };
+        let slot = self.newest_call(&activity.thread_id, &activity.tool_call_id);
+        let message = slot.and_then(|slot| self.messages.get_mut(slot));
+        if let Some(call) = message.and_then(|message| message.call_mut(&activity.tool_call_id)) {
+            call.progress = activity.content.to_string();
+        }
+        if let Some(slot) = slot {
+            self.changes.message(slot, &mut self.messages, true);
+        }
+    }
+
+    /// The messages of this turn become what the server keeps of them.
+    fn messages_snapshot(&mut self, event: &Object<'_>) {
+        for message in event.array("messages").iter().filter_map(crate::json::Value::as_object) {
+            let known = self.message_of.get(message.text("id")).map(|slot| slot as usize);
+            let text = message.get("content").and_then(crate::json::Value::as_str);
+            let (Some(slot), Some(text)) = (known, text) else { continue };
+            if let Some(message) = self.messages.get_mut(slot) {
+                message.set_text(text);
+                self.changes.message(slot, &mut self.messages, true);
+            }
+        }
+    }
+}
+
+/// Applies a JSON Patch, all of it or nothing.
+fn patch(document: &mut Value, delta: &str) -> Result<(), String> {
+    let delta: Patch = serde_json::from_str(delta).map_err(|_| "it is not a JSON Patch".to_owned())?;
+    json_patch::patch(document, &delta)
+        .map_err(|error| sentence(&["a JSON Patch does not fit at `", error.path.as_str(), "`"]))
+}
+
+/// A state without the names that begin with `__`.
+fn public(state: &Value) -> Value {
+    let Value::Object(members) = state else {
+        return state.clone();
+    };
+    let shown = members.iter().filter(|(name, _)| !name.starts_with("__"));
+    Value::Object(shown.map(|(name, value)| (name.clone(), value.clone())).collect())
+}

@@ -1,0 +1,91 @@
+//! A turn whose stream is gone: how it stands is asked, and its events are taken from the list.
+
+use super::*;
+
+impl TurnDriver {
+    /// The turn itself says how it stands.
+    pub(super) fn read(&mut self, turn: &Object<'_>, moment: Moment) -> Step {
+        let state = turn.object("state").unwrap_or(const { &Object::new() });
+        if !self.is_still_paused(state) && matches!(state.text("status"), "done" | "cancelled" | "error") {
+            self.ended = state.to_json();
+            if self.gone > 0 || self.given_up.take().is_some() {
+                let is_paused =
+                    state.object("termination").is_some_and(|ended| ended.text("type") == "suspended");
+                // What it waits for the session knows.
+                return self.issue(if is_paused { Call::GetSession } else { Call::ListTurnEvents });
+            }
+        }
+        if let Some(error) = self.given_up.take() {
+            return self.end(self.end_of(error));
+        }
+        if !self.capabilities.has_cursor() && !self.capabilities.has_history_only() {
+            return self.abandoned(moment);
+        }
+        if self.gone >= MOST_GONE {
+            self.attempts = 0;
+            let problem = "the stream cannot be read any further: the turn's end is waited for";
+            let cause = Error::new(ErrorCode::Incomplete, problem);
+            return Step::Wait(Pause { delay: POLL_DELAY, least: POLL_DELAY, attempt: 1, cause });
+        }
+        self.issue(Call::SubscribeTurn)
+    }
+
+    /// A page of the turn's events.
+    pub(super) fn listed(&mut self, page: &Object<'_>, moment: Moment) -> Step {
+        for event in page.array("items").iter().filter_map(Value::as_object) {
+            self.reader.apply_missed(EventRef::of(event));
+        }
+        self.pages += 1;
+        let token = page.text("next");
+        if !token.is_empty() && token != self.page_token && self.pages < MOST_PAGES {
+            token.clone_into(&mut self.page_token);
+            self.attempts = 0;
+            return self.issue(Call::ListTurnEvents);
+        }
+        if !self.is_whole() {
+            self.page_token.clear();
+            self.pages = 0;
+            self.lists -= 1;
+            let problem = "the server's list does not have the whole of a message";
+            let failure = Failure::from(Error::new(ErrorCode::Incomplete, problem));
+            return if self.lists > 0 {
+                self.retry(Call::ListTurnEvents, failure, moment)
+            } else {
+                self.give_up(failure.error)
+            };
+        }
+        self.finish();
+        self.end(StreamEnd::Eof)
+    }
+
+    /// Whether nothing is missing of a turn that is done. Its last message is said once more with its state.
+    pub(super) fn is_whole(&mut self) -> bool {
+        let state = Value::parse(&self.ended).unwrap_or_default();
+        let Some(state) = state.as_object().filter(|state| state.text("status") == "done") else {
+            return true;
+        };
+        if let Some(fields) = state.object("output") {
+            self.reader.apply_missed(EventRef { kind: EventKind::ModelMessage, fields });
+        }
+        !self.reader.is_ragged()
+    }
+
+    /// The turn ends as the server said when it was read.
+    pub(super) fn finish(&mut self) {
+        let state = std::mem::take(&mut self.ended);
+        if let Ok(Value::Object(state)) = Value::parse(&state) {
+            self.reader.end_missed(&state);
+        }
+    }
+
+    /// The turn has ended. Where events were lost on the way, its list of events makes its messages whole.
+    pub(super) fn mend(&mut self) -> Step {
+        let has_id = self.reader.machine().id().is_some();
+        if self.reader.gaps().is_empty() || self.reconnect.max_attempts == 0 || !has_id {
+            return self.end(StreamEnd::Eof);
+        }
+        self.attempts = 0;
+        self.ended.clear();
+        self.issue(Call::ListTurnEvents)
+    }
+}

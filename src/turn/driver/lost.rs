@@ -1,0 +1,109 @@
+//! A start of which it is not known whether it arrived: the turn is looked for.
+
+use super::*;
+
+impl TurnDriver {
+    /// A start has failed, and the turn has no id yet.
+    pub(super) fn start_failed(&mut self, failure: Failure, moment: Moment) -> Step {
+        if self.reconnect.max_attempts == 0 || failure.error.code == ErrorCode::FrameTooLarge {
+            return self.end(self.end_of(failure.error));
+        }
+        if failure.may_have_begun() {
+            let remedy = failure.remedy();
+            self.restarts = remedy == Remedy::Later && !self.is_exhausted();
+            self.looks = if failure.may_yet_begin() && remedy != Remedy::None { LOOKS } else { 1 };
+            self.lost = Some(failure.clone());
+            // The server may ask for a longer wait than anybody waits.
+            let look = self.look_call();
+            if remedy == Remedy::None || self.is_exhausted() {
+                return self.issue(look);
+            }
+            return self.retry(look, failure, moment);
+        }
+        if failure.remedy() == Remedy::Later && !self.is_exhausted() {
+            return self.retry(self.call, failure, moment);
+        }
+        self.end(StreamEnd::NotBegun(failure.error))
+    }
+
+    /// The session's turns say whether the turn began.
+    pub(super) fn looked(&mut self, page: &Object<'_>, moment: Moment) -> Step {
+        self.turns.extend(page.array("items").iter().map(|turn| turn.clone().into_owned()));
+        let token = page.text("next");
+        if !token.is_empty() && token != self.page_token && !self.trace.is_past(&self.turns) {
+            self.pages += 1;
+            if self.pages == MOST_TURN_PAGES {
+                return self.unclear(&Error::new(ErrorCode::Incomplete, "the session has too many turns"));
+            }
+            token.clone_into(&mut self.page_token);
+            return self.issue(Call::ListTurns);
+        }
+        self.pages = 0;
+        self.page_token.clear();
+        let turns = std::mem::take(&mut self.turns);
+        let input = Value::parse(self.input.json().unwrap_or("[]")).unwrap_or_default();
+        match self.trace.find(&turns, &input, &self.previous_turn_id) {
+            Finding::Begun(turn) => {
+                self.attempts = 0;
+                self.started(turn)
+            }
+            Finding::Unclear => {
+                let problem = "the session has a turn of the same input, or another branch of turns";
+                self.unclear(&Error::new(ErrorCode::Incomplete, problem))
+            }
+            Finding::Absent => self.not_found(moment),
+        }
+    }
+
+    /// Nothing says whether the turn began.
+    pub(super) fn unclear(&mut self, error: &Error) -> Step {
+        let parts =
+            ["whether the turn began is not known: ", &error.message, "; `stream()` looks for it again"];
+        let error = Error::of(ErrorCode::Incomplete, &parts).with_status(error.status);
+        self.end(StreamEnd::Failed(error))
+    }
+
+    /// The server has no such turn.
+    pub(super) fn not_found(&mut self, moment: Moment) -> Step {
+        let Some(failure) = self.lost.clone() else {
+            return self.end(StreamEnd::Refused);
+        };
+        let cursor = self.reader.machine().cursor();
+        if cursor.last() > 0 || cursor.is_unsure() {
+            return self.unclear(&failure.error);
+        }
+        self.looks = self.looks.saturating_sub(1);
+        if self.looks > 0 && self.reconnect.max_attempts > 0 {
+            // It may be on its way. These waits have a floor: looking thrice at once would be looking once.
+            self.call = self.look_call();
+            self.is_waiting = true;
+            self.attempts += 1;
+            let longest = self.reconnect.delay(2 + LOOKS - self.looks, 1.0);
+            let delay = longest * (0.5 + 0.5 * moment.random);
+            return Step::Wait(Pause { delay, least: delay, attempt: self.attempts, cause: failure.error });
+        }
+        self.lost = None;
+        if self.restarts {
+            return self.start_over();
+        }
+        self.end(StreamEnd::NotBegun(failure.error))
+    }
+
+    /// The turn has begun: this is what the server keeps of it.
+    pub(super) fn started(&mut self, turn: &Object<'_>) -> Step {
+        self.lost = None;
+        self.reader.found(turn);
+        if self.wants_stream {
+            return self.reattach();
+        }
+        self.reader.apply_state(turn.object("state").unwrap_or(const { &Object::new() }));
+        Step::End(Ok(()))
+    }
+
+    /// The question whether the turn began.
+    pub(super) fn look_call(&self) -> Call {
+        let is_named =
+            self.capabilities.has_client_ids() && (self.capabilities.turn_ids || self.answers_apart());
+        if is_named && !self.turn_id.is_empty() { Call::GetTurn } else { Call::ListTurns }
+    }
+}

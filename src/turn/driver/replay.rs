@@ -1,0 +1,113 @@
+//! A turn whose server resumes no stream: what the stream brought is read from the server's own record of
+//! it, if there is one, and the stream goes on after that.
+
+use super::*;
+
+impl TurnDriver {
+    /// Goes on with a turn that has begun.
+    pub(super) fn reattach(&mut self) -> Step {
+        let call = self.source();
+        self.issue(call)
+    }
+
+    /// Where what a turn goes on to say is to be had.
+    pub(super) fn source(&mut self) -> Call {
+        if self.capabilities.has_cursor() {
+            // Its stream would bring again what was taken from the list, or came without a number.
+            if self.pages == 0 && !self.reader.machine().cursor().is_unsure() {
+                return Call::SubscribeTurn;
+            }
+        } else if self.capabilities.has_history_only() && !self.is_frameless {
+            let has_cursor = !self.reader.frame_cursor().is_empty();
+            return if has_cursor { Call::SubscribeTurn } else { Call::ListTurnFrames };
+        }
+        self.gone = MOST_GONE;
+        self.looks = LOOKS;
+        Call::GetTurn
+    }
+
+    /// A stream has ended that cannot simply be asked for again.
+    pub(super) fn detached(&mut self, failure: Failure, moment: Moment) -> Step {
+        let is_server = failure.error.code == ErrorCode::Http;
+        if failure.remedy() == Remedy::None && !(is_server && self.call == Call::SubscribeTurn) {
+            return self.give_up(failure.error);
+        }
+        match failure.error.status {
+            // What it says of the cursor: it has expired.
+            Some(410) => self.reader.forget_frames(),
+            Some(404 | 405 | 501) => self.is_frameless = true,
+            _ if self.reader.is_divergent() => self.is_frameless = true,
+            _ => {}
+        }
+        self.cause = Some(failure.error.clone());
+        match self.source() {
+            Call::GetTurn => self.issue(Call::GetTurn),
+            call => self.retry(call, failure, moment),
+        }
+    }
+
+    /// A page of what the stream brought, from its beginning. What was delivered is not delivered again.
+    pub(super) fn replayed(&mut self, page: &Object<'_>, moment: Moment) -> Step {
+        if self.page_token.is_empty() {
+            self.reader.replay();
+        }
+        let before = self.reader.machine().cursor().last();
+        for frame in page.array("items") {
+            if let Err(error) = self.reader.push_frame(&frame.to_json()) {
+                self.page_token.clear();
+                return self.detached(error.into(), moment);
+            }
+        }
+        if self.reader.machine().status().is_terminal() {
+            return self.mend();
+        }
+        if self.reader.machine().cursor().last() != before {
+            self.attempts = 0;
+        }
+        let (token, cursor) = (page.text("next"), page.text("cursor"));
+        if !token.is_empty() && token != self.page_token {
+            token.clone_into(&mut self.page_token);
+            return self.issue(Call::ListTurnFrames);
+        }
+        self.page_token.clear();
+        self.reader.set_frame_cursor(cursor);
+        if cursor.is_empty() {
+            // There is nothing yet after which the stream could go on.
+            let error = Error::new(ErrorCode::Incomplete, "the server has no events of the turn yet");
+            return self.retry(Call::ListTurnFrames, error.into(), moment);
+        }
+        self.issue(Call::SubscribeTurn)
+    }
+
+    /// The server says that a turn runs which it cannot be asked for any more. Where nobody finishes it, it
+    /// is given up after some looks: it may just have ended.
+    pub(super) fn abandoned(&mut self, moment: Moment) -> Step {
+        self.looks = self.looks.saturating_sub(1);
+        let cause = self.cause.clone();
+        let cause = cause.unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
+        if self.looks > 0 {
+            self.call = Call::GetTurn;
+            self.is_waiting = true;
+            let longest = self.reconnect.delay(1 + LOOKS - self.looks, 1.0);
+            let delay = longest * (0.5 + 0.5 * moment.random);
+            return Step::Wait(Pause { delay, least: delay, attempt: LOOKS - self.looks, cause });
+        }
+        let parts = [
+            "the stream was lost before the turn ended, and this server cannot resume it: ",
+            &cause.message,
+            "; what came is kept, and `session.history()` reads what the server stored",
+        ];
+        self.end(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
+    }
+
+    /// The session says what its turn waits for.
+    pub(super) fn waiting(&mut self, session: &Object<'_>) -> Step {
+        let state = Value::parse(&self.ended).unwrap_or_default().into_owned();
+        if let Value::Object(mut state) = state {
+            let actions = session.array("required_actions").to_vec();
+            state.insert("required_actions", actions);
+            self.ended = state.to_json();
+        }
+        self.issue(Call::ListTurnEvents)
+    }
+}
