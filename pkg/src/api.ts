@@ -8,6 +8,7 @@ export {
   type ListSessionsOptions,
   type SearchSessionsOptions,
 } from "./client.js";
+export type { Capabilities } from "./capabilities.js";
 export type { Clocks } from "./clocks.js";
 export type { Numbered, StreamEvent } from "./delivery.js";
 export type { ConnectionTopics, Reconnecting } from "./drive.js";
@@ -24,10 +25,12 @@ export {
   TurnwireError,
 } from "./errors.js";
 export type { Event as TurnEvent } from "./events.js";
+export type * from "./agent-event.js";
 export type * from "./events.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
 export { type CreateTurnOptions, Session, type TurnInput } from "./session.js";
 export type {
+  Activity,
   MessageSnapshot,
   RequiredAction,
   ThreadSnapshot,
@@ -39,5 +42,5 @@ export type {
 export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
 export type { Fetch, Token } from "./transport.js";
-export type { TurnTopics } from "./topics.js";
+export type { NativeEvent, TurnTopics } from "./topics.js";
 export { type ResumeOptions, type StreamOptions, Turn } from "./turn.js";

@@ -61,8 +61,9 @@ export class CoreClient {
     return textAt(this.#exports, this.#exports.answer(this.#isSibling, call, status));
   }
 
-  session(id: string, isNew: boolean): CoreSession {
-    passText(this.#exports, id);
+  /** `actions` is what the session's last turn waits for, as JSON. */
+  session(id: string, agentName: string, actions: string, isNew: boolean): CoreSession {
+    passText(this.#exports, `${id}\0${agentName}\0${actions}`);
     return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#isSibling, this.#maxFrameBytes, Number(isNew)));
   }
 }
@@ -78,8 +79,8 @@ export class CoreSession {
     collected?.register(this, () => exports.sessionFree(session));
   }
 
-  turn(previousTurnId: string, isNewest: boolean): CoreTurn {
-    passText(this.#exports, previousTurnId);
+  turn(previousTurnId: string, id: string, isNewest: boolean): CoreTurn {
+    passText(this.#exports, `${previousTurnId}\0${id}`);
     return new CoreTurn(this.#exports, this.#exports.turnOpen(this.#session, Number(isNewest)), this);
   }
 
@@ -102,8 +103,12 @@ export class CoreTurn {
     collected?.register(this, () => exports.turnFree(turn));
   }
 
-  takeInput(json: string): string {
-    return this.#ask(this.#exports.turnTakeInput, json);
+  takeInput(json: string, discardsPending: boolean): string {
+    return this.#ask((turn) => this.#exports.turnTakeInput(turn, Number(discardsPending)), json);
+  }
+
+  takeAnswers(json: string): string {
+    return this.#ask(this.#exports.turnTakeAnswers, json);
   }
 
   takeRecord(json: string): string {
@@ -124,6 +129,10 @@ export class CoreTurn {
 
   setWantsEvents(wantsEvents: boolean): void {
     this.#exports.turnSetWantsEvents(this.#turn, Number(wantsEvents));
+  }
+
+  setWantsNative(wantsNative: boolean): void {
+    this.#exports.turnSetWantsNative(this.#turn, Number(wantsNative));
   }
 
   begin(goal: number, after: number, reconnect: Reconnect, since: string): string {

@@ -21,4 +21,11 @@ export const enum Call {
   SearchSessions,
   DownloadSandboxFile,
   DeleteSession,
+  CancelTurn,
+  InterruptSession,
+  AnswerTurn,
+  RenameSession,
+  GetSessionState,
+  ListMessages,
+  ListTurnFrames,
 }

@@ -1,8 +1,9 @@
 // `connect`, and what a server offers: agents and their sessions.
 import { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
+import { newId } from "./capabilities.js";
 import { ProtocolError } from "./errors.js";
-import type { SessionRecord } from "./events.js";
+import type { SessionRecord, TurnRecord } from "./events.js";
 import { load } from "./load.js";
 import type { Limits } from "./clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
@@ -84,20 +85,43 @@ export class Agents {
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
     const [limits, rest] = split(options);
-    return this.#session(await this.#ask(Call.CreateSession, { agentName, ...rest }, limits), true);
+    const id = this.#connection.capabilities.clientIds ? { id: newId() } : {};
+    return this.#session(await this.#ask(Call.CreateSession, { agentName, ...id, ...rest }, limits), true);
   }
 
   /** Lists the sessions of an agent, over all pages. */
   listSessions(agentName: string, options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
-    // The sibling's lists hold the sessions of all agents.
-    const sessions = this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options);
-    return only(sessions, (session) => session.agentName === null || session.agentName === agentName);
+    const sessions = this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options, agentName);
+    const known = new Set<string>();
+    // Some servers list the sessions of all agents, and some list a session once more on a later page.
+    return only(sessions, ({ id, agentName: name }) => {
+      const isOther = (name !== null && name !== agentName) || known.has(id);
+      known.add(id);
+      return !isOther;
+    });
   }
 
-  /** Reads a session, or a draft, by its id. */
-  async getSession(id: string, options: RequestOptions = {}): Promise<Session> {
-    demandOptions("getSession", options);
-    return this.#session(await this.#ask(Call.GetSession, { sessionId: id }, options));
+  /**
+   * Reads a session, or a draft, by its id. `agentName` is for servers that do not say whose session it is
+   * (`AgentEvent`): without it, the agent of its last turn goes on.
+   */
+  async getSession(id: string, options: RequestOptions & { agentName?: string } = {}): Promise<Session> {
+    demandOptions("getSession", options, "agentName");
+    const [limits, { agentName }] = split(options);
+    demand(agentName == null || typeof agentName === "string", "`agentName` must be a string");
+    const record = await this.#ask(Call.GetSession, { sessionId: id }, limits);
+    if (record.agent_name == null && this.#connection.capabilities.clientIds) {
+      record.agent_name = agentName ?? (await this.#agentOf(id, limits));
+    }
+    return this.#session(record);
+  }
+
+  /** The agent of a session's last turn. */
+  async #agentOf(sessionId: string, limits: Limits): Promise<string | null> {
+    const name = (record: TurnRecord): string | null => record.agent_name ?? null;
+    let last: string | null = null;
+    for await (last of list(this.#connection.transport, Call.ListTurns, { sessionId }, limits, name));
+    return last;
   }
 
   /** Makes a session for an agent that is given here, in the server's schema, and can be changed later. */
@@ -153,8 +177,18 @@ export class Agents {
     return this.#connection.transport.ask(call, params, limits);
   }
 
-  #list(call: Call, params: object, options: ListOptions): AsyncGenerator<Session, void, undefined> {
-    return list(this.#connection.transport, call, params, options, (record: SessionRecord) => this.#session(record));
+  #list(
+    call: Call,
+    params: object,
+    options: ListOptions,
+    agentName: string | null = null,
+  ): AsyncGenerator<Session, void, undefined> {
+    const { transport, capabilities } = this.#connection;
+    return list(transport, call, params, options, (record: SessionRecord) => {
+      // A session of no agent's is whoever's it is listed for.
+      if (capabilities.clientIds) record.agent_name ??= agentName;
+      return this.#session(record);
+    });
   }
 
   #session(record: SessionRecord, isNew = false): Session {

@@ -22,6 +22,7 @@ const CONTENT = 0;
 const REASONING = 1;
 const ARGUMENTS = 2;
 const JSON_TEXT = 3;
+const NATIVE = 4;
 const WIDE = 1 << 8;
 const TIMED = 1 << 9;
 
@@ -54,13 +55,17 @@ function decodeAscii(bytes: Uint8Array): string {
 export class EventReader {
   readonly #names: string[] = [];
 
-  /** Appends the events of `lent` to `events`. */
-  read({ records, ascii, wide }: Lent, events: StreamEvent[]): void {
+  /** Appends the events of `lent` to `events`, and frames as they came to `natives`. */
+  read({ records, ascii, wide }: Lent, events: StreamEvent[], natives: unknown[]): void {
     for (let at = 0; at < records.length; at += STRIDE) {
       const kind = records[at]!;
       const start = records[at + 5]!;
       const text = (kind & WIDE ? wide : ascii).slice(start, start + records[at + 6]!);
-      if ((kind & 0xff) > JSON_TEXT) {
+      if ((kind & 0xff) === NATIVE) {
+        natives.push(parsed(text));
+        continue;
+      }
+      if ((kind & 0xff) > NATIVE) {
         this.#names.push(text);
         continue;
       }
@@ -85,6 +90,15 @@ export class EventReader {
       }
       events.push(event);
     }
+  }
+}
+
+/** What a frame says; the text itself if it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 

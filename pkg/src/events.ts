@@ -7,7 +7,7 @@
  * The stream delivers all of these. The event list of a finished turn holds neither
  * `turn.created`, `turn.done` nor deltas; a session's event list holds all but deltas.
  */
-export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "tool.resumed" } & ToolResumed) | ({ type: "tool.cancelled" } & ToolCancelled) | ({ type: "message.reset" } & MessageReset) | ({ type: "state.snapshot" } & StateSnapshot) | ({ type: "state.delta" } & StateDelta) | ({ type: "messages.snapshot" } & MessagesSnapshot) | ({ type: "activity.snapshot" } & ActivitySnapshot) | ({ type: "activity.delta" } & ActivityDelta) | ({ type: "error" } & ServerError) | ({ type: "unknown" } & UnknownEvent);
+export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "tool.resumed" } & ToolResumed) | ({ type: "tool.cancelled" } & ToolCancelled) | ({ type: "message.reset" } & MessageReset) | ({ type: "state.snapshot" } & StateSnapshot) | ({ type: "state.delta" } & StateDelta) | ({ type: "messages.snapshot" } & MessagesSnapshot) | ({ type: "activity.snapshot" } & ActivitySnapshot) | ({ type: "activity.delta" } & ActivityDelta) | ({ type: "server.error" } & ServerError) | ({ type: "unknown" } & UnknownEvent);
 
 /**
  * The first event of a stream (`turn.created`).
@@ -582,7 +582,7 @@ export interface ActivityDelta {
 }
 
 /**
- * Something went wrong on the server (`error`). The turn's end says whether it failed.
+ * Something went wrong on the server (`server.error`). The turn's end says whether it failed.
  */
 export interface ServerError {
     /**
@@ -1319,6 +1319,10 @@ export interface SessionRecord {
      * A draft's agent, as the server's schema has it.
      */
     agent_spec?: Record<string, unknown>;
+    /**
+     * What its last turn waits for, where the server says so with the session.
+     */
+    required_actions?: RequiredActionEvent[];
 }
 
 /**
@@ -1357,6 +1361,10 @@ export interface TurnRecord {
      * ISO 8601.
      */
     created_at: string | null;
+    /**
+     * The agent, where every turn names it.
+     */
+    agent_name?: string;
 }
 
 /**

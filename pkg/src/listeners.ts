@@ -11,6 +11,11 @@ export class Listeners<Topics extends object> {
     return size;
   }
 
+  /** Whether anybody listens to a topic. */
+  has(topic: keyof Topics): boolean {
+    return (this.#topics.get(topic)?.size ?? 0) > 0;
+  }
+
   /** Adds a listener; gives what removes it. */
   add<T extends keyof Topics>(topic: T, listener: (value: Topics[T]) => void): () => void {
     // Its own function each time: one listener may be added twice, and is then removed once at a time.

@@ -106,19 +106,30 @@ function demandWhole(name: string, value: number): void {
 }
 
 /** The input of a turn as JSON, and what it follows. Throws an `InputError` that names the wrong option. */
-export function checkedTurn(options: CreateTurnOptions): { input: string; previousTurnId: string | undefined } {
+export function checkedTurn(options: CreateTurnOptions): {
+  input: string;
+  previousTurnId: string | undefined;
+  discardPending: boolean;
+} {
   // A turn without input makes the model run again: no misspelt name may come to that.
-  demandNames("createTurn", options, ["input", "previousTurnId"]);
+  demandNames("createTurn", options, ["input", "previousTurnId", "discardPending"]);
   const previousTurnId = options.previousTurnId ?? undefined;
   demand(previousTurnId === undefined || typeof previousTurnId === "string", "`previousTurnId` must be a string");
+  const { discardPending = false } = options;
+  demand(typeof discardPending === "boolean", "`discardPending` must be true or false");
+  return { input: checkedInput(options.input ?? null), previousTurnId, discardPending };
+}
+
+/** An input as JSON. */
+export function checkedInput(given: unknown): string {
   let input: string | undefined;
   try {
-    input = JSON.stringify(options.input ?? null);
+    input = JSON.stringify(given);
   } catch (cause) {
     throw new InputError("invalid_input", "`input` cannot be written as JSON", { cause });
   }
   if (input === undefined) throw new InputError("invalid_input", "`input` cannot be written as JSON");
-  return { input, previousTurnId };
+  return input;
 }
 
 /** Throws an `InputError` for a name that is no option of `method`. */

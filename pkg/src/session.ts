@@ -1,12 +1,13 @@
 // A session: a conversation with an agent, turn by turn.
 import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
+import { type Capabilities, type CoreCapabilities, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
 import { adopting } from "./errors.js";
-import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
+import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
-import { checkedTurn } from "./options.js";
+import { checkedTurn, demand } from "./options.js";
 import type { Transport } from "./transport.js";
 import { type ResumeOptions, Turn } from "./turn.js";
 
@@ -15,6 +16,7 @@ export interface Connection {
   readonly core: CoreClient;
   readonly memory: WebAssembly.Memory;
   readonly transport: Transport;
+  readonly capabilities: CoreCapabilities;
   readonly settings: Settings & { readonly maxFrameBytes: number };
 }
 
@@ -27,6 +29,11 @@ export interface CreateTurnOptions {
   input?: TurnInput | null;
   /** `"auto"` follows the session's last turn; `"none"` begins afresh; an id branches off from that turn. */
   previousTurnId?: "auto" | "none" | (string & {}) | null;
+  /**
+   * A user's message may be sent while calls wait for an answer, and throws them away. Without this it is refused.
+   * Only where `session.capabilities.discardPending`.
+   */
+  discardPending?: boolean;
 }
 
 /** A conversation with an agent. */
@@ -40,13 +47,19 @@ export class Session {
   /** @internal */
   constructor(connection: Connection, record: SessionRecord, isNew: boolean) {
     this.#connection = connection;
-    this.#core = connection.core.session(record.id, isNew);
+    const actions = JSON.stringify(record.required_actions ?? []);
+    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew);
     this.#record = record;
   }
 
   /** Names the session; keep it to come back with `client.agents.getSession(id)`. */
   get id(): string {
     return this.#record.id;
+  }
+
+  /** What can be done with it: not every protocol has everything. */
+  get capabilities(): Capabilities {
+    return this.#connection.capabilities;
   }
 
   /** `"session/draft"` for one whose agent is given by `agentSpec`. */
@@ -91,9 +104,9 @@ export class Session {
    * pending call is answered, files are data URIs), and a `StateError` if the session was cancelled.
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
-    const { input, previousTurnId } = checkedTurn(options);
-    const core = adopting(() => this.#core.turn(previousTurnId ?? "", false));
-    const sent = adopting(() => core.takeInput(input));
+    const { input, previousTurnId, discardPending } = checkedTurn(options);
+    const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
+    const sent = adopting(() => core.takeInput(input, discardPending));
     return new Turn(this, this.#connection, core, { input: JSON.parse(sent) as TurnInputItem[] });
   }
 
@@ -132,6 +145,7 @@ export class Session {
   }
 
   async #history(options: RequestOptions): Promise<Turn[]> {
+    if (this.#connection.capabilities.clientIds) return this.#conversation(options);
     const turns: Turn[] = [];
     for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
     const [one, next] = turns;
@@ -150,6 +164,44 @@ export class Session {
       const before = turns[at - 1];
       if (before && turn.previousTurnId === before.id) turn.follows(before);
     }
+    this.#newest = turns.at(-1);
+    return turns;
+  }
+
+  /**
+   * The same for servers whose messages do not say of which turn they are: each begins with what the user said.
+   * The turns that a client of this package started have their ids.
+   */
+  async #conversation(options: RequestOptions): Promise<Turn[]> {
+    const { transport } = this.#connection;
+    const records = new Map<string, TurnRecord>();
+    for await (const record of list(transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => record)) {
+      records.set(record.id, record);
+    }
+    const parts: { id: string; input: TurnInputItem[]; events: SessionEvent["event"][] }[] = [];
+    for await (const { turn_id, event } of this.listEvents(options)) {
+      if (event.type === "turn.created") parts.push({ id: turn_id, input: event.input, events: [] });
+      else if (parts.length === 0) parts.push({ id: turn_id, input: [], events: [event] });
+      else parts.at(-1)!.events.push(event);
+    }
+    // Answers go on with what the user said before them; how that stands, the last of the server's turns says.
+    const newest = [...records.values()].at(-1);
+    if (newest && parts.length > 0) {
+      await this.refresh(options);
+      const { state } = newest;
+      if (state.status === "done" && state.required_actions.length === 0) {
+        state.required_actions = this.#record.required_actions ?? [];
+      }
+    }
+    const turns = parts.map(({ id, input, events }, at) => {
+      const isLast = at === parts.length - 1;
+      const known = isLast ? newest : records.get(id);
+      const state: TurnRecord["state"] = known?.state ?? { status: "done", output: null, required_actions: [] };
+      const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast);
+      // What runs on brings all of it once more with its stream.
+      if (turn.isOver || this.capabilities.resume === "none") turn.fill(events);
+      return turn;
+    });
     this.#newest = turns.at(-1);
     return turns;
   }
@@ -183,6 +235,37 @@ export class Session {
     this.#core.markCancelled();
   }
 
+  /** Stops whatever turn runs. The session goes on. */
+  async interrupt(options: RequestOptions = {}): Promise<void> {
+    demandOptions("interrupt", options);
+    await this.#connection.transport.ask(Call.InterruptSession, this.#params(), options);
+  }
+
+  /** Gives the session a title, where the protocol can. */
+  async rename(title: string, options: RequestOptions = {}): Promise<void> {
+    demandOptions("rename", options);
+    demand(typeof title === "string", "`title` must be a string");
+    await this.#connection.transport.ask(Call.RenameSession, this.#params({ title }), options);
+    this.#record = { ...this.#record, title };
+  }
+
+  /** The state that the agent keeps, where the protocol has one; without the names that begin with `__`. */
+  async state(options: RequestOptions = {}): Promise<Record<string, unknown>> {
+    demandOptions("state", options);
+    const answer = await this.#connection.transport.ask<{ state: Record<string, unknown> }>(
+      Call.GetSessionState,
+      this.#params(),
+      options,
+    );
+    return answer.state;
+  }
+
+  /** Lists the messages as the server keeps them, over all pages, oldest first unless told otherwise. */
+  listMessages(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ThreadMessage, void, undefined> {
+    const { transport } = this.#connection;
+    return list(transport, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
+  }
+
   /** Changes a draft's agent. */
   async update(options: RequestOptions & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     demandOptions("update", options, "agentSpec");
@@ -195,7 +278,9 @@ export class Session {
   async refresh(options: RequestOptions = {}): Promise<this> {
     demandOptions("refresh", options);
     const call = this.type === "session" ? Call.GetSession : Call.GetDraftSession;
-    this.#record = await this.#connection.transport.ask(call, this.#params(), options);
+    const record = await this.#connection.transport.ask<SessionRecord>(call, this.#params(), options);
+    // Some servers do not say whose session it is.
+    this.#record = { ...record, agent_name: record.agent_name ?? this.agentName };
     return this;
   }
 
@@ -211,7 +296,7 @@ export class Session {
     // The turn that goes on here stays the one that stands for it.
     const known = this.#newest;
     if (known !== undefined && known.id === record.id && !known.isOver) return known;
-    const core = adopting(() => this.#core.turn("", isNewest));
+    const core = adopting(() => this.#core.turn("", "", isNewest));
     adopting(() => core.takeRecord(JSON.stringify(record)));
     return new Turn(this, this.#connection, core, record);
   }

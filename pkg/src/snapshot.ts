@@ -3,7 +3,19 @@ import type { CoreTurn } from "./boundary.js";
 import { lend } from "./delivery.js";
 import type { Reconnecting } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
-import type { AgentInfo, McpServer, McpServerAuth, ParentCall, ToolInfo, TurnInputItem, TurnState, Usage } from "./events.js";
+import type {
+  AgentInfo,
+  McpServer,
+  McpServerAuth,
+  ParentCall,
+  Suspension,
+  ToolInfo,
+  ToolProgress,
+  ToolResult,
+  TurnInputItem,
+  TurnState,
+  Usage,
+} from "./events.js";
 
 /** Where a turn stands. */
 export type TurnStatus = "unstarted" | "starting" | "running" | "done" | "cancelled" | "error" | "incomplete";
@@ -26,6 +38,22 @@ export interface TurnSnapshot {
   readonly required_actions: readonly RequiredAction[];
   readonly mcp_servers: readonly McpServer[];
   readonly sandbox_id: string | null;
+  /** The agent's own state, where it has one (`AgentEvent`); without the names that begin with `__`. */
+  readonly agent_state: unknown;
+  /** Why the last change of that state could not be made; it comes whole again with the next `state.snapshot`. */
+  readonly agent_state_problem: string | null;
+  /** The last report of everything that was reported on, such as a tool's progress. */
+  readonly activities: readonly Activity[];
+}
+
+/** The last report on something. */
+export interface Activity {
+  readonly message_id: string;
+  readonly activity_type: string;
+  readonly thread_id: string;
+  /** The call that it reports on, if it does. */
+  readonly tool_call_id: string | null;
+  readonly content: ToolProgress | Readonly<Record<string, unknown>>;
 }
 
 /** A thread: the main agent's, or a sub-agent's. */
@@ -58,6 +86,12 @@ export interface MessageSnapshot {
   /** `null` while it streams. */
   readonly finish_reason: string | null;
   readonly usage: Usage | null;
+  /** The model that wrote it, where the server says so. */
+  readonly model?: string;
+  /** How long the model took, in milliseconds, where the server says so. */
+  readonly duration_ms?: number;
+  /** What the model's provider wants to have back of its reasoning. */
+  readonly reasoning_encrypted?: readonly string[];
 }
 
 /** A tool call as far as it has come. */
@@ -70,10 +104,12 @@ export interface ToolCallSnapshot {
   /** JSON text; incomplete while `status` is `"streaming"`. */
   readonly arguments: string;
   readonly tool_info: ToolInfo | null;
-  readonly status: "streaming" | "running" | "approval_required" | "response_required" | "done";
+  readonly status: "streaming" | "running" | "approval_required" | "response_required" | "cancelled" | "done";
   readonly response: ToolCallResponse | null;
   /** The sub-agent's thread that this call started. */
   readonly thread_id: string | null;
+  /** How far it is, where the server says so. */
+  readonly progress?: ToolProgress;
 }
 
 /** The result of a tool call. */
@@ -81,6 +117,10 @@ export interface ToolCallResponse {
   readonly id: string;
   readonly content: string;
   readonly created_at: string | null;
+  /** How it came out, where the server says so. */
+  readonly outcome?: "succeeded" | "failed" | "suspended";
+  /** The result with what else the tool says, where the server gives it. */
+  readonly result?: ToolResult;
 }
 
 /** One thing that waits for an answer. The next turn's input must answer all of them. */
@@ -93,6 +133,8 @@ export type RequiredAction =
       readonly name: string;
       readonly arguments: string;
       readonly tool_info: ToolInfo | null;
+      /** What it waits for, as the server put it. */
+      readonly suspension?: Suspension;
     }
   | {
       /** Answer with `user.tool_response`. */
@@ -102,6 +144,8 @@ export type RequiredAction =
       readonly name: string;
       readonly arguments: string;
       readonly tool_info: ToolInfo | null;
+      /** What it waits for, as the server put it. */
+      readonly suspension?: Suspension;
     }
   | {
       /** Let the user authorize at the server's `auth_url`, then create a turn with no input. */
@@ -117,14 +161,27 @@ export type TurnFacts = Pick<
 
 // The document of `EventIndex::take_changes`.
 interface Changes {
-  turn?: Pick<TurnSnapshot, "required_actions" | "mcp_servers" | "sandbox_id">;
+  turn?: TurnPart;
   threads?: Omit<ThreadSnapshot, "messages">[];
   messages?: ChangedMessage[];
 }
 
+/** What a turn has beside its threads. */
+type TurnPart = Pick<TurnSnapshot, "required_actions" | "mcp_servers" | "sandbox_id"> &
+  Partial<Pick<TurnSnapshot, "agent_state" | "agent_state_problem" | "activities">>;
+
+/** What only some servers know of. */
+const AGENT: Pick<TurnSnapshot, "agent_state" | "agent_state_problem" | "activities"> = {
+  agent_state: null,
+  agent_state_problem: null,
+  activities: Object.freeze([]),
+};
+
 interface ChangedMessage extends Omit<MessageSnapshot, "content" | "reasoning_content" | "tool_calls"> {
   slot: number;
   reset: boolean;
+  content_reset?: boolean;
+  arguments_reset?: boolean;
   tool_calls: (Omit<ToolCallSnapshot, "arguments" | "index"> | null)[];
 }
 
@@ -139,7 +196,7 @@ export class SnapshotMirror {
   readonly #memory: WebAssembly.Memory;
   readonly #messages: MessageSnapshot[] = [];
   #threads: readonly ThreadSnapshot[] = [];
-  #turn: NonNullable<Changes["turn"]> = { required_actions: [], mcp_servers: [], sandbox_id: null };
+  #turn: TurnPart & typeof AGENT = { required_actions: [], mcp_servers: [], sandbox_id: null, ...AGENT };
   #snapshot: TurnSnapshot | undefined;
   #isChanged = false;
 
@@ -184,17 +241,17 @@ export class SnapshotMirror {
   }
 
   #withHead(before: MessageSnapshot | undefined, head: ChangedMessage): MessageSnapshot {
-    const { slot: _slot, reset, tool_calls, ...fields } = head;
+    const { slot: _slot, reset, content_reset, arguments_reset, tool_calls, ...fields } = head;
     const kept = reset ? undefined : before;
     const calls = tool_calls.map((call, index): ToolCallSnapshot => {
       const known = kept?.tool_calls[index];
-      const next = { ...(call ?? HOLE), index, arguments: known?.arguments ?? "" };
+      const next = { ...(call ?? HOLE), index, arguments: (arguments_reset ? "" : known?.arguments) ?? "" };
       return known && isSame(known, next) ? known : frozenDeep(next);
     });
     return Object.freeze({
       ...fields,
       usage: frozenDeep(fields.usage),
-      content: kept?.content ?? "",
+      content: (content_reset ? "" : kept?.content) ?? "",
       reasoning_content: kept?.reasoning_content ?? "",
       tool_calls: Object.freeze(calls),
     });
@@ -267,13 +324,17 @@ function sameFacts(last: TurnSnapshot, facts: TurnFacts): boolean {
 }
 
 /** The parts that are new, and of those that say the same as before the known ones. */
-function kept(known: NonNullable<Changes["turn"]>, next: NonNullable<Changes["turn"]>): NonNullable<Changes["turn"]> {
+function kept(known: TurnPart & typeof AGENT, part: TurnPart): TurnPart & typeof AGENT {
+  const next = { ...AGENT, ...part };
   return {
     required_actions: isSame(known.required_actions, next.required_actions)
       ? known.required_actions
       : frozenDeep(next.required_actions),
     mcp_servers: isSame(known.mcp_servers, next.mcp_servers) ? known.mcp_servers : frozenDeep(next.mcp_servers),
     sandbox_id: next.sandbox_id,
+    agent_state: isSame(known.agent_state, next.agent_state) ? known.agent_state : frozenDeep(next.agent_state),
+    agent_state_problem: next.agent_state_problem,
+    activities: isSame(known.activities, next.activities) ? known.activities : frozenDeep(next.activities),
   };
 }
 

@@ -2,7 +2,12 @@
 import type { StreamEvent } from "./delivery.js";
 import type { ConnectionTopics } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
+import type { AgentEvent, AwakenEvent } from "./agent-event.js";
+import type { Event } from "./events.js";
 import { demand } from "./options.js";
+
+/** What a server sends, in its own words; the fields of a TrueFoundry event may go by another spelling. */
+export type NativeEvent = AgentEvent | AwakenEvent | Event;
 
 /**
  * The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream, and what
@@ -11,6 +16,8 @@ import { demand } from "./options.js";
 export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & ConnectionTopics & {
     event: StreamEvent;
     error: TurnwireError;
+    /** Each frame as it came, in the protocol's own words, repeats included. */
+    native: NativeEvent;
   };
 
 /** Topics that bring no events. */
@@ -20,6 +27,7 @@ const ABOUT_CONNECTION: readonly string[] = [
   "resumed",
   "gap",
   "idle",
+  "native",
 ] satisfies (keyof TurnTopics)[];
 
 const ABOUT_EVENTS: readonly string[] = [
@@ -35,6 +43,15 @@ const ABOUT_EVENTS: readonly string[] = [
   "sandbox.created",
   "tool.approval_required",
   "tool.response_required",
+  "tool.resumed",
+  "tool.cancelled",
+  "message.reset",
+  "state.snapshot",
+  "state.delta",
+  "messages.snapshot",
+  "activity.snapshot",
+  "activity.delta",
+  "server.error",
   "unknown",
   "event",
 ] satisfies (keyof TurnTopics)[];

@@ -4,16 +4,16 @@ import { Call } from "./calls.js";
 import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
-import { adopting, StateError, TurnwireError } from "./errors.js";
+import { adopting, ApiError, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, ModelMessage, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { byLines } from "./lines.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
 import { Listeners } from "./listeners.js";
-import type { Connection, Session } from "./session.js";
+import type { Connection, Session, TurnInput } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
 import { type EventSource, TurnStream } from "./stream.js";
-import { checkedReconnect, demand, type Reconnect, type ReconnectOptions } from "./options.js";
+import { checkedInput, checkedReconnect, demand, type Reconnect, type ReconnectOptions } from "./options.js";
 import { mayPass, persist } from "./persist.js";
 import { demandTopic, type TurnTopics } from "./topics.js";
 import { orAborted, stopped } from "./transport.js";
@@ -186,7 +186,7 @@ export class Turn {
   /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
     demandOptions("listEvents", options, "limit", "pageToken", "order");
-    const params = { sessionId: this.session.id, turnId: this.#startedId("listEvents") };
+    const params = this.#params("listEvents");
     return list(this.#connection.transport, Call.ListTurnEvents, params, options, (event: Event) => event);
   }
 
@@ -206,8 +206,9 @@ export class Turn {
 
   async #completed(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
     const { signal } = limits;
+    const { detached } = this.#connection.capabilities;
     const mayStream = (): boolean => this.#reading === undefined && !this.isOver;
-    if (mayStream() && (this.#listeners.size > 0 || this.#frames.size > 0)) {
+    if (mayStream() && (!detached || this.#listeners.size > 0 || this.#frames.size > 0)) {
       if (signal.aborted) throw stopped(signal);
       if (this.status === "starting") await this.#begun(limits);
       // It is read to its end, whoever waits for that.
@@ -241,7 +242,40 @@ export class Turn {
     const isKnown = this.isOver || (this.#reading !== undefined && this.#reconnecting === null);
     if (!isKnown && (await this.#refresh("cancel", limits)).state.status !== "running") return;
     if (this.isOver) return;
-    await this.#connection.transport.ask(Call.CancelSession, { sessionId: this.session.id }, limits);
+    await this.#connection.transport.ask(Call.CancelTurn, this.#params("cancel"), limits);
+  }
+
+  /**
+   * Answers calls that wait, all of them or some, while the turn still runs (`session.capabilities.liveAnswers`).
+   * Gives the turn in which the answers take effect: this one; or, if it has paused by now, the next one, which is
+   * not started yet, as `session.createTurn({ input })` would give it.
+   */
+  async answer(input: TurnInput, options: RequestOptions = {}): Promise<Turn> {
+    demandOptions("answer", options);
+    if (!this.isOver && (await within(options, (limits) => this.#answer(input, limits)))) return this;
+    return this.session.createTurn({ input, previousTurnId: this.id });
+  }
+
+  /** Gives whether the answers were taken while the turn runs. */
+  async #answer(input: TurnInput, limits: Limits): Promise<boolean> {
+    const { transport, capabilities } = this.#connection;
+    if (!capabilities.liveAnswers) {
+      throw new StateError("unsupported", "this protocol takes answers once the turn has paused, in a turn of their own");
+    }
+    const params = this.#params("answer");
+    const items = JSON.parse(adopting(() => this.#core.takeAnswers(checkedInput(input)))) as TurnInputItem[];
+    try {
+      for (const group of capabilities.answersApart ? items.map((item) => [item]) : [items]) {
+        await transport.ask(Call.AnswerTurn, { ...params, input: group }, limits);
+      }
+      return true;
+    } catch (error) {
+      // It may have paused in this moment; then its stream says so.
+      if (!(error instanceof ApiError) || this.#reading === undefined) throw error;
+      await orAborted(this.#reading, limits.signal!);
+      if (!this.isOver) throw error;
+      return false;
+    }
   }
 
   /**
@@ -403,8 +437,11 @@ export class Turn {
    */
   async #begun(limits: Limits): Promise<void> {
     const { status } = this;
-    if (status === "unstarted" || (status === "incomplete" && this.id === null)) return this.#start(START, limits);
-    if (status !== "starting") return;
+    if (status === "unstarted" || (status === "incomplete" && this.id === null)) {
+      if (this.#connection.capabilities.detached) return this.#start(START, limits);
+      // Whoever starts it must read it.
+      this.attach({ ...limits, signal: undefined! });
+    } else if (status !== "starting") return;
     await this.#settled(limits.signal);
     if (this.id === null && this.#failure !== undefined) throw this.#failure;
   }
@@ -423,7 +460,7 @@ export class Turn {
 
   /** Reads the turn as the server keeps it. */
   async #refresh(what: string, limits: Limits): Promise<TurnRecord> {
-    const params = { sessionId: this.session.id, turnId: this.#startedId(what) };
+    const params = this.#params(what);
     const record: TurnRecord = await this.#connection.transport.ask(Call.GetTurn, params, limits);
     adopting(() => this.#core.takeRecord(JSON.stringify(record)));
     this.#record = record;
@@ -492,6 +529,7 @@ export class Turn {
   /** Events are made only if somebody takes them. */
   #wantEvents(): void {
     this.#core.setWantsEvents(this.#stream !== undefined || this.#listeners.size > 0);
+    this.#core.setWantsNative(this.#listeners.has("native"));
   }
 
   /** Takes the events that have come, and tells the listeners. */
@@ -499,7 +537,9 @@ export class Turn {
     const header = this.#core.events();
     if (header === 0) return;
     const from = events.length;
-    this.#reader.read(lend(this.#connection.memory, header), events);
+    const natives: unknown[] = [];
+    this.#reader.read(lend(this.#connection.memory, header), events, natives);
+    for (const native of natives) this.#listeners.tell("native", native as TurnTopics["native"]);
     const last = events.at(-1);
     if (last?.type === "turn.done") this.#complete(last.state);
     if (this.#listeners.size === 0) return;
@@ -548,6 +588,11 @@ export class Turn {
     this.#complete(facts.state);
     if (facts.state) this.#state = facts.state;
     return facts;
+  }
+
+  /** What names the turn in requests. `method` needs it. */
+  #params(method: string): { sessionId: string; turnId: string } {
+    return { sessionId: this.session.id, turnId: this.#startedId(method) };
   }
 
   #startedId(method: string): string {

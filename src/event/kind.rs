@@ -47,7 +47,7 @@ pub enum EventKind {
     ActivitySnapshot,
     /// `activity.delta`
     ActivityDelta,
-    /// `error`
+    /// `server.error`
     Error,
     /// `unknown`: something that could not be read.
     Unknown,
@@ -75,7 +75,7 @@ impl EventKind {
         ("messages.snapshot", Self::MessagesSnapshot),
         ("activity.snapshot", Self::ActivitySnapshot),
         ("activity.delta", Self::ActivityDelta),
-        ("error", Self::Error),
+        ("server.error", Self::Error),
     ];
 
     /// The kind of this name.

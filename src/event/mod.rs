@@ -119,7 +119,7 @@ pub enum Event {
     #[serde(rename = "activity.delta")]
     ActivityDelta(ActivityDelta),
     /// Something went wrong on the server.
-    #[serde(rename = "error")]
+    #[serde(rename = "server.error")]
     Error(ServerError),
     /// Something that this version does not know, or could not read; never dropped, never fatal.
     #[serde(rename = "unknown")]

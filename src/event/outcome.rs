@@ -112,7 +112,7 @@ pub struct MessageReset {
     pub reason: String,
 }
 
-/// Something went wrong on the server (`error`). The turn's end says whether it failed.
+/// Something went wrong on the server (`server.error`). The turn's end says whether it failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct ServerError {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-use super::{CreatedBy, Event, Subject, TurnInputItem, TurnState};
+use super::{CreatedBy, Event, RequiredActionEvent, Subject, TurnInputItem, TurnState};
 
 /// A session, or a draft of one (`type` tells which), as a server keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
@@ -28,6 +28,10 @@ pub struct SessionRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
     pub agent_spec: Option<serde_json::Map<String, serde_json::Value>>,
+    /// What its last turn waits for, where the server says so with the session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[tsify(optional)]
+    pub required_actions: Vec<RequiredActionEvent>,
 }
 
 /// A turn as a server keeps it.
@@ -51,6 +55,9 @@ pub struct TurnRecord {
     pub created_by_subject: Option<Subject>,
     /// ISO 8601.
     pub created_at: Option<String>,
+    /// The agent, where every turn names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_name: Option<String>,
 }
 
 /// An entry of a session's event list.

@@ -58,7 +58,8 @@ impl TurnDriver {
         self.answered = self.input.answer_count();
         let mut turn = Object::new();
         turn.set("id", self.turn_id.clone().into());
-        turn.set("previous_turn_id", Value::Null);
+        // Whoever waits for these answers is the turn of this id, as it was before.
+        turn.set("previous_turn_id", self.turn_id.clone().into());
         turn.set("input", Value::parse(self.input.json().unwrap_or("[]")).unwrap_or_default().into_owned());
         self.started(&turn)
     }

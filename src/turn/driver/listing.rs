@@ -9,9 +9,9 @@ impl TurnDriver {
         if !self.is_still_paused(state) && matches!(state.text("status"), "done" | "cancelled" | "error") {
             self.ended = state.to_json();
             if self.gone > 0 || self.given_up.take().is_some() {
-                let is_paused =
-                    state.object("termination").is_some_and(|ended| ended.text("type") == "suspended");
-                // What it waits for the session knows.
+                let is_paused = state.array("required_actions").is_empty()
+                    && state.object("termination").is_some_and(|ended| ended.text("type") == "suspended");
+                // Where the turn does not say what it waits for, the session does.
                 return self.issue(if is_paused { Call::GetSession } else { Call::ListTurnEvents });
             }
         }

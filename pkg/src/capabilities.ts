@@ -1,0 +1,53 @@
+// What a protocol can do, as the core says it.
+
+/** What a server's protocol can do, so that a page need not find out by failing. */
+export interface Capabilities {
+  /**
+   * What becomes of a turn whose connection drops: its stream goes on after the last event (`"cursor"`); the turn
+   * goes on, and what it said is read as soon as the server has it (`"history"`); or nothing more is to be had of
+   * it (`"none"`), and it ends as `incomplete`.
+   */
+  readonly resume: "cursor" | "history" | "none";
+  /** `turn.cancel()` */
+  readonly cancel: boolean;
+  /** `session.interrupt()` */
+  readonly interrupt: boolean;
+  /** `session.history()` and the lists of turns and events */
+  readonly history: boolean;
+  /** `turn.answer()` while the turn runs */
+  readonly liveAnswers: boolean;
+  /** `createTurn({ discardPending: true })` */
+  readonly discardPending: boolean;
+  /** Files in user messages. */
+  readonly files: boolean;
+  /** Sessions whose agent is given by the client. */
+  readonly drafts: boolean;
+  /** `client.agents.searchSessions()` */
+  readonly search: boolean;
+  /** `client.agents.downloadSandboxFile()` */
+  readonly sandboxFiles: boolean;
+  /** `session.rename()` */
+  readonly rename: boolean;
+  /** `session.delete()` */
+  readonly delete: boolean;
+  /** `session.state()` and `session.listMessages()` */
+  readonly state: boolean;
+}
+
+/** What only the package itself has to know. @internal */
+export interface CoreCapabilities extends Capabilities {
+  /** A turn can be started without reading its stream. */
+  readonly detached: boolean;
+  /** Sessions and turns have ids that are made here. */
+  readonly clientIds: boolean;
+  /** Each answer is a request of its own. */
+  readonly answersApart: boolean;
+  /** The longest silence that is life, in milliseconds. */
+  readonly silence: number;
+}
+
+/** An id that nobody else makes. Not `randomUUID`, which pages without TLS do not have. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
