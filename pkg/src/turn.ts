@@ -5,7 +5,7 @@ import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
 import { adopting, ApiError, StateError, TurnwireError } from "./errors.js";
-import type { CreatedBy, Event, ModelMessage, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
+import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { byLines } from "./lines.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
@@ -13,6 +13,7 @@ import { Listeners } from "./listeners.js";
 import type { Connection, Session, TurnInput } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
 import { type EventSource, TurnStream } from "./stream.js";
+import { SparedOutput } from "./output.js";
 import { checkedInput, checkedReconnect, demand, type Reconnect, type ReconnectOptions } from "./options.js";
 import { mayPass, persist } from "./persist.js";
 import { demandTopic, type TurnTopics } from "./topics.js";
@@ -64,8 +65,7 @@ export class Turn {
   readonly #reader = new EventReader();
   readonly #mirror: SnapshotMirror;
   readonly #frames = new FrameNotifier();
-  /** The turn's output, if the core was spared it. */
-  #output: ModelMessage | undefined;
+  readonly #output: SparedOutput;
   /** Bytes that were read since what they say was taken from the core. */
   #untaken = 0;
   #record: Partial<Pick<TurnRecord, "previous_turn_id" | "created_by" | "created_by_subject" | "created_at">>;
@@ -92,6 +92,7 @@ export class Turn {
     this.#connection = connection;
     this.#core = core;
     this.#mirror = new SnapshotMirror(core, connection.memory);
+    this.#output = new SparedOutput(this.#mirror);
     this.#record = record;
     this.#input = record.input ?? [];
   }
@@ -398,7 +399,7 @@ export class Turn {
         this.#reconnecting = null;
         this.#changed();
       },
-      lines: () => byLines(settings.maxFrameBytes, (line) => this.#shorten(line)),
+      lines: () => byLines(settings.maxFrameBytes, (line) => this.#output.shorten(line)),
       woken: (length) => this.#woken(length),
       isOver: () => this.isOver,
     };
@@ -500,32 +501,6 @@ export class Turn {
     if (events.length > 0) this.#stream?.push(events);
   }
 
-  /**
-   * The end of a turn says once more what its last message says, which may be megabytes. The core is spared an
-   * output that the snapshot has, and that needs no completion.
-   */
-  #shorten(line: string): string {
-    try {
-      const event = JSON.parse(line.replace(/^data:/, "")) as { type: string; state: { output: ModelMessage | null } };
-      const { output } = event.state;
-      if (event.type === "turn.done" && output?.thread_id && !output.tool_calls?.length) {
-        if (output.content === this.#mirror.contentOf(output.id)) {
-          this.#output = output;
-          event.state.output = null;
-          return `data:${JSON.stringify(event)}`;
-        }
-      }
-    } catch {
-      // It is something else.
-    }
-    return line;
-  }
-
-  /** Fills in what the core was spared. */
-  #complete(state: TerminalState | undefined): void {
-    if (this.#output && state?.status === "done") state.output = this.#output;
-  }
-
   /** Events are made only if somebody takes them. */
   #wantEvents(): void {
     this.#core.setWantsEvents(this.#stream !== undefined || this.#listeners.size > 0);
@@ -541,7 +516,7 @@ export class Turn {
     this.#reader.read(lend(this.#connection.memory, header), events, natives);
     for (const native of natives) this.#listeners.tell("native", native as TurnTopics["native"]);
     const last = events.at(-1);
-    if (last?.type === "turn.done") this.#complete(last.state);
+    if (last?.type === "turn.done") this.#output.complete(last.state);
     if (this.#listeners.size === 0) return;
     for (let at = from; at < events.length; at += 1) {
       const event = events[at]!;
@@ -585,7 +560,7 @@ export class Turn {
       this.session.began(this, facts.created.previous_turn_id);
       if (facts.created.input.length > 0) this.#input = facts.created.input;
     }
-    this.#complete(facts.state);
+    this.#output.complete(facts.state);
     if (facts.state) this.#state = facts.state;
     return facts;
   }
