@@ -16,6 +16,7 @@ pub mod delivery;
 mod error;
 pub mod event;
 pub mod index;
+mod iso;
 pub mod json;
 mod names;
 pub mod protocol;

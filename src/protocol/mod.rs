@@ -8,6 +8,7 @@ pub mod agent_event;
 mod answer;
 mod call;
 mod capabilities;
+mod route;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
 

@@ -1,18 +1,218 @@
-//! Answers → records.
+//! Answers → turnwire's records, lists and events (sections 2 and 5).
 
-use crate::error::Result;
-use crate::json::Value;
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value};
 use crate::protocol::Call;
+use crate::protocol::route::unsupported;
 
-use super::Dialect;
+use super::{Dialect, messages, pages, record};
 
 /// Normalizes the answer to `call`.
 pub(super) fn normalize(dialect: Dialect, call: Call, body: Value<'_>) -> Result<Value<'_>> {
-    let _ = (dialect, call);
-    Ok(body)
+    match call {
+        Call::GetSession => record::session_with_actions(object(body)?).map(Value::Object),
+        Call::ListSessions => sessions(body),
+        Call::GetTurn => record::turn(object(body)?).map(Value::Object),
+        Call::ListTurns => {
+            let mut body = object(body)?;
+            let runs = take_list(&mut body, "items")?;
+            let next = next_place(&body, runs.len())?;
+            let turns = runs.into_iter().map(|run| record::turn(object(run)?).map(Value::Object));
+            Ok(page(turns.collect::<Result<_>>()?, next))
+        }
+        Call::ListTurnEvents => events(body, |entry| entry.event),
+        Call::ListSessionEvents => events(body, |entry| {
+            let mut item = Object::new();
+            item.set("turn_id", entry.turn_id.into());
+            item.set("event", entry.event.into());
+            item
+        }),
+        Call::ListMessages => {
+            let mut body = object(body)?;
+            let messages = take_list(&mut body, "messages")?;
+            let next = next_cursor(&body, messages.len());
+            Ok(page(messages, next))
+        }
+        Call::GetSessionState => state(dialect, object(body)?),
+        Call::ListTurnFrames => frames(body),
+        Call::CancelSession
+        | Call::CancelTurn
+        | Call::InterruptSession
+        | Call::AnswerTurn
+        | Call::RenameSession
+        | Call::DeleteSession
+        | Call::CreateTurnStream
+        | Call::SubscribeTurn => Ok(Value::Null),
+        _ => Err(unsupported()),
+    }
 }
 
-/// The message of an error's body.
+/// The message of a failing answer: of the server's own errors, or the plain text of what could not even be
+/// read (section 2). A long text, or HTML, comes from something in between.
 pub(super) fn error_message(body: &str) -> Option<String> {
-    Some(body.to_owned())
+    const LONGEST: usize = 300;
+    let message = match Value::parse(body) {
+        Ok(json) => {
+            let error = json.get("error")?;
+            error.as_str().or_else(|| error.get("message")?.as_str())?.to_owned()
+        }
+        Err(_) => body.trim_ascii().to_owned(),
+    };
+    let is_one = !message.is_empty() && !message.starts_with('<');
+    (is_one && message.chars().count() <= LONGEST).then_some(message)
+}
+
+/// The first page of tirea's sessions is a bare list of summaries, the others are of ids only; awaken's have
+/// both.
+fn sessions(body: Value<'_>) -> Result<Value<'_>> {
+    let (summaries, next) = match body {
+        Value::Array(summaries) => {
+            // What follows is not known: threads of sub-agents were left out.
+            let next = if summaries.is_empty() { Value::Null } else { "1".into() };
+            (summaries, next)
+        }
+        body => {
+            let mut body = object(body)?;
+            let items = take_list(&mut body, "items")?;
+            let next = match body.get("next_cursor") {
+                None => next_place(&body, items.len())?,
+                Some(_) => next_cursor(&body, items.len()),
+            };
+            (items, next)
+        }
+    };
+    let session = |summary| {
+        let summary = match summary {
+            Value::String(id) => {
+                let mut only = Object::new();
+                only.set("id", Value::String(id));
+                only
+            }
+            summary => object(summary)?,
+        };
+        record::session(&summary).map(Value::Object)
+    };
+    Ok(page(summaries.into_iter().map(session).collect::<Result<_>>()?, next))
+}
+
+fn events<'a>(body: Value<'a>, item: fn(messages::Entry<'a>) -> Object<'a>) -> Result<Value<'a>> {
+    let mut body = object(body)?;
+    let messages = take_list(&mut body, "messages")?;
+    let next = next_cursor(&body, messages.len());
+    let entries = messages::entries(messages)?;
+    Ok(page(entries.into_iter().map(|entry| item(entry).into()).collect(), next))
+}
+
+/// The state without the servers' own names. awaken's is that of the last run, and keeps its names in
+/// `extensions` (section 5).
+fn state(dialect: Dialect, mut owner: Object<'_>) -> Result<Value<'_>> {
+    // Both owners have an id: anything else is no answer to this call.
+    let id = if dialect == Dialect::Tirea { "id" } else { "run_id" };
+    if owner.text(id).is_empty() {
+        return Err(unexpected("the answer has no id"));
+    }
+    let mut state = owner.remove("state").unwrap_or_default();
+    if let Value::Object(members) = state {
+        let mut members = public(members);
+        if dialect == Dialect::Awaken
+            && let Some(extensions) = members.get_mut("extensions").and_then(Value::as_object_mut)
+        {
+            *extensions = public(std::mem::take(extensions));
+        }
+        state = members.into();
+    }
+    let mut answer = Object::new();
+    answer.set("state", state);
+    Ok(answer.into())
+}
+
+fn public(members: Object<'_>) -> Object<'_> {
+    let mut shown = Object::new();
+    for (name, value) in members {
+        if !name.starts_with("__") {
+            shown.insert(name, value);
+        }
+    }
+    shown
+}
+
+/// What a run's stream brought: the payloads that are events of its stream, and where the list stands
+/// (section 5).
+fn frames(body: Value<'_>) -> Result<Value<'_>> {
+    let mut body = object(body)?;
+    let events = take_list(&mut body, "items")?;
+    let next = next_cursor(&body, events.len());
+    let mut cursor = body.get("next_cursor").filter(|cursor| cursor.as_str().is_some()).cloned();
+    if cursor.is_none() {
+        cursor = events.last().and_then(run_cursor);
+    }
+    let payloads = events.into_iter().filter_map(|event| {
+        let payload = event.get("payload")?;
+        payload.get("event_type")?.as_str()?;
+        Some(payload.clone())
+    });
+    let mut page = Object::new();
+    page.set("items", payloads.collect::<Vec<_>>().into());
+    page.set("next", next);
+    page.set("cursor", cursor.unwrap_or_default());
+    Ok(page.into())
+}
+
+/// Where an event stands among those of its run.
+fn run_cursor<'a>(event: &Value<'a>) -> Option<Value<'a>> {
+    let cursors = event.get("cursors_by_scope")?.as_array()?;
+    let of_run = cursors.iter().find(|cursor| {
+        let scope = cursor.get("scope").and_then(|scope| scope.get("scope_type"));
+        scope.and_then(Value::as_str) == Some("run")
+    });
+    of_run?.get("cursor").cloned()
+}
+
+fn page<'a>(items: Vec<Value<'a>>, next: Value<'a>) -> Value<'a> {
+    let mut page = Object::new();
+    page.set("items", items.into());
+    page.set("next", next);
+    page.into()
+}
+
+fn has_more(body: &Object<'_>, length: usize) -> bool {
+    length > 0 && body.get("has_more").and_then(Value::as_bool) == Some(true)
+}
+
+/// The token of the page after one that has a cursor.
+fn next_cursor<'a>(body: &Object<'a>, length: usize) -> Value<'a> {
+    match body.get("next_cursor").filter(|_| has_more(body, length)) {
+        Some(Value::Number(cursor)) => Value::String(cursor.clone()),
+        Some(Value::String(cursor)) if !cursor.is_empty() => Value::String(cursor.clone()),
+        _ => Value::Null,
+    }
+}
+
+/// The token of the page after one that is told by its place.
+fn next_place<'a>(body: &Object<'_>, length: usize) -> Result<Value<'a>> {
+    if !has_more(body, length) {
+        return Ok(Value::Null);
+    }
+    let next = pages::after(length).ok_or_else(|| unexpected("the list goes on, but its page is too short"))?;
+    let mut token = String::new();
+    crate::json::write_u64(&mut token, next);
+    Ok(token.into())
+}
+
+pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {
+    match value {
+        Value::Object(members) => Ok(members),
+        _ => Err(unexpected("the answer is no object, or holds something that is none")),
+    }
+}
+
+fn take_list<'a>(body: &mut Object<'a>, name: &str) -> Result<Vec<Value<'a>>> {
+    match body.get_mut(name).map(std::mem::take) {
+        Some(Value::Array(items)) => Ok(items),
+        _ => Err(Error::of(ErrorCode::UnexpectedResponse, &["the answer has no list `", name, "`"])),
+    }
+}
+
+pub(super) fn unexpected(problem: &str) -> Error {
+    Error::new(ErrorCode::UnexpectedResponse, problem)
 }

@@ -5,7 +5,14 @@
 
 mod answer;
 mod decoder;
+mod input;
+mod messages;
+mod pages;
+mod record;
 mod routes;
+#[cfg(test)]
+mod tests;
+mod waiting;
 
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -81,6 +88,6 @@ impl Protocol for AgentEvent {
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {
-        Box::new(RunDecoder::new(self.dialect))
+        Box::<RunDecoder>::default()
     }
 }

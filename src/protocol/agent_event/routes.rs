@@ -1,19 +1,223 @@
-//! Calls → requests.
+//! The route maps: which request each call is, in both dialects (protocol note, sections 2 and 5).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value};
+use crate::json::{Object, ObjectWriter, Value, parse_u64};
+use crate::protocol::route::{Route, add_query, option_error, unsupported, wire};
 use crate::protocol::{Call, Request};
 
-use super::Dialect;
+use super::pages::{LONGEST, place};
+use super::{Dialect, input};
+
+/// tirea's routes (section 2), with the names of what callers give: what becomes of it is [`query`]'s and
+/// [`body`]'s business. Sessions come into being with their first turn. Its only stream is the answer to a start.
+const TIREA: &str = "\
+POST
+GET v1/threads/summaries agent_name limit page_token order start_timestamp end_timestamp window_start
+GET v1/threads/{session_id}
+POST v1/threads/{session_id}/interrupt
+GET v1/runs !session_id limit page_token
+POST v1/runs !session_id !agent_name turn_id input previous_turn_id
+POST
+GET v1/runs/{turn_id} session_id
+GET
+GET v1/threads/{session_id}/messages !turn_id limit page_token order
+GET v1/threads/{session_id}/messages limit page_token order
+POST
+GET
+GET
+PATCH
+GET
+GET
+GET
+DELETE v1/threads/{session_id}
+POST v1/runs/{turn_id}/cancel session_id
+POST v1/threads/{session_id}/interrupt
+POST v1/runs/{turn_id}/inputs session_id !input
+PATCH v1/threads/{session_id}/metadata !title
+GET v1/threads/{session_id}
+GET v1/threads/{session_id}/messages limit page_token order visibility
+";
+
+/// awaken's routes (section 5). A thread knows nothing of its agent's state: its last run does.
+const AWAKEN: &str = "\
+POST
+GET v1/threads/summaries agent_name limit page_token order start_timestamp end_timestamp window_start
+GET v1/threads/{session_id}
+POST v1/threads/{session_id}/interrupt
+GET v1/threads/{session_id}/runs limit page_token
+POST v1/runs !session_id !agent_name turn_id input previous_turn_id
+POST
+GET v1/runs/{turn_id} session_id
+GET v1/runs/{turn_id}/events/stream session_id cursor
+GET v1/threads/{session_id}/messages !turn_id limit page_token order
+GET v1/threads/{session_id}/messages limit page_token order
+POST
+GET
+GET
+PATCH
+GET
+GET
+GET
+DELETE v1/threads/{session_id}
+POST v1/runs/{turn_id}/cancel session_id
+POST v1/threads/{session_id}/interrupt
+POST v1/runs/{turn_id}/decision session_id !input
+PATCH v1/threads/{session_id}/metadata !title
+GET v1/threads/{session_id}/runs/latest
+GET v1/threads/{session_id}/messages limit page_token order visibility
+GET v1/runs/{turn_id}/events session_id cursor limit
+";
 
 /// The request for `call` in `dialect`.
 pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Result<Request> {
-    let _ = (dialect, call, params);
-    Err(Error::new(ErrorCode::Unsupported, "this protocol has no such request"))
+    let table = match dialect {
+        Dialect::Tirea => TIREA,
+        Dialect::Awaken => AWAKEN,
+    };
+    let route = Route::of(table, call).ok_or_else(unsupported)?;
+    let params = wire(params);
+    if call == Call::CreateTurnStream && params.text("agent_name").is_empty() {
+        let problem = "`agentName` is required, since every turn names its agent: give it to \
+                       `getSession(id, { agentName })`";
+        return Err(Error::new(ErrorCode::InvalidOption, problem));
+    }
+    route.check(&params)?;
+    let mut path = route.path(&params)?;
+    let body = if route.has_body() {
+        Some(body(dialect, call, &params)?)
+    } else {
+        if is_beyond_summaries(dialect, call, &params) {
+            "v1/threads".clone_into(&mut path);
+        }
+        add_query(&query(dialect, call, &params)?, &mut path);
+        None
+    };
+    Ok(Request { method: route.method, path, headers: route.headers(call), body })
 }
 
-/// The answer to a call that needs no server.
+/// The answer to a call that needs no server: a session comes into being with its first turn, and its id is the
+/// caller's (section 2.1).
 pub(super) fn local<'a>(call: Call, params: &Object<'a>) -> Option<Value<'a>> {
-    let _ = (call, params);
-    None
+    if call != Call::CreateSession {
+        return None;
+    }
+    let params = wire(params);
+    let mut session = Object::new();
+    session.set("type", "session".into());
+    for name in ["id", "agent_name", "title", "created_by_subject", "created_at", "updated_at"] {
+        session.set(name, params.get(name).cloned().unwrap_or_default());
+    }
+    Some(session.into())
+}
+
+/// tirea's summaries are of the first [`LONGEST`] threads, less those of sub-agents. Of the others there are
+/// only the ids to be had, on pages that go on where the summaries end.
+fn is_beyond_summaries(dialect: Dialect, call: Call, params: &Object<'_>) -> bool {
+    dialect == Dialect::Tirea && call == Call::ListSessions && !params.text("page_token").is_empty()
+}
+
+fn query<'a>(dialect: Dialect, call: Call, params: &Object<'a>) -> Result<Object<'a>> {
+    let is_tirea = dialect == Dialect::Tirea;
+    let mut query = Object::new();
+    let mut copy = |name: &str, wire: &'static str| {
+        if let Some(value) = params.get(name) {
+            query.set(wire, value.clone());
+        }
+    };
+    match call {
+        Call::ListSessions if is_tirea => {
+            if is_beyond_summaries(dialect, call, params) {
+                add_place(params, &mut query)?;
+            }
+        }
+        Call::ListSessions => {
+            copy("limit", "limit");
+            copy("page_token", "cursor");
+            // No threads of sub-agents.
+            query.set("root", true.into());
+        }
+        Call::ListTurns => {
+            if is_tirea {
+                copy("session_id", "thread_id");
+            }
+            add_place(params, &mut query)?;
+        }
+        Call::ListTurnEvents | Call::ListSessionEvents | Call::ListMessages => {
+            copy("turn_id", "run_id");
+            query.set("limit", params.get("limit").cloned().unwrap_or_else(|| LONGEST.into()));
+            add_position(dialect, params, &mut query)?;
+            add_visibility(dialect, params, &mut query)?;
+        }
+        Call::SubscribeTurn | Call::ListTurnFrames => {
+            copy("cursor", "cursor");
+            copy("limit", "limit");
+        }
+        _ => {}
+    }
+    Ok(query)
+}
+
+/// The place of a page in a list that has no cursor.
+fn add_place(params: &Object<'_>, query: &mut Object<'_>) -> Result<()> {
+    let page = match params.get("page_token") {
+        None => Some(0),
+        Some(token) => token.as_str().and_then(|token| parse_u64(token.as_bytes())),
+    };
+    let (offset, limit) = page
+        .and_then(place)
+        .ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
+    query.set("offset", offset.into());
+    query.set("limit", limit.into());
+    Ok(())
+}
+
+/// Where a page of messages begins, and its order: the oldest first unless told otherwise.
+fn add_position<'a>(dialect: Dialect, params: &Object<'a>, query: &mut Object<'a>) -> Result<()> {
+    let is_newest_first = match params.get("order").map(Value::as_str) {
+        None | Some(Some("asc")) => false,
+        Some(Some("desc")) => true,
+        _ => return Err(option_error("order", " must be `asc` or `desc`")),
+    };
+    if is_newest_first {
+        query.set("order", "desc".into());
+    }
+    if let Some(token) = params.get("page_token") {
+        let name = match dialect {
+            Dialect::Awaken => "cursor",
+            Dialect::Tirea if is_newest_first => "before",
+            Dialect::Tirea => "after",
+        };
+        query.set(name, token.clone());
+    }
+    Ok(())
+}
+
+/// Which messages: those that users are meant to see unless told otherwise.
+fn add_visibility(dialect: Dialect, params: &Object<'_>, query: &mut Object<'_>) -> Result<()> {
+    let name = match (params.get("visibility").map(Value::as_str), dialect) {
+        (None, _) => return Ok(()),
+        (Some(Some("internal")), _) => "internal",
+        (Some(Some("all")), Dialect::Awaken) => "all",
+        // That is, without a filter.
+        (Some(Some("all")), Dialect::Tirea) => "none",
+        _ => return Err(option_error("visibility", " must be `all` or `internal`")),
+    };
+    query.set("visibility", name.into());
+    Ok(())
+}
+
+fn body(dialect: Dialect, call: Call, params: &Object<'_>) -> Result<String> {
+    match call {
+        Call::CreateTurnStream => input::start(dialect, params),
+        Call::AnswerTurn => input::answer(dialect, params),
+        Call::RenameSession => {
+            let title = params.get("title").and_then(Value::as_str);
+            let mut json = String::new();
+            let mut body = ObjectWriter::new(&mut json);
+            body.str("title", title.ok_or_else(|| option_error("title", " must be a string"))?);
+            body.end();
+            Ok(json)
+        }
+        _ => Ok("{}".to_owned()),
+    }
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
+use crate::protocol::route::unsupported;
 
 use super::spelling::{default, default_nulls};
 use super::{canonical, spelling};
@@ -29,7 +30,7 @@ pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
         | Call::SubscribeTurn
         | Call::CancelTurn
         | Call::InterruptSession => Ok(Value::Null),
-        _ => Err(super::unsupported()),
+        _ => Err(unsupported()),
     }
 }
 

@@ -13,7 +13,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::event::EventRef;
 use crate::json::{Object, Value, parse_u64};
 use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request, Resume};
@@ -87,10 +87,6 @@ impl Protocol for TrueFoundry {
     fn decoder(&self) -> Box<dyn EventDecoder> {
         Box::new(TurnDecoder::default())
     }
-}
-
-fn unsupported() -> Error {
-    Error::new(ErrorCode::Unsupported, "this protocol has no such request")
 }
 
 /// Reads the frames of one turn's stream.

@@ -1,0 +1,106 @@
+//! Points in time as texts.
+
+use crate::json::write_u64;
+
+/// Milliseconds since 1970 as ISO 8601 in UTC: `2026-11-21T10:02:07.046Z`. Whatever lies beyond the year 9999 is
+/// given as that year's end, so that times are in order as texts.
+///
+/// Days become dates as in the proleptic Gregorian calendar: 400 of its years have 146 097 days, and a year that
+/// begins with March ends with the leap day.
+pub(crate) fn iso(ms: u64) -> String {
+    const YEAR_9999_END: u64 = 253_402_300_799_999;
+    const DAY: u64 = 86_400_000;
+    let ms = ms.min(YEAR_9999_END);
+    // Days since 0000-03-01, where a period of 400 years begins.
+    let days = ms / DAY + 719_468;
+    let period = days / 146_097;
+    let day = days % 146_097;
+    // A leap day every 4 years, none every 100, one every 400.
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    // From March on, five months have 153 days, over and over.
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let (month, turns_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+
+    let mut text = String::with_capacity(24);
+    let parts = [
+        (400 * period + year + turns_year, 1000, "-"),
+        (month, 10, "-"),
+        (date, 10, "T"),
+        (ms / 3_600_000 % 24, 10, ":"),
+        (ms / 60_000 % 60, 10, ":"),
+        (ms / 1000 % 60, 10, "."),
+        (ms % 1000, 100, "Z"),
+    ];
+    for (number, mut least, end) in parts {
+        while number < least && least > 1 {
+            text.push('0');
+            least /= 10;
+        }
+        write_u64(&mut text, number);
+        text.push_str(end);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::iso;
+
+    #[test]
+    fn known_times() {
+        let cases = [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1, "1970-01-01T00:00:00.001Z"),
+            (1_000_000_000_000, "2001-09-09T01:46:40.000Z"),
+            (1_795_255_327_046, "2026-11-21T10:02:07.046Z"),
+            (951_782_399_999, "2000-02-28T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
+            (1_735_689_599_999, "2024-12-31T23:59:59.999Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+            (u64::MAX, "9999-12-31T23:59:59.999Z"),
+        ];
+        for (ms, text) in cases {
+            assert_eq!(iso(ms), text, "{ms}");
+        }
+    }
+
+    /// Every day of 800 years, counted.
+    #[test]
+    fn days_follow_each_other() {
+        let (mut year, mut month, mut date) = (1970, 1, 1);
+        for day in 0..292_194_u64 {
+            let expected = format!("{year:04}-{month:02}-{date:02}T12:00:00.000Z");
+            assert_eq!(iso(day * 86_400_000 + 43_200_000), expected);
+            let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            let length = match month {
+                2 if is_leap => 29,
+                2 => 28,
+                4 | 6 | 9 | 11 => 30,
+                _ => 31,
+            };
+            date += 1;
+            if date > length {
+                (month, date) = (month + 1, 1);
+            }
+            if month > 12 {
+                (year, month) = (year + 1, 1);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn times_are_in_order_as_texts(a: u64, b in 0..300_000_000_000_000_u64) {
+            let a = a % 300_000_000_000_000;
+            prop_assert!(iso(a).len() == 24);
+            prop_assert!(a > b || iso(a) <= iso(b));
+        }
+    }
+}

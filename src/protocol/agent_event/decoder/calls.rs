@@ -1,0 +1,262 @@
+//! Tool calls: how they begin, get their arguments, and get ready, are cancelled, or speak while they run.
+
+use crate::event::{TextDelta, TextField};
+use crate::index::MAIN_THREAD;
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+
+use super::fields::{Problem, event, object, optional_text, text};
+use super::run::Run;
+use super::same::is_same;
+
+/// How many calls one message may have. Whoever merges calls makes room up to a call's index.
+pub(super) const MAX_CALLS: u32 = 1024;
+
+/// How many calls are remembered over all messages. Of one that is forgotten, later frames say a little less.
+const REMEMBERED_CALLS: usize = 4096;
+
+/// What the id of a pending call's projection begins with, before the id of the call that waits (section 2.2).
+const PROJECTIONS: [&str; 2] = ["fc_", "perm_"];
+
+/// A tool call of the run.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// The message that makes it; empty where that was in an earlier run.
+    pub(super) message: String,
+    /// Its place among the message's calls.
+    index: u32,
+    /// Its arguments as they came in pieces, until they are known to be whole.
+    pieces: String,
+    is_ready: bool,
+    is_cancelled: bool,
+    /// Whether the call has got its result, or an answer on its way to one, and does not wait any longer.
+    pub(super) is_answered: bool,
+    /// Whether the tool has spoken while it ran.
+    has_spoken: bool,
+}
+
+impl Run {
+    /// The newest call of this id.
+    pub(super) fn call(&self, id: &str) -> Option<&Call> {
+        self.calls.iter().rev().find(|call| call.id == id)
+    }
+
+    fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
+        self.calls.iter_mut().rev().find(|call| call.id == id)
+    }
+
+    /// The call of this id, which may have been made in an earlier run.
+    pub(super) fn known_call(&mut self, id: &str) -> &mut Call {
+        if self.call(id).is_none() {
+            self.remember(Call { id: id.to_owned(), ..Call::default() });
+        }
+        let newest = self.calls.len().saturating_sub(1);
+        let at = self.calls.iter().rposition(|call| call.id == id).unwrap_or(newest);
+        &mut self.calls[at]
+    }
+
+    fn remember(&mut self, call: Call) {
+        if self.calls.len() == REMEMBERED_CALLS {
+            self.calls.remove(0);
+        }
+        self.calls.push(call);
+    }
+
+    /// The message begins anew: it has no calls.
+    pub(super) fn forget_calls(&mut self, message: &str) {
+        self.calls.retain(|call| call.message != message);
+    }
+
+    /// A message goes on under another id, with its calls.
+    pub(super) fn move_calls(&mut self, message: &str, id: &str) {
+        for call in self.calls.iter_mut().filter(|call| call.message == message) {
+            id.clone_into(&mut call.message);
+        }
+    }
+
+    /// Whether a message makes calls.
+    pub(super) fn has_calls(&self, message: &str) -> bool {
+        self.calls.iter().any(|call| call.message == message && !call.is_cancelled)
+    }
+
+    /// Whether an id is that of a waiting call's projection: another call that stands for the question, not one
+    /// that is made.
+    fn is_projection(&self, id: &str) -> bool {
+        let of_call = |prefix: &&str| id.strip_prefix(*prefix).is_some_and(|id| self.call(id).is_some());
+        !self.is_speaking() && PROJECTIONS.iter().any(|prefix| of_call(prefix))
+    }
+
+    /// The call that a frame means: the id itself, or the call behind a projection's.
+    pub(super) fn meant<'i>(&self, id: &'i str) -> &'i str {
+        let behind = |prefix: &&str| id.strip_prefix(*prefix).filter(|id| self.call(id).is_some());
+        if self.call(id).is_some() {
+            return id;
+        }
+        PROJECTIONS.iter().find_map(behind).unwrap_or(id)
+    }
+
+    pub(super) fn call_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let (id, name) = (text(fields, "id")?, optional_text(fields, "name")?.unwrap_or_default());
+        if self.is_projection(id) { Ok(()) } else { self.begin_call(id, name, sink) }
+    }
+
+    /// Begins a call in the message that was begun last; says its name again if it was begun there already.
+    fn begin_call(&mut self, id: &str, name: &str, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let next = self.message.as_ref().map_or(0, |message| message.calls);
+        let message = self.message.as_ref().map_or("", |message| &message.id);
+        let known = self.call(id).filter(|call| !call.message.is_empty() && call.message == message);
+        let index = match known {
+            Some(call) => call.index,
+            None if next >= MAX_CALLS => return Err("a message has more than 1024 calls".to_owned()),
+            None => next,
+        };
+        let is_new = known.is_none();
+        let message = self.message_id(sink);
+        let mut piece = call_delta(index);
+        piece.set("id", id.to_owned().into());
+        piece.set("type", "function".into());
+        let mut function = object("name", name.to_owned());
+        function.set("arguments", "".into());
+        piece.set("function", function.into());
+        self.give_piece(message.clone(), piece, sink);
+        if is_new {
+            // Some models number their calls anew in every message.
+            self.calls.retain(|call| call.id != id);
+            self.remember(Call { id: id.to_owned(), name: name.to_owned(), message, index, ..Call::default() });
+            if let Some(message) = &mut self.message {
+                message.calls = next + 1;
+            }
+        } else if let Some(call) = self.call_mut(id)
+            && !name.is_empty()
+        {
+            name.clone_into(&mut call.name);
+        }
+        Ok(())
+    }
+
+    fn give_piece(&mut self, message: String, piece: Object<'_>, sink: &mut dyn EventSink) {
+        let mut delta = event("model.message.delta", message, MAIN_THREAD);
+        delta.set("tool_calls", Value::Array(vec![piece.into()]));
+        self.give(&delta, sink);
+    }
+
+    /// A piece of a call's arguments. A call that has not begun begins, without a name.
+    pub(super) fn arguments(&mut self, id: &str, text: &str, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        if self.call(id).is_none_or(|call| call.message.is_empty()) {
+            if self.is_projection(id) {
+                return Ok(());
+            }
+            self.begin_call(id, "", sink)?;
+        }
+        let sequence_number = self.next_number();
+        if let Some(call) = self.call_mut(id) {
+            if !call.is_ready {
+                call.pieces.push_str(text);
+            }
+            give_arguments(call, sequence_number, text, sink);
+        }
+        Ok(())
+    }
+
+    /// A call's arguments are whole. They are said only if the pieces did not say them.
+    pub(super) fn call_ready(
+        &mut self,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, name) = (text(fields, "id")?, optional_text(fields, "name")?.unwrap_or_default());
+        if self.is_projection(id) {
+            return Ok(());
+        }
+        let message = self.message.as_ref().map_or("", |message| &message.id);
+        let known = self.call(id).filter(|call| !call.message.is_empty());
+        match known {
+            // Once more.
+            Some(call) if call.is_ready && call.message == message => return Ok(()),
+            Some(call) if !call.is_ready && (name.is_empty() || !call.name.is_empty()) => {}
+            _ => self.begin_call(id, name, sink)?,
+        }
+        let arguments = fields.get("arguments");
+        let Some(call) = self.call_mut(id) else { return Ok(()) };
+        call.is_ready = true;
+        let pieces = std::mem::take(&mut call.pieces);
+        let Some(arguments) = arguments else { return Ok(()) };
+        if pieces.is_empty() {
+            return self.arguments(id, &arguments.to_json(), sink);
+        }
+        let is_said = Value::parse(&pieces).is_ok_and(|said| is_same(&said, arguments));
+        if !is_said {
+            let (message, mut piece) = (call.message.clone(), call_delta(call.index));
+            piece.set("function", object("whole_arguments", arguments.to_json()).into());
+            self.give_piece(message, piece, sink);
+        }
+        Ok(())
+    }
+
+    /// A call will not be made: its stream broke before its arguments were whole (section 5).
+    pub(super) fn call_cancel(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let id = text(fields, "id")?;
+        let reason = optional_text(fields, "reason")?.unwrap_or_default();
+        if let Some(call) = self.call_mut(id) {
+            call.is_cancelled = true;
+        }
+        self.give_cancelled(id, reason, sink);
+        Ok(())
+    }
+
+    /// The calls of an attempt that did not get ready will not be made.
+    pub(super) fn cancel_calls(&mut self, message: &str, sink: &mut dyn EventSink) {
+        for at in 0..self.calls.len() {
+            let Some(call) = self.calls.get_mut(at) else { return };
+            if call.message == message && !call.is_ready && !call.is_cancelled {
+                call.is_cancelled = true;
+                let id = call.id.clone();
+                self.give_cancelled(&id, "the step was retried", sink);
+            }
+        }
+    }
+
+    fn give_cancelled(&mut self, id: &str, reason: &str, sink: &mut dyn EventSink) {
+        let mut cancelled = self.main_event("tool.cancelled");
+        cancelled.set("tool_call_id", id.to_owned().into());
+        cancelled.set("reason", reason.to_owned().into());
+        self.give(&cancelled, sink);
+    }
+
+    /// A tool speaks while it runs: a report whose `output` grows piece by piece. Its result comes apart.
+    pub(super) fn call_output(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let (id, piece) = (text(fields, "id")?, text(fields, "delta")?);
+        let name = optional_text(fields, "name")?.unwrap_or_default();
+        let call = self.known_call(id);
+        let is_first = !std::mem::replace(&mut call.has_spoken, true);
+        let kind = if is_first { "activity.snapshot" } else { "activity.delta" };
+        let mut report = self.main_event(kind);
+        report.set("message_id", ["tool_call_output:", id].concat().into());
+        report.set("activity_type", "tool-call-output".into());
+        if is_first {
+            let mut content = object("call_id", id.to_owned());
+            content.set("tool_name", name.to_owned().into());
+            content.set("output", vec![piece.to_owned().into()].into());
+            report.set("content", content.into());
+            report.set("tool_call_id", id.to_owned().into());
+        } else {
+            let mut add = object("op", "add");
+            add.set("path", "/output/-".into());
+            add.set("value", piece.to_owned().into());
+            report.set("patch", vec![add.into()].into());
+        }
+        self.give(&report, sink);
+        Ok(())
+    }
+}
+
+fn call_delta<'a>(index: u32) -> Object<'a> {
+    object("index", u64::from(index))
+}
+
+fn give_arguments(call: &Call, sequence_number: u64, text: &str, sink: &mut dyn EventSink) {
+    let (id, field) = (&*call.message, TextField::Arguments(call.index));
+    sink.delta(sequence_number, TextDelta { id, thread_id: MAIN_THREAD, created_at: None, field, text });
+}

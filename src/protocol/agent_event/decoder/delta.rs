@@ -1,0 +1,237 @@
+//! The hot path: a piece of text, read without building a document.
+//!
+//! Nearly every frame of a stream is such a piece, and it differs from an earlier one of its kind in nothing but
+//! its text and the numbers around it. So two readers stand before the general one: a *template* of an earlier
+//! frame, whose fixed parts are compared as bytes, and a *scan* of the JSON, which also makes the templates.
+//! Whatever either does not know in full, it leaves to the next; both must agree with the general reader, and a
+//! property test says so.
+
+use crate::json::{RawStr, Scanner};
+
+use super::messages::DeltaField;
+
+/// One template for each kind of piece, and one more for a tool that is called beside another one.
+const TEMPLATES: usize = 4;
+
+/// How many numbers of a frame may change from one to the next: its place and its time.
+const NUMBERS: usize = 2;
+
+/// A piece of text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Piece<'a> {
+    pub(super) field: DeltaField,
+    /// The call whose arguments it extends; empty for other fields.
+    pub(super) call_id: &'a str,
+    pub(super) text: &'a str,
+}
+
+/// Reads pieces of text.
+#[derive(Debug, Default)]
+pub(super) struct DeltaReader {
+    templates: Vec<Template>,
+    /// The template that matched last, or was made last.
+    recent: usize,
+    /// Where a text with escapes is undone.
+    text: String,
+}
+
+impl DeltaReader {
+    /// Reads `data` if it is a delta of any dialect, and says nothing else of note.
+    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<Piece<'a>> {
+        let text = if let Some(text) = self.matching(data) {
+            text
+        } else {
+            let found = scan(data)?;
+            self.learn(data, &found);
+            found.text
+        };
+        let template = self.templates.get(self.recent)?;
+        let text = if let Some(plain) = text.plain() {
+            plain
+        } else {
+            self.text.clear();
+            text.unescape_into(&mut self.text);
+            &self.text
+        };
+        Some(Piece { field: template.field, call_id: &template.call_id, text })
+    }
+
+    fn matching<'a>(&mut self, data: &'a str) -> Option<RawStr<'a>> {
+        if let Some(found) = self.templates.get(self.recent)?.read(data) {
+            return Some(found);
+        }
+        for (at, template) in self.templates.iter().enumerate() {
+            if let Some(found) = template.read(data) {
+                self.recent = at;
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn learn(&mut self, data: &str, found: &Found<'_>) {
+        if self.templates.len() < TEMPLATES {
+            self.recent = self.templates.len();
+            self.templates.push(Template::default());
+        } else {
+            self.recent = (self.recent + 1) % TEMPLATES;
+        }
+        if let Some(template) = self.templates.get_mut(self.recent) {
+            template.set(data, found);
+        }
+    }
+}
+
+/// A frame's fixed parts, with the field and call that they spell.
+#[derive(Debug)]
+struct Template {
+    /// What stands before each variable.
+    parts: Vec<(String, Variable)>,
+    /// What stands after the last one.
+    tail: String,
+    field: DeltaField,
+    call_id: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Variable {
+    Number,
+    Text,
+}
+
+impl Default for Template {
+    fn default() -> Self {
+        Self { parts: Vec::new(), tail: String::new(), field: DeltaField::Content, call_id: String::new() }
+    }
+}
+
+impl Template {
+    #[inline]
+    fn read<'a>(&self, data: &'a str) -> Option<RawStr<'a>> {
+        let mut rest = data;
+        let mut text = None;
+        for (part, variable) in &self.parts {
+            rest = rest.strip_prefix(&**part)?;
+            let mut scanner = Scanner::new(rest);
+            match variable {
+                Variable::Number => {
+                    scanner.number().ok()?;
+                }
+                Variable::Text => text = Some(scanner.string().ok()?),
+            }
+            rest = rest.get(scanner.at()..)?;
+        }
+        if rest == self.tail { text } else { None }
+    }
+
+    fn set(&mut self, data: &str, found: &Found<'_>) {
+        let text_end = found.text_at + found.text.raw().len() + 2;
+        let mut variables: Vec<_> = found.numbers.iter().map(|(at, end)| (*at, *end, Variable::Number)).collect();
+        let place = variables.iter().position(|(at, ..)| *at > found.text_at).unwrap_or(variables.len());
+        variables.insert(place, (found.text_at, text_end, Variable::Text));
+        let mut last = 0;
+        self.parts.clear();
+        for (at, end, variable) in variables {
+            self.parts.push((data.get(last..at).unwrap_or_default().to_owned(), variable));
+            last = end;
+        }
+        data.get(last..).unwrap_or_default().clone_into(&mut self.tail);
+        found.call_id.clone_into(&mut self.call_id);
+        self.field = found.field;
+    }
+}
+
+/// A piece of text as the scan found it. Offsets are those of values, from their first byte to after their last.
+struct Found<'a> {
+    field: DeltaField,
+    call_id: &'a str,
+    text: RawStr<'a>,
+    text_at: usize,
+    numbers: Vec<(usize, usize)>,
+}
+
+/// The fields that a delta's payload may have.
+#[derive(Default)]
+struct Payload<'a> {
+    delta: Option<(usize, RawStr<'a>)>,
+    args_delta: Option<(usize, RawStr<'a>)>,
+    id: Option<&'a str>,
+}
+
+/// Walks the object. `None` for everything that is not plainly a delta: other types, a field twice, escapes in
+/// names, objects and lists where there are none in a delta, broken JSON.
+fn scan(data: &str) -> Option<Found<'_>> {
+    let mut scanner = Scanner::new(data);
+    let (mut nested_type, mut flat_type) = (None, None);
+    let (mut nested, mut flat) = (None, Payload::default());
+    let mut numbers = Vec::new();
+    scanner.begin_object().ok()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_key(&mut first).ok()? {
+        match key.plain()? {
+            "type" => once(&mut nested_type, string(&mut scanner)?.1.plain()?)?,
+            "event_type" => once(&mut flat_type, string(&mut scanner)?.1.plain()?)?,
+            "data" => once(&mut nested, payload(&mut scanner)?)?,
+            "event_kind" => return None,
+            "seq" | "timestamp_ms" if numbers.len() < NUMBERS && is_number(&mut scanner) => {
+                let at = scanner.at();
+                scanner.number().ok()?;
+                numbers.push((at, scanner.at()));
+            }
+            name => flat.field(name, &mut scanner)?,
+        }
+    }
+    scanner.finish().ok()?;
+    let (kind, payload) = match (flat_type, nested_type) {
+        (Some(kind), None) => (kind, flat),
+        (None, Some(kind)) => (kind, nested?),
+        _ => return None,
+    };
+    let (field, text) = match kind {
+        "text_delta" => (DeltaField::Content, payload.delta),
+        "reasoning_delta" => (DeltaField::Reasoning, payload.delta),
+        "tool_call_delta" => (DeltaField::Arguments, payload.args_delta),
+        _ => return None,
+    };
+    let (text_at, text) = text?;
+    let call_id = if field == DeltaField::Arguments { payload.id? } else { "" };
+    Some(Found { field, call_id, text, text_at, numbers })
+}
+
+fn payload<'a>(scanner: &mut Scanner<'a>) -> Option<Payload<'a>> {
+    let mut payload = Payload::default();
+    scanner.begin_object().ok()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_key(&mut first).ok()? {
+        payload.field(key.plain()?, scanner)?;
+    }
+    Some(payload)
+}
+
+impl<'a> Payload<'a> {
+    /// Reads a field's value. One that says nothing here is stepped over, unless it has an inside.
+    fn field(&mut self, name: &str, scanner: &mut Scanner<'a>) -> Option<()> {
+        match name {
+            "delta" => once(&mut self.delta, string(scanner)?),
+            "args_delta" => once(&mut self.args_delta, string(scanner)?),
+            "id" => once(&mut self.id, string(scanner)?.1.plain()?),
+            _ if matches!(scanner.peek_value()?, b'{' | b'[') => None,
+            _ => scanner.skip_value().ok(),
+        }
+    }
+}
+
+fn is_number(scanner: &mut Scanner<'_>) -> bool {
+    matches!(scanner.peek_value(), Some(b'-' | b'0'..=b'9'))
+}
+
+fn string<'a>(scanner: &mut Scanner<'a>) -> Option<(usize, RawStr<'a>)> {
+    (scanner.peek_value()? == b'"').then_some(())?;
+    let at = scanner.at();
+    Some((at, scanner.string().ok()?))
+}
+
+/// Sets what may be set once: of a field that comes twice, the general reader knows what to make.
+fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
+    slot.replace(value).is_none().then_some(())
+}

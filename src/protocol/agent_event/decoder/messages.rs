@@ -1,0 +1,224 @@
+//! Steps → messages: text, reasoning, and what the model's turn to speak came to.
+
+use crate::event::{TextDelta, TextField};
+use crate::index::MAIN_THREAD;
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+
+use super::fields::{Problem, event, optional_text, text, wrong};
+use super::run::Run;
+
+/// The message of a step.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) id: String,
+    /// Whether a step began it. One of which only deltas came, without a step, is made up.
+    is_step: bool,
+    /// Whether its step has not ended.
+    pub(super) is_open: bool,
+    /// Whether the model has said all of it.
+    pub(super) is_finished: bool,
+    /// How many calls it has had: the next one's index.
+    pub(super) calls: u32,
+}
+
+impl Run {
+    /// A step begins. If the model did not get to the end of the step before, this is another try at the same
+    /// message (section 1.5): what was said stays, calls that were not yet made are void.
+    pub(super) fn step_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let id = optional_text(fields, "message_id")?.unwrap_or_default().to_owned();
+        let before = self.message.as_ref().filter(|message| !message.is_finished);
+        let mut before = before.map(|message| (message.id.clone(), message.is_step));
+        if before.as_ref().is_some_and(|(_, is_step)| !is_step) {
+            self.finish_message("stop", sink);
+            before = None;
+        }
+        if let Some((before, _)) = &before {
+            self.cancel_calls(before, sink);
+        }
+        let id = if id.is_empty() { self.next_id() } else { id };
+        match before {
+            Some((before, _)) if before != id => self.continue_message(id, before, sink),
+            _ => self.begin_message(id, true, sink),
+        }
+        Ok(())
+    }
+
+    fn begin_message(&mut self, id: String, is_step: bool, sink: &mut dyn EventSink) {
+        self.forget_calls(&id);
+        self.give_message(&id, None, sink);
+        self.message = Some(Message { id, is_step, is_open: true, is_finished: false, calls: 0 });
+    }
+
+    fn continue_message(&mut self, id: String, before: String, sink: &mut dyn EventSink) {
+        self.move_calls(&before, &id);
+        self.give_message(&id, Some(before), sink);
+        if let Some(message) = &mut self.message {
+            message.id = id;
+            message.is_open = true;
+        }
+    }
+
+    fn give_message(&mut self, id: &str, continues: Option<String>, sink: &mut dyn EventSink) {
+        let mut message = event("model.message", id.to_owned(), MAIN_THREAD);
+        if let Some(continues) = continues {
+            message.set("continues", continues.into());
+        }
+        message.set("content", "".into());
+        self.give(&message, sink);
+    }
+
+    pub(super) fn step_end(&mut self) {
+        if let Some(message) = &mut self.message {
+            message.is_open = false;
+        }
+    }
+
+    /// Whether the model is speaking. Tools run when it has spoken.
+    pub(super) fn is_speaking(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.is_open && !message.is_finished)
+    }
+
+    /// The id of the message that was begun last; one is made up if there is none.
+    pub(super) fn message_id(&mut self, sink: &mut dyn EventSink) -> String {
+        if self.message.is_none() {
+            self.begin_message(self.next_id(), false, sink);
+        }
+        self.message.as_ref().map_or_else(String::new, |message| message.id.clone())
+    }
+
+    /// A delta by the general way.
+    pub(super) fn any_delta(
+        &mut self,
+        wire_type: &str,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let field = match wire_type {
+            "text_delta" => DeltaField::Content,
+            "reasoning_delta" => DeltaField::Reasoning,
+            _ => DeltaField::Arguments,
+        };
+        let (call_id, piece) = match field {
+            DeltaField::Arguments => (text(fields, "id")?, text(fields, "args_delta")?),
+            _ => ("", text(fields, "delta")?),
+        };
+        self.delta(field, call_id, piece, sink)
+    }
+
+    /// A piece of text: the hot path. Outside of a step it belongs to a message that is made up.
+    pub(super) fn delta(
+        &mut self,
+        field: DeltaField,
+        call_id: &str,
+        text: &str,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let field = match field {
+            DeltaField::Arguments => return self.arguments(call_id, text, sink),
+            DeltaField::Content => TextField::Content,
+            DeltaField::Reasoning => TextField::Reasoning,
+        };
+        if self.message.as_ref().is_none_or(|message| message.is_finished && !message.is_open) {
+            self.begin_message(self.next_id(), false, sink);
+        }
+        let sequence_number = self.next_number();
+        if let Some(message) = &self.message {
+            let (id, thread_id) = (&*message.id, MAIN_THREAD);
+            sink.delta(sequence_number, TextDelta { id, thread_id, created_at: None, field, text });
+        }
+        Ok(())
+    }
+
+    /// What a provider wants to have back of its reasoning.
+    pub(super) fn reasoning_encrypted(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let value = text(fields, "encrypted_value")?;
+        let mut delta = self.message_delta(sink);
+        delta.set("reasoning_encrypted", value.to_owned().into());
+        self.give(&delta, sink);
+        Ok(())
+    }
+
+    /// The beginning of a delta of the message that was begun last.
+    fn message_delta<'a>(&mut self, sink: &mut dyn EventSink) -> Object<'a> {
+        event("model.message.delta", self.message_id(sink), MAIN_THREAD)
+    }
+
+    /// The model has spoken.
+    pub(super) fn inference_complete(
+        &mut self,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let model = optional_text(fields, "model")?;
+        let usage = match fields.get("usage") {
+            None | Some(Value::Null) => None,
+            Some(Value::Object(usage)) => Some(self.totals.add(usage)),
+            Some(_) => return Err(wrong("usage", "an object")),
+        };
+        let mut delta = self.message_delta(sink);
+        if let Some(usage) = usage {
+            delta.set("usage", usage.into());
+        }
+        if let Some(model) = model {
+            delta.set("model", model.to_owned().into());
+        }
+        if let Some(duration) = fields.get("duration_ms").and_then(Value::as_u64) {
+            delta.set("duration_ms", duration.into());
+        }
+        delta.set("finish_reason", self.reason("stop").to_owned().into());
+        self.give(&delta, sink);
+        if let Some(message) = &mut self.message {
+            message.is_finished = true;
+        }
+        Ok(())
+    }
+
+    /// Ends the message that was begun last, if the model did not get to its end.
+    pub(super) fn finish_message(&mut self, reason: &'static str, sink: &mut dyn EventSink) {
+        if self.message.as_ref().is_none_or(|message| message.is_finished) {
+            return;
+        }
+        let mut delta = self.message_delta(sink);
+        delta.set("finish_reason", self.reason(reason).into());
+        self.give(&delta, sink);
+        if let Some(message) = &mut self.message {
+            message.is_finished = true;
+        }
+    }
+
+    /// `"tool_calls"` in place of `"stop"` if the message makes calls.
+    fn reason(&self, reason: &'static str) -> &'static str {
+        let calls = |message: &Message| self.has_calls(&message.id);
+        if reason == "stop" && self.message.as_ref().is_some_and(calls) { "tool_calls" } else { reason }
+    }
+
+    /// The model begins anew within the step: nothing that it said there counts (section 5).
+    pub(super) fn stream_reset(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let reason = optional_text(fields, "reason")?.unwrap_or_default();
+        let Some(message) = self.message.as_mut().filter(|message| message.is_open) else {
+            return Ok(());
+        };
+        message.calls = 0;
+        message.is_finished = false;
+        let id = message.id.clone();
+        self.forget_calls(&id);
+        let mut reset = event("message.reset", id, MAIN_THREAD);
+        reset.set("reason", reason.to_owned().into());
+        self.give(&reset, sink);
+        Ok(())
+    }
+}
+
+/// Where a delta's text belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DeltaField {
+    Content,
+    Reasoning,
+    /// The arguments of a call that the delta names.
+    Arguments,
+}

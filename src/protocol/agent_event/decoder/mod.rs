@@ -1,0 +1,149 @@
+//! Frames → events: what a run's stream says, told in turnwire's words.
+//!
+//! A stream of this protocol numbers nothing that can be trusted, repeats itself in pieces, and leaves out what it
+//! can leave out. So there is a memory of the run behind the reader of frames ([`run::Run`]), and each file here
+//! says what one kind of frame means to it. The same frames always give the same events, under the same numbers
+//! and ids: a stream that is read once more from its beginning repeats itself.
+//!
+//! What is remembered is bounded: a message's calls by [`calls::MAX_CALLS`], and every list by the limit that
+//! stands beside it.
+
+mod activity;
+mod calls;
+mod delta;
+mod ending;
+mod fields;
+mod messages;
+mod nested;
+mod results;
+mod run;
+mod same;
+mod state;
+mod waiting;
+
+use crate::json::{Object, Value};
+use crate::protocol::{EventDecoder, EventSink};
+use crate::sse::Frame;
+
+use delta::DeltaReader;
+use fields::Problem;
+use run::{Head, Run};
+
+/// Reads the frames of one run's stream, whichever dialect each of them is in.
+#[derive(Debug, Default)]
+pub(super) struct RunDecoder {
+    deltas: DeltaReader,
+    run: Run,
+}
+
+impl EventDecoder for RunDecoder {
+    fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
+        let Self { deltas, run } = self;
+        if let Some(delta) = deltas.read(frame.data) {
+            run.flush(sink);
+            // A delta that cannot be taken is looked at again as what it is.
+            if run.delta(delta.field, delta.call_id, delta.text, sink).is_ok() {
+                return;
+            }
+        }
+        match Value::parse(frame.data) {
+            Ok(json) => run.frame(frame.event, json, sink),
+            Err(error) => run.unknown(None, frame.data.into(), Some(error.message()), sink),
+        }
+    }
+
+    fn end(&mut self, sink: &mut dyn EventSink) {
+        self.run.stream_ended(sink);
+    }
+
+    fn restart(&mut self) {
+        self.run = Run::default();
+    }
+}
+
+impl Run {
+    fn frame(&mut self, event: &str, mut json: Value<'_>, sink: &mut dyn EventSink) {
+        // An event store keeps frames in envelopes (section 5), together with what is not for readers of streams.
+        if json.get("event_kind").is_some() {
+            match json.as_object_mut().and_then(|envelope| envelope.get_mut("payload")) {
+                Some(payload) if payload.get("event_type").is_some() => json = std::mem::take(payload),
+                _ => return,
+            }
+        }
+        let Some(root) = json.as_object_mut() else {
+            return self.unknown(None, json, Some("it is not an object".to_owned()), sink);
+        };
+        let is_flat = root.get("event_type").is_some_and(|name| name.as_str().is_some());
+        let wire_type = root.get(if is_flat { "event_type" } else { "type" }).and_then(Value::as_str);
+        let wire_type = wire_type.map(str::to_owned);
+        if wire_type.as_deref() != Some("activity_snapshot") {
+            self.flush(sink);
+        }
+        let known = match &wire_type {
+            Some(wire_type) => self.read(wire_type, is_flat, root, sink),
+            None if event == "error" => self.stream_failed(root, sink),
+            None => Err("it has no `type`".to_owned()),
+        };
+        match known {
+            Ok(true) => {}
+            Ok(false) => self.unknown(wire_type, json, None, sink),
+            Err(problem) => {
+                self.flush(sink);
+                self.unknown(wire_type, json, Some(problem), sink);
+            }
+        }
+    }
+
+    /// Takes a frame by its type. Gives whether the type is known.
+    fn read(
+        &mut self,
+        wire_type: &str,
+        is_flat: bool,
+        root: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<bool, Problem> {
+        let head = Head::of(is_flat, root);
+        let mut nothing = Object::new();
+        let fields = if is_flat {
+            root
+        } else {
+            match root.get("data") {
+                Some(Value::Object(_)) => match root.get_mut("data") {
+                    Some(Value::Object(data)) => data,
+                    _ => &mut nothing,
+                },
+                Some(data) if !data.is_null() => return Err("`data` is not an object".to_owned()),
+                // A relay's error has its fields at the top (section 1.4).
+                _ if wire_type == "error" => root,
+                _ => &mut nothing,
+            }
+        };
+        match wire_type {
+            "run_start" => self.run_start(&head, fields, sink),
+            "run_finish" => self.run_finish(&head, fields, sink),
+            "step_start" => self.step_start(fields, sink),
+            "step_end" => {
+                self.step_end();
+                Ok(())
+            }
+            "text_delta" | "reasoning_delta" | "tool_call_delta" => self.any_delta(wire_type, fields, sink),
+            "reasoning_encrypted_value" => self.reasoning_encrypted(fields, sink),
+            "inference_complete" => self.inference_complete(fields, sink),
+            "stream_reset" => self.stream_reset(fields, sink),
+            "tool_call_start" => self.call_start(fields, sink),
+            "tool_call_ready" => self.call_ready(fields, sink),
+            "tool_call_cancel" => self.call_cancel(fields, sink),
+            "tool_call_stream_delta" => self.call_output(fields, sink),
+            "tool_call_done" => self.call_done(&head, fields, sink),
+            "tool_call_resumed" => self.call_resumed(&head, fields, sink),
+            "state_snapshot" => self.state_snapshot(fields, sink),
+            "state_delta" => self.state_delta(fields, sink),
+            "messages_snapshot" => self.messages_snapshot(fields, sink),
+            "activity_snapshot" => self.activity_snapshot(fields, sink),
+            "activity_delta" => self.activity_delta(fields, sink),
+            "error" => self.error(fields, sink),
+            _ => return Ok(false),
+        }
+        .map(|()| true)
+    }
+}

@@ -1,0 +1,157 @@
+//! Results of tool calls, and answers on their way to them.
+
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+
+use super::fields::{Problem, check_object, missing, optional_text, text, wrong};
+use super::run::{Head, Run};
+
+/// The fields of a stored result, in its order.
+const RESULT: [&str; 4] = ["tool_name", "status", "data", "message"];
+
+impl Run {
+    /// A call has its result, or it waits for the client (section 1.3).
+    pub(super) fn call_done(
+        &mut self,
+        head: &Head,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let id = text(fields, "id")?.to_owned();
+        let message_id = optional_text(fields, "message_id")?.unwrap_or_default().to_owned();
+        let said = optional_text(fields, "outcome")?.and_then(known_outcome);
+        check_object(fields, "patch")?;
+        let result = check_result(fields)?;
+        let outcome = said.unwrap_or_else(|| outcome_of(result.text("status")));
+        let result = std::mem::take(result);
+        if outcome == "suspended" {
+            self.call_suspended(&id, result, sink);
+            return Ok(());
+        }
+        let result = self.complete_result(&id, outcome, result);
+        let is_ok = outcome == "succeeded";
+        let problem = if is_ok { String::new() } else { result.text("message").to_owned() };
+        self.settle(&id);
+        let mut response = self.main_event("tool.response");
+        if !message_id.is_empty() {
+            response.set("id", message_id.into());
+        }
+        response.set("tool_call_id", id.clone().into());
+        response.set("content", content_of(head, &result).into());
+        response.set("outcome", outcome.into());
+        response.set("result", result.into());
+        if let Some(patch) = fields.get_mut("patch").map(std::mem::take).filter(|patch| !patch.is_null()) {
+            response.set("patch", patch);
+        }
+        self.give(&response, sink);
+        self.end_threads(&id, is_ok, &problem, sink);
+        Ok(())
+    }
+
+    /// A result in its stored order, with the fields that it must have.
+    fn complete_result<'a>(&self, id: &str, outcome: &str, mut result: Object<'a>) -> Object<'a> {
+        let mut complete = Object::new();
+        for name in RESULT {
+            let value = result.get_mut(name).map(std::mem::take).unwrap_or_default();
+            let value = match name {
+                "tool_name" if value.is_null() => {
+                    self.call(id).map_or_else(String::new, |call| call.name.clone()).into()
+                }
+                "status" if value.is_null() => if outcome == "failed" { "error" } else { "success" }.into(),
+                _ => value,
+            };
+            complete.set(name, value);
+        }
+        for (name, value) in result {
+            if !RESULT.contains(&&*name) && name != "suspension" && !(name == "metadata" && value.is_null()) {
+                complete.insert(name, value);
+            }
+        }
+        complete
+    }
+
+    /// An answer has reached its call. With awaken that says the result, too, and nothing more follows.
+    pub(super) fn call_resumed(
+        &mut self,
+        head: &Head,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let target = text(fields, "target_id")?;
+        let id = self.meant(target).to_owned();
+        let Some(result) = fields.get_mut("result").map(std::mem::take) else {
+            return Err(missing("result"));
+        };
+        self.settle(&id);
+        let mut resumed = self.main_event("tool.resumed");
+        resumed.set("tool_call_id", id.clone().into());
+        let response = head.is_flat.then(|| resumed_result(&result));
+        resumed.set("result", result);
+        self.give(&resumed, sink);
+        if let Some((is_ok, content)) = response {
+            let mut response = self.main_event("tool.response");
+            response.set("tool_call_id", id.clone().into());
+            response.set("content", content.clone().into());
+            response.set("outcome", if is_ok { "succeeded" } else { "failed" }.into());
+            self.give(&response, sink);
+            self.end_threads(&id, is_ok, &content, sink);
+        }
+        Ok(())
+    }
+
+    /// A call waits no longer.
+    fn settle(&mut self, id: &str) {
+        self.known_call(id).is_answered = true;
+        self.waiting.retain(|waiting| waiting.call_id != id);
+    }
+}
+
+fn check_result<'o, 'a>(fields: &'o mut Object<'a>) -> Result<&'o mut Object<'a>, Problem> {
+    let result = match fields.get_mut("result") {
+        Some(Value::Object(result)) => result,
+        Some(_) => return Err(wrong("result", "an object")),
+        None => return Err(missing("result")),
+    };
+    for name in ["tool_name", "status", "message"] {
+        optional_text(result, name)?;
+    }
+    check_object(result, "metadata")?;
+    Ok(result)
+}
+
+fn known_outcome(outcome: &str) -> Option<&'static str> {
+    ["succeeded", "failed", "suspended"].into_iter().find(|known| *known == outcome)
+}
+
+/// The outcome that a result's status means.
+fn outcome_of(status: &str) -> &'static str {
+    match status {
+        "error" => "failed",
+        "pending" => "suspended",
+        _ => "succeeded",
+    }
+}
+
+/// The result as the agent reads it, and as the server keeps it: tirea its JSON; awaken the message that it has
+/// for people, or else the data.
+fn content_of(head: &Head, result: &Object<'_>) -> String {
+    if !head.is_flat {
+        return result.to_json();
+    }
+    match result.get("message").and_then(Value::as_str) {
+        Some(message) => message.to_owned(),
+        None => result.json("data"),
+    }
+}
+
+/// What awaken says of a resumed call: its data, `{ "data", "metadata" }`, or `{ "error": message }` of a failure.
+fn resumed_result(result: &Value<'_>) -> (bool, String) {
+    let members = result.as_object();
+    match members.filter(|members| members.len() == 1).and_then(|members| members.get("error")?.as_str()) {
+        Some(error) => (false, error.to_owned()),
+        None => {
+            let data = members.filter(|members| members.len() == 2 && members.contains("metadata"));
+            (true, data.and_then(|members| members.get("data")).unwrap_or(result).to_json())
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Requests out of tables: a line a call, with its method, its path and the names of its parameters.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, write_hex};
+use crate::text::cut;
+
+use super::{Call, Method};
+
+/// One request, as a line of a table says it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Route {
+    pub(super) method: Method,
+    /// `{name}` is replaced by the parameter of that name.
+    path: &'static str,
+    /// The names of its other parameters. Whatever follows a `!` must be given.
+    names: &'static str,
+}
+
+impl Route {
+    /// The route of a call; nothing if the table has none. A table has a line for each call, in the order of
+    /// [`Call::ALL`], and may end early. Texts weigh half of what slices of slices do.
+    pub(super) fn of(table: &'static str, call: Call) -> Option<Self> {
+        let mut rest = table;
+        let mut line = "";
+        for _ in 0..=call as usize {
+            (line, rest) = cut(rest, b'\n');
+        }
+        let (method, rest) = cut(line, b' ');
+        let (path, names) = cut(rest, b' ');
+        let method = match method {
+            "GET" => Method::Get,
+            "POST" => Method::Post,
+            "PATCH" => Method::Patch,
+            _ => Method::Delete,
+        };
+        (!path.is_empty()).then_some(Self { method, path, names })
+    }
+
+    /// The names of the parameters outside of the path, and whether each must be given.
+    fn names(self) -> impl Iterator<Item = (&'static str, bool)> {
+        let mut rest = self.names;
+        std::iter::from_fn(move || {
+            let (name, others) = cut(rest, b' ');
+            rest = others;
+            let required = name.strip_prefix('!');
+            (!name.is_empty()).then(|| (required.unwrap_or(name), required.is_some()))
+        })
+    }
+
+    pub(super) fn has_body(self) -> bool {
+        matches!(self.method, Method::Post | Method::Patch)
+    }
+
+    /// Every parameter has its place in the route, and nothing required is missing.
+    pub(super) fn check(self, params: &Object<'_>) -> Result<()> {
+        for (name, _) in params.iter() {
+            if !in_path(self.path, name) && !self.names().any(|(known, _)| known == name) {
+                return Err(option_error(name, " is not an option of this call"));
+            }
+        }
+        for (name, is_required) in self.names() {
+            if is_required && !params.contains(name) {
+                return Err(option_error(name, " is required"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The parameters outside of the path that are given, in the order of the names.
+    pub(super) fn given<'a>(self, params: &Object<'a>) -> Object<'a> {
+        let mut given = Object::new();
+        for (name, _) in self.names() {
+            if let Some(value) = params.get(name) {
+                given.set(name, value.clone());
+            }
+        }
+        given
+    }
+
+    /// The path with its parameters, percent-encoded.
+    pub(super) fn path(self, params: &Object<'_>) -> Result<String> {
+        let mut path = String::new();
+        let mut rest = self.path;
+        while let Some((fixed, name, tail)) = split_at_name(rest) {
+            path.push_str(fixed);
+            let id = params.text(name);
+            // `.` and `..` would be resolved away by URL parsers, even when percent-encoded.
+            if matches!(id, "" | "." | "..") {
+                return Err(option_error(name, " must be the id of something that exists"));
+            }
+            percent_encode(id, &mut path);
+            rest = tail;
+        }
+        path.push_str(rest);
+        Ok(path)
+    }
+
+    /// The headers that every request of this route has.
+    pub(super) fn headers(self, call: Call) -> Vec<(&'static str, String)> {
+        let accept = match call {
+            _ if call.streams() => "text/event-stream",
+            Call::DownloadSandboxFile => "*/*",
+            _ => "application/json",
+        };
+        let mut headers = vec![("accept", accept.to_owned())];
+        if self.has_body() {
+            headers.push(("content-type", "application/json".to_owned()));
+        }
+        headers
+    }
+}
+
+/// What stands before the first name between braces, the name, and what follows it.
+fn split_at_name(path: &str) -> Option<(&str, &str, &str)> {
+    let (fixed, rest) = cut(path, b'{');
+    let (name, tail) = cut(rest, b'}');
+    (!name.is_empty()).then_some((fixed, name, tail))
+}
+
+fn in_path(path: &str, name: &str) -> bool {
+    split_at_name(path).is_some_and(|(_, first, tail)| first == name || in_path(tail, name))
+}
+
+/// Adds a query to a path that has none.
+pub(super) fn add_query(query: &Object<'_>, path: &mut String) {
+    let mut separator = "?";
+    for (name, value) in query.iter() {
+        path.push_str(separator);
+        separator = "&";
+        path.push_str(name);
+        path.push('=');
+        match value.as_str() {
+            Some(text) => percent_encode(text, path),
+            None => percent_encode(&value.to_json(), path),
+        }
+    }
+}
+
+/// The parameters that say something, under their wire names.
+pub(super) fn wire<'a>(params: &Object<'a>) -> Object<'a> {
+    let mut wire = Object::new();
+    for (name, value) in params.iter().filter(|(_, value)| !value.is_null()) {
+        wire.insert(wire_name(name), value.clone());
+    }
+    wire
+}
+
+/// `pageToken` → `page_token`. Wire names stay as they are.
+fn wire_name(name: &str) -> String {
+    let mut wire = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
+            wire.push('_');
+        }
+        wire.push(character.to_ascii_lowercase());
+    }
+    wire
+}
+
+/// An error about the option of this wire name. `problem` goes on after the name.
+pub(super) fn option_error(wire: &str, problem: &str) -> Error {
+    let mut name = String::with_capacity(wire.len());
+    let mut upper = false;
+    for character in wire.chars() {
+        if character == '_' {
+            upper = true;
+        } else {
+            name.push(if upper { character.to_ascii_uppercase() } else { character });
+            upper = false;
+        }
+    }
+    Error::of(ErrorCode::InvalidOption, &["`", &name, "`", problem])
+}
+
+/// Encodes all but the unreserved characters of RFC 3986.
+fn percent_encode(text: &str, out: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            write_hex(out, u16::from(byte), 2, b'A');
+        }
+    }
+}
+
+/// What a protocol says to a call that it does not have.
+pub(super) fn unsupported() -> Error {
+    Error::new(ErrorCode::Unsupported, "this protocol has no such request")
+}
