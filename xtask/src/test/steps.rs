@@ -19,7 +19,7 @@ use crate::size;
 use crate::soak;
 use crate::test::report::Verdict;
 use crate::test::session::{Session, check, count};
-use crate::test::tally;
+use crate::test::tally::{self, Tally};
 use crate::tools::{npm, rust};
 
 /// How long each fuzz target runs.
@@ -54,7 +54,7 @@ pub(crate) const STEPS: [Step; 17] = [
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
     Step { name: "soak", about: "twenty turns at once on connections that keep breaking", run: soak },
     Step { name: "size", about: "the parts of the package against their budget", run: size },
-    Step { name: "interop", about: "a vendor's own client against the development gateway", run: interop },
+    Step { name: "interop", about: "vendors' own clients and servers against ours", run: interop },
 ];
 
 fn format(session: &mut Session<'_>) -> Result<Verdict> {
@@ -237,7 +237,12 @@ fn size(session: &mut Session<'_>) -> Result<Verdict> {
 }
 
 fn interop(session: &mut Session<'_>) -> Result<Verdict> {
-    interop::run_vendor(session.project, Vendor::Truefoundry).map(Verdict::Counted)
+    session.package()?;
+    let mut tally = Tally::default();
+    for vendor in Vendor::ALL {
+        tally.add(interop::run_vendor(session.project, vendor)?);
+    }
+    Ok(Verdict::Counted(tally))
 }
 
 /// Packs the package as npm would publish it and gives the tarball's path.

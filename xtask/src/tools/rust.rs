@@ -102,6 +102,17 @@ pub(crate) fn cargo_fuzz() -> Result<PathBuf> {
     })
 }
 
+/// The directory with `tirea-agentos-server`.
+pub(crate) fn tirea_server() -> Result<PathBuf> {
+    installed(&Program {
+        package: "tirea-agentos-server",
+        version: "0.5.0",
+        binary: "tirea-agentos-server",
+        why: "is the real server of a protocol that the package reads",
+        locked: true,
+    })
+}
+
 /// The version of wasm-bindgen in Cargo.lock.
 pub(crate) fn wasm_bindgen_version(project: &Project) -> Result<String> {
     locked_version(project, "wasm-bindgen")
@@ -122,7 +133,7 @@ fn installed(program: &Program<'_>) -> Result<PathBuf> {
         return Ok(binaries);
     }
     begin(&format!(
-        "tools: installing {} {}, which {} (once per machine, one to three minutes; kept in {})",
+        "tools: installing {} {}, which {} (once per machine, some minutes; kept in {})",
         program.package,
         program.version,
         program.why,

@@ -1,0 +1,55 @@
+//! `interop`: what others have made, against what this project has made. A vendor's own client drives the
+//! development gateway: what it accepts is the gateway's proof that it speaks the protocol. A vendor's own
+//! server is driven by the built package, in a browser: the last word on whether the package reads it.
+
+mod tirea;
+mod truefoundry;
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::project::Project;
+use crate::test::tally::Tally;
+
+/// A run talks to the loopback interface only; one that takes longer than this hangs.
+const LIMIT: Duration = Duration::from_mins(5);
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Whose software to run.
+    #[arg(value_enum, default_value_t = Vendor::Truefoundry)]
+    vendor: Vendor,
+}
+
+/// Those whose own software is run.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Vendor {
+    /// The Python package truefoundry-gateway-sdk, against the development gateway.
+    Truefoundry,
+    /// The server tirea-agentos-server, against the package in Chromium.
+    Tirea,
+}
+
+impl Vendor {
+    /// All of them.
+    pub(crate) const ALL: [Self; 2] = [Self::Truefoundry, Self::Tirea];
+}
+
+/// Runs one vendor's software and fails when a case failed.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let tally = run_vendor(project, options.vendor)?;
+    if tally.failed > 0 {
+        bail!("{} interop case(s) failed; see the output above", tally.failed);
+    }
+    Ok(())
+}
+
+/// Runs one vendor's software and counts its cases.
+pub(crate) fn run_vendor(project: &Project, vendor: Vendor) -> Result<Tally> {
+    match vendor {
+        Vendor::Truefoundry => truefoundry::run(project),
+        Vendor::Tirea => tirea::run(project),
+    }
+}
