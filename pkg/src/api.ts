@@ -1,4 +1,5 @@
 // Everything that the package exports, apart from how the core is loaded.
+export type { Capabilities } from "./capabilities.js";
 export type { ListOptions, RequestOptions } from "./lists.js";
 export {
   Agents,
@@ -38,6 +39,7 @@ export type {
 } from "./snapshot.js";
 export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
+export type { Protocol } from "./protocols.js";
 export type { Fetch, Token } from "./transport.js";
 export type { TurnTopics } from "./topics.js";
 export { type ResumeOptions, type StreamOptions, Turn } from "./turn.js";

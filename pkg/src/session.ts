@@ -1,6 +1,7 @@
 // A session: a conversation with an agent, turn by turn.
 import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
+import type { Conventions } from "./capabilities.js";
 import { within } from "./clocks.js";
 import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, TurnInputItem, TurnRecord } from "./events.js";
@@ -16,6 +17,7 @@ export interface Connection {
   readonly memory: WebAssembly.Memory;
   readonly transport: Transport;
   readonly settings: Settings & { readonly maxFrameBytes: number };
+  readonly conventions: Conventions;
 }
 
 /** What a turn is given: a text is a user's message. */

@@ -26,13 +26,13 @@ pub fn room(len: u32) -> u32 {
 }
 
 /// What the protocol of this number can do, as JSON ([`Capabilities`](crate::protocol::Capabilities)).
-#[wasm_bindgen]
+#[wasm_bindgen(js_name = capabilitiesOf)]
 pub fn capabilities(protocol: u8) -> u32 {
     texts(&mut |_, _| Ok(Spoken::numbered(protocol)?.protocol().capabilities().to_json()))
 }
 
 /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
-/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ answer }`.
+/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ local }`, its answer.
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
@@ -47,7 +47,7 @@ pub fn request(protocol: u8, call: u8) -> u32 {
         };
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
-        object.raw("answer", &answer.to_json());
+        object.raw("local", &answer.to_json());
         object.end();
         Ok(json)
     })
