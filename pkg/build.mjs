@@ -1,8 +1,8 @@
 // The Node half of `cargo xtask build`, in stages:
-//   node build.mjs core    core/core_bg.wasm -> kept as core/raw.wasm, optimised in place, checked;
-//                          core/inline.js
-//   node build.mjs dist    src/ + core/      -> dist/: bundles, core.wasm, types
-//   node build.mjs names   core/raw.wasm     -> core/named.wasm: optimised, with function names
+//   node build.mjs core FAMILY    core/FAMILY/core_bg.wasm -> kept as raw.wasm, optimised in place, checked;
+//                                 inline.js
+//   node build.mjs dist           src/ + core/      -> dist/: bundles, modules, types
+//   node build.mjs names FAMILY   core/FAMILY/raw.wasm     -> named.wasm: optimised, with function names
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,8 +11,11 @@ import { build } from "esbuild";
 import { minify } from "terser";
 
 const root = import.meta.dirname;
-const wasm = join(root, "core", "core_bg.wasm");
-const raw = join(root, "core", "raw.wasm");
+
+// A core for each family of protocols: its folder in core/, and its module in dist/.
+const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm" };
+// Cores that travel in bundles of their own.
+const CHUNKS = ["agent-event"];
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
@@ -83,7 +86,8 @@ const KINDS = [/[%,;=]/, /[()>[\]{]/, /[!#&*+/?@^|-]/, /\d/, /[AEIOU]/, /[A-Z]/]
 // A relative import in a declaration.
 const RELATIVE = /(?<=["'])\.\/([^"']+)\.js(?=["'])/g;
 
-async function core() {
+async function core(family) {
+  const [wasm, raw] = [inCore(family, "core_bg.wasm"), inCore(family, "raw.wasm")];
   const foreign = targetFeatures(readFileSync(wasm)).filter(
     (used) => !FEATURES.some(({ name }) => name === used),
   );
@@ -93,20 +97,25 @@ async function core() {
         "it (rustflags), or add it to FEATURES once every supported engine has it.",
     );
   }
-  writeFileSync(raw, prune(readFileSync(wasm)));
-  optimise(wasm, "--strip-producers", "--strip-target-features");
+  writeFileSync(raw, prune(readFileSync(wasm), family));
+  optimise(raw, wasm, "--strip-producers", "--strip-target-features");
   const bytes = readFileSync(wasm);
   const imports = WebAssembly.Module.imports(await WebAssembly.compile(bytes));
   if (imports.length > 0) {
     throw new Error(`the core must need nothing of JavaScript, but imports ${imports.map(({ name }) => name)}`);
   }
   const { key, text } = inlined(bytes);
-  writeFileSync(join(root, "core", "inline.js"), `export const key = "${key}";\nexport const text = "${text}";\n`);
+  writeFileSync(inCore(family, "inline.js"), `export const key = "${key}";\nexport const text = "${text}";\n`);
   writeFileSync(
-    join(root, "core", "inline.d.ts"),
+    inCore(family, "inline.d.ts"),
     "/** The symbols of all bytes, from 0 on. */\nexport declare const key: string;\n" +
       "/** The module in these symbols. */\nexport declare const text: string;\n",
   );
+}
+
+/** A file of a core. */
+function inCore(family, file) {
+  return join(root, "core", family, file);
 }
 
 /**
@@ -137,7 +146,7 @@ function inlined(bytes) {
  * Gives the module with every function that `TRAPS` matches turned into a trap. wasm-opt then drops
  * what only they used: texts, formatting code, entries of the function table.
  */
-function prune(bytes) {
+function prune(bytes, family) {
   binaryen.setDebugInfo(true);
   const module = binaryen.readBinary(bytes);
   // No more than these: binaryen writes a module in the newest encoding that it is allowed.
@@ -155,13 +164,15 @@ function prune(bytes) {
     }
   }
   // wasm-bindgen's own exports are for JavaScript values in the core; there are none.
-  const names = shortNames();
+  const names = shortNames(family);
   const exported = listed(module.getNumExports(), (at) => binaryen.getExportInfo(module.getExportByIndex(at)));
   for (const { name, value } of exported) {
     if (name === "memory") continue;
     module.removeExport(name);
     if (name in names) module.addFunctionExport(value, names[name]);
   }
+  // By this `turnwire/slim` knows which core it was given.
+  module.addMemoryExport("0", family);
   return blanked(Buffer.from(module.emitBinary()));
 }
 
@@ -170,11 +181,20 @@ function listed(length, get) {
   return Array.from({ length }, (_, at) => get(at));
 }
 
-/** The core's exports by their names in Rust, and their names in the package: single letters. */
-function shortNames() {
-  const declarations = readFileSync(join(root, "core", "core_bg.wasm.d.ts"), "utf8");
+/** A core's exports by their names in Rust, and their names in the package: single letters. */
+function shortNames(family) {
+  const declarations = readFileSync(inCore(family, "core_bg.wasm.d.ts"), "utf8");
   const functions = [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)];
   return Object.fromEntries(functions.map(([, name], at) => [name, (at + 10).toString(36)]));
+}
+
+/** The same of all cores: `boundary.ts` is for each of them. */
+function commonNames() {
+  const [first, ...others] = Object.keys(CORES).map(shortNames);
+  for (const other of others) {
+    if (JSON.stringify(other) !== JSON.stringify(first)) throw new Error("the cores export different functions");
+  }
+  return first;
 }
 
 /** The module with the texts of `UNREAD` blanked, as long as they were. */
@@ -195,15 +215,15 @@ function blanked(module) {
  * then looks alike. The lowest kilobyte of memory is the far end of the stack, where no object lies, so
  * that offsets may be folded into addresses.
  */
-function optimise(output, ...flags) {
+function optimise(input, output, ...flags) {
   const optimiser = join(root, "node_modules", "binaryen", "bin", "wasm-opt");
   const features = ["--mvp-features", ...FEATURES.map(({ flag }) => flag)];
   const size = ["-Oz", "--converge", "--one-caller-inline-max-function-size=15", "--skip-pass=local-cse", "--low-memory-unused"];
-  node(optimiser, ...size, ...flags, ...features, raw, "-o", output);
+  node(optimiser, ...size, ...flags, ...features, input, "-o", output);
 }
 
-async function names() {
-  optimise(join(root, "core", "named.wasm"), "--debuginfo");
+async function names(family) {
+  optimise(inCore(family, "raw.wasm"), inCore(family, "named.wasm"), "--debuginfo");
 }
 
 /** The features that a module says it uses: a count, then for each a prefix byte, length, name. */
@@ -226,17 +246,18 @@ async function dist() {
   types(declarations);
   rmSync(out, { recursive: true, force: true });
   renameSync(declarations, out);
-  copyFileSync(wasm, join(out, "core.wasm"));
-  await bundle("index", "esm");
-  await bundle("index", "cjs");
-  await bundle("slim", "esm");
-  await bundle("slim", "cjs");
+  for (const [family, file] of Object.entries(CORES)) copyFileSync(inCore(family, "core_bg.wasm"), join(out, file));
+  for (const entry of ["index", "slim", ...CHUNKS]) {
+    await bundle(entry, "esm");
+    await bundle(entry, "cjs");
+  }
   await bundle("workerd", "esm");
 }
 
 async function bundle(entry, format) {
-  const file = join("dist", `${entry}.${format === "esm" ? "js" : "cjs"}`);
-  const names = shortNames();
+  const extension = format === "esm" ? "js" : "cjs";
+  const file = join("dist", `${entry}.${extension}`);
+  const names = commonNames();
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [join("src", `${entry}.ts`)],
@@ -250,9 +271,11 @@ async function bundle(entry, format) {
     target: "es2022",
     platform: "neutral",
     sourcemap: "external",
-    external: ["./core.wasm"],
+    external: Object.values(CORES).map((module) => `./${module}`),
+    // CommonJS requires its chunks: import() is not everywhere where it runs, such as in Jest.
+    supported: { "dynamic-import": format === "esm" },
     logLevel: "warning",
-    plugins: [keepClassNames],
+    plugins: [keepClassNames, leaveChunks(extension)],
   });
   const [map, script] = outputFiles.map(({ text }) => text);
   // What esbuild leaves: measured, 420 brotli bytes.
@@ -285,10 +308,23 @@ const keepClassNames = {
   },
 };
 
+/** Leaves chunks to be loaded when they are needed. */
+function leaveChunks(extension) {
+  return {
+    name: "leave-chunks",
+    setup({ onResolve }) {
+      onResolve({ filter: new RegExp(`^\\./(?:${CHUNKS.join("|")})\\.js$`) }, ({ path }) => ({
+        path: path.replace(/js$/, extension),
+        external: true,
+      }));
+    },
+  };
+}
+
 /** A source map that holds the sources, but not the module a second time. */
 function withoutInlinedModule(json) {
   const map = JSON.parse(json);
-  const at = map.sources.findIndex((source) => source.endsWith("core/inline.js"));
+  const at = map.sources.findIndex((source) => source.endsWith("/inline.js"));
   if (at >= 0) map.sourcesContent[at] = null;
   return map;
 }
@@ -299,7 +335,7 @@ function withoutInlinedModule(json) {
  */
 function types(out) {
   node(join(root, "node_modules", "typescript", "bin", "tsc"), "--project", "tsconfig.json", "--outDir", out);
-  const glue = readFileSync(join(root, "core", "core.d.ts"), "utf8");
+  const glue = readFileSync(inCore("truefoundry", "core.d.ts"), "utf8");
   // A page's compiler may not know Symbol.dispose yet, and nobody is handed a raw core object.
   writeFileSync(join(out, "core.d.ts"), glue.replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, ""));
   const emitted = readdirSync(out).filter((name) => name.endsWith(".d.ts"));
@@ -322,7 +358,7 @@ function reach(out, name, reached) {
   if (reached.has(name)) return;
   reached.add(name);
   const file = join(out, name);
-  const text = readFileSync(file, "utf8").replaceAll('"../core/core.js"', '"./core.js"');
+  const text = readFileSync(file, "utf8").replaceAll('"../core/truefoundry/core.js"', '"./core.js"');
   writeFileSync(file, text);
   for (const [, imported] of text.matchAll(RELATIVE)) reach(out, `${imported}.d.ts`, reached);
 }
@@ -335,9 +371,10 @@ function node(...command) {
 }
 
 const STAGES = { core, dist, names };
-const stage = STAGES[process.argv[2]];
-if (stage === undefined) {
-  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")}`);
+const [, , name, family] = process.argv;
+const stage = STAGES[name];
+if (stage === undefined || (stage !== dist && !(family in CORES))) {
+  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${Object.keys(CORES).join("|")}]`);
   process.exit(2);
 }
-await stage();
+await stage(family);

@@ -16,6 +16,7 @@ pub mod delivery;
 mod error;
 pub mod event;
 pub mod index;
+#[cfg(feature = "agent-event")]
 mod iso;
 pub mod json;
 mod names;

@@ -109,20 +109,20 @@ mod core {
         String::from_utf8(text).expect("the core gives UTF-8")
     }
 
-    /// A server of either dialect.
+    /// A server that speaks the protocol of this number.
     struct Client {
-        is_sibling: bool,
+        protocol: u8,
     }
 
     impl Client {
         fn request(&self, call: u8, params: &str) -> String {
             pass(params.as_bytes());
-            given(exports::request(self.is_sibling, call))
+            given(exports::request(self.protocol, call))
         }
 
         fn answer(&self, call: u8, status: u16, content_type: &str, body: &str) -> String {
             pass(["", content_type, body].join("\0").as_bytes());
-            given(exports::answer(self.is_sibling, call, status))
+            given(exports::answer(self.protocol, call, status))
         }
     }
 
@@ -174,12 +174,12 @@ mod core {
     }
 
     fn client() -> Client {
-        Client { is_sibling: false }
+        Client { protocol: 0 }
     }
 
     fn session() -> Session {
         pass(b"s1");
-        Session(exports::session_open(false, FRAME_LIMIT, true))
+        Session(exports::session_open(0, FRAME_LIMIT, true))
     }
 
     fn turn() -> Turn {

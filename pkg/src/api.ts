@@ -1,4 +1,5 @@
 // Everything that the package exports, apart from how the core is loaded.
+export type { Capabilities } from "./capabilities.js";
 export type { ListOptions, RequestOptions } from "./lists.js";
 export {
   Agents,
@@ -25,7 +26,7 @@ export {
   TurnwireError,
 } from "./errors.js";
 export type { Event as TurnEvent } from "./events.js";
-export type * from "./agent-event.js";
+export type * from "./native.js";
 export type * from "./events.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
 export { type CreateTurnOptions, Session, type TurnInput } from "./session.js";
@@ -41,6 +42,7 @@ export type {
 } from "./snapshot.js";
 export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
+export type { Protocol } from "./protocols.js";
 export type { Fetch, Token } from "./transport.js";
 export type { NativeEvent, TurnTopics } from "./topics.js";
 export { type ResumeOptions, type StreamOptions, Turn } from "./turn.js";

@@ -1,9 +1,9 @@
 // The boundary to the core. Only numbers cross it; texts and bytes are written into the core's memory, and
 // read from there (`src/web/exports.rs` says what each export takes and gives).
-import type { InitOutput } from "../core/core.js";
+import type { InitOutput } from "../core/truefoundry/core.js";
 import type { Reconnect } from "./options.js";
 
-/** The exports of the running core, its `memory` among them. */
+/** The exports of a running core, its `memory` among them. All cores have the same. */
 export type Exports = InitOutput;
 
 const encoder = new TextEncoder();
@@ -42,29 +42,33 @@ function textAt({ memory }: Exports, header: number): string {
  */
 export class CoreClient {
   readonly #exports: Exports;
-  readonly #isSibling: number;
+  readonly #protocol: number;
   readonly #maxFrameBytes: number;
 
-  constructor(exports: Exports, isSibling: boolean, maxFrameBytes: number) {
+  constructor(exports: Exports, protocol: number, maxFrameBytes: number) {
     this.#exports = exports;
-    this.#isSibling = Number(isSibling);
+    this.#protocol = protocol;
     this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  capabilities(): string {
+    return textAt(this.#exports, this.#exports.capabilitiesOf(this.#protocol));
   }
 
   request(call: number, params: string): string {
     passText(this.#exports, params);
-    return textAt(this.#exports, this.#exports.request(this.#isSibling, call));
+    return textAt(this.#exports, this.#exports.request(this.#protocol, call));
   }
 
   answer(call: number, status: number, statusText: string, contentType: string, body: string): string {
     passText(this.#exports, `${statusText}\0${contentType}\0${body}`);
-    return textAt(this.#exports, this.#exports.answer(this.#isSibling, call, status));
+    return textAt(this.#exports, this.#exports.answer(this.#protocol, call, status));
   }
 
   /** `actions` is what the session's last turn waits for, as JSON. */
   session(id: string, agentName: string, actions: string, isNew: boolean): CoreSession {
     passText(this.#exports, `${id}\0${agentName}\0${actions}`);
-    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#isSibling, this.#maxFrameBytes, Number(isNew)));
+    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#protocol, this.#maxFrameBytes, Number(isNew)));
   }
 }
 

@@ -34,16 +34,22 @@ export interface Capabilities {
   readonly state: boolean;
 }
 
-/** What only the package itself has to know. @internal */
-export interface CoreCapabilities extends Capabilities {
-  /** A turn can be started without reading its stream. */
+/** What a protocol asks of its client. @internal */
+export interface Conventions {
+  /** A turn can be started without a stream. */
   readonly detached: boolean;
-  /** Sessions and turns have ids that are made here. */
+  /** The client makes the ids of sessions and turns. */
   readonly clientIds: boolean;
-  /** Each answer is a request of its own. */
+  /** Each answer to a call is a request of its own. */
   readonly answersApart: boolean;
   /** The longest silence that is life, in milliseconds. */
   readonly silence: number;
+}
+
+/** Both, from what the core gives. */
+export function capabilitiesOf(json: string): [Capabilities, Conventions] {
+  const { detached, clientIds, answersApart, silence, ...capabilities } = JSON.parse(json) as Capabilities & Conventions;
+  return [capabilities, { detached, clientIds, answersApart, silence }];
 }
 
 /** An id that nobody else makes. Not `randomUUID`, which pages without TLS do not have. */

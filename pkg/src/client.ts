@@ -1,29 +1,32 @@
 // `connect`, and what a server offers: agents and their sessions.
 import { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
-import { newId } from "./capabilities.js";
-import { ProtocolError } from "./errors.js";
+import { type Capabilities, capabilitiesOf, newId } from "./capabilities.js";
+import { adopting, ProtocolError } from "./errors.js";
 import type { SessionRecord, TurnRecord } from "./events.js";
 import { load } from "./load.js";
 import type { Limits } from "./clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import { type Connection, Session } from "./session.js";
 import { checked, type ConnectOptions, demand } from "./options.js";
+import { CORES, type Protocol, PROTOCOLS } from "./protocols.js";
 import { Transport } from "./transport.js";
 
 /**
- * Connects to a server: loads the core and checks the options. There is no request yet.
+ * Connects to a server: checks the options and loads the core. There is no request to the server yet.
  *
  * Rejects with an `InputError` for a wrong option, and with a `TurnwireError` (`wasm_blocked`, …) if the
  * core cannot start.
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
-  const exports = await load();
-  const { baseUrl, protocol, ...settings } = checked(options);
-  const { maxFrameBytes } = settings;
-  const core = new CoreClient(exports, protocol === "trueforge", maxFrameBytes);
+  const { baseUrl, protocol, ...given } = checked(options);
+  const exports = await load(CORES[protocol]);
+  const core = new CoreClient(exports, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
+  const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
+  const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
   const transport = new Transport(core, baseUrl, options, settings);
-  return new Client({ core, memory: exports.memory, transport, settings }, protocol, baseUrl);
+  const connection = { core, memory: exports.memory, transport, settings, capabilities, conventions };
+  return new Client(connection, protocol, baseUrl);
 }
 
 /** A server. */
@@ -31,15 +34,18 @@ export class Client {
   /** The server's agents. */
   readonly agents: Agents;
   /** The protocol that is spoken. */
-  readonly protocol: NonNullable<ConnectOptions["protocol"]>;
+  readonly protocol: Protocol;
   /** The base URL as it is used. */
   readonly baseUrl: string;
+  /** What the protocol can do. */
+  readonly capabilities: Capabilities;
 
   /** @internal */
-  constructor(connection: Connection, protocol: Client["protocol"], baseUrl: string) {
+  constructor(connection: Connection, protocol: Protocol, baseUrl: string) {
     this.agents = new Agents(connection);
     this.protocol = protocol;
     this.baseUrl = baseUrl;
+    this.capabilities = connection.capabilities;
   }
 }
 
@@ -85,7 +91,7 @@ export class Agents {
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
     const [limits, rest] = split(options);
-    const id = this.#connection.capabilities.clientIds ? { id: newId() } : {};
+    const id = this.#connection.conventions.clientIds ? { id: newId() } : {};
     return this.#session(await this.#ask(Call.CreateSession, { agentName, ...id, ...rest }, limits), true);
   }
 
@@ -110,7 +116,7 @@ export class Agents {
     const [limits, { agentName }] = split(options);
     demand(agentName == null || typeof agentName === "string", "`agentName` must be a string");
     const record = await this.#ask(Call.GetSession, { sessionId: id }, limits);
-    if (record.agent_name == null && this.#connection.capabilities.clientIds) {
+    if (record.agent_name == null && this.#connection.conventions.clientIds) {
       record.agent_name = agentName ?? (await this.#agentOf(id, limits));
     }
     return this.#session(record);
@@ -183,10 +189,10 @@ export class Agents {
     options: ListOptions,
     agentName: string | null = null,
   ): AsyncGenerator<Session, void, undefined> {
-    const { transport, capabilities } = this.#connection;
+    const { transport, conventions } = this.#connection;
     return list(transport, call, params, options, (record: SessionRecord) => {
       // A session of no agent's is whoever's it is listed for.
-      if (capabilities.clientIds) record.agent_name ??= agentName;
+      if (conventions.clientIds) record.agent_name ??= agentName;
       return this.#session(record);
     });
   }

@@ -6,7 +6,10 @@ import { ConnectionError } from "./errors.js";
 export interface Clocks {
   /** From a request to the head of its answer, the wait for its token included; 30 seconds by default. */
   connectTimeout?: number;
-  /** Between two chunks of an answer or a stream. Comments count. 60 seconds by default. */
+  /**
+   * Between two chunks of an answer or a stream. Comments count. By default as long as the protocol's servers may
+   * be silent: 60 seconds; 300 for `tirea`, which has no heartbeat.
+   */
   idleTimeout?: number;
   /** From the call to its end, over all requests, pages and waits; none by default. The turn itself goes on. */
   deadline?: number;

@@ -1,12 +1,16 @@
 // The entry for pages, Node, Bun and Deno: the core travels inside, so that there is no file to find.
-import * as inline from "../core/inline.js";
-import { load, provide, unpack } from "./load.js";
+import * as inline from "../core/truefoundry/inline.js";
+import { chunk, load, provide, unpack } from "./load.js";
 
 export * from "./api.js";
 
-provide(() => unpack(inline));
+provide({
+  truefoundry: () => unpack(inline),
+  // Bundlers make a file of this that is loaded when it is needed. So does the package's own build.
+  "agent-event": async () => unpack(await chunk(import("./agent-event.js"))),
+});
 
-/** Starts the core ahead of the first `connect`, which otherwise does it. */
+/** Starts the core ahead of the first `connect`, which otherwise does it; other protocols' cores are left alone. */
 export async function init(): Promise<void> {
-  await load();
+  await load("truefoundry");
 }

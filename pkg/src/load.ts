@@ -1,45 +1,48 @@
-// Starts the WebAssembly core, once, from whatever source the entry provides.
+// Starts the WebAssembly cores, each once, from whatever sources the entry provides.
 //
-// Each entry of the package calls `provide` with its own way to the compiled module (inlined in the
+// Each entry of the package calls `provide` with its own ways to the compiled modules (inlined in the
 // JavaScript, given by the page, or compiled by the platform); everything else only calls `load`.
 import type { Exports } from "./boundary.js";
 import { messageOf, TurnwireError } from "./errors.js";
+import type { Family } from "./protocols.js";
 
-/** A way to the compiled module. */
-export type ModuleSource = () => WebAssembly.Module | Promise<WebAssembly.Module>;
+/** A way to a compiled module. */
+type ModuleSource = () => WebAssembly.Module | Promise<WebAssembly.Module>;
 
-let source: ModuleSource | undefined;
-let loading: Promise<Exports> | undefined;
+let sources: Record<Family, ModuleSource>;
+const cores: Partial<Record<Family, Promise<Exports>>> = {};
 
-/** Names the source of the module; the next `load` that has to start the core uses it. */
-export function provide(next: ModuleSource): void {
-  source = next;
+/** Names the sources of the modules. */
+export function provide(given: typeof sources): void {
+  sources = given;
 }
 
 /**
- * Starts the core. All callers share one start; a failed one is forgotten, so that the next call
+ * Starts the core of a family. All callers share one start; a failed one is forgotten, so that the next call
  * tries again.
  *
  * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform),
- * `wasm_unsupported`, `wasm_missing` (no source provided yet) or `wasm_failed`.
+ * `wasm_unsupported`, `wasm_missing` (it was not given yet) or `wasm_failed`.
  */
-export function load(): Promise<Exports> {
-  loading ??= start().catch((cause: unknown) => {
-    loading = undefined;
+export function load(family: Family): Promise<Exports> {
+  return (cores[family] ??= start(sources[family]).catch((cause: unknown) => {
+    delete cores[family];
     throw startFailure(cause);
-  });
-  return loading;
+  }));
 }
 
-async function start(): Promise<Exports> {
-  if (source === undefined) {
-    throw new TurnwireError(
-      "wasm_missing",
-      "Call init(module) of turnwire/slim first.",
-    );
-  }
-  // The core needs nothing of JavaScript: without imports there is no glue to load.
+async function start(source: ModuleSource): Promise<Exports> {
+  // A core needs nothing of JavaScript: without imports there is no glue to load.
   return new WebAssembly.Instance(await source()).exports as unknown as Exports;
+}
+
+/** A file with a core in it, if it comes. */
+export function chunk<T>(file: Promise<T>): Promise<T> {
+  return file.catch((cause: unknown) => {
+    // Some browsers remember a file that did not come until the page is loaded anew.
+    const message = `The file with the core of this protocol could not be loaded: ${messageOf(cause)}`;
+    throw new TurnwireError("wasm_failed", message, { cause });
+  });
 }
 
 /** Compiles a module that travels as text. `key` holds the symbols of all bytes, from 0 on. */
@@ -70,7 +73,8 @@ function symbols(text: string): Uint16Array {
 const BLOCKED_BY_PAGE = /unsafe-eval|content security policy|\bcsp\b/i;
 const BLOCKED_BY_PLATFORM = /disallowed by embedder/i;
 
-function startFailure(cause: unknown): TurnwireError {
+/** Why a core could not start, as an error of this package. */
+export function startFailure(cause: unknown): TurnwireError {
   if (cause instanceof TurnwireError) return cause;
   const text = messageOf(cause);
   if (BLOCKED_BY_PAGE.test(text)) {

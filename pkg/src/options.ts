@@ -1,6 +1,7 @@
 // The options of `connect` and `createTurn`, checked.
 import { type Clocks, CLOCKS } from "./clocks.js";
 import { InputError } from "./errors.js";
+import { type Protocol, PROTOCOLS } from "./protocols.js";
 import type { CreateTurnOptions } from "./session.js";
 import type { Fetch, Token } from "./transport.js";
 
@@ -24,8 +25,11 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    * URL counts from the page.
    */
   baseUrl: string;
-  /** The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. */
-  protocol?: "truefoundry" | "trueforge";
+  /**
+   * The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. For `"tirea"`
+   * and `"awaken"` a core of their own is loaded.
+   */
+  protocol?: Protocol;
   /**
    * The bearer token, or a function that gives it. The function is asked before every request, so that it
    * may renew the token. Without one, no `Authorization` header is sent.
@@ -54,18 +58,20 @@ const PERSISTENCE = ["maxAttempts", "baseDelay", "maxDelay"] as const;
 const RECONNECT: Reconnect = [10, 500, 8000];
 
 /** The settings of a client. */
-export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes" | "connectTimeout" | "idleTimeout">> & {
+export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes" | "connectTimeout">> & {
+  /** If it is left to the protocol, nothing. */
+  idleTimeout: number | undefined;
   reconnect: Reconnect;
 };
 
 /** What the options come to. Throws an `InputError` that names the wrong one. */
 export function checked(options: ConnectOptions): Checked {
   demandNames("connect", options, NAMES);
-  const { baseUrl, token, headers, fetch, connectTimeout = 30_000, idleTimeout = 60_000 } = options;
+  const { baseUrl, token, headers, fetch, connectTimeout = 30_000, idleTimeout } = options;
   const protocol = options.protocol ?? "truefoundry";
   const maxFrameBytes = options.maxFrameBytes ?? MAX_FRAME_BYTES;
   demand(typeof baseUrl === "string", "`baseUrl` must be a string");
-  demand(["truefoundry", "trueforge"].includes(protocol), "`protocol` must be `truefoundry` or `trueforge`");
+  demand(PROTOCOLS.includes(protocol), `\`protocol\` must be one of ${PROTOCOLS.join(", ")}`);
   demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that gives one");
   demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
   demand(
@@ -77,7 +83,7 @@ export function checked(options: ConnectOptions): Checked {
     Number.isInteger(maxFrameBytes) && maxFrameBytes > 0 && maxFrameBytes <= MAX_LIMIT,
     "`maxFrameBytes` must be a whole number greater than 0",
   );
-  demandClocks({ connectTimeout, idleTimeout });
+  demandClocks(options);
   const reconnect = checkedReconnect(options.reconnect, RECONNECT);
   return { baseUrl: resolved(baseUrl), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };
 }

@@ -1,7 +1,7 @@
 // A session: a conversation with an agent, turn by turn.
 import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
-import { type Capabilities, type CoreCapabilities, newId } from "./capabilities.js";
+import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
 import { adopting } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord } from "./events.js";
@@ -16,8 +16,9 @@ export interface Connection {
   readonly core: CoreClient;
   readonly memory: WebAssembly.Memory;
   readonly transport: Transport;
-  readonly capabilities: CoreCapabilities;
+  readonly capabilities: Capabilities;
   readonly settings: Settings & { readonly maxFrameBytes: number };
+  readonly conventions: Conventions;
 }
 
 /** What a turn is given: a text is a user's message. */
@@ -145,7 +146,7 @@ export class Session {
   }
 
   async #history(options: RequestOptions): Promise<Turn[]> {
-    if (this.#connection.capabilities.clientIds) return this.#conversation(options);
+    if (this.#connection.conventions.clientIds) return this.#conversation(options);
     const turns: Turn[] = [];
     for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
     const [one, next] = turns;

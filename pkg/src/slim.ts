@@ -1,23 +1,63 @@
-// The entry without WebAssembly inside: the page brings the module (the file `turnwire/core.wasm`).
-import { load, provide } from "./load.js";
+// The entry without WebAssembly inside: the page brings the modules (the files `turnwire/core.wasm` and, for
+// other protocols, `turnwire/agent-event.wasm`).
+import { load, provide, startFailure } from "./load.js";
 import { TurnwireError } from "./errors.js";
+import type { Family } from "./protocols.js";
 
 export * from "./api.js";
 
-/** The core's module: compiled, as bytes, or as the response to a request for the file. */
+/** A core's module: compiled, as bytes, or as the response to a request for the file. */
 export type ModuleInput = WebAssembly.Module | BufferSource | Response;
 
+/** The files of the package that hold the cores. */
+const FILES: Record<Family, string> = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm" };
+
+/** The modules that came. */
+const modules: Partial<Record<Family, WebAssembly.Module>> = {};
+/** Those on their way. */
+const coming = new Set<Promise<Family>>();
+
+provide({ truefoundry: () => given("truefoundry"), "agent-event": () => given("agent-event") });
+
 /**
- * Starts the core from a module that the page brings; `connect` works once this has resolved.
- * Calls after a successful one do nothing; after a failed one they try again.
+ * Starts a core from a module that the page brings; once this has resolved, `connect` works with the protocols
+ * that it speaks. Cores of several families may be brought, each once: a second one is let go. After a call that
+ * failed, another may try again.
  *
  * ```js
  * await init(fetch("/assets/core.wasm"));
+ * await init(fetch("/assets/agent-event.wasm")); // for `protocol: "tirea"` and `"awaken"`
  * ```
  */
 export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Promise<void> {
-  provide(async () => compile(await source));
-  await load();
+  const module = take(source).catch((cause: unknown) => {
+    throw startFailure(cause);
+  });
+  coming.add(module);
+  try {
+    await load(await module);
+  } finally {
+    coming.delete(module);
+  }
+}
+
+async function given(family: Family): Promise<WebAssembly.Module> {
+  // A page may connect before what it brings has come.
+  await Promise.allSettled(coming);
+  const module = modules[family];
+  if (module) return module;
+  throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${FILES[family]}.`);
+}
+
+/** Keeps a module; gives what it speaks. */
+async function take(source: ModuleInput | PromiseLike<ModuleInput>): Promise<Family> {
+  const module = await compile(await source);
+  // A core exports its memory by its family's name as well.
+  const exported = WebAssembly.Module.exports(module).find(({ name }) => name in FILES);
+  if (!exported) throw new TypeError("the module is none of turnwire");
+  const family = exported.name as Family;
+  modules[family] = module;
+  return family;
 }
 
 async function compile(input: ModuleInput): Promise<WebAssembly.Module> {

@@ -2,7 +2,7 @@
 import type { StreamEvent } from "./delivery.js";
 import type { ConnectionTopics } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
-import type { AgentEvent, AwakenEvent } from "./agent-event.js";
+import type { AgentEvent, AwakenEvent } from "./native.js";
 import type { Event } from "./events.js";
 import { demand } from "./options.js";
 

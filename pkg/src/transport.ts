@@ -19,6 +19,11 @@ interface CoreRequest {
   body?: string;
 }
 
+/** The answer to a call that needs no server. */
+interface LocalAnswer {
+  local: unknown;
+}
+
 /** The way to one server. */
 export class Transport {
   /** How persistently questions are asked again. */
@@ -52,7 +57,12 @@ export class Transport {
    * the stream.
    */
   async open(call: Call, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null> {
-    const response = await this.#send(call, params, watch);
+    const request = this.#request(call, params);
+    if ("local" in request) {
+      if (watch.signal.aborted) throw stopped(watch.signal);
+      return JSON.stringify(request.local);
+    }
+    const response = await this.#send(request, watch);
     if (response.ok && streams(call) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
       return response.body;
     }
@@ -63,7 +73,7 @@ export class Transport {
   download(params: object, limits: Limits): Promise<Blob> {
     return this.#within(limits, async (watch) => {
       const call = Call.DownloadSandboxFile;
-      const response = await this.#send(call, JSON.stringify(params), watch);
+      const response = await this.#send(this.#request(call, JSON.stringify(params)) as CoreRequest, watch);
       if (!response.ok) await this.#read(call, response, watch);
       return new Blob(await this.#body(response, watch), { type: contentType(response) });
     });
@@ -78,8 +88,11 @@ export class Transport {
     }
   }
 
-  async #send(call: Call, params: string, watch: Watch): Promise<Response> {
-    const request = JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest;
+  #request(call: Call, params: string): CoreRequest | LocalAnswer {
+    return JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest | LocalAnswer;
+  }
+
+  async #send(request: CoreRequest, watch: Watch): Promise<Response> {
     let response = await this.#fetched(request, watch);
     if (response.status === 401 && typeof this.#token === "function") {
       // The token may have run out a moment ago: whoever gives it is asked once more.

@@ -207,7 +207,7 @@ export class Turn {
 
   async #completed(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
     const { signal } = limits;
-    const { detached } = this.#connection.capabilities;
+    const { detached } = this.#connection.conventions;
     const mayStream = (): boolean => this.#reading === undefined && !this.isOver;
     if (mayStream() && (!detached || this.#listeners.size > 0 || this.#frames.size > 0)) {
       if (signal.aborted) throw stopped(signal);
@@ -259,14 +259,14 @@ export class Turn {
 
   /** Gives whether the answers were taken while the turn runs. */
   async #answer(input: TurnInput, limits: Limits): Promise<boolean> {
-    const { transport, capabilities } = this.#connection;
+    const { transport, capabilities, conventions } = this.#connection;
     if (!capabilities.liveAnswers) {
       throw new StateError("unsupported", "this protocol takes answers once the turn has paused, in a turn of their own");
     }
     const params = this.#params("answer");
     const items = JSON.parse(adopting(() => this.#core.takeAnswers(checkedInput(input)))) as TurnInputItem[];
     try {
-      for (const group of capabilities.answersApart ? items.map((item) => [item]) : [items]) {
+      for (const group of conventions.answersApart ? items.map((item) => [item]) : [items]) {
         await transport.ask(Call.AnswerTurn, { ...params, input: group }, limits);
       }
       return true;
@@ -439,7 +439,7 @@ export class Turn {
   async #begun(limits: Limits): Promise<void> {
     const { status } = this;
     if (status === "unstarted" || (status === "incomplete" && this.id === null)) {
-      if (this.#connection.capabilities.detached) return this.#start(START, limits);
+      if (this.#connection.conventions.detached) return this.#start(START, limits);
       // Whoever starts it must read it.
       this.attach({ ...limits, signal: undefined! });
     } else if (status !== "starting") return;

@@ -1,13 +1,14 @@
 // The entry for Workers, where the platform compiles WebAssembly ahead of time and refuses to do so
 // at run time.
-import module from "./core.wasm";
+import agentEvent from "./agent-event.wasm";
+import trueFoundry from "./core.wasm";
 import { load, provide } from "./load.js";
 
 export * from "./api.js";
 
-provide(() => module);
+provide({ truefoundry: () => trueFoundry, "agent-event": () => agentEvent });
 
-/** Starts the core ahead of the first `connect`, which otherwise does it. */
+/** Starts the core ahead of the first `connect`, which otherwise does it; other protocols' cores are left alone. */
 export async function init(): Promise<void> {
-  await load();
+  await load("truefoundry");
 }

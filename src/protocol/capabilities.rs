@@ -71,6 +71,25 @@ impl Resume {
 /// the compiler leaves out what only those need.
 const HAS_OTHERS: bool = cfg!(feature = "agent-event");
 
+/// What a protocol can do or not, by its names in JavaScript.
+const NAMES: [&str; 15] = [
+    "cancel",
+    "interrupt",
+    "history",
+    "liveAnswers",
+    "discardPending",
+    "files",
+    "drafts",
+    "search",
+    "sandboxFiles",
+    "rename",
+    "delete",
+    "state",
+    "detached",
+    "clientIds",
+    "answersApart",
+];
+
 impl Capabilities {
     /// Whether a stream goes on after a sequence number.
     #[must_use]
@@ -108,23 +127,24 @@ impl Capabilities {
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
         object.str("resume", self.resume.as_str());
-        for (name, can) in [
-            ("cancel", self.cancel),
-            ("interrupt", self.interrupt),
-            ("history", self.history),
-            ("liveAnswers", self.live_answers),
-            ("discardPending", self.discard_pending),
-            ("files", self.files),
-            ("drafts", self.drafts),
-            ("search", self.search),
-            ("sandboxFiles", self.sandbox_files),
-            ("rename", self.rename),
-            ("delete", self.delete),
-            ("state", self.state),
-            ("detached", self.detached),
-            ("clientIds", self.client_ids),
-            ("answersApart", self.answers_apart),
-        ] {
+        let can = [
+            self.cancel,
+            self.interrupt,
+            self.history,
+            self.live_answers,
+            self.discard_pending,
+            self.files,
+            self.drafts,
+            self.search,
+            self.sandbox_files,
+            self.rename,
+            self.delete,
+            self.state,
+            self.detached,
+            self.client_ids,
+            self.answers_apart,
+        ];
+        for (name, can) in NAMES.iter().zip(can) {
             object.bool(name, can);
         }
         object.u64("silence", u64::from(self.silence));

@@ -8,13 +8,13 @@
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Value;
-use crate::protocol::truefoundry::{Dialect, TrueFoundry};
-use crate::protocol::{Answer, Call, Protocol};
+use crate::json::{ObjectWriter, Value};
+use crate::protocol::{Answer, Call};
 use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect};
 
+use super::protocols::Spoken;
 use super::session::Session;
 use super::state::{texts, with};
 use super::turn::{Goal, Turn};
@@ -25,40 +25,58 @@ pub fn room(len: u32) -> u32 {
     with(|core| core.room(len))
 }
 
+/// What the protocol of this number can do, as JSON ([`Capabilities`](crate::protocol::Capabilities)).
+#[wasm_bindgen(js_name = capabilitiesOf)]
+pub fn capabilities(protocol: u8) -> u32 {
+    texts(&mut |_, _| Ok(Spoken::numbered(protocol)?.protocol().capabilities().to_json()))
+}
+
 /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
-/// object: `{ path, method, headers, body? }` as JSON.
+/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ local }`, its answer.
 #[wasm_bindgen]
-pub fn request(is_sibling: bool, call: u8) -> u32 {
+pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
+        let spoken = Spoken::numbered(protocol)?;
+        let protocol = spoken.protocol();
         let call = call_of(call)?;
         let Value::Object(params) = Value::parse(params).unwrap_or_default() else {
             return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
         };
-        Ok(protocol(is_sibling).request(call, params)?.to_json())
+        let Some(answer) = protocol.local(call, &params) else {
+            return Ok(protocol.request(call, params)?.to_json());
+        };
+        let mut json = String::new();
+        let mut object = ObjectWriter::new(&mut json);
+        object.raw("local", &answer.to_json());
+        object.end();
+        Ok(json)
     })
 }
 
 /// Reads an answer with this status; gives JSON in turnwire's form. Takes the status in words, the type and
 /// the body, a NUL character between them.
 #[wasm_bindgen]
-pub fn answer(is_sibling: bool, call: u8, status: u16) -> u32 {
+pub fn answer(protocol: u8, call: u8, status: u16) -> u32 {
     texts(&mut |_, input| {
         let (status_text, rest) = cut(input, 0);
         let (content_type, body) = cut(rest, 0);
         let answer = Answer { status, status_text, content_type, body };
-        answer.read(&protocol(is_sibling), call_of(call)?)
+        answer.read(Spoken::numbered(protocol)?.protocol(), call_of(call)?)
     })
 }
 
 /// A session; a new one is known to have no turns yet. Takes its id, its agent's name, and what its last turn
 /// waits for as a JSON array of events, a NUL character between them.
 #[wasm_bindgen(js_name = sessionOpen)]
-pub fn session_open(is_sibling: bool, max_frame_bytes: u32, is_new: bool) -> u32 {
+pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
     with(|core| {
         let text = core.take_text();
         let (id, rest) = cut(&text, 0);
         let (agent_name, actions) = cut(rest, 0);
-        let mut session = Session::new(id.to_owned(), protocol(is_sibling), max_frame_bytes as usize, is_new);
+        let Ok(protocol) = Spoken::numbered(protocol) else {
+            return u32::MAX;
+        };
+        let mut session = Session::new(id.to_owned(), protocol, max_frame_bytes as usize, is_new);
         session.describe(agent_name, actions);
         core.sessions.add(session)
     })
@@ -304,10 +322,6 @@ fn failure_code(code: &str) -> ErrorCode {
 
 fn nothing((): ()) -> String {
     String::new()
-}
-
-fn protocol(is_sibling: bool) -> TrueFoundry {
-    TrueFoundry::new(if is_sibling { Dialect::TrueForge } else { Dialect::Gateway })
 }
 
 fn call_of(number: u8) -> Result<Call> {

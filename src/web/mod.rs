@@ -9,6 +9,8 @@
 pub mod exports;
 pub mod fetch;
 #[cfg(feature = "module")]
+mod protocols;
+#[cfg(feature = "module")]
 mod session;
 #[cfg(feature = "module")]
 mod state;

@@ -4,15 +4,16 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::index::EventIndex;
 use crate::json::Value;
-use crate::protocol::truefoundry::TrueFoundry;
 use crate::turn::{Newest, Pending, TurnInput};
+
+use super::protocols::Spoken;
 
 /// What the turns of a session have in common.
 pub(super) struct Session {
     pub(super) id: String,
     /// The agent, where every turn names it.
     pub(super) agent_name: String,
-    pub(super) protocol: TrueFoundry,
+    pub(super) protocol: Spoken,
     pub(super) max_frame_bytes: usize,
     is_cancelled: bool,
     /// Whether this client made it, so that no turn was there before.
@@ -35,7 +36,7 @@ struct Known {
 }
 
 impl Session {
-    pub(super) fn new(id: String, protocol: TrueFoundry, max_frame_bytes: usize, is_new: bool) -> Self {
+    pub(super) fn new(id: String, protocol: Spoken, max_frame_bytes: usize, is_new: bool) -> Self {
         Self {
             id,
             agent_name: String::new(),

@@ -53,7 +53,7 @@ impl Turn {
             session.begin(key);
         }
         let mut reader =
-            TurnReader::new(&session.protocol, TurnMachine::unstarted(), session.max_frame_bytes);
+            TurnReader::new(session.protocol.protocol(), TurnMachine::unstarted(), session.max_frame_bytes);
         // The package's snapshots hold it.
         reader.give_away_text();
         let mut driver = TurnDriver::new(reader, &session.id, previous_turn_id);

@@ -47,7 +47,7 @@ pub(crate) fn build_page(project: &Project) -> Result<()> {
     let stamp = Stamp::new(project, "www")?
         .input(&www)?
         .input(&project.path("pkg/dist/index.js"))?
-        .input(&project.path("pkg/dist/core.wasm"))?
+        .input(&project.path("pkg/dist/agent-event.js"))?
         .output(www.join("dist/index.html"));
     if stamp.is_current() {
         note("page: www/dist/ is up to date");

@@ -2,7 +2,7 @@
 //! since its last good run is skipped.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -13,26 +13,29 @@ use crate::project::{Project, cargo};
 use crate::stamp::Stamp;
 use crate::tools::{npm, rust};
 
-/// What the bundles are made of, relative to the package.
-const BUNDLED: [&str; 9] = [
-    "src",
-    "core/core.js",
-    "core/core.d.ts",
-    "core/core_bg.wasm",
-    "core/snippets",
-    "build.mjs",
-    "package.json",
-    "package-lock.json",
-    "tsconfig.json",
-];
+/// The families of protocols: each has a core of its own. So are called the crate's feature, the core's folder in
+/// `pkg/core/`, and its entry in `build.mjs`.
+pub(crate) const FAMILIES: [&str; 2] = ["truefoundry", "agent-event"];
+
+/// What a core is compiled from, relative to the checkout.
+const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
+
+/// What of a core's folder goes into the bundles.
+const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", "core_bg.wasm.d.ts", "inline.js"];
+
+/// What the bundles are made of besides, relative to the package.
+const BUNDLED: [&str; 5] = ["src", "build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
 
 /// Builds the package; afterwards `pkg/` can be packed, imported and required.
 pub(crate) fn build(project: &Project) -> Result<()> {
     let _lock = lock(project)?;
     rust::ensure_wasm_target(project)?;
     npm::ci(project, "pkg", "which optimise the module and bundle the package")?;
-    compile(project)?;
-    let core_changed = bind_and_optimise(project)?;
+    let mut core_changed = false;
+    for family in FAMILIES {
+        let module = compile(project, family)?;
+        core_changed |= bind_and_optimise(project, family, &module)?;
+    }
     let dist_changed = bundle(project)?;
     note(if core_changed || dist_changed { "package: pkg/ is built" } else { "package: pkg/ is up to date" });
     Ok(())
@@ -49,16 +52,34 @@ fn lock(project: &Project) -> Result<File> {
     Ok(file)
 }
 
-/// Rust to wasm. Cargo knows by itself what is up to date. Only as a `cdylib`: beside an `rlib`, which the
-/// manifest asks for as well, the compiler optimises nothing across crates (measured: 1,850 brotli bytes).
-fn compile(project: &Project) -> Result<()> {
-    begin("core: compiling the Rust core to WebAssembly (cargo, release)");
+/// Rust to wasm, with the protocols of one family; gives the module's file. Only as a `cdylib`: beside an `rlib`,
+/// which the manifest asks for as well, the compiler optimises nothing across crates (measured: 1,850 brotli bytes).
+///
+/// Cargo has one place for a package's `cdylib`, whatever its features, so each core is copied from there; without a
+/// stamp of our own every build would make all of them anew. What they depend on is compiled once.
+fn compile(project: &Project, family: &str) -> Result<PathBuf> {
+    let module = project.scratch("cores")?.join(format!("{family}.wasm"));
+    let flags = flags(project)?;
+    let mut stamp = Stamp::new(project, &format!("compile-{family}"))?.text(&flags).output(module.clone());
+    for input in COMPILED {
+        stamp = stamp.input(&project.path(input))?;
+    }
+    if stamp.is_current() {
+        return Ok(module);
+    }
+    stamp.clear();
+    begin(&format!("core: compiling the core of {family} to WebAssembly (cargo, release)"));
     run(cargo()
         .args(["rustc", "--quiet", "--release", "--lib", "--package", "turnwire", "--crate-type", "cdylib"])
-        .args(["--target", rust::WASM_TARGET, "--features", "module"])
+        .args(["--target", rust::WASM_TARGET, "--no-default-features", "--features"])
+        .arg(format!("module,{family}"))
         .arg("--config")
-        .arg(format!("target.{}.rustflags={}", rust::WASM_TARGET, flags(project)?))
-        .current_dir(project.root()))
+        .arg(format!("target.{}.rustflags={flags}", rust::WASM_TARGET))
+        .current_dir(project.root()))?;
+    let compiled = project.target().join(rust::WASM_TARGET).join("release/turnwire.wasm");
+    fs::copy(&compiled, &module).with_context(|| format!("cannot copy {}", compiled.display()))?;
+    stamp.keep()?;
+    Ok(module)
 }
 
 /// Flags of the compiler, as a TOML list: to inline a little more than at `opt-level = "z"`, since what it saves
@@ -74,14 +95,13 @@ fn flags(project: &Project) -> Result<String> {
     serde_json::to_string(&flags).context("paths are text")
 }
 
-/// The bindings, then the optimised module and its inlined form, all in `pkg/core/`.
-fn bind_and_optimise(project: &Project) -> Result<bool> {
+/// The bindings, then the optimised module and its inlined form, all in the family's folder in `pkg/core/`.
+fn bind_and_optimise(project: &Project, family: &str, module: &Path) -> Result<bool> {
     let pkg = project.path("pkg");
-    let core = pkg.join("core");
-    let module = project.target().join(rust::WASM_TARGET).join("release/turnwire.wasm");
-    let stamp = Stamp::new(project, "core")?
+    let core = pkg.join("core").join(family);
+    let stamp = Stamp::new(project, &format!("core-{family}"))?
         .text(&rust::wasm_bindgen_version(project)?)
-        .input(&module)?
+        .input(module)?
         .input(&pkg.join("build.mjs"))?
         .input(&pkg.join("package-lock.json"))?
         .output(core.join("core.js"))
@@ -96,15 +116,15 @@ fn bind_and_optimise(project: &Project) -> Result<bool> {
     stamp.clear();
     // wasm-bindgen leaves what it wrote for earlier snippets.
     let _ = fs::remove_dir_all(&core);
-    begin("core: writing the JavaScript side of the core (wasm-bindgen)");
+    begin(&format!("core: writing the JavaScript side of the core of {family} (wasm-bindgen)"));
     // Without a default path the glue has no `new URL(…, import.meta.url)`, which bundlers and
     // plain scripts resolve each in their own way, and some not at all.
     run(Command::new(tools.join("wasm-bindgen"))
         .args(["--target", "web", "--omit-default-module-path", "--out-name", "core", "--out-dir"])
         .arg(&core)
-        .arg(&module))?;
+        .arg(module))?;
     begin("core: making the module small (binaryen), compiling it as a check, inlining it");
-    run(Command::new("node").args(["build.mjs", "core"]).current_dir(&pkg))?;
+    run(Command::new("node").args(["build.mjs", "core", family]).current_dir(&pkg))?;
     stamp.keep()?;
     Ok(true)
 }
@@ -117,12 +137,19 @@ fn bundle(project: &Project) -> Result<bool> {
     for input in BUNDLED {
         stamp = stamp.input(&pkg.join(input))?;
     }
+    for family in FAMILIES {
+        for input in CORE {
+            stamp = stamp.input(&pkg.join("core").join(family).join(input))?;
+        }
+    }
     for entry in ["index", "slim"] {
         for extension in ["js", "cjs", "d.ts", "d.cts"] {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
         }
     }
-    stamp = stamp.output(dist.join("workerd.js")).output(dist.join("core.wasm"));
+    for file in ["workerd.js", "core.wasm", "agent-event.js", "agent-event.cjs", "agent-event.wasm"] {
+        stamp = stamp.output(dist.join(file));
+    }
     if stamp.is_current() {
         return Ok(false);
     }

@@ -13,8 +13,16 @@ use crate::package;
 use crate::project::Project;
 
 /// The parts that the table shows: files of the package, with a `*` for any beginning of a name.
-const PARTS: [&str; 6] =
-    ["dist/core.wasm", "dist/index.js", "dist/index.cjs", "dist/slim.js", "dist/workerd.js", "dist/*.d.ts"];
+const PARTS: [&str; 8] = [
+    "dist/core.wasm",
+    "dist/agent-event.wasm",
+    "dist/index.js",
+    "dist/index.cjs",
+    "dist/agent-event.js",
+    "dist/slim.js",
+    "dist/workerd.js",
+    "dist/*.d.ts",
+];
 
 /// The bytes of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +35,7 @@ struct Weight {
 /// What `cargo xtask size` takes.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Options {
-    /// Also list so many of the module's largest functions.
+    /// Also list so many of each core's largest functions.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     functions: u32,
 }
@@ -45,14 +53,17 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 
 fn print_functions(project: &Project, count: u32) -> Result<()> {
     let pkg = project.path("pkg");
-    command::run(Command::new("node").args(["build.mjs", "names"]).current_dir(&pkg))?;
-    println!("\n   bytes  function (after wasm-opt, uncompressed)");
-    command::run(
-        Command::new("node")
-            .arg(project.path("xtask/src/functions.mjs"))
-            .arg(pkg.join("core/named.wasm"))
-            .arg(count.to_string()),
-    )
+    for family in package::FAMILIES {
+        command::run(Command::new("node").args(["build.mjs", "names", family]).current_dir(&pkg))?;
+        println!("\n   bytes  function of the core of {family} (after wasm-opt, uncompressed)");
+        command::run(
+            Command::new("node")
+                .arg(project.path("xtask/src/functions.mjs"))
+                .arg(pkg.join("core").join(family).join("named.wasm"))
+                .arg(count.to_string()),
+        )?;
+    }
+    Ok(())
 }
 
 /// Node has the compressors that web servers use, so it does the weighing.
@@ -95,10 +106,10 @@ fn parse(line: &str) -> Option<Weight> {
 }
 
 fn print_table(weights: &[(&str, Weight)]) {
-    println!("\n{:<16} {:>9} {:>9} {:>9}   bytes", "part", "raw", "gzip 9", "brotli 11");
+    println!("\n{:<18} {:>9} {:>9} {:>9}   bytes", "part", "raw", "gzip 9", "brotli 11");
     for (part, weight) in weights {
         let Weight { raw, gzip, brotli } = weight;
-        println!("{:<16} {raw:>9} {gzip:>9} {brotli:>9}", part.trim_start_matches("dist/"));
+        println!("{:<18} {raw:>9} {gzip:>9} {brotli:>9}", part.trim_start_matches("dist/"));
     }
     println!();
 }

@@ -39,7 +39,7 @@ pub struct TrueFoundry {
 impl TrueFoundry {
     /// The protocol as `dialect` speaks it.
     #[must_use]
-    pub fn new(dialect: Dialect) -> Self {
+    pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
     }
 }

@@ -13,6 +13,7 @@ use crate::command::{capture, run};
 use crate::demo;
 use crate::fuzz;
 use crate::interop::{self, Vendor};
+use crate::package::FAMILIES;
 use crate::progress::begin;
 use crate::project::{Project, cargo};
 use crate::size;
@@ -74,7 +75,13 @@ fn clippy(session: &mut Session<'_>) -> Result<Verdict> {
     };
     lint(&["--workspace"])?;
     rust::ensure_wasm_target(session.project)?;
-    lint(&["--package", "turnwire", "--target", rust::WASM_TARGET, "--features", "module"])
+    let core = ["--package", "turnwire", "--target", rust::WASM_TARGET, "--features", "module"];
+    lint(&core)?;
+    // As the package has it: each family of protocols by itself.
+    for family in FAMILIES {
+        lint(&[&core[..4], &["--no-default-features", "--features", &format!("module,{family}")]].concat())?;
+    }
+    Ok(Verdict::Held)
 }
 
 /// For both targets: the browser layer exists only on one, the host's API only on the other.
@@ -136,7 +143,7 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
             .arg(&tarball)
             // A wasm file is no module that types could describe. The profile leaves out the
             // resolution of Node before 16, which knows no `exports`.
-            .args(["--exclude-entrypoints", "core.wasm", "--profile", "node16"])
+            .args(["--exclude-entrypoints", "core.wasm", "agent-event.wasm", "--profile", "node16"])
             .current_dir(&tests),
     )
 }

@@ -64,6 +64,7 @@ pub(crate) fn wasm_bindgen(project: &Project) -> Result<PathBuf> {
         version: &version,
         binary: "wasm-bindgen",
         why: "writes the JavaScript side of the core",
+        takes: "one to three minutes",
         // The release's own lock file can name yanked crates.
         locked: false,
     })
@@ -76,6 +77,7 @@ pub(crate) fn wasm_pack() -> Result<PathBuf> {
         version: "0.15.1",
         binary: "wasm-pack",
         why: "runs the crate's tests inside a headless browser",
+        takes: "one to three minutes",
         locked: true,
     })
 }
@@ -87,6 +89,7 @@ pub(crate) fn geckodriver() -> Result<PathBuf> {
         version: "0.37.1",
         binary: "geckodriver",
         why: "drives Firefox",
+        takes: "one to three minutes",
         locked: true,
     })
 }
@@ -98,6 +101,7 @@ pub(crate) fn cargo_fuzz() -> Result<PathBuf> {
         version: "0.13.2",
         binary: "cargo-fuzz",
         why: "builds the fuzz targets and runs them",
+        takes: "one to three minutes",
         locked: true,
     })
 }
@@ -109,6 +113,7 @@ pub(crate) fn tirea_server() -> Result<PathBuf> {
         version: "0.5.0",
         binary: "tirea-agentos-server",
         why: "is the real server of a protocol that the package reads",
+        takes: "about seven minutes",
         locked: true,
     })
 }
@@ -123,6 +128,8 @@ struct Program<'a> {
     version: &'a str,
     binary: &'a str,
     why: &'a str,
+    /// How long that takes with 2 cores, measured.
+    takes: &'a str,
     locked: bool,
 }
 
@@ -133,10 +140,11 @@ fn installed(program: &Program<'_>) -> Result<PathBuf> {
         return Ok(binaries);
     }
     begin(&format!(
-        "tools: installing {} {}, which {} (once per machine, some minutes; kept in {})",
+        "tools: installing {} {}, which {} (once per machine, {}; kept in {})",
         program.package,
         program.version,
         program.why,
+        program.takes,
         root.display()
     ));
     let scratch = root.join("build");
