@@ -65,7 +65,7 @@ const UNREAD = [
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
   "alive applyListed ascii attach began changeRecords cut download drain facts follows isAwaited isOver isRead " +
-  "markCancelled notify records setWantsEvents settings settle takeChanges takeGap takeInput takeRecord tell " +
+  "markCancelled notify records setWantsEvents setWantsNative settings settle takeAnswers takeChanges takeGap takeInput takeRecord tell " +
   "transport unread wide woken";
 
 // What a compiler adds to the names of functions.

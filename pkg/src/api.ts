@@ -1,5 +1,4 @@
 // Everything that the package exports, apart from how the core is loaded.
-export type { Capabilities } from "./capabilities.js";
 export type { ListOptions, RequestOptions } from "./lists.js";
 export {
   Agents,
@@ -26,7 +25,7 @@ export {
   TurnwireError,
 } from "./errors.js";
 export type { Event as TurnEvent } from "./events.js";
-export type * from "./native.js";
+export type { AgentEvent, AwakenEvent, RelayError } from "./native.js";
 export type * from "./events.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
 export { type CreateTurnOptions, Session, type TurnInput } from "./session.js";

@@ -2,12 +2,12 @@
 import type { StreamEvent } from "./delivery.js";
 import type { ConnectionTopics } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
-import type { AgentEvent, AwakenEvent } from "./native.js";
+import type { AgentEvent, AwakenEvent, RelayError } from "./native.js";
 import type { Event } from "./events.js";
 import { demand } from "./options.js";
 
 /** What a server sends, in its own words; the fields of a TrueFoundry event may go by another spelling. */
-export type NativeEvent = AgentEvent | AwakenEvent | Event;
+export type NativeEvent = AgentEvent | AwakenEvent | RelayError | Event;
 
 /**
  * The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream, and what

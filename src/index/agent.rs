@@ -1,23 +1,19 @@
 //! What agents keep beside their messages: their state, and reports of what is going on.
 //!
-//! Only the `AgentEvent` protocols have these. JSON Patch is a crate's business, and that crate's JSON is
-//! `serde_json`'s; cores without these protocols have neither.
+//! Only the `AgentEvent` protocols have these.
 
-use json_patch::Patch;
-use serde_json::Value;
-
-use crate::error::sentence;
 use crate::event::{EventKind, EventRef};
-use crate::json::{Object, ObjectWriter, write_str};
+use crate::json::{Object, ObjectWriter, Value, write_str};
 
 use super::EventIndex;
 use super::operations::operate;
+use super::patch::patch;
 
 /// The agent's side of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
     /// The state, once it is known.
-    state: Option<Value>,
+    state: Option<Value<'static>>,
     /// Why the last change of the state could not be made; empty if it could.
     problem: String,
     activities: Vec<Activity>,
@@ -30,17 +26,17 @@ struct Activity {
     activity_type: String,
     thread_id: String,
     tool_call_id: String,
-    content: Value,
+    content: Value<'static>,
 }
 
 impl Agent {
-    fn snapshot(&mut self, snapshot: &str) {
-        self.state = serde_json::from_str(snapshot).ok();
+    fn snapshot(&mut self, snapshot: Option<&Value<'_>>) {
+        self.state = Some(owned(snapshot));
         self.problem.clear();
     }
 
     /// Makes a change, or says why it could not be made; then nothing of it is.
-    fn change(&mut self, change: &dyn Fn(&mut Value) -> Result<(), String>) {
+    fn change(&mut self, change: &dyn Fn(&mut Value<'static>) -> Result<(), String>) {
         let mut state = self.state.clone().unwrap_or_default();
         match change(&mut state) {
             Ok(()) => self.state = Some(state),
@@ -51,7 +47,7 @@ impl Agent {
     /// Writes what a snapshot shows: the state without the server's own names.
     pub(super) fn write(&self, turn: &mut ObjectWriter<'_>) {
         if let Some(state) = &self.state {
-            turn.raw("agent_state", &public(state).to_string());
+            turn.raw("agent_state", &public(state).to_json());
         }
         if !self.problem.is_empty() {
             turn.str("agent_state_problem", &self.problem);
@@ -74,7 +70,7 @@ impl Agent {
             } else {
                 write_str(call, &activity.tool_call_id);
             }
-            object.raw("content", &activity.content.to_string());
+            object.raw("content", &activity.content.to_json());
             object.end();
         }
         out.push(']');
@@ -85,8 +81,8 @@ impl EventIndex {
     /// The agent's state as far as it is known, without the names that begin with `__`: those are the
     /// server's own business.
     #[must_use]
-    pub fn agent_state(&self) -> Option<Value> {
-        self.agent.state.as_ref().map(public)
+    pub fn agent_state(&self) -> Option<serde_json::Value> {
+        self.agent.state.as_ref().map(|state| typed(&public(state)))
     }
 
     /// Why the last change of the agent's state could not be made, if that is so. The state is then as it was
@@ -98,19 +94,19 @@ impl EventIndex {
 
     /// The last report on what `message_id` names.
     #[must_use]
-    pub fn activity(&self, message_id: &str) -> Option<&Value> {
+    pub fn activity(&self, message_id: &str) -> Option<serde_json::Value> {
         let known = self.agent.activities.iter().find(|activity| activity.message_id == message_id);
-        known.map(|activity| &activity.content)
+        known.map(|activity| typed(&activity.content))
     }
 
     /// Takes an event of the agent's side.
     pub(super) fn apply_agent(&mut self, event: EventRef<'_>) {
         let fields = event.fields;
         match event.kind {
-            EventKind::StateSnapshot => self.agent.snapshot(&fields.json("snapshot")),
+            EventKind::StateSnapshot => self.agent.snapshot(fields.get("snapshot")),
             EventKind::StateDelta => {
-                let delta = fields.json("delta");
-                self.agent.change(&|state| patch(state, &delta));
+                let delta = fields.array("delta");
+                self.agent.change(&|state| patch(state, delta));
             }
             EventKind::ActivitySnapshot => self.report(fields),
             EventKind::ActivityDelta => self.amend_report(fields),
@@ -122,17 +118,15 @@ impl EventIndex {
 
     /// Takes what a tool call changed in the state.
     pub(super) fn track(&mut self, patch: &Object<'_>) {
-        let ops: Vec<Value> = patch
-            .object("patch")
-            .and_then(|patch| serde_json::from_str(&patch.json("ops")).ok())
-            .unwrap_or_default();
-        self.agent.change(&|state| ops.iter().try_for_each(|op| operate(state, op)));
+        let operations = patch.object("patch").map(|patch| patch.array("ops")).unwrap_or_default();
+        let operations = operations.iter().filter_map(Value::as_object);
+        self.agent.change(&|state| operations.clone().try_for_each(|operation| operate(state, operation)));
         self.changes.turn = true;
     }
 
     fn report(&mut self, event: &Object<'_>) {
         let message_id = event.text("message_id");
-        let content = serde_json::from_str(&event.json("content")).unwrap_or_default();
+        let content = owned(event.get("content"));
         let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
         match known {
             Some(_) if event.get("replace").is_some_and(|replace| replace.as_bool() == Some(false)) => return,
@@ -150,11 +144,11 @@ impl EventIndex {
 
     fn amend_report(&mut self, event: &Object<'_>) {
         let message_id = event.text("message_id");
-        let delta = event.json("patch");
+        let delta = event.array("patch");
         let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
         if let Some(activity) = known {
             // One that does not fit leaves the report as it was.
-            let _ = patch(&mut activity.content, &delta);
+            let _ = patch(&mut activity.content, delta);
         }
         self.show_progress(message_id);
     }
@@ -168,7 +162,7 @@ impl EventIndex {
         let slot = self.newest_call(&activity.thread_id, &activity.tool_call_id);
         let message = slot.and_then(|slot| self.messages.get_mut(slot));
         if let Some(call) = message.and_then(|message| message.call_mut(&activity.tool_call_id)) {
-            call.progress = activity.content.to_string();
+            call.progress = activity.content.to_json();
         }
         if let Some(slot) = slot {
             self.changes.message(slot, &mut self.messages, true);
@@ -177,9 +171,9 @@ impl EventIndex {
 
     /// The messages of this turn become what the server keeps of them.
     fn messages_snapshot(&mut self, event: &Object<'_>) {
-        for message in event.array("messages").iter().filter_map(crate::json::Value::as_object) {
+        for message in event.array("messages").iter().filter_map(Value::as_object) {
             let known = self.message_of.get(message.text("id")).map(|slot| slot as usize);
-            let text = message.get("content").and_then(crate::json::Value::as_str);
+            let text = message.get("content").and_then(Value::as_str);
             let (Some(slot), Some(text)) = (known, text) else { continue };
             if let Some(message) = self.messages.get_mut(slot) {
                 message.set_text(text);
@@ -189,18 +183,23 @@ impl EventIndex {
     }
 }
 
-/// Applies a JSON Patch, all of it or nothing.
-fn patch(document: &mut Value, delta: &str) -> Result<(), String> {
-    let delta: Patch = serde_json::from_str(delta).map_err(|_| "it is not a JSON Patch".to_owned())?;
-    json_patch::patch(document, &delta)
-        .map_err(|error| sentence(&["a JSON Patch does not fit at `", error.path.as_str(), "`"]))
+fn owned(value: Option<&Value<'_>>) -> Value<'static> {
+    value.cloned().unwrap_or_default().into_owned()
+}
+
+/// The value as Rust users have it.
+fn typed(value: &Value<'_>) -> serde_json::Value {
+    serde_json::from_str(&value.to_json()).unwrap_or_default()
 }
 
 /// A state without the names that begin with `__`.
-fn public(state: &Value) -> Value {
+fn public(state: &Value<'static>) -> Value<'static> {
     let Value::Object(members) = state else {
         return state.clone();
     };
-    let shown = members.iter().filter(|(name, _)| !name.starts_with("__"));
-    Value::Object(shown.map(|(name, value)| (name.clone(), value.clone())).collect())
+    let mut shown = Object::new();
+    for (name, value) in members.iter().filter(|(name, _)| !name.starts_with("__")) {
+        shown.add(name.to_owned(), value.clone());
+    }
+    Value::Object(shown)
 }

@@ -13,7 +13,11 @@ mod merge;
 mod message;
 mod named;
 #[cfg(feature = "agent-event")]
+mod decimal;
+#[cfg(feature = "agent-event")]
 mod operations;
+#[cfg(feature = "agent-event")]
+mod patch;
 #[cfg(test)]
 mod tests;
 mod thread;

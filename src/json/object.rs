@@ -80,6 +80,12 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Adds a member of a name that is not there yet, without looking.
+    #[cfg(feature = "agent-event")]
+    pub(crate) fn add(&mut self, key: String, value: Value<'a>) {
+        self.push(Cow::Owned(key), value);
+    }
+
     /// Removes `key`, all members of that name, and gives the value it had.
     pub fn remove(&mut self, key: &str) -> Option<Value<'a>> {
         let mut removed = None;
