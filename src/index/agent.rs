@@ -192,14 +192,20 @@ fn typed(value: &Value<'_>) -> serde_json::Value {
     serde_json::from_str(&value.to_json()).unwrap_or_default()
 }
 
-/// A state without the names that begin with `__`.
+/// A state without the names that begin with `__`; awaken has them in `extensions`.
 fn public(state: &Value<'static>) -> Value<'static> {
-    let Value::Object(members) = state else {
-        return state.clone();
+    shown(state, "extensions")
+}
+
+/// A value without such names, also in the member `within`.
+fn shown(value: &Value<'static>, within: &str) -> Value<'static> {
+    let Value::Object(members) = value else {
+        return value.clone();
     };
-    let mut shown = Object::new();
+    let mut shown_members = Object::new();
     for (name, value) in members.iter().filter(|(name, _)| !name.starts_with("__")) {
-        shown.add(name.to_owned(), value.clone());
+        let value = if name == within { shown(value, "") } else { value.clone() };
+        shown_members.add(name.to_owned(), value);
     }
-    Value::Object(shown)
+    Value::Object(shown_members)
 }

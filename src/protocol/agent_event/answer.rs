@@ -1,7 +1,7 @@
 //! Answers → turnwire's records, lists and events (sections 2 and 5).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value};
+use crate::json::{Object, Value, write_u64};
 use crate::protocol::Call;
 use crate::protocol::route::unsupported;
 
@@ -10,7 +10,7 @@ use super::{Dialect, messages, pages, record};
 /// Normalizes the answer to `call`.
 pub(super) fn normalize(dialect: Dialect, call: Call, body: Value<'_>) -> Result<Value<'_>> {
     match call {
-        Call::GetSession => record::session_with_actions(object(body)?).map(Value::Object),
+        Call::GetSession => record::session_with_actions(&object(body)?).map(Value::Object),
         Call::ListSessions => sessions(body),
         Call::GetTurn => record::turn(object(body)?).map(Value::Object),
         Call::ListTurns => {
@@ -62,8 +62,8 @@ pub(super) fn error_message(body: &str) -> Option<String> {
     (is_one && message.chars().count() <= LONGEST).then_some(message)
 }
 
-/// The first page of tirea's sessions is a bare list of summaries, the others are of ids only; awaken's have
-/// both.
+/// The first page of tirea's sessions is a bare list of summaries, the others hold ids only; awaken's pages hold
+/// summaries.
 fn sessions(body: Value<'_>) -> Result<Value<'_>> {
     let (summaries, next) = match body {
         Value::Array(summaries) => {
@@ -193,9 +193,10 @@ fn next_place<'a>(body: &Object<'_>, length: usize) -> Result<Value<'a>> {
     if !has_more(body, length) {
         return Ok(Value::Null);
     }
-    let next = pages::after(length).ok_or_else(|| unexpected("the list goes on, but its page is too short"))?;
+    let next =
+        pages::after(length).ok_or_else(|| unexpected("the list goes on, but its page is too short"))?;
     let mut token = String::new();
-    crate::json::write_u64(&mut token, next);
+    write_u64(&mut token, next);
     Ok(token.into())
 }
 

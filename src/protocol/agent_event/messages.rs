@@ -1,6 +1,6 @@
 //! A thread's messages → a session's events (sections 2, 2.2, 2.3 and 5).
 
-use crate::error::Result;
+use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 
 use super::answer::object;
@@ -111,7 +111,7 @@ fn turn_of_input(message: &Object<'_>, run_id: &str) -> String {
         _ if !run_id.is_empty() => run_id.to_owned(),
         Some(turn_id) if !turn_id.is_empty() && !number.is_empty() => turn_id.to_owned(),
         _ if id.is_empty() => id_of(message),
-        _ => crate::error::sentence(&["message:", id]),
+        _ => sentence(&["message:", id]),
     }
 }
 
@@ -191,7 +191,10 @@ fn tool_response<'a>(message: &Object<'a>) -> Option<Object<'a>> {
 fn unknown<'a>(message: &Object<'a>) -> Object<'a> {
     let mut event = Object::new();
     event.set("type", "unknown".into());
-    event.set("wire_type", message.get("role").filter(|role| role.as_str().is_some()).cloned().unwrap_or_default());
+    event.set(
+        "wire_type",
+        message.get("role").filter(|role| role.as_str().is_some()).cloned().unwrap_or_default(),
+    );
     event.set("raw", message.clone().into());
     event
 }

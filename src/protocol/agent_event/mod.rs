@@ -13,6 +13,7 @@ mod routes;
 #[cfg(test)]
 mod tests;
 mod waiting;
+pub mod wire;
 
 use crate::error::Result;
 use crate::json::{Object, Value};

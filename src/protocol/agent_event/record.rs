@@ -28,8 +28,8 @@ pub(super) fn session<'a>(thread: &Object<'a>) -> Result<Object<'a>> {
 }
 
 /// The session that a thread is, with the calls that wait in it. awaken's threads do not know them, its turns do.
-pub(super) fn session_with_actions(thread: Object<'_>) -> Result<Object<'_>> {
-    let mut session = session(&thread)?;
+pub(super) fn session_with_actions<'a>(thread: &Object<'a>) -> Result<Object<'a>> {
+    let mut session = session(thread)?;
     let actions = thread.get("state").map(waiting::in_state).unwrap_or_default();
     session.set("required_actions", actions.into());
     Ok(session)
@@ -87,7 +87,7 @@ fn waits<'a>(run: &Object<'a>) -> Object<'a> {
     termination.set("type", "suspended".into());
     // awaken counts a run's time in seconds, in which it may have gone on and wait again; of tickets it is exact.
     let since = tickets.iter().filter_map(|ticket| ticket.get("updated_at")?.as_u64()).max();
-    add_rest(run, &mut state, termination, since.map(Value::from));
+    add_rest(run, &mut state, termination, since.map(Value::from).as_ref());
     state
 }
 
@@ -114,7 +114,8 @@ fn ended<'a>(run: &Object<'a>) -> Object<'a> {
             state.set("status", "done".into());
             state.set("output", Value::Null);
             state.set("required_actions", Vec::new().into());
-            if let Some(Value::String(response)) = run.get("final_output") {
+            let outcome = run.object("outcome").and_then(|outcome| outcome.get("final_output"));
+            if let Some(Value::String(response)) = run.get("final_output").or(outcome) {
                 let mut result = Object::new();
                 result.set("response", Value::String(response.clone()));
                 state.set("result", result.into());
@@ -162,10 +163,10 @@ fn add_rest<'a>(
     run: &Object<'a>,
     state: &mut Object<'a>,
     termination: Object<'a>,
-    since: Option<Value<'_>>,
+    since: Option<&Value<'_>>,
 ) {
     let at = ["finished_at", "updated_at"].into_iter().find_map(|name| run.get(name));
-    let at = since.as_ref().or(at).map(time).unwrap_or_default();
+    let at = since.or(at).map(time).unwrap_or_default();
     if !at.is_null() {
         state.set("completed_at", at);
     }

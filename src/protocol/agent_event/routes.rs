@@ -1,7 +1,7 @@
 //! The route maps: which request each call is, in both dialects (protocol note, sections 2 and 5).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, ObjectWriter, Value, parse_u64};
+use crate::json::{Object, Value, parse_u64};
 use crate::protocol::route::{Route, add_query, option_error, unsupported, wire};
 use crate::protocol::{Call, Request};
 
@@ -84,7 +84,7 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     route.check(&params)?;
     let mut path = route.path(&params)?;
     let body = if route.has_body() {
-        Some(body(dialect, call, &params)?)
+        Some(body(dialect, route, call, &params)?)
     } else {
         if is_beyond_summaries(dialect, call, &params) {
             "v1/threads".clone_into(&mut path);
@@ -125,11 +125,8 @@ fn query<'a>(dialect: Dialect, call: Call, params: &Object<'a>) -> Result<Object
         }
     };
     match call {
-        Call::ListSessions if is_tirea => {
-            if is_beyond_summaries(dialect, call, params) {
-                add_place(params, &mut query)?;
-            }
-        }
+        Call::ListSessions if is_beyond_summaries(dialect, call, params) => add_place(params, &mut query)?,
+        Call::ListSessions if is_tirea => {}
         Call::ListSessions => {
             copy("limit", "limit");
             copy("page_token", "cursor");
@@ -163,9 +160,8 @@ fn add_place(params: &Object<'_>, query: &mut Object<'_>) -> Result<()> {
         None => Some(0),
         Some(token) => token.as_str().and_then(|token| parse_u64(token.as_bytes())),
     };
-    let (offset, limit) = page
-        .and_then(place)
-        .ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
+    let (offset, limit) =
+        page.and_then(place).ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
     query.set("offset", offset.into());
     query.set("limit", limit.into());
     Ok(())
@@ -206,18 +202,14 @@ fn add_visibility(dialect: Dialect, params: &Object<'_>, query: &mut Object<'_>)
     Ok(())
 }
 
-fn body(dialect: Dialect, call: Call, params: &Object<'_>) -> Result<String> {
+fn body(dialect: Dialect, route: Route, call: Call, params: &Object<'_>) -> Result<String> {
     match call {
         Call::CreateTurnStream => input::start(dialect, params),
         Call::AnswerTurn => input::answer(dialect, params),
-        Call::RenameSession => {
-            let title = params.get("title").and_then(Value::as_str);
-            let mut json = String::new();
-            let mut body = ObjectWriter::new(&mut json);
-            body.str("title", title.ok_or_else(|| option_error("title", " must be a string"))?);
-            body.end();
-            Ok(json)
+        Call::RenameSession if params.get("title").and_then(Value::as_str).is_none() => {
+            Err(option_error("title", " must be a string"))
         }
+        Call::RenameSession => Ok(route.given(params).to_json()),
         _ => Ok("{}".to_owned()),
     }
 }

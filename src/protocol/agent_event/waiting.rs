@@ -12,7 +12,7 @@ pub(super) fn in_state<'a>(state: &Value<'a>) -> Vec<Value<'a>> {
         };
         let suspension = call.object("suspension").unwrap_or(const { &Object::new() });
         let call_id = call.get("call_id").and_then(Value::as_str).unwrap_or(call_id);
-        actions.push(action(call_id, call, suspension.clone()));
+        actions.push(action(call_id, call, suspension));
     }
     actions
 }
@@ -23,13 +23,13 @@ pub(super) fn of_tickets<'a>(tickets: &[Value<'a>]) -> Vec<Value<'a>> {
         let mut suspension = Object::new();
         suspension.set("id", ticket.text("ticket_id").to_owned().into());
         suspension.set("action", ticket.text("reason").to_owned().into());
-        action(ticket.text("tool_call_id"), ticket, suspension)
+        action(ticket.text("tool_call_id"), ticket, &suspension)
     };
     tickets.iter().filter_map(Value::as_object).map(action).collect()
 }
 
 /// What is asked for one call: to replay it is to allow it; every other mode wants something from the client.
-fn action<'a>(call_id: &str, call: &Object<'a>, asked: Object<'a>) -> Value<'a> {
+fn action<'a>(call_id: &str, call: &Object<'a>, asked: &Object<'a>) -> Value<'a> {
     let resume_mode = match call.text("resume_mode") {
         "" => "replay_tool_call",
         mode => mode,
@@ -56,7 +56,7 @@ fn action<'a>(call_id: &str, call: &Object<'a>, asked: Object<'a>) -> Value<'a> 
 }
 
 /// What a call waits for. A field of another type than it must have is left out.
-fn suspension<'a>(call_id: &str, asked: Object<'a>, resume_mode: &str) -> Object<'a> {
+fn suspension<'a>(call_id: &str, asked: &Object<'a>, resume_mode: &str) -> Object<'a> {
     let id = match asked.text("id") {
         "" => call_id,
         id => id,

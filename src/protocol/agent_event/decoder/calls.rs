@@ -27,9 +27,10 @@ pub(super) struct Call {
     pub(super) message: String,
     /// Its place among the message's calls.
     index: u32,
-    /// Its arguments as they came in pieces, until they are known to be whole.
-    pieces: String,
+    /// Its arguments as far as they have come, until it has its result.
+    arguments: String,
     is_ready: bool,
+    /// Whether it will not be made. If it begins again, that is another call.
     is_cancelled: bool,
     /// Whether the call has got its result, or an answer on its way to one, and does not wait any longer.
     pub(super) is_answered: bool,
@@ -41,6 +42,11 @@ impl Run {
     /// The newest call of this id.
     pub(super) fn call(&self, id: &str) -> Option<&Call> {
         self.calls.iter().rev().find(|call| call.id == id)
+    }
+
+    /// The newest call of this id, if it is one that this run makes.
+    fn made_call(&self, id: &str) -> Option<&Call> {
+        self.call(id).filter(|call| !call.message.is_empty() && !call.is_cancelled)
     }
 
     fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
@@ -97,7 +103,11 @@ impl Run {
         PROJECTIONS.iter().find_map(behind).unwrap_or(id)
     }
 
-    pub(super) fn call_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn call_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let (id, name) = (text(fields, "id")?, optional_text(fields, "name")?.unwrap_or_default());
         if self.is_projection(id) { Ok(()) } else { self.begin_call(id, name, sink) }
     }
@@ -106,7 +116,7 @@ impl Run {
     fn begin_call(&mut self, id: &str, name: &str, sink: &mut dyn EventSink) -> Result<(), Problem> {
         let next = self.message.as_ref().map_or(0, |message| message.calls);
         let message = self.message.as_ref().map_or("", |message| &message.id);
-        let known = self.call(id).filter(|call| !call.message.is_empty() && call.message == message);
+        let known = self.made_call(id).filter(|call| call.message == message);
         let index = match known {
             Some(call) => call.index,
             None if next >= MAX_CALLS => return Err("a message has more than 1024 calls".to_owned()),
@@ -124,7 +134,13 @@ impl Run {
         if is_new {
             // Some models number their calls anew in every message.
             self.calls.retain(|call| call.id != id);
-            self.remember(Call { id: id.to_owned(), name: name.to_owned(), message, index, ..Call::default() });
+            self.remember(Call {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                message,
+                index,
+                ..Call::default()
+            });
             if let Some(message) = &mut self.message {
                 message.calls = next + 1;
             }
@@ -143,8 +159,13 @@ impl Run {
     }
 
     /// A piece of a call's arguments. A call that has not begun begins, without a name.
-    pub(super) fn arguments(&mut self, id: &str, text: &str, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        if self.call(id).is_none_or(|call| call.message.is_empty()) {
+    pub(super) fn arguments(
+        &mut self,
+        id: &str,
+        text: &str,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        if self.made_call(id).is_none() {
             if self.is_projection(id) {
                 return Ok(());
             }
@@ -153,7 +174,7 @@ impl Run {
         let sequence_number = self.next_number();
         if let Some(call) = self.call_mut(id) {
             if !call.is_ready {
-                call.pieces.push_str(text);
+                call.arguments.push_str(text);
             }
             give_arguments(call, sequence_number, text, sink);
         }
@@ -171,32 +192,47 @@ impl Run {
             return Ok(());
         }
         let message = self.message.as_ref().map_or("", |message| &message.id);
-        let known = self.call(id).filter(|call| !call.message.is_empty());
-        match known {
+        match self.made_call(id) {
             // Once more.
             Some(call) if call.is_ready && call.message == message => return Ok(()),
             Some(call) if !call.is_ready && (name.is_empty() || !call.name.is_empty()) => {}
             _ => self.begin_call(id, name, sink)?,
         }
-        let arguments = fields.get("arguments");
         let Some(call) = self.call_mut(id) else { return Ok(()) };
         call.is_ready = true;
-        let pieces = std::mem::take(&mut call.pieces);
-        let Some(arguments) = arguments else { return Ok(()) };
-        if pieces.is_empty() {
-            return self.arguments(id, &arguments.to_json(), sink);
+        let Some(arguments) = fields.get("arguments") else { return Ok(()) };
+        let whole = arguments.to_json();
+        let said = std::mem::replace(&mut call.arguments, whole.clone());
+        if said.is_empty() {
+            return self.arguments(id, &whole, sink);
         }
-        let is_said = Value::parse(&pieces).is_ok_and(|said| is_same(&said, arguments));
+        let is_said = Value::parse(&said).is_ok_and(|said| is_same(&said, arguments));
         if !is_said {
             let (message, mut piece) = (call.message.clone(), call_delta(call.index));
-            piece.set("function", object("whole_arguments", arguments.to_json()).into());
+            piece.set("function", object("whole_arguments", whole).into());
             self.give_piece(message, piece, sink);
         }
         Ok(())
     }
 
+    /// What a call is made with, once that is known, as JSON text.
+    pub(super) fn arguments_of(&self, id: &str) -> Option<&str> {
+        self.call(id).filter(|call| call.is_ready && !call.arguments.is_empty()).map(|call| &*call.arguments)
+    }
+
+    /// A call waits no longer: it has its result, or an answer.
+    pub(super) fn answer_call(&mut self, id: &str) {
+        let call = self.known_call(id);
+        call.is_answered = true;
+        call.arguments = String::new();
+    }
+
     /// A call will not be made: its stream broke before its arguments were whole (section 5).
-    pub(super) fn call_cancel(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn call_cancel(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let id = text(fields, "id")?;
         let reason = optional_text(fields, "reason")?.unwrap_or_default();
         if let Some(call) = self.call_mut(id) {
@@ -225,8 +261,13 @@ impl Run {
         self.give(&cancelled, sink);
     }
 
-    /// A tool speaks while it runs: a report whose `output` grows piece by piece. Its result comes apart.
-    pub(super) fn call_output(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    /// A tool speaks while it runs: a report of its own, whose `output` grows piece by piece. It is neither the
+    /// call's progress nor its result.
+    pub(super) fn call_output(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let (id, piece) = (text(fields, "id")?, text(fields, "delta")?);
         let name = optional_text(fields, "name")?.unwrap_or_default();
         let call = self.known_call(id);
@@ -240,7 +281,6 @@ impl Run {
             content.set("tool_name", name.to_owned().into());
             content.set("output", vec![piece.to_owned().into()].into());
             report.set("content", content.into());
-            report.set("tool_call_id", id.to_owned().into());
         } else {
             let mut add = object("op", "add");
             add.set("path", "/output/-".into());

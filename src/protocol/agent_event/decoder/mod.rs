@@ -19,6 +19,8 @@ mod results;
 mod run;
 mod same;
 mod state;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use crate::json::{Object, Value};
@@ -87,10 +89,7 @@ impl Run {
         match known {
             Ok(true) => {}
             Ok(false) => self.unknown(wire_type, json, None, sink),
-            Err(problem) => {
-                self.flush(sink);
-                self.unknown(wire_type, json, Some(problem), sink);
-            }
+            Err(problem) => self.unknown(wire_type, json, Some(problem), sink),
         }
     }
 

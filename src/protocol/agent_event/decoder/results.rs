@@ -101,7 +101,7 @@ impl Run {
 
     /// A call waits no longer.
     fn settle(&mut self, id: &str) {
-        self.known_call(id).is_answered = true;
+        self.answer_call(id);
         self.waiting.retain(|waiting| waiting.call_id != id);
     }
 }

@@ -103,6 +103,7 @@ impl Run {
         problem: Option<String>,
         sink: &mut dyn EventSink,
     ) {
+        self.flush(sink);
         let mut event = object("type", "unknown");
         event.set("wire_type", wire_type.map_or(Value::Null, Value::from));
         event.set("raw", raw);

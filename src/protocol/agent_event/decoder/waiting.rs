@@ -60,7 +60,8 @@ impl Run {
         let Some(ticket) = result.object("suspension") else { return };
         let pending = ticket.object("pending");
         // The projection has the question's arguments where it is another call than the one that waits.
-        let arguments = pending.filter(|pending| pending.text("id") == id).and_then(|pending| pending.get("arguments"));
+        let arguments =
+            pending.filter(|pending| pending.text("id") == id).and_then(|pending| pending.get("arguments"));
         let asked = Asked {
             call_id: id,
             name: result.text("tool_name"),
@@ -119,8 +120,9 @@ impl Run {
         call.set("source_event_id", source.to_owned().into());
         call.set("event_id", source.to_owned().into());
         call.set("name", name.to_owned().into());
-        if let Some(arguments) = asked.arguments {
-            call.set("arguments", arguments.to_json().into());
+        let arguments = asked.arguments.map(Value::to_json);
+        if let Some(arguments) = arguments.or_else(|| self.arguments_of(asked.call_id).map(str::to_owned)) {
+            call.set("arguments", arguments.into());
         }
         call.set("suspension", suspension(asked, mode).into());
         let is_approval = mode == "replay_tool_call";

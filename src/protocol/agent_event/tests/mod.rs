@@ -1,4 +1,7 @@
 //! Tests of the protocol.
 
 mod answers;
+mod inputs;
+mod messages;
 mod requests;
+mod turns;
