@@ -43,8 +43,6 @@ const TRAPS = [
   /^(?:core|std)::panicking::|^std::thread::local::panic_|PanicPayload>::/,
   /^(?:core::(?:cell|option|result|slice)|<alloc::vec::).*(?:::panic_|_fail(?:ed)?$)/,
   /^alloc::.*::(?:handle_alloc_error|handle_error|capacity_overflow)$/,
-  // What prints it.
-  /^core::fmt::|^<core::fmt::| as core::fmt::\w+>::/,
   // Closures that wasm-bindgen's own crates could hand to JavaScript, if anything here were asynchronous.
   /^wasm_bindgen::convert::closures::/,
   /^js_sys::futures::/,
@@ -57,9 +55,15 @@ const UNREAD = [
   /removal index \(is |\) should be < len \(is |mid > len|capacity overflow|attempt to divide by zero/g,
   /RefCell already (?:mutably )?borrowed|cannot access a Thread Local Storage value [\w ]+: |AccessError/g,
   /closure invoked recursively or after being dropped|Tried to shrink to a larger capacity/g,
-  // The decimal digits of all pairs, for core::fmt.
-  /0001020304050607080910\d{178}/g,
 ];
+
+// What prints a panic, and the decimal digits of all pairs that it needs. These also go, but not from cores where
+// crates print: serde_json writes its values and its errors by core::fmt.
+const PRINTING = {
+  traps: [/^core::fmt::|^<core::fmt::| as core::fmt::\w+>::/],
+  unread: [/0001020304050607080910\d{178}/g],
+};
+const PRINTS = ["agent-event"];
 
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
@@ -153,7 +157,8 @@ function prune(bytes, family) {
   module.setFeatures(FEATURES.reduce((all, { api }) => all | binaryen.Features[api], 0));
   const functions = listed(module.getNumFunctions(), (at) => binaryen.getFunctionInfo(module.getFunctionByIndex(at)));
   const defined = functions.filter((info) => info.module === "");
-  for (const pattern of TRAPS) {
+  const prints = PRINTS.includes(family);
+  for (const pattern of prints ? TRAPS : [...TRAPS, ...PRINTING.traps]) {
     const matching = defined.filter(({ name }) => pattern.test(name.replaceAll(HASH, "")));
     if (matching.length === 0) {
       throw new Error(`no function of the core is called ${pattern} any more: correct TRAPS in build.mjs`);
@@ -173,7 +178,7 @@ function prune(bytes, family) {
   }
   // By this `turnwire/slim` knows which core it was given.
   module.addMemoryExport("0", family);
-  return blanked(Buffer.from(module.emitBinary()));
+  return blanked(Buffer.from(module.emitBinary()), prints ? UNREAD : [...UNREAD, ...PRINTING.unread]);
 }
 
 /** So many things that are got by their place. */
@@ -197,14 +202,14 @@ function commonNames() {
   return first;
 }
 
-/** The module with the texts of `UNREAD` blanked, as long as they were. */
-function blanked(module) {
+/** The module with these texts blanked, as long as they were. */
+function blanked(module, unread) {
   let text = module.toString("latin1");
-  for (const pattern of UNREAD) {
+  for (const pattern of unread) {
     if (text.search(pattern) < 0) {
       throw new Error(`no text of the core is like ${pattern} any more: correct UNREAD in build.mjs`);
     }
-    text = text.replace(pattern, (unread) => "\0".repeat(unread.length));
+    text = text.replace(pattern, (found) => "\0".repeat(found.length));
   }
   return Buffer.from(text, "latin1");
 }
