@@ -38,7 +38,7 @@ test("another family's core is a file of its own, loaded only by a page that spe
     const page = await world.page(path, (blank) => {
       blank.on("request", (request) => request.resourceType() === "script" && scripts.push(request.url()));
     });
-    await page.locator("output[data-resume]").waitFor({ timeout: 60_000 });
+    await page.locator("output[data-resume]").waitFor({ state: "attached", timeout: 60_000 });
     assert.deepEqual(page.failures, []);
     const resume = await page.locator("output").getAttribute("data-resume");
     return [resume, scripts.filter((url) => large.some((name) => url.endsWith(name))).length];
