@@ -1,5 +1,4 @@
 // Everything that the package exports, apart from how the core is loaded.
-export type { Capabilities } from "./capabilities.js";
 export type { ListOptions, RequestOptions } from "./lists.js";
 export {
   Agents,

@@ -193,7 +193,8 @@ fn next_place<'a>(body: &Object<'_>, length: usize) -> Result<Value<'a>> {
     if !has_more(body, length) {
         return Ok(Value::Null);
     }
-    let next = pages::after(length).ok_or_else(|| unexpected("the list goes on, but its page is too short"))?;
+    let next =
+        pages::after(length).ok_or_else(|| unexpected("the list goes on, but its page is too short"))?;
     let mut token = String::new();
     crate::json::write_u64(&mut token, next);
     Ok(token.into())

@@ -98,7 +98,11 @@ fn decision<'v>(item: &'v Value<'_>) -> Result<Option<Decision<'v>>> {
         "user.message" => return Ok(None),
         "user.tool_approval" => verdict(item.object("approval"))?,
         "user.tool_response" => (true, result_of(item.text("content")), ""),
-        _ => return Err(invalid("`type` must be `user.message`, `user.tool_approval` or `user.tool_response`")),
+        _ => {
+            return Err(invalid(
+                "`type` must be `user.message`, `user.tool_approval` or `user.tool_response`",
+            ));
+        }
     };
     Ok(Some(Decision { call_id, resumes, result, reason }))
 }
@@ -185,7 +189,8 @@ fn text_of(message: &Value<'_>) -> Result<String> {
             for (at, part) in parts.iter().enumerate() {
                 let text = part.get("text").and_then(Value::as_str);
                 let is_text = part.get("type").and_then(Value::as_str) == Some("text");
-                let text = text.filter(|_| is_text).ok_or_else(|| invalid("this protocol takes text only"))?;
+                let text =
+                    text.filter(|_| is_text).ok_or_else(|| invalid("this protocol takes text only"))?;
                 joined.push_str(if at > 0 { "\n\n" } else { "" });
                 joined.push_str(text);
             }

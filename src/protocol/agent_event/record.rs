@@ -158,12 +158,7 @@ fn termination<'a>(run: &Object<'a>) -> Object<'a> {
 }
 
 /// What a state has besides how it ended.
-fn add_rest<'a>(
-    run: &Object<'a>,
-    state: &mut Object<'a>,
-    termination: Object<'a>,
-    since: Option<Value<'_>>,
-) {
+fn add_rest<'a>(run: &Object<'a>, state: &mut Object<'a>, termination: Object<'a>, since: Option<Value<'_>>) {
     let at = ["finished_at", "updated_at"].into_iter().find_map(|name| run.get(name));
     let at = since.as_ref().or(at).map(time).unwrap_or_default();
     if !at.is_null() {

@@ -163,9 +163,8 @@ fn add_place(params: &Object<'_>, query: &mut Object<'_>) -> Result<()> {
         None => Some(0),
         Some(token) => token.as_str().and_then(|token| parse_u64(token.as_bytes())),
     };
-    let (offset, limit) = page
-        .and_then(place)
-        .ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
+    let (offset, limit) =
+        page.and_then(place).ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
     query.set("offset", offset.into());
     query.set("limit", limit.into());
     Ok(())

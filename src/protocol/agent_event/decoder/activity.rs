@@ -83,7 +83,9 @@ impl Run {
         let content = fields.get("content").ok_or_else(|| missing("content"))?;
         let updated_at = content.get("updated_at_ms").and_then(Value::number_text);
         let is_whole = match updated_at {
-            Some(updated_at) => self.activities.of(message_id).is_none_or(|known| known.updated_at != updated_at),
+            Some(updated_at) => {
+                self.activities.of(message_id).is_none_or(|known| known.updated_at != updated_at)
+            }
             None => !is_beginning(content),
         };
         // One that counts only where nothing is known must not be replaced by a later one.

@@ -97,7 +97,11 @@ impl Run {
         PROJECTIONS.iter().find_map(behind).unwrap_or(id)
     }
 
-    pub(super) fn call_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn call_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let (id, name) = (text(fields, "id")?, optional_text(fields, "name")?.unwrap_or_default());
         if self.is_projection(id) { Ok(()) } else { self.begin_call(id, name, sink) }
     }
@@ -124,7 +128,13 @@ impl Run {
         if is_new {
             // Some models number their calls anew in every message.
             self.calls.retain(|call| call.id != id);
-            self.remember(Call { id: id.to_owned(), name: name.to_owned(), message, index, ..Call::default() });
+            self.remember(Call {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                message,
+                index,
+                ..Call::default()
+            });
             if let Some(message) = &mut self.message {
                 message.calls = next + 1;
             }
@@ -143,7 +153,12 @@ impl Run {
     }
 
     /// A piece of a call's arguments. A call that has not begun begins, without a name.
-    pub(super) fn arguments(&mut self, id: &str, text: &str, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn arguments(
+        &mut self,
+        id: &str,
+        text: &str,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         if self.call(id).is_none_or(|call| call.message.is_empty()) {
             if self.is_projection(id) {
                 return Ok(());
@@ -196,7 +211,11 @@ impl Run {
     }
 
     /// A call will not be made: its stream broke before its arguments were whole (section 5).
-    pub(super) fn call_cancel(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn call_cancel(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let id = text(fields, "id")?;
         let reason = optional_text(fields, "reason")?.unwrap_or_default();
         if let Some(call) = self.call_mut(id) {
@@ -226,7 +245,11 @@ impl Run {
     }
 
     /// A tool speaks while it runs: a report whose `output` grows piece by piece. Its result comes apart.
-    pub(super) fn call_output(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn call_output(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let (id, piece) = (text(fields, "id")?, text(fields, "delta")?);
         let name = optional_text(fields, "name")?.unwrap_or_default();
         let call = self.known_call(id);

@@ -126,7 +126,8 @@ impl Template {
 
     fn set(&mut self, data: &str, found: &Found<'_>) {
         let text_end = found.text_at + found.text.raw().len() + 2;
-        let mut variables: Vec<_> = found.numbers.iter().map(|(at, end)| (*at, *end, Variable::Number)).collect();
+        let mut variables: Vec<_> =
+            found.numbers.iter().map(|(at, end)| (*at, *end, Variable::Number)).collect();
         let place = variables.iter().position(|(at, ..)| *at > found.text_at).unwrap_or(variables.len());
         variables.insert(place, (found.text_at, text_end, Variable::Text));
         let mut last = 0;

@@ -25,7 +25,11 @@ pub(super) struct Message {
 impl Run {
     /// A step begins. If the model did not get to the end of the step before, this is another try at the same
     /// message (section 1.5): what was said stays, calls that were not yet made are void.
-    pub(super) fn step_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn step_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let id = optional_text(fields, "message_id")?.unwrap_or_default().to_owned();
         let before = self.message.as_ref().filter(|message| !message.is_finished);
         let mut before = before.map(|message| (message.id.clone(), message.is_step));
@@ -198,7 +202,11 @@ impl Run {
     }
 
     /// The model begins anew within the step: nothing that it said there counts (section 5).
-    pub(super) fn stream_reset(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn stream_reset(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let reason = optional_text(fields, "reason")?.unwrap_or_default();
         let Some(message) = self.message.as_mut().filter(|message| message.is_open) else {
             return Ok(());

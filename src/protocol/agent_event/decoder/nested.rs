@@ -140,7 +140,13 @@ impl Run {
     }
 
     /// A call has ended, and with it the threads inside of it.
-    pub(super) fn end_threads(&mut self, call_id: &str, is_ok: bool, problem: &str, sink: &mut dyn EventSink) {
+    pub(super) fn end_threads(
+        &mut self,
+        call_id: &str,
+        is_ok: bool,
+        problem: &str,
+        sink: &mut dyn EventSink,
+    ) {
         for at in 0..self.lineage.threads.len() {
             let id = self.next_id();
             let over = |thread: &&mut NestedThread| thread.parent_call == call_id && !thread.is_over;

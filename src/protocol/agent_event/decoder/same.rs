@@ -12,7 +12,9 @@ pub(super) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
         }
-        (Value::Object(one), Value::Object(other)) => one.len() == other.len() && has_same_members(one, other),
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len() && has_same_members(one, other)
+        }
         _ => one == other,
     }
 }

@@ -60,7 +60,8 @@ impl Run {
         let Some(ticket) = result.object("suspension") else { return };
         let pending = ticket.object("pending");
         // The projection has the question's arguments where it is another call than the one that waits.
-        let arguments = pending.filter(|pending| pending.text("id") == id).and_then(|pending| pending.get("arguments"));
+        let arguments =
+            pending.filter(|pending| pending.text("id") == id).and_then(|pending| pending.get("arguments"));
         let asked = Asked {
             call_id: id,
             name: result.text("tool_name"),
