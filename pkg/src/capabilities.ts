@@ -34,7 +34,7 @@ export interface Capabilities {
   readonly state: boolean;
 }
 
-/** What a protocol asks of its client. @internal */
+/** What a protocol asks of its client. */
 export interface Conventions {
   /** A turn can be started without a stream. */
   readonly detached: boolean;

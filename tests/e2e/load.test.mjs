@@ -18,22 +18,52 @@ test("connect starts the core without any request of its own", async () => {
   assert.deepEqual(page.failures, []);
 });
 
-test("a policy without 'wasm-unsafe-eval' is named in a typed error", async () => {
-  const page = await world.page("/csp.html");
-  const error = await page.evaluate(async () => {
-    try {
-      await turnwire.connect({ baseUrl: `${location.origin}/demo` });
-      return null;
-    } catch (caught) {
-      const { code, message } = caught;
-      return { code, message, typed: caught instanceof turnwire.TurnwireError, cause: String(caught.cause) };
-    }
+test("another family's core is loaded when it is spoken, once", async () => {
+  const page = await world.page();
+  const requests = [];
+  page.on("request", (request) => requests.push(new URL(request.url()).pathname));
+  const resumes = await page.evaluate(async () => {
+    const connect = (protocol) => turnwire.connect({ baseUrl: `${location.origin}/demo`, protocol });
+    const clients = await Promise.all(["tirea", "awaken", "truefoundry", "tirea"].map(connect));
+    return clients.map(({ capabilities }) => capabilities.resume);
   });
-  assert.equal(error?.code, "wasm_blocked");
-  assert.equal(error.typed, true);
-  assert.match(error.message, /'wasm-unsafe-eval'/);
-  assert.match(error.cause, /CompileError/);
+  assert.deepEqual(resumes, ["none", "history", "cursor", "none"]);
+  assert.deepEqual(requests, ["/dist/agent-event.js"]);
+  assert.deepEqual(page.failures, []);
 });
+
+test("a core that cannot be fetched is named in a typed error, and the others work", async () => {
+  const page = await world.page("/", (blank) => blank.route("**/agent-event.js", (route) => route.abort()));
+  const { code, message, typed, other } = await page.evaluate(async () => {
+    const baseUrl = `${location.origin}/demo`;
+    const error = await turnwire.connect({ baseUrl, protocol: "tirea" }).catch((caught) => caught);
+    const { protocol } = await turnwire.connect({ baseUrl });
+    return { code: error.code, message: error.message, typed: error instanceof turnwire.TurnwireError, other: protocol };
+  });
+  assert.equal(code, "wasm_failed");
+  assert.equal(typed, true);
+  assert.match(message, /could not be loaded/);
+  assert.equal(other, "truefoundry");
+});
+
+for (const protocol of ["truefoundry", "tirea"]) {
+  test(`${protocol}: a policy without 'wasm-unsafe-eval' is named in a typed error`, async () => {
+    const page = await world.page("/csp.html");
+    const error = await page.evaluate(async (spoken) => {
+      try {
+        await turnwire.connect({ baseUrl: `${location.origin}/demo`, protocol: spoken });
+        return null;
+      } catch (caught) {
+        const { code, message } = caught;
+        return { code, message, typed: caught instanceof turnwire.TurnwireError, cause: String(caught.cause) };
+      }
+    }, protocol);
+    assert.equal(error?.code, "wasm_blocked");
+    assert.equal(error.typed, true);
+    assert.match(error.message, /'wasm-unsafe-eval'/);
+    assert.match(error.cause, /CompileError/);
+  });
+}
 
 test("the slim entry starts from the module that the page fetches, and can be tried again", async () => {
   const page = await world.page();
@@ -46,6 +76,9 @@ test("the slim entry starts from the module that the page fetches, and can be tr
       missing: await codeOf(slim.init(fetch("/dist/no-such-file.wasm"))),
       started: await codeOf(slim.init(fetch("/dist/core.wasm"))),
       connected: await codeOf(slim.connect(options)),
+      other: await codeOf(slim.connect({ ...options, protocol: "tirea" })),
+      otherStarted: await codeOf(slim.init(fetch("/dist/agent-event.wasm"))),
+      otherConnected: await codeOf(slim.connect({ ...options, protocol: "tirea" })),
     };
   });
   assert.deepEqual(outcome, {
@@ -53,5 +86,8 @@ test("the slim entry starts from the module that the page fetches, and can be tr
     missing: "wasm_failed",
     started: "ok",
     connected: "ok",
+    other: "wasm_missing",
+    otherStarted: "ok",
+    otherConnected: "ok",
   });
 });

@@ -1,7 +1,7 @@
 // The production build of the app beside this file, made with the packed package and no
 // configuration: what it shows must be what the server keeps of the turn.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { useWorld } from "../../e2e/harness.mjs";
@@ -27,6 +27,25 @@ test("the app shows a turn's text as the server keeps it", async () => {
   assert.equal(await output.textContent(), expected);
   assert.equal(await output.getAttribute("data-status"), "done");
   assert.deepEqual(page.failures, []);
+});
+
+test("another family's core is a file of its own, loaded only by a page that speaks it", async () => {
+  const assets = join(here, "dist", "assets");
+  // No script without a core is so large, and no core so small.
+  const large = readdirSync(assets).filter((name) => name.endsWith(".js") && statSync(join(assets, name)).size > 50_000);
+  const loaded = async (path) => {
+    const scripts = [];
+    const page = await world.page(path, (blank) => {
+      blank.on("request", (request) => request.resourceType() === "script" && scripts.push(request.url()));
+    });
+    await page.locator("output[data-resume]").waitFor({ state: "attached", timeout: 60_000 });
+    assert.deepEqual(page.failures, []);
+    const resume = await page.locator("output").getAttribute("data-resume");
+    return [resume, scripts.filter((url) => large.some((name) => url.endsWith(name))).length];
+  };
+  assert.equal(large.length, 2);
+  assert.deepEqual(await loaded("/"), ["cursor", 1]);
+  assert.deepEqual(await loaded("/?protocol=tirea"), ["none", 2]);
 });
 
 /** The text of a session's messages by its event list (newest first), read without the package. */
