@@ -68,6 +68,9 @@ const INTERNAL =
   "markCancelled notify records setWantsEvents setWantsNative settings settle takeAnswers takeChanges takeGap takeInput takeRecord tell " +
   "transport unread wide woken";
 
+// Modules whose classes and interfaces users are handed.
+const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "session", "snapshot", "turn"];
+
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
 
@@ -345,6 +348,18 @@ function types(out) {
     const file = join(out, name);
     if (!reached.has(name)) rmSync(file);
     else writeFileSync(file.replace(/\.d\.ts$/, ".d.cts"), rename(readFileSync(file, "utf8"), ".cjs"));
+  }
+  demandPublicNames(out);
+}
+
+/** Throws if a name that is shortened is that of a member which users see. */
+function demandPublicNames(out) {
+  const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(commonNames())]);
+  for (const name of PUBLIC.map((module) => `${module}.d.ts`)) {
+    const members = readFileSync(join(out, name), "utf8").matchAll(/^\s+(?:readonly |get |static |async )*"?(\w+)"?\??[:(<]/gm);
+    for (const [, member] of members) {
+      if (shortened.has(member)) throw new Error(`\`${member}\` is public (${name}), and would be shortened: rename one of them`);
+    }
   }
 }
 

@@ -28,11 +28,14 @@ impl Names {
         self.look_up(name)
     }
 
-    /// The string of this number is another one from now on.
+    /// The string of this number is another one from now on, which has no number yet.
     pub(crate) fn rename(&mut self, number: u32, name: &str) {
+        if self.get(name).is_some() {
+            return;
+        }
         if let Some(known) = self.known.get_mut(number as usize) {
             name.clone_into(known);
-            self.place(name, number + 1);
+            self.rebuild(self.slots.len());
         }
     }
 
@@ -58,7 +61,10 @@ impl Names {
     }
 
     fn grow(&mut self) {
-        let len = (self.slots.len() * 2).max(16);
+        self.rebuild((self.slots.len() * 2).max(16));
+    }
+
+    fn rebuild(&mut self, len: usize) {
         self.slots = vec![0; len];
         let known = std::mem::take(&mut self.known);
         for (count, name) in (1..).zip(&known) {
@@ -113,5 +119,21 @@ mod tests {
         }
         assert_eq!(names.get("1000"), None);
         assert_eq!(names.number(""), (1000, true));
+    }
+
+    #[test]
+    fn names_change() {
+        let mut names = Names::default();
+        names.number("a");
+        names.number("b");
+        // More often than the table has slots.
+        for number in 0..100_u32 {
+            names.rename(0, &number.to_string());
+            assert_eq!(names.get(&number.to_string()), Some(0));
+            assert_eq!(names.get("a"), None);
+        }
+        names.rename(0, "b");
+        assert_eq!((names.get("b"), names.get("99")), (Some(1), Some(0)));
+        assert_eq!(names.number("new"), (2, true));
     }
 }

@@ -1,10 +1,12 @@
-//! The TypeScript declarations of events and records are derived from the Rust types, and kept in the
-//! tree as one reviewed text: `pkg/src/events.ts`. A change to them is a visible diff.
+//! The TypeScript declarations are derived from the Rust types, and kept in the tree as reviewed texts: those of
+//! events and records in `pkg/src/events.ts`, those of a protocol's own frames in `pkg/src/native.ts`. A
+//! change to them is a visible diff.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test golden_types` writes the file anew.
+//! `UPDATE_GOLDEN=1 cargo test --test golden_types` writes the files anew.
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use tsify::Tsify;
 use turnwire::event::{
@@ -18,10 +20,32 @@ use turnwire::event::{
     ToolProgress, ToolResponse, ToolResult, ToolResumed, ToolsRequired, TrackedPatch, TurnCreated, TurnDone,
     TurnInputItem, TurnMetrics, TurnRecord, TurnState, UnknownEvent, Usage, UsageBreakdown, UserContent,
 };
+use turnwire::protocol::agent_event::wire::{
+    ActivityDeltaData, ActivitySnapshotData, AgentEvent, AwakenEvent, AwakenRunFinish, AwakenRunStart,
+    BareFrame, Envelope, ErrorData, Frame, InferenceComplete, MessagesSnapshotData, ReasoningEncryptedValue,
+    RelayError, RunFinish, RunIdentity, RunStart, StateDeltaData, StateSnapshotData, StepEnd, StepStart,
+    StreamReset, SuspendTicket, TextDeltaData, TokenUsage, ToolCallCancel, ToolCallDeltaData, ToolCallDone,
+    ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, ToolCallStreamDelta,
+};
 
 const HEAD: &str = "\
 // Events, inputs and records, as they are on the wire. Derived from the Rust types in `src/event`, whose
 // golden test writes this file: do not edit it.
+";
+
+const AGENT_EVENT_HEAD: &str = "\
+// Frames of the AgentEvent protocols, as servers send them. Derived from the Rust types in
+// `src/protocol/agent_event/wire.rs`, whose golden test writes this file: do not edit it.
+
+import type {
+    PatchOperation,
+    Suspension,
+    Termination,
+    ThreadMessage,
+    ThreadToolCall,
+    ToolProgress,
+    TrackedPatch,
+} from \"./events.js\";
 ";
 
 macro_rules! declarations {
@@ -96,17 +120,65 @@ fn declarations_are_as_reviewed() {
         TurnRecord,
         SessionEvent,
     ];
-    let mut text = HEAD.to_owned();
+    check("pkg/src/events.ts", "src/event", HEAD, &declarations);
+}
+
+#[test]
+fn declarations_of_agent_event_are_as_reviewed() {
+    let declarations = declarations![
+        AgentEvent,
+        Envelope,
+        Frame<()>,
+        BareFrame<()>,
+        RelayError,
+        AwakenEvent,
+        RunStart,
+        RunFinish,
+        StepStart,
+        StepEnd,
+        TextDeltaData,
+        ReasoningEncryptedValue,
+        ToolCallStart,
+        ToolCallDeltaData,
+        ToolCallReady,
+        ToolCallCancel,
+        ToolCallStreamDelta,
+        ToolCallDone,
+        ToolCallResult,
+        SuspendTicket,
+        ToolCallResumed,
+        StreamReset,
+        InferenceComplete,
+        TokenUsage,
+        StateSnapshotData,
+        StateDeltaData,
+        MessagesSnapshotData,
+        ActivitySnapshotData,
+        ActivityDeltaData,
+        ErrorData,
+        AwakenRunStart,
+        AwakenRunFinish,
+        RunIdentity,
+    ];
+    let of = "src/protocol/agent_event/wire.rs";
+    check("pkg/src/native.ts", of, AGENT_EVENT_HEAD, &declarations);
+}
+
+/// Whether a file holds these declarations; writes it if asked to.
+fn check(file: &str, of: &str, head: &str, declarations: &[&str]) {
+    let mut text = head.to_owned();
     for declaration in declarations {
         write!(text, "\n{declaration}\n").expect("a string takes any text");
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/pkg/src/events.ts");
+    // TypeScript lets no interface extend a union.
+    let text = text.replace(
+        "export interface AgentEventFrame extends Envelope, AgentEvent {}",
+        "export type AgentEventFrame = Envelope & AgentEvent;",
+    );
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(path, &text).expect("the file can be written");
+        std::fs::write(&path, &text).expect("the file can be written");
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        golden == text,
-        "pkg/src/events.ts is not what src/event declares; UPDATE_GOLDEN=1 writes it anew"
-    );
+    assert!(golden == text, "{file} is not what {of} declares; UPDATE_GOLDEN=1 writes it anew");
 }

@@ -15,6 +15,7 @@ pub mod mutate;
 pub mod plain;
 pub mod protocol;
 pub mod records;
+pub mod runs;
 pub mod seeds;
 pub mod sse;
 pub mod turn;
@@ -44,10 +45,11 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     Target { name: "sse", run: sse::run, seeds: seeds::streams },
     Target { name: "json", run: json::run, seeds: seeds::documents },
     Target { name: "protocol", run: protocol::run, seeds: seeds::turns },
+    Target { name: "runs", run: runs::run, seeds: seeds::streams },
     Target { name: "turn", run: turn::run, seeds: seeds::turns },
 ];
 

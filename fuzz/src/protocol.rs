@@ -81,7 +81,7 @@ fn general(protocol: &dyn Protocol, data: &str) -> Option<Json> {
     let event = Value::parse(data).ok().filter(|event| event.as_object().is_some())?;
     let mut page = Object::new();
     page.insert("data", vec![event]);
-    let page = protocol.answer(Call::ListTurnEvents, page.into()).expect("a list");
+    let page = protocol.answer(Call::ListTurnEvents, &Object::new(), page.into()).expect("a list");
     page.as_object()?.array("items").first().map(plain::of)
 }
 
@@ -129,7 +129,7 @@ fn check_answer(plan: &mut Plan, protocol: &dyn Protocol, text: &str) {
     let call = Call::ALL[plan.below(Call::ALL.len())];
     let status = [200, 204, 404, 500][plan.below(4)];
     let answer = Answer { status, status_text: "", content_type: "application/json", body };
-    if let Ok(json) = answer.read(protocol, call) {
+    if let Ok(json) = answer.read(protocol, call, &Object::new()) {
         assert!(Value::parse(&json).is_ok(), "{json}");
     }
     if let Ok(Value::Object(params)) = Value::parse(body)

@@ -60,9 +60,9 @@ export class CoreClient {
     return textAt(this.#exports, this.#exports.request(this.#protocol, call));
   }
 
-  answer(call: number, status: number, statusText: string, contentType: string, body: string): string {
-    passText(this.#exports, `${statusText}\0${contentType}\0${body}`);
-    return textAt(this.#exports, this.#exports.answer(this.#protocol, call, status));
+  answer(call: number, status: number, statusText: string, contentType: string, params: string, body: string): string {
+    passText(this.#exports, `${statusText}\0${contentType}\0${params}\0${body}`);
+    return textAt(this.#exports, this.#exports.readAnswer(this.#protocol, call, status));
   }
 
   /** `actions` is what the session's last turn waits for, as JSON. */

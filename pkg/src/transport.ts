@@ -66,7 +66,7 @@ export class Transport {
     if (response.ok && streams(call) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
       return response.body;
     }
-    return this.#read(call, response, watch);
+    return this.#read(call, params, response, watch);
   }
 
   /** Asks for a file. */
@@ -74,7 +74,7 @@ export class Transport {
     return this.#within(limits, async (watch) => {
       const call = Call.DownloadSandboxFile;
       const response = await this.#send(this.#request(call, JSON.stringify(params)) as CoreRequest, watch);
-      if (!response.ok) await this.#read(call, response, watch);
+      if (!response.ok) await this.#read(call, "", response, watch);
       return new Blob(await this.#body(response, watch), { type: contentType(response) });
     });
   }
@@ -124,12 +124,12 @@ export class Transport {
     }
   }
 
-  async #read(call: Call, response: Response, watch: Watch): Promise<string> {
+  async #read(call: Call, params: string, response: Response, watch: Watch): Promise<string> {
     const isDocument = response.ok && /\bjson\b/i.test(contentType(response));
     const body = await new Blob(await this.#body(response, watch, isDocument ? LARGEST_DOCUMENT : LARGEST_REFUSAL)).text();
     const { status, statusText } = response;
     const more = waitAsked(response);
-    return adopting(() => this.#core.answer(call, status, statusText, contentType(response), body), undefined, more);
+    return adopting(() => this.#core.answer(call, status, statusText, contentType(response), params, body), undefined, more);
   }
 
   /** The body of an answer, in its chunks; no more of it than about `most` bytes. */

@@ -88,7 +88,9 @@ mod tests {
             assert_eq!(add(one, other, false).as_deref(), Some(sum), "{one} + {other}");
             assert_eq!(add(one, other, true).as_deref(), Some(difference), "{one} - {other}");
         }
-        for (one, other) in [("9223372036854775807", "1"), ("1e300", "1"), ("1e-30", "1"), ("1", "1e99999999999")] {
+        for (one, other) in
+            [("9223372036854775807", "1"), ("1e300", "1"), ("1e-30", "1"), ("1", "1e99999999999")]
+        {
             assert_eq!(add(one, other, false), None, "{one} + {other}");
         }
     }

@@ -9,11 +9,11 @@ mod actions;
 #[cfg(feature = "agent-event")]
 mod agent;
 mod changes;
+#[cfg(feature = "agent-event")]
+mod decimal;
 mod merge;
 mod message;
 mod named;
-#[cfg(feature = "agent-event")]
-mod decimal;
 #[cfg(feature = "agent-event")]
 mod operations;
 #[cfg(feature = "agent-event")]
@@ -167,7 +167,8 @@ impl EventIndex {
     /// Whether a message goes on with a known one, which then has its id.
     fn goes_on(&mut self, message: &Object<'_>) -> bool {
         let (id, before) = (message.text("id"), message.text("continues"));
-        let Some(slot) = self.message_of.get(before).filter(|_| !before.is_empty()) else {
+        let slot = self.message_of.get(before).filter(|_| !before.is_empty());
+        let Some(slot) = slot.filter(|_| self.message_of.get(id).is_none()) else {
             return false;
         };
         self.message_of.rename(slot, id);

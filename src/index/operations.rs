@@ -33,8 +33,12 @@ pub(super) fn operate(state: &mut Value<'static>, operation: &Object<'_>) -> Res
             }
             _ => Err(not(path, "an object")),
         },
-        "increment" => add(there(state, path)?, operation, false).ok_or_else(|| not(path, "a number in range")),
-        "decrement" => add(there(state, path)?, operation, true).ok_or_else(|| not(path, "a number in range")),
+        "increment" => {
+            add(there(state, path)?, operation, false).ok_or_else(|| not(path, "a number in range"))
+        }
+        "decrement" => {
+            add(there(state, path)?, operation, true).ok_or_else(|| not(path, "a number in range"))
+        }
         "insert" => {
             let items = there(state, path)?.as_array_mut().ok_or_else(|| not(path, "an array"))?;
             let index = operation.get("index").and_then(index_of).filter(|index| *index <= items.len());

@@ -1,7 +1,7 @@
 //! HTTP answers: what their status, type and body mean.
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Value, write_u64};
+use crate::json::{Object, Value, write_u64};
 
 use super::{Call, Protocol};
 
@@ -31,18 +31,19 @@ impl Answer<'_> {
         self.is_success() && given.is_some_and(|given| given.eq_ignore_ascii_case(TYPE))
     }
 
-    /// Gives the JSON of the answer to `call` in turnwire's form, or the error that it is.
-    pub fn read(&self, protocol: &dyn Protocol, call: Call) -> Result<String> {
+    /// Gives the JSON of the answer to `call`, which was asked with these parameters, in turnwire's form; or the
+    /// error that it is.
+    pub fn read(&self, protocol: &dyn Protocol, call: Call, params: &Object<'_>) -> Result<String> {
         if !self.is_success() {
             return Err(self.refusal(protocol));
         }
         let answer = if call.streams() {
             Err(self.unexpected("an event stream"))
         } else if self.body.trim_ascii().is_empty() {
-            protocol.answer(call, Value::Null)
+            protocol.answer(call, params, Value::Null)
         } else {
             let json = Value::parse(self.body).map_err(|_| self.unexpected("JSON"));
-            json.and_then(|json| protocol.answer(call, json))
+            json.and_then(|json| protocol.answer(call, params, json))
         };
         match answer {
             Ok(json) => Ok(json.to_json()),

@@ -38,8 +38,8 @@ pub trait Protocol {
     }
 
     /// Brings the JSON of a successful answer into the form that the types of [`crate::event`]
-    /// describe, events in it like those of a stream. A list becomes `{ "items": […], "next": token | null }`.
-    fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>>;
+    /// describe, events in it like those of a stream. `params` are those of the request. A list becomes `{ "items": […], "next": token | null }`.
+    fn answer<'a>(&self, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>>;
 
     /// A message from the body of a failing answer, where it holds one.
     fn error_message(&self, body: &str) -> Option<String>;

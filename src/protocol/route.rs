@@ -67,7 +67,6 @@ impl Route {
     }
 
     /// The parameters outside of the path that are given, in the order of the names.
-    #[cfg(feature = "truefoundry")]
     pub(super) fn given<'a>(self, params: &Object<'a>) -> Object<'a> {
         let mut given = Object::new();
         for (name, _) in self.names() {

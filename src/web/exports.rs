@@ -8,7 +8,7 @@
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{ObjectWriter, Value};
+use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::{Answer, Call};
 use crate::text::cut;
 
@@ -53,15 +53,18 @@ pub fn request(protocol: u8, call: u8) -> u32 {
     })
 }
 
-/// Reads an answer with this status; gives JSON in turnwire's form. Takes the status in words, the type and
-/// the body, a NUL character between them.
-#[wasm_bindgen]
-pub fn answer(protocol: u8, call: u8, status: u16) -> u32 {
+/// Reads an answer with this status; gives JSON in turnwire's form. Takes the status in words, the type, the
+/// parameters of the request as JSON, and the body, a NUL character between them.
+#[wasm_bindgen(js_name = readAnswer)]
+pub fn read_answer(protocol: u8, call: u8, status: u16) -> u32 {
     texts(&mut |_, input| {
         let (status_text, rest) = cut(input, 0);
-        let (content_type, body) = cut(rest, 0);
+        let (content_type, rest) = cut(rest, 0);
+        let (params, body) = cut(rest, 0);
+        let params = Value::parse(params).unwrap_or_default();
+        let params = params.as_object().unwrap_or(const { &Object::new() });
         let answer = Answer { status, status_text, content_type, body };
-        answer.read(Spoken::numbered(protocol)?.protocol(), call_of(call)?)
+        answer.read(Spoken::numbered(protocol)?.protocol(), call_of(call)?, params)
     })
 }
 

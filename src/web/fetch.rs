@@ -88,7 +88,7 @@ impl<P: Protocol> Server<P> {
         came: &mut dyn FnMut(&mut TurnDriver),
     ) -> Result<(), Failure> {
         let response = in_time(CONNECT_TIMEOUT, self.sent(plan)).await?;
-        let mut chunks = pin!(self.chunks(plan.call, response).await?);
+        let mut chunks = pin!(self.chunks(plan.call, &Object::new(), response).await?);
         driver.opened(Date::now());
         loop {
             let next = async { Ok::<_, Failure>(chunks.next().await) };
@@ -105,21 +105,22 @@ impl<P: Protocol> Server<P> {
     }
 
     async fn sent(&self, plan: &Plan) -> Result<Response, Failure> {
-        let Value::Object(params) = Value::parse(&plan.params).unwrap_or_default() else {
-            return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object").into());
-        };
-        Ok(self.send(plan.call, params).await?)
+        Ok(self.send(plan.call, params(plan)?).await?)
     }
 
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
         let response = self.sent(plan).await?;
-        self.read(plan.call, &response).await.map_err(|error| failure(error, &response))
+        let read = self.read(plan.call, &params(plan)?, &response).await;
+        read.map_err(|error| failure(error, &response))
     }
 
     /// Asks for JSON; gives it in turnwire's form.
     pub async fn ask(&self, call: Call, params: Object<'_>) -> Result<String> {
-        let response = self.send(call, params).await?;
-        self.read(call, &response).await
+        if let Some(answer) = self.protocol.local(call, &params) {
+            return Ok(answer.to_json());
+        }
+        let response = self.send(call, params.clone()).await?;
+        self.read(call, &params, &response).await
     }
 
     /// Asks for a stream; gives its bytes as they come. To drop it is to close the connection.
@@ -128,21 +129,22 @@ impl<P: Protocol> Server<P> {
         call: Call,
         params: Object<'_>,
     ) -> Result<impl Stream<Item = Result<Vec<u8>>> + use<P>> {
-        let response = self.send(call, params).await?;
-        self.chunks(call, response).await.map_err(|failure| failure.error)
+        let response = self.send(call, params.clone()).await?;
+        self.chunks(call, &params, response).await.map_err(|failure| failure.error)
     }
 
     /// The bytes of a stream, as they come.
     async fn chunks(
         &self,
         call: Call,
+        params: &Object<'_>,
         response: Response,
     ) -> Result<impl Stream<Item = Result<Vec<u8>>> + use<P>, Failure> {
         let content_type = response.headers().get("content-type").unwrap_or_default();
         let answer =
             Answer { status: response.status(), status_text: "", content_type: &content_type, body: "" };
         if !answer.is_stream() {
-            self.read(call, &response).await.map_err(|error| failure(error, &response))?;
+            self.read(call, params, &response).await.map_err(|error| failure(error, &response))?;
         }
         let body = response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the answer has no body"))?;
         let reader = Reader(body.get_reader().unchecked_into());
@@ -172,7 +174,7 @@ impl<P: Protocol> Server<P> {
         sent.map_err(network)
     }
 
-    async fn read(&self, call: Call, response: &Response) -> Result<String> {
+    async fn read(&self, call: Call, params: &Object<'_>, response: &Response) -> Result<String> {
         let body = response.text().await.map_err(network)?;
         let content_type = response.headers().get("content-type").unwrap_or_default();
         let status_text = response.status_text();
@@ -182,7 +184,15 @@ impl<P: Protocol> Server<P> {
             content_type: &content_type,
             body: &body,
         };
-        answer.read(&self.protocol, call)
+        answer.read(&self.protocol, call, params)
+    }
+}
+
+/// A plan's parameters.
+fn params(plan: &Plan) -> Result<Object<'_>> {
+    match Value::parse(&plan.params) {
+        Ok(Value::Object(params)) => Ok(params),
+        _ => Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object")),
     }
 }
 

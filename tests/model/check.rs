@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
+use turnwire::json::Object;
 use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
 use turnwire::protocol::{Answer, Call};
 use turnwire::turn::TurnStatus;
@@ -242,7 +243,9 @@ fn canonical<'j>(events: impl Iterator<Item = &'j Json>) -> Vec<Json> {
     let events: Vec<&Json> = events.collect();
     let body = json!({"data": events, "pagination": {"limit": 25}}).to_string();
     let answer = Answer { status: 200, status_text: "", content_type: "application/json", body: &body };
-    let json = answer.read(&TrueFoundry::new(Dialect::Gateway), Call::ListTurnEvents).expect("a list");
+    let json = answer
+        .read(&TrueFoundry::new(Dialect::Gateway), Call::ListTurnEvents, &Object::new())
+        .expect("a list");
     let page: Json = serde_json::from_str(&json).expect("JSON");
     page["items"].as_array().expect("a list").clone()
 }

@@ -1,7 +1,7 @@
 //! Carries out the driver's steps as the package's own driver in TypeScript does, against the simulated
 //! network, with its clocks: steps in, outcomes out.
 
-use turnwire::json::Value;
+use turnwire::json::{Object, Value};
 use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
 use turnwire::protocol::{Answer, Call, Protocol};
 use turnwire::turn::{Failure, Moment, Outcome, Pause, Plan, Reconnect, Step, TurnDriver};
@@ -290,7 +290,7 @@ impl Drive {
                         content_type: head.content_type,
                         body: &body,
                     };
-                    return match answer.read(&protocol, call) {
+                    return match answer.read(&protocol, call, &Object::new()) {
                         Ok(json) => Done::Answered(json),
                         Err(error) => Done::Failed(told(&error, head.retry_after)),
                     };

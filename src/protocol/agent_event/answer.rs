@@ -1,22 +1,27 @@
 //! Answers → turnwire's records, lists and events (sections 2 and 5).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value, write_u64};
+use crate::json::{Object, Value};
 use crate::protocol::Call;
 use crate::protocol::route::unsupported;
 
 use super::{Dialect, messages, pages, record};
 
 /// Normalizes the answer to `call`.
-pub(super) fn normalize(dialect: Dialect, call: Call, body: Value<'_>) -> Result<Value<'_>> {
+pub(super) fn normalize<'a>(
+    dialect: Dialect,
+    call: Call,
+    params: &Object<'_>,
+    body: Value<'a>,
+) -> Result<Value<'a>> {
     match call {
         Call::GetSession => record::session_with_actions(&object(body)?).map(Value::Object),
-        Call::ListSessions => sessions(body),
+        Call::ListSessions => sessions(params, body),
         Call::GetTurn => record::turn(object(body)?).map(Value::Object),
         Call::ListTurns => {
             let mut body = object(body)?;
             let runs = take_list(&mut body, "items")?;
-            let next = next_place(&body, runs.len())?;
+            let next = next_place(params, &body, runs.len());
             let turns = runs.into_iter().map(|run| record::turn(object(run)?).map(Value::Object));
             Ok(page(turns.collect::<Result<_>>()?, next))
         }
@@ -64,18 +69,18 @@ pub(super) fn error_message(body: &str) -> Option<String> {
 
 /// The first page of tirea's sessions is a bare list of summaries, the others hold ids only; awaken's pages hold
 /// summaries.
-fn sessions(body: Value<'_>) -> Result<Value<'_>> {
+fn sessions<'a>(params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let (summaries, next) = match body {
         Value::Array(summaries) => {
             // What follows is not known: threads of sub-agents were left out.
-            let next = if summaries.is_empty() { Value::Null } else { "1".into() };
+            let next = if summaries.is_empty() { Value::Null } else { pages::token(pages::LONGEST) };
             (summaries, next)
         }
         body => {
             let mut body = object(body)?;
             let items = take_list(&mut body, "items")?;
             let next = match body.get("next_cursor") {
-                None => next_place(&body, items.len())?,
+                None => next_place(params, &body, items.len()),
                 Some(_) => next_cursor(&body, items.len()),
             };
             (items, next)
@@ -189,15 +194,8 @@ fn next_cursor<'a>(body: &Object<'a>, length: usize) -> Value<'a> {
 }
 
 /// The token of the page after one that is told by its place.
-fn next_place<'a>(body: &Object<'_>, length: usize) -> Result<Value<'a>> {
-    if !has_more(body, length) {
-        return Ok(Value::Null);
-    }
-    let next =
-        pages::after(length).ok_or_else(|| unexpected("the list goes on, but its page is too short"))?;
-    let mut token = String::new();
-    write_u64(&mut token, next);
-    Ok(token.into())
+fn next_place(params: &Object<'_>, body: &Object<'_>, length: usize) -> Value<'static> {
+    if has_more(body, length) { pages::after(params, length) } else { Value::Null }
 }
 
 pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {

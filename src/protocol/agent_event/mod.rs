@@ -80,8 +80,8 @@ impl Protocol for AgentEvent {
         routes::local(call, params)
     }
 
-    fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>> {
-        answer::normalize(self.dialect, call, body)
+    fn answer<'a>(&self, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+        answer::normalize(self.dialect, call, params, body)
     }
 
     fn error_message(&self, body: &str) -> Option<String> {

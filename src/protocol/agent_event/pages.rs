@@ -1,23 +1,28 @@
-//! Lists whose pages are told apart by their place only (section 2): `offset` and `limit`.
-//!
-//! An answer does not say where its page lies, so its length does: each page is asked for with a limit that is
-//! one less than that of the page before. A page that has a successor is as long as its limit.
+//! Lists whose pages are told apart by their place only (section 2): `offset` and `limit`. The token of a page is
+//! its offset.
+
+use crate::json::{Object, Value, parse_u64, write_u64};
 
 /// The most that the servers give at once.
 pub(super) const LONGEST: u64 = 200;
 
-/// Pages that are shorter than this are not those that were asked for.
-const SHORTEST: u64 = 101;
-
-/// Where a page begins, and its limit. Pages are numbered from 0 on; there are 100 of them.
-pub(super) fn place(page: u64) -> Option<(u64, u64)> {
-    let limit = LONGEST.checked_sub(page).filter(|limit| *limit >= SHORTEST)?;
-    // The sum of the limits before.
-    Some((page * (LONGEST + limit + 1) / 2, limit))
+/// Where the page begins that these parameters ask for; nothing if its token is none.
+pub(super) fn offset(params: &Object<'_>) -> Option<u64> {
+    match params.get("page_token").or_else(|| params.get("pageToken")) {
+        None | Some(Value::Null) => Some(0),
+        Some(token) => token.as_str().and_then(|token| parse_u64(token.as_bytes())),
+    }
 }
 
-/// The number of the page after one of this length that is not the last.
-pub(super) fn after(length: usize) -> Option<u64> {
-    let page = LONGEST.checked_sub(u64::try_from(length).ok()?)? + 1;
-    place(page).map(|_| page)
+/// The token of the page that begins there.
+pub(super) fn token(offset: u64) -> Value<'static> {
+    let mut token = String::new();
+    write_u64(&mut token, offset);
+    token.into()
+}
+
+/// The token of the page after one of this length.
+pub(super) fn after(params: &Object<'_>, length: usize) -> Value<'static> {
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    token(offset(params).unwrap_or_default().saturating_add(length))
 }

@@ -1,11 +1,11 @@
 //! The route maps: which request each call is, in both dialects (protocol note, sections 2 and 5).
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value, parse_u64};
+use crate::json::{Object, Value};
 use crate::protocol::route::{Route, add_query, option_error, unsupported, wire};
 use crate::protocol::{Call, Request};
 
-use super::pages::{LONGEST, place};
+use super::pages::{LONGEST, offset};
 use super::{Dialect, input};
 
 /// tirea's routes (section 2), with the names of what callers give: what becomes of it is [`query`]'s and
@@ -155,15 +155,10 @@ fn query<'a>(dialect: Dialect, call: Call, params: &Object<'a>) -> Result<Object
 }
 
 /// The place of a page in a list that has no cursor.
-fn add_place(params: &Object<'_>, query: &mut Object<'_>) -> Result<()> {
-    let page = match params.get("page_token") {
-        None => Some(0),
-        Some(token) => token.as_str().and_then(|token| parse_u64(token.as_bytes())),
-    };
-    let (offset, limit) =
-        page.and_then(place).ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
+fn add_place<'a>(params: &Object<'a>, query: &mut Object<'a>) -> Result<()> {
+    let offset = offset(params).ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
     query.set("offset", offset.into());
-    query.set("limit", limit.into());
+    query.set("limit", params.get("limit").cloned().unwrap_or_else(|| LONGEST.into()));
     Ok(())
 }
 

@@ -29,7 +29,7 @@ pub(super) fn of_tickets<'a>(tickets: &[Value<'a>]) -> Vec<Value<'a>> {
 }
 
 /// What is asked for one call: to replay it is to allow it; every other mode wants something from the client.
-fn action<'a>(call_id: &str, call: &Object<'a>, asked: &Object<'a>) -> Value<'a> {
+pub(super) fn action<'a>(call_id: &str, call: &Object<'a>, asked: &Object<'a>) -> Value<'a> {
     let resume_mode = match call.text("resume_mode") {
         "" => "replay_tool_call",
         mode => mode,

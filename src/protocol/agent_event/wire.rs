@@ -14,6 +14,7 @@ use crate::event::{PatchOperation, Suspension, Termination, ThreadMessage, Threa
 /// What an older or newer server sends may be none of these.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "frames of the largest type are among the rarest")]
 pub enum AgentEvent {
     /// The run begins.
     RunStart(BareFrame<RunStart>),
@@ -113,6 +114,7 @@ pub struct RelayError {
 /// A frame of an awaken run stream, told apart by `event_type`: flat, and without an envelope (section 5).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "event_type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "frames of the largest type are among the rarest")]
 pub enum AwakenEvent {
     /// The run begins, or goes on after an answer.
     RunStart(AwakenRunStart),

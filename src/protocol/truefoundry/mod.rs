@@ -73,7 +73,7 @@ impl Protocol for TrueFoundry {
         routes::request(self.dialect, call, &params)
     }
 
-    fn answer<'a>(&self, call: Call, body: Value<'a>) -> Result<Value<'a>> {
+    fn answer<'a>(&self, call: Call, _: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
         answer::normalize(call, body)
     }
 

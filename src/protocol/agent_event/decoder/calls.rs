@@ -20,6 +20,7 @@ const PROJECTIONS: [&str; 2] = ["fc_", "perm_"];
 
 /// A tool call of the run.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
@@ -90,8 +91,8 @@ impl Run {
     /// Whether an id is that of a waiting call's projection: another call that stands for the question, not one
     /// that is made.
     fn is_projection(&self, id: &str) -> bool {
-        let of_call = |prefix: &&str| id.strip_prefix(*prefix).is_some_and(|id| self.call(id).is_some());
-        !self.is_speaking() && PROJECTIONS.iter().any(|prefix| of_call(prefix))
+        let of_call = |prefix: &str| id.strip_prefix(prefix).is_some_and(|id| self.call(id).is_some());
+        !self.is_speaking() && PROJECTIONS.into_iter().any(of_call)
     }
 
     /// The call that a frame means: the id itself, or the call behind a projection's.

@@ -1,7 +1,7 @@
 //! The hot path: a piece of text, read without building a document.
 //!
 //! Nearly every frame of a stream is such a piece, and it differs from an earlier one of its kind in nothing but
-//! its text and the numbers around it. So two readers stand before the general one: a *template* of an earlier
+//! its text and its envelope, which says nothing that can be trusted (section 1.2). So two readers stand before the general one: a *template* of an earlier
 //! frame, whose fixed parts are compared as bytes, and a *scan* of the JSON, which also makes the templates.
 //! Whatever either does not know in full, it leaves to the next; both must agree with the general reader, and a
 //! property test says so.
@@ -13,8 +13,8 @@ use super::messages::DeltaField;
 /// One template for each kind of piece, and one more for a tool that is called beside another one.
 const TEMPLATES: usize = 4;
 
-/// How many numbers of a frame may change from one to the next: its place and its time.
-const NUMBERS: usize = 2;
+/// The envelope's fields, which change from one frame to the next and say nothing.
+const ENVELOPE: [&str; 5] = ["run_id", "thread_id", "seq", "timestamp_ms", "step_id"];
 
 /// A piece of text.
 #[derive(Debug, PartialEq, Eq)]
@@ -101,7 +101,11 @@ struct Template {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variable {
+    /// A number that says nothing.
     Number,
+    /// A string that says nothing.
+    String,
+    /// The piece of text.
     Text,
 }
 
@@ -123,6 +127,9 @@ impl Template {
                 Variable::Number => {
                     scanner.number().ok()?;
                 }
+                Variable::String => {
+                    scanner.string().ok()?;
+                }
                 Variable::Text => text = Some(scanner.string().ok()?),
             }
             rest = rest.get(scanner.at()..)?;
@@ -132,8 +139,7 @@ impl Template {
 
     fn set(&mut self, data: &str, found: &Found<'_>) {
         let text_end = found.text_at + found.text.raw().len() + 2;
-        let mut variables: Vec<_> =
-            found.numbers.iter().map(|(at, end)| (*at, *end, Variable::Number)).collect();
+        let mut variables = found.envelope.clone();
         let place = variables.iter().position(|(at, ..)| *at > found.text_at).unwrap_or(variables.len());
         variables.insert(place, (found.text_at, text_end, Variable::Text));
         let mut last = 0;
@@ -154,7 +160,7 @@ struct Found<'a> {
     call_id: &'a str,
     text: RawStr<'a>,
     text_at: usize,
-    numbers: Vec<(usize, usize)>,
+    envelope: Vec<(usize, usize, Variable)>,
 }
 
 /// The fields that a delta's payload may have.
@@ -171,7 +177,7 @@ fn scan(data: &str) -> Option<Found<'_>> {
     let mut scanner = Scanner::new(data);
     let (mut nested_type, mut flat_type) = (None, None);
     let (mut nested, mut flat) = (None, Payload::default());
-    let mut numbers = Vec::new();
+    let mut envelope = Vec::new();
     scanner.begin_object().ok()?;
     let mut first = true;
     while let Some(key) = scanner.next_key(&mut first).ok()? {
@@ -180,10 +186,11 @@ fn scan(data: &str) -> Option<Found<'_>> {
             "event_type" => once(&mut flat_type, string(&mut scanner)?.1.plain()?)?,
             "data" => once(&mut nested, payload(&mut scanner)?)?,
             "event_kind" => return None,
-            "seq" | "timestamp_ms" if numbers.len() < NUMBERS && is_number(&mut scanner) => {
+            name if ENVELOPE.contains(&name) && envelope.len() < ENVELOPE.len() => {
+                let variable = variable(&mut scanner)?;
                 let at = scanner.at();
-                scanner.number().ok()?;
-                numbers.push((at, scanner.at()));
+                scanner.skip_value().ok()?;
+                envelope.push((at, scanner.at(), variable));
             }
             name => flat.field(name, &mut scanner)?,
         }
@@ -202,7 +209,7 @@ fn scan(data: &str) -> Option<Found<'_>> {
     };
     let (text_at, text) = text?;
     let call_id = if field == DeltaField::Arguments { payload.id? } else { "" };
-    Some(Found { field, call_id, text, text_at, numbers })
+    Some(Found { field, call_id, text, text_at, envelope })
 }
 
 fn payload<'a>(scanner: &mut Scanner<'a>) -> Option<Payload<'a>> {
@@ -228,8 +235,13 @@ impl<'a> Payload<'a> {
     }
 }
 
-fn is_number(scanner: &mut Scanner<'_>) -> bool {
-    matches!(scanner.peek_value(), Some(b'-' | b'0'..=b'9'))
+/// What may stand in place of the next value: another one of its kind.
+fn variable(scanner: &mut Scanner<'_>) -> Option<Variable> {
+    match scanner.peek_value()? {
+        b'"' => Some(Variable::String),
+        b'-' | b'0'..=b'9' => Some(Variable::Number),
+        _ => None,
+    }
 }
 
 fn string<'a>(scanner: &mut Scanner<'a>) -> Option<(usize, RawStr<'a>)> {

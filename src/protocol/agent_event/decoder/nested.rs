@@ -63,7 +63,7 @@ impl Run {
     ) -> String {
         let is_known = self.lineage.calls.iter().any(|call| call.id == call_id);
         // What came only in part does not say everything that this needs.
-        let is_part = !content.get("updated_at_ms").is_some_and(|at| !at.is_null()) && is_beginning(content);
+        let is_part = content.get("updated_at_ms").is_none() && is_beginning(content);
         let content = content.as_object().filter(|_| !is_known && !is_part && !call_id.is_empty());
         let parent = content.map_or("", parent_of);
         match content {

@@ -25,7 +25,7 @@ impl Run {
         let outcome = said.unwrap_or_else(|| outcome_of(result.text("status")));
         let result = std::mem::take(result);
         if outcome == "suspended" {
-            self.call_suspended(&id, result, sink);
+            self.call_suspended(&id, &result, sink);
             return Ok(());
         }
         let result = self.complete_result(&id, outcome, result);
@@ -147,11 +147,10 @@ fn content_of(head: &Head, result: &Object<'_>) -> String {
 /// What awaken says of a resumed call: its data, `{ "data", "metadata" }`, or `{ "error": message }` of a failure.
 fn resumed_result(result: &Value<'_>) -> (bool, String) {
     let members = result.as_object();
-    match members.filter(|members| members.len() == 1).and_then(|members| members.get("error")?.as_str()) {
-        Some(error) => (false, error.to_owned()),
-        None => {
-            let data = members.filter(|members| members.len() == 2 && members.contains("metadata"));
-            (true, data.and_then(|members| members.get("data")).unwrap_or(result).to_json())
-        }
+    let only = |count: usize| members.filter(|members| members.len() == count);
+    if let Some(error) = only(1).and_then(|members| members.get("error")?.as_str()) {
+        return (false, error.to_owned());
     }
+    let with_metadata = only(2).filter(|members| members.contains("metadata"));
+    (true, with_metadata.and_then(|members| members.get("data")).unwrap_or(result).to_json())
 }

@@ -6,14 +6,30 @@ use serde_json::{Value as Json, json};
 use super::turns::awaken_run;
 use crate::error::{Error, ErrorCode};
 use crate::event::{Event, SessionRecord};
+use crate::json::Object;
 use crate::protocol::agent_event::{AgentEvent, Dialect};
 use crate::protocol::{Answer, Call, Protocol};
 
 pub(super) const BOTH: [Dialect; 2] = [Dialect::Tirea, Dialect::Awaken];
 
 fn answer_of(dialect: Dialect, status: u16, body: &str, call: Call) -> Result<Json, Error> {
+    page_of(dialect, status, body, call, None)
+}
+
+/// The answer to a request for the page of this token.
+fn page_of(
+    dialect: Dialect,
+    status: u16,
+    body: &str,
+    call: Call,
+    token: Option<&str>,
+) -> Result<Json, Error> {
     let answer = Answer { status, status_text: "", content_type: "application/json", body };
-    let json = answer.read(&AgentEvent::new(dialect), call)?;
+    let mut params = Object::new();
+    if let Some(token) = token {
+        params.insert("pageToken", token.to_owned());
+    }
+    let json = answer.read(&AgentEvent::new(dialect), call, &params)?;
     Ok(serde_json::from_str(&json).expect("JSON"))
 }
 
@@ -121,20 +137,17 @@ fn section_2_sessions() {
     );
     let bare = |id| session(id, Json::Null, Json::Null, Json::Null);
     // Summaries say nothing of what follows.
-    assert_eq!(found, json!({"items": [first, bare("s1")], "next": "1"}));
+    assert_eq!(found, json!({"items": [first, bare("s1")], "next": "200"}));
     assert_eq!(tirea(Call::ListSessions, &json!([])), json!({"items": [], "next": null}));
 
     let page = json!({"items": ["a", "b"], "total": 202, "has_more": false});
     let expected = json!({"items": [bare("a"), bare("b")], "next": null});
     assert_eq!(tirea(Call::ListSessions, &page), expected);
-    for (length, next) in [(200, "1"), (199, "2"), (101, "")] {
+    for (token, length, next) in [(None, 3, "3"), (Some("200"), 200, "400"), (Some("400"), 1, "401")] {
         let ids: Vec<String> = (0..length).map(|id| format!("s{id}")).collect();
-        let page = json!({"items": ids, "total": 1000, "has_more": true});
-        let found = answer(Dialect::Tirea, Call::ListSessions, &page);
-        match next {
-            "" => assert_eq!(found.expect_err("no place").code, ErrorCode::UnexpectedResponse),
-            next => assert_eq!(found.expect("a page")["next"], next),
-        }
+        let page = json!({"items": ids, "total": 1000, "has_more": true}).to_string();
+        let found = page_of(Dialect::Tirea, 200, &page, Call::ListSessions, token);
+        assert_eq!(found.expect("a page")["next"], next);
     }
 }
 

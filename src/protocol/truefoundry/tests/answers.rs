@@ -4,12 +4,13 @@ use serde_json::{Value as Json, json};
 
 use crate::error::{Error, ErrorCode};
 use crate::event::{SessionEvent, SessionRecord, TurnRecord};
+use crate::json::Object;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Answer, Call};
 
 fn answer_of(status: u16, content_type: &str, body: &str, call: Call) -> Result<Json, Error> {
     let answer = Answer { status, status_text: "", content_type, body };
-    let json = answer.read(&TrueFoundry::new(Dialect::Gateway), call)?;
+    let json = answer.read(&TrueFoundry::new(Dialect::Gateway), call, &Object::new())?;
     Ok(serde_json::from_str(&json).expect("JSON"))
 }
 
@@ -273,7 +274,9 @@ fn section_1_4_error_envelopes() {
 fn an_error_without_a_message_has_the_status_in_words() {
     let answer =
         Answer { status: 502, status_text: "Bad Gateway", content_type: "text/html", body: "<html>" };
-    let error = answer.read(&TrueFoundry::new(Dialect::Gateway), Call::GetTurn).expect_err("an error");
+    let error = answer
+        .read(&TrueFoundry::new(Dialect::Gateway), Call::GetTurn, &Object::new())
+        .expect_err("an error");
     assert_eq!(error.message, "the server answered 502: Bad Gateway");
 }
 

@@ -43,9 +43,9 @@ fn frames_of(call: &str, before: Option<(u64, u64)>, step: u64, at: u64) -> Vec<
         .enumerate()
         .map(|(place, field)| {
             if content.len() > place {
-                content[place] = field
+                content[place] = field;
             } else {
-                content.push(field)
+                content.push(field);
             }
             snapshot_text(call, &content)
         })

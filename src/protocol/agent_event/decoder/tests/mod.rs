@@ -1,6 +1,8 @@
 //! Tests of the decoder: what each kind of frame becomes, in both dialects, and what becomes of frames that are
 //! none.
 
+#![expect(clippy::needless_pass_by_value, reason = "payloads are written where they are passed")]
+
 mod activities;
 mod calls;
 mod deltas;
