@@ -6,6 +6,7 @@ use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_str};
 
 use super::EventIndex;
+use super::message::Message;
 use super::operations::operate;
 use super::patch::patch;
 
@@ -27,6 +28,8 @@ struct Activity {
     thread_id: String,
     tool_call_id: String,
     content: Value<'static>,
+    /// Whether its call shows it, or there is none to show it.
+    is_shown: bool,
 }
 
 impl Agent {
@@ -35,8 +38,11 @@ impl Agent {
         self.problem.clear();
     }
 
-    /// Makes a change, or says why it could not be made; then nothing of it is.
+    /// Makes a change, or says why it could not be made; then nothing of it is, nor of what comes after it.
     fn change(&mut self, change: &dyn Fn(&mut Value<'static>) -> Result<(), String>) {
+        if !self.problem.is_empty() {
+            return;
+        }
         let mut state = self.state.clone().unwrap_or_default();
         match change(&mut state) {
             Ok(()) => self.state = Some(state),
@@ -111,13 +117,54 @@ impl EventIndex {
             EventKind::ActivitySnapshot => self.report(fields),
             EventKind::ActivityDelta => self.amend_report(fields),
             EventKind::MessagesSnapshot => return self.messages_snapshot(fields),
+            EventKind::ToolResumed => return self.tool_resumed(fields),
+            EventKind::ToolCancelled => return self.tool_cancelled(fields),
+            EventKind::MessageReset => return self.change(fields, Message::reset),
             _ => return,
         }
         self.changes.turn = true;
     }
 
-    /// Takes what a tool call changed in the state.
+    /// The call waits no longer.
+    fn tool_resumed(&mut self, event: &Object<'_>) {
+        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
+        self.release(&|action| action.is_call(thread_id, call_id));
+    }
+
+    /// Whether a message goes on with a known one, which then has its id.
+    pub(super) fn goes_on(&mut self, message: &Object<'_>) -> bool {
+        let (id, before) = (message.text("id"), message.text("continues"));
+        let slot = self.message_of.get(before).filter(|_| !before.is_empty());
+        let Some(slot) = slot.filter(|_| self.message_of.get(id).is_none()) else {
+            return false;
+        };
+        self.message_of.rename(slot, id);
+        let slot = slot as usize;
+        if let Some(message) = self.messages.get_mut(slot) {
+            id.clone_into(&mut message.id);
+        }
+        self.changes.message(slot, &mut self.messages, true);
+        true
+    }
+
+    /// The call will not be made. One of the same id may come after it.
+    fn tool_cancelled(&mut self, event: &Object<'_>) {
+        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
+        self.release(&|action| action.is_call(thread_id, call_id));
+        let Some(slot) = self.newest_call(thread_id, call_id) else {
+            return;
+        };
+        if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
+            call.is_cancelled = true;
+        }
+        self.changes.message(slot, &mut self.messages, true);
+    }
+
+    /// Takes what a tool call changed in the state. Where that is not known, it says nothing of the rest of it.
     pub(super) fn track(&mut self, patch: &Object<'_>) {
+        if self.agent.state.is_none() {
+            return;
+        }
         let operations = patch.object("patch").map(|patch| patch.array("ops")).unwrap_or_default();
         let operations = operations.iter().filter_map(Value::as_object);
         self.agent.change(&|state| operations.clone().try_for_each(|operation| operate(state, operation)));
@@ -137,6 +184,7 @@ impl EventIndex {
                 thread_id: event.text("thread_id").to_owned(),
                 tool_call_id: event.text("tool_call_id").to_owned(),
                 content,
+                is_shown: event.text("tool_call_id").is_empty(),
             }),
         }
         self.show_progress(message_id);
@@ -153,18 +201,28 @@ impl EventIndex {
         self.show_progress(message_id);
     }
 
+    /// A message has changed: its calls show the reports that came before them.
+    pub(super) fn show_reports(&mut self, slot: usize) {
+        let Some(message) = self.messages.get_mut(slot) else { return };
+        let thread_id = self.threads.get(message.thread).map_or("", |thread| &thread.id);
+        let waiting = self.agent.activities.iter_mut();
+        for activity in waiting.filter(|activity| !activity.is_shown && activity.thread_id == thread_id) {
+            if let Some(call) = message.call_mut(&activity.tool_call_id) {
+                call.progress = activity.content.to_json();
+                activity.is_shown = true;
+            }
+        }
+    }
+
     /// A call shows the last report on it.
     fn show_progress(&mut self, message_id: &str) {
-        let known = self.agent.activities.iter().find(|activity| activity.message_id == message_id);
-        let Some(activity) = known.filter(|activity| !activity.tool_call_id.is_empty()) else {
-            return;
-        };
-        let slot = self.newest_call(&activity.thread_id, &activity.tool_call_id);
-        let message = slot.and_then(|slot| self.messages.get_mut(slot));
-        if let Some(call) = message.and_then(|message| message.call_mut(&activity.tool_call_id)) {
-            call.progress = activity.content.to_json();
-        }
-        if let Some(slot) = slot {
+        let is_it = |activity: &&mut Activity| activity.message_id == message_id;
+        let Some(activity) = self.agent.activities.iter_mut().find(is_it) else { return };
+        activity.is_shown = activity.tool_call_id.is_empty();
+        let (thread_id, call_id) = (activity.thread_id.clone(), activity.tool_call_id.clone());
+        // Of several calls of that id it is the newest.
+        if let Some(slot) = self.newest_call(&thread_id, &call_id) {
+            self.show_reports(slot);
             self.changes.message(slot, &mut self.messages, true);
         }
     }

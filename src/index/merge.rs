@@ -7,7 +7,9 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{Object, Value};
 
-use super::message::{Marks, Message, MessageCall, Part, Text};
+#[cfg(feature = "agent-event")]
+use super::message::Marks;
+use super::message::{Message, MessageCall, Part, Text};
 
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
@@ -45,7 +47,7 @@ impl Message {
         for call in delta.array("tool_calls").iter().filter_map(Value::as_object) {
             let index = call.get("index").and_then(Value::as_u64).unwrap_or_default();
             let is_reset = self.call_at(usize::try_from(index).unwrap_or_default()).merge(call);
-            if is_reset {
+            if cfg!(feature = "agent-event") && is_reset {
                 self.marks.arguments_reset = true;
                 self.calls.iter_mut().flatten().for_each(|call| call.arguments.retake());
             }
@@ -54,15 +56,17 @@ impl Message {
         if let Some(usage) = delta.object("usage") {
             self.usage = usage.to_json();
         }
-        let encrypted = delta.text("reasoning_encrypted");
-        if !encrypted.is_empty() {
-            self.encrypted.push(encrypted.to_owned());
-        }
+        #[cfg(feature = "agent-event")]
         self.note(delta);
     }
 
     /// Takes what only some servers say.
+    #[cfg(feature = "agent-event")]
     fn note(&mut self, event: &Object<'_>) {
+        let encrypted = event.text("reasoning_encrypted");
+        if !encrypted.is_empty() {
+            self.encrypted.push(encrypted.to_owned());
+        }
         for name in ["model", "duration_ms"] {
             if event.contains(name) {
                 self.notes.set(name, event.json(name));
@@ -71,6 +75,7 @@ impl Message {
     }
 
     /// What was said does not count.
+    #[cfg(feature = "agent-event")]
     pub(super) fn reset(&mut self, _: &Object<'_>) {
         let (id, thread) = (std::mem::take(&mut self.id), self.thread);
         let before = std::mem::replace(self, Self::new(&id, thread));
@@ -84,6 +89,7 @@ impl Message {
     #[cfg(feature = "agent-event")]
     pub(super) fn set_text(&mut self, text: &str) {
         self.text = Text::of(text);
+        self.parts = None;
         self.marks.content_reset = true;
     }
 
@@ -132,6 +138,7 @@ impl Message {
         self.created_at = base.json("created_at");
         self.name = base.json("name");
         self.usage = base.json("usage");
+        #[cfg(feature = "agent-event")]
         self.note(base);
         self.set_content(base);
         self.reasoning = Text::of(base.text("reasoning_content"));
@@ -182,6 +189,7 @@ impl Message {
                 call.join(known);
             }
             replace(&mut call.response, &known.response);
+            replace(&mut call.progress, &known.progress);
             call.thread_id.clone_from(&known.thread_id);
         }
     }
@@ -196,7 +204,7 @@ impl MessageCall {
         if let Some(function) = delta.object("function") {
             replace(&mut self.name, function.text("name"));
             self.arguments.push(function.text("arguments"));
-            if function.contains("whole_arguments") {
+            if cfg!(feature = "agent-event") && function.contains("whole_arguments") {
                 self.arguments = Text::of(function.text("whole_arguments"));
                 is_reset = true;
             }

@@ -117,6 +117,10 @@ impl EventIndex {
         if let Some(message) = self.messages.get_mut(slot) {
             let head_changed = message.append(delta);
             self.changes.message(slot, &mut self.messages, head_changed);
+            #[cfg(feature = "agent-event")]
+            if head_changed {
+                self.show_reports(slot);
+            }
             if matches!(delta.field, TextField::Arguments(_)) {
                 self.show_calls(slot);
             }
@@ -127,6 +131,7 @@ impl EventIndex {
     pub fn apply(&mut self, event: EventRef<'_>) {
         let EventRef { kind, fields } = event;
         match kind {
+            #[cfg(feature = "agent-event")]
             EventKind::ModelMessage if self.goes_on(fields) => {}
             EventKind::ModelMessage => self.change(fields, Message::put),
             EventKind::ModelMessageDelta => self.change(fields, Message::merge),
@@ -146,51 +151,12 @@ impl EventIndex {
                     self.turn_ended(state);
                 }
             }
-            EventKind::ToolResumed => {
-                let (thread_id, call_id) = (fields.text("thread_id"), fields.text("tool_call_id"));
-                self.release(&|action| action.is_call(thread_id, call_id));
-            }
-            EventKind::ToolCancelled => self.tool_cancelled(fields),
-            EventKind::MessageReset => self.change(fields, Message::reset),
-            EventKind::TurnCreated | EventKind::Error | EventKind::Unknown => {}
+            EventKind::TurnCreated | EventKind::Unknown => {}
             #[cfg(feature = "agent-event")]
-            EventKind::StateSnapshot
-            | EventKind::StateDelta
-            | EventKind::MessagesSnapshot
-            | EventKind::ActivitySnapshot
-            | EventKind::ActivityDelta => self.apply_agent(event),
+            _ => self.apply_agent(event),
             #[cfg(not(feature = "agent-event"))]
             _ => {}
         }
-    }
-
-    /// Whether a message goes on with a known one, which then has its id.
-    fn goes_on(&mut self, message: &Object<'_>) -> bool {
-        let (id, before) = (message.text("id"), message.text("continues"));
-        let slot = self.message_of.get(before).filter(|_| !before.is_empty());
-        let Some(slot) = slot.filter(|_| self.message_of.get(id).is_none()) else {
-            return false;
-        };
-        self.message_of.rename(slot, id);
-        let slot = slot as usize;
-        if let Some(message) = self.messages.get_mut(slot) {
-            id.clone_into(&mut message.id);
-        }
-        self.changes.message(slot, &mut self.messages, true);
-        true
-    }
-
-    /// The call will not be made. One of the same id may come after it.
-    fn tool_cancelled(&mut self, event: &Object<'_>) {
-        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
-        self.release(&|action| action.is_call(thread_id, call_id));
-        let Some(slot) = self.newest_call(thread_id, call_id) else {
-            return;
-        };
-        if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
-            call.is_cancelled = true;
-        }
-        self.changes.message(slot, &mut self.messages, true);
     }
 
     /// The message of this id, if it is known, is about to be replaced by the whole of it: a listed message
@@ -267,6 +233,8 @@ impl EventIndex {
             change(message, event);
             self.changes.message(slot, &mut self.messages, true);
             self.show_calls(slot);
+            #[cfg(feature = "agent-event")]
+            self.show_reports(slot);
         }
     }
 

@@ -5,6 +5,7 @@ use crate::error::sentence;
 use crate::json::{Object, Value};
 
 use super::decimal;
+use super::patch::is_same;
 
 /// Does one operation. After an error the state may be changed in part.
 pub(super) fn operate(state: &mut Value<'static>, operation: &Object<'_>) -> Result<(), String> {
@@ -48,7 +49,7 @@ pub(super) fn operate(state: &mut Value<'static>, operation: &Object<'_>) -> Res
         "remove" => {
             let items = there(state, path)?.as_array_mut().ok_or_else(|| not(path, "an array"))?;
             let removed = value();
-            if let Some(at) = items.iter().position(|item| *item == removed) {
+            if let Some(at) = items.iter().position(|item| is_same(item, &removed)) {
                 items.remove(at);
             }
             Ok(())

@@ -47,6 +47,11 @@ fn pointer(operation: &Object<'_>, name: &str) -> Option<PointerBuf> {
     PointerBuf::parse(operation.get(name)?.as_str()?.to_owned()).ok()
 }
 
+/// Whether two values are the same: the names of an object have no order.
+pub(super) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
+    carry(one) == carry(other)
+}
+
 fn carry(value: &Value<'_>) -> Carried {
     match value {
         Value::Null => Carried::Null,

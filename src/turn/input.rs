@@ -69,6 +69,12 @@ impl TurnInput {
         self.answers.iter().flatten().count()
     }
 
+    /// The threads and ids of the calls that its first `count` items answer.
+    pub(super) fn answered_calls(&self, count: usize) -> Vec<(String, String)> {
+        let answers = self.answers.iter().take(count).flatten();
+        answers.map(|answer| (answer.thread_id.clone(), answer.call_id.clone())).collect()
+    }
+
     /// One item as a JSON array.
     #[must_use]
     pub fn answer(&self, at: usize) -> String {

@@ -102,6 +102,25 @@ impl StartTrace {
         finding
     }
 
+    /// The same where servers do not say what a turn was given, nor what it follows: then only its time tells,
+    /// and that it is the only one.
+    pub(super) fn find_only<'v, 'a>(&self, turns: &'v [Value<'a>]) -> Finding<'v, 'a> {
+        let newest = match &self.newest {
+            Newest::Turn(id) => id,
+            _ => "",
+        };
+        let is_known = |id: &str| id == newest || self.others.iter().any(|other| other == id);
+        let mut finding = Finding::Absent;
+        for turn in turns.iter().filter_map(Value::as_object) {
+            if is_known(turn.text("id")) || !self.is_recent(turn.text("created_at")) {
+                continue;
+            }
+            let is_only = finding == Finding::Absent && self.newest != Newest::Unknown;
+            finding = if is_only { Finding::Begun(turn) } else { Finding::Unclear };
+        }
+        finding
+    }
+
     /// Up to the second, and both in UTC, times are in order as texts.
     fn is_recent(&self, created_at: &str) -> bool {
         const SECONDS: usize = "2026-01-01T00:00:00".len();

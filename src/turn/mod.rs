@@ -1,5 +1,6 @@
 //! A turn's life: what may be called when, where its cursor stands, how it ended, and how it is recovered when its connection breaks.
 
+mod answered;
 mod cursor;
 mod driver;
 mod input;

@@ -10,6 +10,7 @@ use crate::names::Names;
 use crate::protocol::{Capabilities, EventDecoder, EventSink, Protocol};
 use crate::sse::{Frame, FrameDecoder, FrameError};
 
+use super::answered::{AnsweredCalls, Skim};
 use super::prints::Prints;
 use super::{Admission, TurnMachine};
 
@@ -47,6 +48,8 @@ struct Intake {
     broken: Option<Error>,
     /// What each event was, if what was delivered may come again under numbers that are only counted.
     prints: Option<Prints>,
+    /// What was answered, and is not waited for any more.
+    answered: AnsweredCalls,
     /// The JSON of `turn.created`, until it is taken.
     created: Option<String>,
     /// The JSON of the terminal state, until it is taken.
@@ -80,6 +83,7 @@ impl TurnReader {
                 gaps: Vec::new(),
                 broken: None,
                 prints: protocol.capabilities().has_history_only().then(Prints::default),
+                answered: AnsweredCalls::default(),
                 created: None,
                 state: None,
             },
@@ -129,13 +133,17 @@ impl TurnReader {
 
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        let Self { frames, decoder, intake, frame_cursor, .. } = self;
-        let has_cursor = intake.prints.is_some();
+        let Self { frames, decoder, intake, frame_cursor, capabilities } = self;
+        let has_cursor = capabilities.has_history_only();
         let fed = frames.feed(bytes, &mut |frame| {
             intake.native(frame.data);
+            let before = intake.machine.cursor().last();
             decoder.decode(&frame, intake);
             if has_cursor && frame.has_own_id && intake.broken.is_none() {
                 frame.id.unwrap_or_default().clone_into(frame_cursor);
+            } else if has_cursor && intake.machine.cursor().last() != before {
+                // What comes after the last name would come again, and count as new.
+                frame_cursor.clear();
             }
         });
         if let Err(FrameError::TooLarge { limit }) = fed {
@@ -163,6 +171,20 @@ impl TurnReader {
         let frame = Frame { event: "", data, id: None, has_own_id: false };
         self.decoder.decode(&frame, &mut self.intake);
         self.intake.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// Takes the data of a listed frame that is not to be delivered. Gives the number of the last event in
+    /// it; 0 if there is none.
+    pub fn skim_frame(&mut self, data: &str) -> u64 {
+        let frame = Frame { event: "", data, id: None, has_own_id: false };
+        let mut skim = Skim { seen: &mut self.intake.seen, last: 0 };
+        self.decoder.decode(&frame, &mut skim);
+        skim.last
+    }
+
+    /// Takes a listed event that is not to be delivered.
+    pub fn skim(&mut self, event: EventRef<'_>) {
+        self.intake.seen.number(id_of(event));
     }
 
     /// The server's name of the last frame that came; empty if it names none.
@@ -194,6 +216,16 @@ impl TurnReader {
         for id in messages {
             self.intake.seen.number(id);
         }
+    }
+
+    /// The turn goes on with the answers to these calls, by their threads and ids.
+    pub(super) fn set_answered(&mut self, calls: Vec<(String, String)>) {
+        self.intake.answered = AnsweredCalls::new(calls);
+    }
+
+    /// Whether a turn in this state waits only for what was answered.
+    pub(super) fn was_answered(&self, state: &Object<'_>) -> bool {
+        self.intake.answered.explain(state)
     }
 
     /// Why nothing more of the connection was taken, if that is so.
@@ -392,7 +424,7 @@ impl Intake {
 impl EventSink for Intake {
     #[inline]
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        if self.prints.is_some() {
+        if cfg!(feature = "agent-event") && self.prints.is_some() {
             self.compare(sequence_number, &[delta.id, delta.text]);
         }
         if !self.admits(sequence_number) {
@@ -409,13 +441,13 @@ impl EventSink for Intake {
             let problem = "the stream went over to another turn";
             self.broken = Some(Error::new(ErrorCode::UnexpectedResponse, problem));
         }
-        if self.prints.is_some() {
+        if cfg!(feature = "agent-event") && self.prints.is_some() {
             self.compare(sequence_number, &[event.fields.text("type"), id_of(event)]);
         }
         // What cannot be read, and has no number, has no place in the order either.
         let is_stray = sequence_number == 0 && event.kind == EventKind::Unknown;
         let is_over = self.broken.is_some() || self.machine.status().is_terminal();
-        if if is_stray { !is_over } else { self.admits(sequence_number) } {
+        if if is_stray { !is_over } else { self.admits(sequence_number) } && !self.answered.explains(event) {
             self.take(sequence_number, event);
         }
     }

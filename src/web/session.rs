@@ -53,6 +53,9 @@ impl Session {
     /// What the server said of the session: its agent, and what its last turn waits for, as the events that
     /// asked for it.
     pub(super) fn describe(&mut self, agent_name: &str, actions: &str) {
+        if !cfg!(feature = "agent-event") {
+            return;
+        }
         agent_name.clone_into(&mut self.agent_name);
         let actions = Value::parse(actions).unwrap_or_default();
         let mut index = EventIndex::new();

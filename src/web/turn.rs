@@ -101,7 +101,7 @@ impl Turn {
         let json = Value::parse(json);
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json)?;
-        if !capabilities.files && input.has_files() {
+        if cfg!(feature = "agent-event") && !capabilities.files && input.has_files() {
             return Err(Error::new(ErrorCode::InvalidInput, "this protocol takes messages of text only"));
         }
         self.driver.set_input(input);
@@ -111,6 +111,10 @@ impl Turn {
 
     /// Takes answers to calls that wait while the turn runs; gives them as they will be sent.
     pub(super) fn take_answers(&self, json: &str) -> Result<String> {
+        if !cfg!(feature = "agent-event") {
+            let problem = "this protocol takes answers in a turn of their own";
+            return Err(Error::new(ErrorCode::Unsupported, problem));
+        }
         let json = Value::parse(json);
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json)?;
@@ -325,7 +329,7 @@ impl Turn {
         }
         if machine.status().is_terminal() {
             let index = self.driver.reader().index();
-            let is_paused = !index.pending().is_empty();
+            let is_paused = cfg!(feature = "agent-event") && !index.pending().is_empty();
             let messages = index.messages().iter().filter(|_| is_paused);
             let messages = messages.map(|message| message.id.clone()).collect();
             let pending = Pending::Known(index.pending().to_vec());

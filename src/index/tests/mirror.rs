@@ -81,12 +81,20 @@ impl Mirror {
         let slot = members.remove("slot").and_then(|slot| slot.as_u64()).expect("a slot");
         let slot = usize::try_from(slot).expect("small");
         let reset = members.remove("reset").and_then(|reset| reset.as_bool()).expect("a flag");
+        let mut is_reset = |name: &str| members.remove(name).is_some_and(|reset| reset == true);
+        let (content_reset, arguments_reset) = (is_reset("content_reset"), is_reset("arguments_reset"));
         if self.messages.len() <= slot {
             self.messages.resize(slot + 1, MirroredMessage::default());
         }
         let message = &mut self.messages[slot];
         if reset {
             *message = MirroredMessage::default();
+        }
+        if content_reset {
+            message.content.clear();
+        }
+        if arguments_reset {
+            message.arguments.clear();
         }
         message.head = head;
     }

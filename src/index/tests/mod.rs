@@ -1,6 +1,10 @@
 //! Tests of the index: what joins what, what waits, and that its changes say all that happened.
 
 mod actions;
+#[cfg(feature = "agent-event")]
+mod agent;
+#[cfg(feature = "agent-event")]
+mod agent_messages;
 mod calls;
 mod changes;
 mod mirror;
@@ -11,6 +15,8 @@ use serde_json::{Value as Json, json};
 
 use crate::event::{EventRef, TextDelta};
 use crate::index::EventIndex;
+#[cfg(feature = "agent-event")]
+use crate::json::Value;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{EventSink, Protocol};
 use crate::sse::Frame;
@@ -38,6 +44,53 @@ fn index_of(events: &[Json]) -> EventIndex {
     let mut index = EventIndex::new();
     feed(&mut index, events);
     index
+}
+
+/// Takes in events that are in turnwire's form already.
+#[cfg(feature = "agent-event")]
+fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>) {
+    for event in events {
+        let json = event.to_string();
+        let json = Value::parse(&json).expect("JSON");
+        index.apply(EventRef::of(json.as_object().expect("an object")));
+    }
+}
+
+/// What changes say of events in turnwire's form: the same, however often they are taken, and whether text is
+/// given away or kept.
+#[cfg(feature = "agent-event")]
+fn told(events: &[Json]) -> mirror::Mirror {
+    let mirrors =
+        [(false, false), (false, true), (true, false), (true, true)].map(|(gives_away, is_taken)| {
+            let (mut index, mut mirror) = (EventIndex::new(), mirror::Mirror::default());
+            if gives_away {
+                index.give_away_text();
+            }
+            for event in events {
+                apply(&mut index, [event]);
+                if is_taken {
+                    mirror.follow(&mut index);
+                }
+            }
+            mirror.follow(&mut index);
+            mirror
+        });
+    let [first, others @ ..] = mirrors;
+    for other in others {
+        assert_eq!(first, other, "{events:?}");
+    }
+    first
+}
+
+/// A message that is a list of complete calls.
+#[cfg(feature = "agent-event")]
+fn called(id: &str, calls: &[&str]) -> Json {
+    let calls: Vec<Json> = calls
+        .iter()
+        .map(|call| json!({"id": call, "type": "function", "function": {"name": "f", "arguments": "{}"}}))
+        .collect();
+    json!({"type": "model.message", "id": id, "thread_id": "main", "content": "", "tool_calls": calls,
+           "finish_reason": "tool_calls"})
 }
 
 fn base(thread: &str, id: &str) -> Json {

@@ -9,7 +9,8 @@ impl TurnDriver {
         if !self.is_still_paused(state) && matches!(state.text("status"), "done" | "cancelled" | "error") {
             self.ended = state.to_json();
             if self.gone > 0 || self.given_up.take().is_some() {
-                let is_paused = state.array("required_actions").is_empty()
+                let is_paused = !self.capabilities.has_cursor()
+                    && state.array("required_actions").is_empty()
                     && state.object("termination").is_some_and(|ended| ended.text("type") == "suspended");
                 // Where the turn does not say what it waits for, the session does.
                 return self.issue(if is_paused { Call::GetSession } else { Call::ListTurnEvents });
@@ -18,7 +19,7 @@ impl TurnDriver {
         if let Some(error) = self.given_up.take() {
             return self.end(self.end_of(error));
         }
-        if !self.capabilities.has_cursor() && !self.capabilities.has_history_only() {
+        if self.is_forsaken_unread() {
             return self.abandoned(moment);
         }
         if self.gone >= MOST_GONE {

@@ -23,7 +23,7 @@ impl TurnDriver {
         if failure.remedy() == Remedy::Later && !self.is_exhausted() {
             return self.retry(self.call, failure, moment);
         }
-        self.end(StreamEnd::NotBegun(failure.error))
+        self.not_begun(failure)
     }
 
     /// The session's turns say whether the turn began.
@@ -42,7 +42,12 @@ impl TurnDriver {
         self.page_token.clear();
         let turns = std::mem::take(&mut self.turns);
         let input = Value::parse(self.input.json().unwrap_or("[]")).unwrap_or_default();
-        match self.trace.find(&turns, &input, &self.previous_turn_id) {
+        let finding = if self.capabilities.has_client_ids() {
+            self.trace.find_only(&turns)
+        } else {
+            self.trace.find(&turns, &input, &self.previous_turn_id)
+        };
+        match finding {
             Finding::Begun(turn) => {
                 self.attempts = 0;
                 self.started(turn)
@@ -69,7 +74,7 @@ impl TurnDriver {
             return self.end(StreamEnd::Refused);
         };
         let cursor = self.reader.machine().cursor();
-        if cursor.last() > 0 || cursor.is_unsure() {
+        if !self.answers_apart() && (cursor.last() > 0 || cursor.is_unsure()) {
             return self.unclear(&failure.error);
         }
         self.looks = self.looks.saturating_sub(1);
@@ -86,7 +91,7 @@ impl TurnDriver {
         if self.restarts {
             return self.start_over();
         }
-        self.end(StreamEnd::NotBegun(failure.error))
+        self.not_begun(failure)
     }
 
     /// The turn has begun: this is what the server keeps of it.

@@ -51,6 +51,8 @@ const MOST_TURN_PAGES: u32 = 40;
 const LISTS: u32 = 3;
 /// Between two questions how a turn stands that cannot be streamed any further, in milliseconds.
 const POLL_DELAY: f64 = 2000.0;
+/// A turn that is read so often waiting for what was answered does wait.
+const MOST_PAUSES: u32 = 15;
 /// The longest wait that a stream can ask for (`retry:`), in milliseconds: as long as the vendor's own clients heed.
 const LONGEST_RETRY: u32 = 30_000;
 
@@ -170,8 +172,12 @@ pub struct TurnDriver {
     cause: Option<Error>,
     /// Whether the server keeps nothing of what a stream brought.
     is_frameless: bool,
-    /// How many answers were sent, each by itself.
+    /// How many answers were taken, each by itself.
     answered: usize,
+    /// How many events the turn had brought when it paused.
+    skimmed: u64,
+    /// How often it was read waiting for what was answered.
+    pauses: u32,
     /// When the turn that is answered had paused, as the server says.
     paused_at: String,
 }
@@ -211,6 +217,8 @@ impl TurnDriver {
             cause: None,
             is_frameless: false,
             answered: 0,
+            skimmed: 0,
+            pauses: 0,
             paused_at: String::new(),
         }
     }
@@ -224,6 +232,7 @@ impl TurnDriver {
     /// Gives the turn its input.
     pub fn set_input(&mut self, input: TurnInput) {
         self.input = input;
+        self.answered = 0;
     }
 
     /// The turn that a new one is to follow; empty if the server is to decide.
@@ -295,6 +304,7 @@ impl TurnDriver {
         self.gone = 0;
         self.ended.clear();
         self.page_token.clear();
+        self.given_up = None;
         self.cause = None;
         match plan {
             StreamPlan::Start => {
@@ -337,8 +347,8 @@ impl TurnDriver {
                 self.answered(answer.as_object().unwrap_or(const { &Object::new() }), moment)
             }
             // A start that may have arrived is not taken back by what comes after it.
-            Outcome::Unsent if self.lost.is_none() => self.end(StreamEnd::Refused),
-            Outcome::Aborted if self.is_waiting && self.lost.is_none() => {
+            Outcome::Unsent if self.is_untouched() => self.end(StreamEnd::Refused),
+            Outcome::Aborted if (self.is_waiting || self.is_preparing()) && self.is_untouched() => {
                 // A start that is to be sent again was refused before.
                 let is_started = self.reader.machine().id().is_some();
                 self.end(if is_started { StreamEnd::Aborted } else { StreamEnd::Refused })
@@ -346,6 +356,10 @@ impl TurnDriver {
             Outcome::Unsent | Outcome::Aborted => {
                 if self.reader.machine().id().is_none() {
                     self.lost.get_or_insert_with(not_begun);
+                } else if self.call.streams() && self.is_forsaken_unread() {
+                    let problem = "the signal was aborted, and this server finishes no turn that nobody reads; \
+                                   what came is kept";
+                    return self.end(StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem)));
                 }
                 self.end(StreamEnd::Aborted)
             }
@@ -360,21 +374,27 @@ impl TurnDriver {
     fn is_tokenless(&self, failure: &Failure) -> bool {
         let is_started = self.reader.machine().id().is_some();
         let is_last = !is_started || self.reconnect.max_attempts == 0;
-        failure.error.code == ErrorCode::Token && self.lost.is_none() && is_last
+        failure.error.code == ErrorCode::Token && self.is_untouched() && is_last
+    }
+
+    /// Whether nothing was sent that may have changed anything, unless the turn has begun.
+    fn is_untouched(&self) -> bool {
+        self.lost.is_none() && (self.answered == 0 || self.reader.machine().id().is_some())
     }
 
     fn answered(&mut self, answer: &Object<'_>, moment: Moment) -> Step {
         match self.call {
             Call::ListTurns => self.looked(answer, moment),
-            Call::GetTurn if self.answers_apart() && self.answered == 0 => self.paused(answer),
+            Call::GetTurn if self.is_preparing() => self.paused(answer, moment),
+            Call::ListTurnFrames | Call::ListTurnEvents if self.is_preparing() => self.skimmed(answer),
             Call::GetTurn if self.lost.is_some() => {
                 self.attempts = 0;
                 self.started(answer)
             }
             Call::GetTurn => self.read(answer, moment),
-            Call::GetSession => self.waiting(answer),
-            Call::AnswerTurn => self.accepted(),
-            Call::ListTurnFrames => self.replayed(answer, moment),
+            Call::GetSession if !self.capabilities.has_cursor() => self.waiting(answer),
+            Call::AnswerTurn if self.capabilities.has_answers_apart() => self.accepted(),
+            Call::ListTurnFrames if self.capabilities.has_history_only() => self.replayed(answer, moment),
             Call::ListTurnEvents => self.listed(answer, moment),
             _ => self.started(answer),
         }

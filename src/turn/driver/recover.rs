@@ -70,11 +70,14 @@ impl TurnDriver {
             return self.start_failed(failure, moment);
         }
         let status = failure.error.status.unwrap_or_default();
-        if call == Call::ListTurnFrames && matches!(status, 404 | 405 | 410 | 501) {
-            self.is_frameless = true;
-            return self.reattach();
+        if self.capabilities.has_history_only()
+            && call == Call::ListTurnFrames
+            && matches!(status, 404 | 405 | 410 | 501)
+        {
+            return self.without_frames();
         }
-        if call == Call::GetTurn && self.lost.is_some() && status == 404 {
+        if self.capabilities.has_client_ids() && call == Call::GetTurn && self.lost.is_some() && status == 404
+        {
             return self.not_found(moment);
         }
         if self.answers_apart() && self.reader.machine().id().is_none() {
@@ -133,7 +136,8 @@ impl TurnDriver {
             Call::ListTurns => self.unclear(&error),
             Call::GetTurn if self.lost.is_some() => self.unclear(&error),
             // The last thing that can be tried: if the turn has ended, its events are listed.
-            Call::SubscribeTurn if self.is_exhausted() => {
+            Call::SubscribeTurn | Call::ListTurnFrames if self.is_exhausted() => {
+                self.forget_pages();
                 self.given_up = Some(error);
                 self.issue(Call::GetTurn)
             }

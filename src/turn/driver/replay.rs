@@ -54,7 +54,7 @@ impl TurnDriver {
         let before = self.reader.machine().cursor().last();
         for frame in page.array("items") {
             if let Err(error) = self.reader.push_frame(&frame.to_json()) {
-                self.page_token.clear();
+                self.forget_pages();
                 return self.detached(error.into(), moment);
             }
         }
@@ -64,12 +64,10 @@ impl TurnDriver {
         if self.reader.machine().cursor().last() != before {
             self.attempts = 0;
         }
-        let (token, cursor) = (page.text("next"), page.text("cursor"));
-        if !token.is_empty() && token != self.page_token {
-            token.clone_into(&mut self.page_token);
+        if self.has_next(page) {
             return self.issue(Call::ListTurnFrames);
         }
-        self.page_token.clear();
+        let cursor = page.text("cursor");
         self.reader.set_frame_cursor(cursor);
         if cursor.is_empty() {
             // There is nothing yet after which the stream could go on.
@@ -77,6 +75,30 @@ impl TurnDriver {
             return self.retry(Call::ListTurnFrames, error.into(), moment);
         }
         self.issue(Call::SubscribeTurn)
+    }
+
+    /// Whether a list has another page, which is the next to be asked for.
+    pub(super) fn has_next(&mut self, page: &Object<'_>) -> bool {
+        self.pages += 1;
+        let token = page.text("next");
+        let has_next = !token.is_empty() && token != self.page_token && self.pages < MOST_PAGES;
+        if has_next {
+            token.clone_into(&mut self.page_token);
+        } else {
+            self.forget_pages();
+        }
+        has_next
+    }
+
+    /// The next list begins with its first page.
+    pub(super) fn forget_pages(&mut self) {
+        self.page_token.clear();
+        self.pages = 0;
+    }
+
+    /// Whether the server finishes no turn that nobody reads.
+    pub(super) fn is_forsaken_unread(&self) -> bool {
+        !self.capabilities.has_cursor() && !self.capabilities.has_history_only()
     }
 
     /// The server says that a turn runs which it cannot be asked for any more. Where nobody finishes it, it
