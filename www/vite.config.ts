@@ -46,5 +46,7 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { "/demo": GATEWAY, "/_gateway": GATEWAY } },
+  server: {
+    proxy: Object.fromEntries(["/demo", "/api", "/tirea", "/awaken", "/_gateway"].map((path) => [path, GATEWAY])),
+  },
 });

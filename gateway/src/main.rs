@@ -5,14 +5,33 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use tokio::net::TcpListener;
-use turnwire_gateway::{Chaos, Config, Delivery, serve};
+use turnwire_gateway::{
+    Chaos, Config, Delivery, Origins, RelayConfig, SecretHeaders, Upstream, serve, serve_relay,
+};
 
 /// A development gateway: agent protocols with scripted agents, in memory.
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = faults())]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+    #[command(flatten)]
+    gateway: GatewayArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Pass requests on to a real server, so that pages can call it: CORS, and a key that no page holds.
+    #[command(after_long_help = RELAY_HELP)]
+    Relay(RelayArguments),
+}
+
+#[derive(Debug, Args)]
+struct GatewayArguments {
     /// Where to listen; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8790")]
     listen: SocketAddr,
@@ -53,7 +72,7 @@ struct Arguments {
     chaos_rate: f64,
 }
 
-impl Arguments {
+impl GatewayArguments {
     fn config(self) -> Config {
         let delay = self.delay_ms.map(|ms| ms.clamp(0.0, 86_400_000.0) / 1000.0);
         Config {
@@ -74,6 +93,49 @@ impl Arguments {
     }
 }
 
+#[derive(Debug, Args)]
+struct RelayArguments {
+    /// The server, with the path that its paths begin with, if any.
+    #[arg(long, value_name = "URL")]
+    upstream: Upstream,
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8791")]
+    listen: SocketAddr,
+    /// A page's origin that may call, such as `http://localhost:5173`, or `*` for any; can be given several
+    /// times. By default any may on a loopback address, but with a header from the environment only pages
+    /// that this machine serves.
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+    /// Write a line to stderr for each request.
+    #[arg(long)]
+    log: bool,
+}
+
+/// The end of `relay --help`.
+const RELAY_HELP: &str = "\
+Environment, so that no secret is in a page or in a list of processes:
+  TURNWIRE_RELAY_AUTHORIZATION   the whole value of the header Authorization: `Bearer …`
+  TURNWIRE_RELAY_HEADER_NAME     the value of another header; `_` stands for `-`: …_HEADER_X_API_KEY
+A header of the same name that a page sends is replaced.";
+
+impl RelayArguments {
+    /// The settings. Gives the words for what is wrong with the arguments or the environment.
+    fn config(self) -> Result<RelayConfig, String> {
+        let secrets = SecretHeaders::from_environment(std::env::vars_os())?;
+        let origins = match self.allow_origin.as_slice() {
+            [] if !self.listen.ip().is_loopback() => {
+                return Err(
+                    "--listen: others can reach this address: name pages with --allow-origin".to_owned()
+                );
+            }
+            [] if secrets.is_empty() => Origins::Any,
+            [] => Origins::ThisMachine,
+            named => Origins::named(named).map_err(|problem| format!("--allow-origin: {problem}"))?,
+        };
+        Ok(RelayConfig { upstream: self.upstream, origins, secrets, log: self.log })
+    }
+}
+
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate| (0.0..=1.0).contains(rate));
     rate.ok_or_else(|| "it must be a number from 0 to 1".to_owned())
@@ -90,16 +152,34 @@ fn faults() -> String {
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let arguments = Arguments::parse();
-    let listener = TcpListener::bind(arguments.listen).await?;
+    let Arguments { task, gateway } = Arguments::parse();
+    // Open streams are dropped with the process: nobody waits for them.
+    tokio::select! {
+        served = run(task, gateway) => served,
+        stopped = stopped() => stopped,
+    }
+}
+
+async fn run(task: Option<Task>, gateway: GatewayArguments) -> std::io::Result<()> {
+    match task {
+        None => serve(listen(gateway.listen).await?, gateway.config()).await,
+        Some(Task::Relay(relay)) => {
+            let address = relay.listen;
+            let config = relay.config().unwrap_or_else(|problem| {
+                Arguments::command().error(ErrorKind::ValueValidation, problem).exit()
+            });
+            serve_relay(listen(address).await?, config).await
+        }
+    }
+}
+
+/// Listens, and prints the address as the first and only line.
+async fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await?;
     let mut stdout = std::io::stdout();
     writeln!(stdout, "http://{}/", listener.local_addr()?)?;
     stdout.flush()?;
-    // Open streams are dropped with the process: nobody waits for them.
-    tokio::select! {
-        served = serve(listener, arguments.config()) => served,
-        stopped = stopped() => stopped,
-    }
+    Ok(listener)
 }
 
 /// Waits for Ctrl-C, or for the signal to terminate where there is one.

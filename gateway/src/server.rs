@@ -17,6 +17,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeader;
 
+use crate::agent_event::{self, Threads};
 use crate::config::Config;
 use crate::faults::{self, Connection, FaultState, Sockets, follow, inject};
 use crate::http::access::{REQUEST_ID, access};
@@ -36,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) store: Store,
     pub(crate) faults: FaultState,
+    pub(crate) threads: Threads,
 }
 
 impl Deref for App {
@@ -49,7 +51,7 @@ impl Deref for App {
 /// Serves until the process ends.
 pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()> {
     let faults = FaultState::new(config.chaos);
-    let app = App(Arc::new(Shared { config, store: Store::default(), faults }));
+    let app = App(Arc::new(Shared { config, store: Store::default(), faults, threads: Threads::default() }));
     let sockets = Sockets::new(listener, app.faults.connections.clone());
     let service = router(app).into_make_service_with_connect_info::<Connection>();
     axum::serve(sockets, service).await
@@ -65,6 +67,7 @@ fn router(app: App) -> Router {
         None => routes.route("/", get(welcome)).fallback(no_route),
     };
     routes
+        .merge(agent_event::routes())
         .layer(from_fn_with_state(app.clone(), inject))
         .merge(faults::routes().method_not_allowed_fallback(no_route))
         .layer(from_fn_with_state(app.clone(), access))
@@ -102,6 +105,8 @@ async fn welcome(State(app): State<App>) -> String {
         "turnwire development gateway\n\n\
          TrueFoundry agent protocol: base URL /{{tenant}}, for example /acme\n\
          TrueForge dialect:          base URL /api/v1\n\
+         AgentEvent, tirea:          base URL /tirea\n\
+         AgentEvent, awaken:         base URL /awaken, or /awaken-plain without an event store\n\
          Authorization:              {lock} bearer token\n\
          Faults on request:          header x-turnwire-fault, see the README\n\n\
          The first word of a message chooses the script:\n\n{}",

@@ -44,6 +44,9 @@ test("before anything came there is the main thread, and nothing in it", async (
     required_actions: [],
     mcp_servers: [],
     sandbox_id: null,
+    agent_state: null,
+    agent_state_problem: null,
+    activities: [],
   });
   assert.equal(turn.snapshot(), turn.snapshot());
 });
@@ -104,6 +107,9 @@ test("a whole turn", async (t) => {
     required_actions: [],
     mcp_servers: [{ id: "srv", name: "Server", mcp_server_name: "Server" }],
     sandbox_id: "sbx",
+    agent_state: null,
+    agent_state_problem: null,
+    activities: [],
   });
 });
 

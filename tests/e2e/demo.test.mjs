@@ -1,15 +1,10 @@
 // The demo page as a visitor meets it: types, allows, reloads.
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
+import { say, WWW } from "./demo-page.mjs";
 import { useWorld } from "./harness.mjs";
 
-const world = useWorld({ www: join(import.meta.dirname, "..", "..", "www", "dist") });
-
-async function say(page, text) {
-  await page.getByRole("textbox").first().fill(text);
-  await page.keyboard.press("Enter");
-}
+const world = useWorld({ www: WWW });
 
 test("a first message is answered by the support agent, and a ticket waits for approval", async () => {
   const page = await world.page();

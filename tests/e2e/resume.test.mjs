@@ -1,27 +1,12 @@
 // The demo page when its connection is cut, the page is loaded again, or the conversation goes on in another tab.
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
+import { answer, cutButton, ended, grown, PACE, say, unexpected, WWW } from "./demo-page.mjs";
 import { useWorld } from "./harness.mjs";
 
-const world = useWorld({ www: join(import.meta.dirname, "..", "..", "www", "dist") });
+const world = useWorld({ www: WWW });
 
-/** At this pace a turn of some hundred events lasts some seconds. */
-const PACE = { "x-turnwire-delay-ms": "5" };
 const paced = (page) => page.setExtraHTTPHeaders(PACE);
-
-async function say(page, text) {
-  await page.getByRole("textbox").first().fill(text);
-  await page.keyboard.press("Enter");
-}
-
-const cutButton = (page) => page.getByRole("button", { name: "Cut the connection" });
-const ended = (page) => page.getByRole("button", { name: "Copy answer" }).last().waitFor({ timeout: 30_000 });
-
-/** What the browser itself says of a connection that was cut is no failure of the page. */
-function unexpected(page) {
-  return page.failures.filter((failure) => !/net::ERR_(CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING)/.test(failure));
-}
 
 function sessionOf(page) {
   return page.evaluate(() => decodeURIComponent(location.hash.replace("#/session/", "")));
@@ -34,18 +19,6 @@ async function gateway(path, init) {
   return response.headers.get("content-type") === "text/event-stream" ? response.text() : response.json();
 }
 
-/** The newest answer, once it has stopped growing: the page draws long texts over some frames. */
-async function answer(page) {
-  await ended(page);
-  const read = () => page.evaluate(() => [...document.querySelectorAll(".message")].at(-1).innerText);
-  let text = await read();
-  for (let before = ""; before !== text; text = await read()) {
-    before = text;
-    await page.waitForTimeout(300);
-  }
-  return text;
-}
-
 /** What an answer looks like that comes in one piece. */
 async function uncut(message) {
   const page = await world.page("/", (page) => page.setExtraHTTPHeaders({ "x-turnwire-delay-ms": "0" }));
@@ -54,10 +27,6 @@ async function uncut(message) {
   await page.context().close();
   return text;
 }
-
-/** Waits until the page shows so much of an answer. */
-const grown = (page, length) =>
-  page.waitForFunction((least) => document.querySelector(".message")?.innerText.length > least, length);
 
 const showEvents = (page) => page.getByRole("button", { name: "Events", exact: true }).click();
 

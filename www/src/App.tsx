@@ -1,9 +1,11 @@
 // The page: conversations at the left, the current one in the middle, its events at the right.
 
 import { useState } from "react";
+import type { Protocol } from "turnwire";
 import { Notice } from "./chat/Notice";
 import { explain } from "./chat/words";
 import { useDevelopmentGateway } from "./connection/useDevelopmentGateway";
+import { isDemoAddress, withProtocol } from "./settings/protocols";
 import { loadSettings, saveSettings, type Settings } from "./settings/settings";
 import { SettingsDialog } from "./settings/SettingsDialog";
 import { goTo } from "./sessions/route";
@@ -21,13 +23,22 @@ export function App() {
     setSettings(next);
     setEditing(false);
     // A conversation of one gateway means nothing to another one.
-    if (next.baseUrl !== settings.baseUrl || next.agentName !== settings.agentName) goTo(null);
+    const isElsewhere =
+      next.baseUrl !== settings.baseUrl || next.protocol !== settings.protocol || next.agentName !== settings.agentName;
+    if (isElsewhere) goTo(null);
   };
+  const speak = (protocol: Protocol) => save(withProtocol(settings, protocol));
   const openSettings = () => setEditing(true);
   return (
     <>
       {client && (
-        <Workspace client={client} agentName={settings.agentName} gateway={gateway} onSettings={openSettings} />
+        <Workspace
+          client={client}
+          agentName={settings.agentName}
+          gateway={gateway}
+          onProtocol={isDemoAddress(client.baseUrl) ? speak : null}
+          onSettings={openSettings}
+        />
       )}
       {!client && error !== null && (
         <main className="startup">

@@ -1,5 +1,7 @@
 // The line on top: where one is, and what can be opened.
 
+import type { Protocol } from "turnwire";
+import { protocolName } from "./settings/protocols";
 import { ThemeToggle } from "./settings/ThemeToggle";
 import { Icon } from "./ui/Icon";
 import { Logo } from "./ui/Logo";
@@ -7,6 +9,7 @@ import { Logo } from "./ui/Logo";
 interface Props {
   title: string | null;
   agentName: string;
+  protocol: Protocol;
   sessionsShown: boolean;
   eventsShown: boolean;
   onSessions: () => void;
@@ -14,7 +17,8 @@ interface Props {
   onSettings: () => void;
 }
 
-export function TopBar({ title, agentName, sessionsShown, eventsShown, onSessions, onEvents, onSettings }: Props) {
+export function TopBar(props: Props) {
+  const { title, agentName, protocol, sessionsShown, eventsShown, onSessions, onEvents, onSettings } = props;
   return (
     <header className="top-bar">
       <button
@@ -30,7 +34,9 @@ export function TopBar({ title, agentName, sessionsShown, eventsShown, onSession
       {!sessionsShown && <Logo />}
       <p className="top-title">
         <span className="top-name">{title || "New conversation"}</span>
-        <span className="faint top-agent">{agentName}</span>
+        <span className="faint top-agent">
+          {agentName} · {protocolName(protocol)}
+        </span>
       </p>
       <button
         type="button"

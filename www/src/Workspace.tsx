@@ -1,7 +1,7 @@
 // Everything that belongs to one connection, and where it stands on the page.
 
 import { useEffect, useState } from "react";
-import type { Client } from "turnwire";
+import type { Client, Protocol } from "turnwire";
 import { Chat } from "./chat/Chat";
 import { useConversationState } from "./chat/context";
 import type { DevelopmentGateway } from "./connection/DevelopmentGateway";
@@ -21,10 +21,12 @@ interface Props {
   client: Client;
   agentName: string;
   gateway: DevelopmentGateway | null;
+  /** Speaks another protocol to the gateway that serves the page; null where another server is spoken to. */
+  onProtocol: ((protocol: Protocol) => void) | null;
   onSettings: () => void;
 }
 
-export function Workspace({ client, agentName, gateway, onSettings }: Props) {
+export function Workspace({ client, agentName, gateway, onProtocol, onSettings }: Props) {
   const { conversation, sessions } = useCurrent(client, agentName);
   const { session, running } = useConversationState(conversation);
   const sessionsOverlay = useNarrow(SESSIONS_WIDTH);
@@ -69,6 +71,7 @@ export function Workspace({ client, agentName, gateway, onSettings }: Props) {
         <TopBar
           title={title}
           agentName={agentName}
+          protocol={client.protocol}
           sessionsShown={showSessions}
           eventsShown={showEvents}
           onSessions={() => setShowSessions(!showSessions)}
@@ -80,6 +83,7 @@ export function Workspace({ client, agentName, gateway, onSettings }: Props) {
           conversation={conversation}
           agentName={agentName}
           gateway={gateway}
+          onProtocol={onProtocol}
           onSettings={onSettings}
         />
       </main>

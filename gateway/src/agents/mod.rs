@@ -27,8 +27,9 @@ mod unicode;
 use std::fmt::Write;
 use std::time::Duration;
 
+pub(crate) use compose::words;
 pub(crate) use prompt::{Answers, Approval, Attachment, Memory, Prompt};
-pub(crate) use step::{Ending, MAIN, MessageKey, Resume, Server, Step, Steps, SubAgent, Tool};
+pub(crate) use step::{Ending, FinishReason, MAIN, MessageKey, Resume, Server, Step, Steps, SubAgent, Tool};
 
 /// The fact under which a conversation keeps the id of its sandbox.
 pub(crate) const SANDBOX: &str = "sandbox";

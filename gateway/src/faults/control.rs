@@ -35,12 +35,29 @@ pub(crate) fn routes() -> Router<App> {
         .route("/_gateway/streams", get(streams))
 }
 
+#[derive(Debug, Deserialize)]
+struct Ahead {
+    /// Whether the session may be one that is still to come: its id is chosen by the client.
+    #[serde(default)]
+    ahead: bool,
+}
+
 /// `PUT …/faults`: the schedule, which takes the place of an earlier one.
-async fn plan(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap, body: String) -> Answer {
-    let session = find(&app, &id, &headers)?;
+async fn plan(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(ahead): Query<Ahead>,
+    headers: HeaderMap,
+    body: String,
+) -> Answer {
+    if ahead.ahead {
+        admit(&app, &headers)?;
+    } else {
+        find(&app, &id, &headers)?;
+    }
     let planned: Vec<PlannedText> = serde_json::from_str(&body)
         .map_err(|error| ApiError::invalid(format!("Not a schedule of faults: {error}")))?;
-    app.faults.plans.put(&session.id, &planned).map_err(ApiError::invalid)?;
+    app.faults.plans.put(&id, &planned).map_err(ApiError::invalid)?;
     if app.faults.plans.leave_no_answer() {
         app.faults.connections.retire().await;
     }
@@ -82,8 +99,11 @@ async fn cut(
 
 /// `GET …/requests`: the journal.
 async fn requests(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
-    let session = find(&app, &id, &headers)?;
-    Ok(Json(app.faults.plans.journal(&session.id)).into_response())
+    admit(&app, &headers)?;
+    if !app.faults.plans.knows(&id) {
+        find(&app, &id, &headers)?;
+    }
+    Ok(Json(app.faults.plans.journal(&id)).into_response())
 }
 
 /// `PUT …/expire`: the streams of all turns that there are cannot be read any more.

@@ -203,6 +203,8 @@ impl Editor {
             _ => None,
         });
         let id = match kind {
+            // Ids that are no numbers are cursors, which mean something to the server.
+            None if super::frames::number(frame).is_none() => return frame.to_vec(),
             None => Some(number.to_string()),
             Some(Numbers::Backwards) => {
                 let first = *self.backwards.get_or_insert(number);

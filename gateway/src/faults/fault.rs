@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
 
+use super::trap::Trap;
+
 /// One thing that goes wrong with a response.
 ///
 /// On streams there are edits and ends. Edits count the events as they would come without faults,
@@ -50,6 +52,8 @@ pub(crate) enum Fault {
     TwoDones,
     /// The stream ends where the last event would come.
     NoDone,
+    /// Something that the turn itself does, where its protocol knows it.
+    Trap(Trap),
 }
 
 /// What is given instead of an answer.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::{HeaderValue, StatusCode};
 
 use super::fault::{Ending, Fault, Instead, Mark, Numbers, Refusal, Run};
+use super::trap::Trap;
 
 /// The longest pause, in milliseconds: a day.
 const LONGEST_PAUSE: u64 = 86_400_000;
@@ -15,7 +16,7 @@ const GIANT_BYTES: std::ops::RangeInclusive<u64> = 64..=256 * 1024 * 1024;
 const MOST_EVENTS: u64 = 100_000;
 
 /// Every kind with its arguments, and what it does.
-const KINDS: [(&str, &str); 34] = [
+const KINDS: [(&str, &str); 50] = [
     ("status:CODE[:RETRY_AFTER]", "this status, nothing is processed; Retry-After in seconds"),
     ("text-status:CODE", "the same with a plain-text body"),
     ("late-status:CODE[:RETRY_AFTER]", "processed, then answered with this status"),
@@ -48,6 +49,25 @@ const KINDS: [(&str, &str); 34] = [
     ("after-done:COUNT", "so many deltas after the last event"),
     ("two-dones", "the last event twice, the second time with the next number"),
     ("no-done", "a clean end where the last event would come"),
+    ("leak", "AgentEvent: envelopes carry the ids and numbers of other runs"),
+    ("error-eof:N", "AgentEvent: after N events an error of the server's state, then a clean end"),
+    ("relay-error:N", "AgentEvent: the same with a flat error of its relay"),
+    (
+        "retry-step:N[:call]",
+        "AgentEvent: the provider drops after N deltas, or in a call; a new step goes on",
+    ),
+    ("retries", "AgentEvent: the provider fails three times, and so does the run"),
+    ("silence:MS", "AgentEvent: the provider says nothing for so long"),
+    ("suspend-live", "AgentEvent: another call goes on while one waits for an answer"),
+    ("stale-snapshot", "AgentEvent: after an answer comes a snapshot of the state before it"),
+    ("stream-reset:N", "awaken: after N deltas of text all of them are void, and come again"),
+    ("tool-cancel", "awaken: a call is begun and taken back"),
+    ("unknown-type", "AgentEvent: an event of a type that nobody knows"),
+    ("unknown-termination", "AgentEvent: the run ends for a reason that nobody knows"),
+    ("legacy-progress", "AgentEvent: tools report progress in the older form"),
+    ("state-delta", "AgentEvent: the state changes by patches too"),
+    ("messages-snapshot", "AgentEvent: the run begins with all messages so far"),
+    ("activity-delta", "AgentEvent: an activity changes by a patch"),
     ("none", "no fault, whatever else is planned"),
     ("KIND+KIND", "several at once"),
 ];
@@ -158,8 +178,42 @@ impl Arguments<'_> {
             "after-done" => Fault::AfterDone(self.number("COUNT", 1..=MOST_EVENTS)?),
             "two-dones" => Fault::TwoDones,
             "no-done" => Fault::NoDone,
-            _ => return Err(unknown(self.text)),
+            _ => return self.trap(kind).map(|trap| Some(Fault::Trap(trap))),
         }))
+    }
+
+    fn trap(&mut self, kind: &str) -> Result<Trap, String> {
+        Ok(match kind {
+            "leak" => Trap::Leak,
+            "error-eof" => Trap::ErrorEof(self.place()?),
+            "relay-error" => Trap::RelayError(self.place()?),
+            "retry-step" => self.retry_step()?,
+            "retries" => Trap::Retries,
+            "silence" => Trap::Silence(Duration::from_millis(self.number("MS", 0..=LONGEST_PAUSE)?)),
+            "suspend-live" => Trap::SuspendLive,
+            "stale-snapshot" => Trap::StaleSnapshot,
+            "stream-reset" => Trap::StreamReset(self.place()?),
+            "tool-cancel" => Trap::ToolCancel,
+            "unknown-type" => Trap::UnknownType,
+            "unknown-termination" => Trap::UnknownTermination,
+            "legacy-progress" => Trap::LegacyProgress,
+            "state-delta" => Trap::StateDelta,
+            "messages-snapshot" => Trap::MessagesSnapshot,
+            "activity-delta" => Trap::ActivityDelta,
+            _ => return Err(unknown(self.text)),
+        })
+    }
+
+    fn retry_step(&mut self) -> Result<Trap, String> {
+        let after = self.place()?;
+        let call = match self.rest {
+            None => false,
+            Some(_) => match self.word("call")? {
+                "call" => true,
+                _ => return Err(self.wrong("call", "be `call` or left out")),
+            },
+        };
+        Ok(Trap::RetryStep { after, call })
     }
 
     fn refusal(&mut self) -> Result<Refusal, String> {

@@ -16,6 +16,7 @@ use super::fault::{Fault, Run};
 use super::plan::Plans;
 use super::socket::{Connection, Connections};
 use super::streams::OpenStreams;
+use super::trap::Trap;
 use crate::store::lock;
 
 /// All that a gateway knows of faults.
@@ -52,6 +53,19 @@ impl Injection {
     /// What was decided for a request.
     pub(crate) fn of(parts: &Parts) -> Self {
         parts.extensions.get::<Self>().cloned().unwrap_or_default()
+    }
+
+    /// The session, which the request itself did not name.
+    pub(crate) fn of_session(&mut self, session: &str) {
+        session.clone_into(&mut self.session);
+    }
+
+    /// What is asked of the turn that the request starts.
+    pub(crate) fn traps(&self) -> impl Iterator<Item = Trap> {
+        self.faults.iter().filter_map(|fault| match fault {
+            Fault::Trap(trap) => Some(*trap),
+            _ => None,
+        })
     }
 
     /// Where a stream begins for which this cursor was asked.

@@ -17,6 +17,7 @@ use super::grammar::Faults;
 use super::injection::Injection;
 use super::request::View;
 use super::socket::Connection;
+use crate::agent_event;
 use crate::server::App;
 use crate::truefoundry::ApiError;
 
@@ -40,7 +41,8 @@ pub(crate) struct Injected {
 /// Injects what was asked for, planned, or rolled.
 pub(crate) async fn inject(State(app): State<App>, request: Request, next: Next) -> Response {
     let connection = Connection::of(&request);
-    let (view, request) = View::of(request).await;
+    let session_of = |path: &str, turn: &str| app.threads.session_of(path, turn);
+    let (view, request) = View::of(request, session_of).await;
     let wanted = wanted(&app, &view, &request);
     let faults = wanted.as_ref().ok().and_then(Option::as_ref);
     let place = app.faults.plans.note(&view, faults.map(|faults| faults.text.as_str()));
@@ -117,7 +119,7 @@ async fn spoiled(
     };
     sleep(delay(faults)).await;
     let answer = answer.unwrap_or_else(|instead| answer_instead(instead, connection, &uri));
-    faults.iter().fold(answer, |answer, fault| spoil_head(fault, answer, connection))
+    faults.iter().fold(answer, |answer, fault| spoil_head(fault, answer, connection, &uri))
 }
 
 fn delay(faults: &[Fault]) -> Duration {
@@ -130,7 +132,7 @@ fn delay(faults: &[Fault]) -> Duration {
 
 fn answer_instead(instead: &Instead, connection: &Connection, uri: &Uri) -> Response {
     match instead {
-        Instead::Status(refusal) => refuse(*refusal),
+        Instead::Status(refusal) => refuse(*refusal, uri),
         Instead::TextStatus(status) => (*status, format!("{status}, on purpose\n")).into_response(),
         Instead::Nothing => {
             connection.close();
@@ -142,9 +144,9 @@ fn answer_instead(instead: &Instead, connection: &Connection, uri: &Uri) -> Resp
     }
 }
 
-fn spoil_head(fault: &Fault, mut response: Response, connection: &Connection) -> Response {
+fn spoil_head(fault: &Fault, mut response: Response, connection: &Connection, uri: &Uri) -> Response {
     match fault {
-        Fault::LateStatus(refusal) => refuse(*refusal),
+        Fault::LateStatus(refusal) => refuse(*refusal, uri),
         Fault::Lost => {
             connection.reset();
             Unanswered::response()
@@ -170,9 +172,13 @@ fn is_stream(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-fn refuse(refusal: Refusal) -> Response {
+/// A refusal in the form of the protocol that was spoken.
+fn refuse(refusal: Refusal, uri: &Uri) -> Response {
     let message = format!("{}, on purpose", refusal.status);
-    let mut response = ApiError::new(refusal.status, "injected_fault", message).into_response();
+    let mut response = match agent_event::refusal(uri.path(), refusal.status, &message) {
+        Some(response) => response,
+        None => ApiError::new(refusal.status, "injected_fault", message).into_response(),
+    };
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -23,6 +23,7 @@ mod plan;
 mod request;
 mod socket;
 mod streams;
+mod trap;
 
 pub use chaos::Chaos;
 pub use grammar::catalog;
@@ -35,3 +36,4 @@ pub(crate) use follow::follow;
 pub(crate) use injection::{FaultState, Injection};
 pub(crate) use layer::{Injected, inject};
 pub(crate) use socket::{Connection, Sockets};
+pub(crate) use trap::Trap;

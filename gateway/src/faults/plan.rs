@@ -149,6 +149,11 @@ impl Plans {
         });
     }
 
+    /// Whether something was planned for a session, or asked of it.
+    pub(crate) fn knows(&self, session: &str) -> bool {
+        lock(&self.sessions).contains_key(session)
+    }
+
     /// The requests of a session so far.
     pub(crate) fn journal(&self, session: &str) -> Vec<JournalEntry> {
         self.change(session, |session| session.journal.iter().cloned().collect())

@@ -31,23 +31,44 @@ pub(crate) enum On {
     Session,
     /// A session's last turn is cancelled.
     Cancel,
+    /// What a turn asked is answered.
+    Answer,
     /// Any request of a session.
     Any,
 }
 
 impl On {
-    /// What the requests of a route do, by its path such as `…/{session}/turns/{turn}`.
+    /// What the requests of a route do, by its path such as `…/{session}/turns/{turn}`, or
+    /// `…/runs/{turn}` where a turn is named without its session.
     fn of(method: &Method, route: &str) -> Option<Self> {
-        let (_, rest) = route.split_once("{session}")?;
+        if let Some((_, rest)) = route.split_once("/v1/runs") {
+            return Self::of_run(method, rest);
+        }
+        let (before, rest) = route.split_once("{session}")?;
         match (method.as_str(), rest) {
+            ("GET", "/events") if before.ends_with("/v1/threads/") => Some(Self::TurnEvents),
             ("POST", "/turns") => Some(Self::Create),
-            ("GET" | "POST", "/turns/{turn}/subscribe") => Some(Self::Subscribe),
-            ("GET", "/turns/{turn}") => Some(Self::Turn),
-            ("GET", "/turns") => Some(Self::Turns),
+            ("GET" | "POST", "/turns/{turn}/subscribe") | ("GET", "/events/stream") => Some(Self::Subscribe),
+            ("GET", "/turns/{turn}" | "/runs/latest" | "/runs/active") => Some(Self::Turn),
+            ("GET", "/turns" | "/runs") => Some(Self::Turns),
             ("GET", "/turns/{turn}/events") => Some(Self::TurnEvents),
-            ("GET", "/events") => Some(Self::SessionEvents),
+            ("GET", "/events" | "/messages") => Some(Self::SessionEvents),
             ("GET", "") => Some(Self::Session),
-            ("POST", "/cancel") => Some(Self::Cancel),
+            ("POST", "/decision") => Some(Self::Answer),
+            ("POST", "/cancel" | "/interrupt") => Some(Self::Cancel),
+            _ => None,
+        }
+    }
+
+    fn of_run(method: &Method, rest: &str) -> Option<Self> {
+        match (method.as_str(), rest) {
+            ("POST", "") => Some(Self::Create),
+            ("GET", "") => Some(Self::Turns),
+            ("GET", "/{turn}") => Some(Self::Turn),
+            ("GET", "/{turn}/events") => Some(Self::TurnEvents),
+            ("GET", "/{turn}/events/stream") => Some(Self::Subscribe),
+            ("POST", "/{turn}/inputs" | "/{turn}/decision") => Some(Self::Answer),
+            ("POST", "/{turn}/cancel") => Some(Self::Cancel),
             _ => None,
         }
     }
@@ -69,12 +90,20 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Looks at a request and gives it back unchanged.
-    pub(crate) async fn of(mut request: Request) -> (Self, Request) {
+    /// Looks at a request and gives it back unchanged. `session_of` finds the session of a turn that
+    /// a path names alone.
+    pub(crate) async fn of(
+        mut request: Request,
+        session_of: impl Fn(&str, &str) -> Option<String>,
+    ) -> (Self, Request) {
         let route = request.extensions().get::<MatchedPath>();
         let on = route.and_then(|route| On::of(request.method(), route.as_str()));
         let session = match request.extract_parts::<RawPathParams>().await {
-            Ok(params) => params.iter().find(|(name, _)| *name == "session").map(|(_, id)| id.to_owned()),
+            Ok(params) => {
+                let param = |wanted| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
+                let of_turn = |turn: &str| session_of(request.uri().path(), turn);
+                param("session").map(str::to_owned).or_else(|| of_turn(param("turn")?))
+            }
             Err(_) => None,
         };
         let mut view = Self {
@@ -90,9 +119,15 @@ impl View {
             (wish, request) = Wish::of(request).await;
             if on == Some(On::Create) {
                 view.streaming = wish.stream.unwrap_or(true);
-            } else {
+                view.session = view.session.or(wish.thread);
+            } else if !view.path.ends_with("/events/stream") {
+                // Those streams have cursors that are no numbers.
                 view.after = wish.cursor(request.uri(), request.headers());
             }
+        }
+        if on == Some(On::Turns) && view.session.is_none() {
+            let query = Query::<Listed>::try_from_uri(request.uri()).unwrap_or_default().0;
+            view.session = query.thread_id;
         }
         (view, request)
     }
@@ -107,10 +142,19 @@ impl View {
     }
 }
 
+/// What the query says of the turns that are wanted.
+#[derive(Debug, Default, Deserialize)]
+struct Listed {
+    thread_id: Option<String>,
+}
+
 /// What the body says of the stream that is wanted.
 #[derive(Debug, Default, Deserialize)]
 struct Wish {
     stream: Option<bool>,
+    /// The session, where clients choose its id.
+    #[serde(rename = "threadId", alias = "thread_id", alias = "contextId", alias = "context_id")]
+    thread: Option<String>,
     after_sequence_number: Option<u64>,
 }
 
@@ -149,6 +193,12 @@ mod tests {
             ("GET", "/{tenant}/v1/agents/draft-sessions/{session}", Some(On::Session)),
             ("DELETE", "/api/v1/sessions/{session}", None),
             ("POST", "/{tenant}/v1/agents/sessions", None),
+            ("POST", "/tirea/v1/runs", Some(On::Create)),
+            ("POST", "/tirea/v1/runs/{turn}/inputs", Some(On::Answer)),
+            ("GET", "/tirea/v1/threads/{session}/messages", Some(On::SessionEvents)),
+            ("GET", "/awaken/v1/threads/{session}/events", Some(On::TurnEvents)),
+            ("GET", "/awaken/v1/runs/{turn}/events/stream", Some(On::Subscribe)),
+            ("POST", "/awaken/v1/threads/{session}/interrupt", Some(On::Cancel)),
         ] {
             assert_eq!(On::of(&method.parse().expect("a method"), route), on, "{method} {route}");
         }
@@ -169,7 +219,7 @@ mod tests {
         let uri: Uri = "/x?after_sequence_number=3".parse().expect("a URI");
         let headers: HeaderMap =
             [("last-event-id".parse().expect("a name"), "5".parse().expect("a value"))].into_iter().collect();
-        let body = Wish { after_sequence_number: Some(9), stream: None };
+        let body = Wish { after_sequence_number: Some(9), ..Wish::default() };
         assert_eq!(body.cursor(&uri, &headers), Some(9));
         assert_eq!(Wish::default().cursor(&uri, &headers), Some(5));
         assert_eq!(Wish::default().cursor(&uri, &HeaderMap::new()), Some(3));

@@ -5,4 +5,4 @@ mod delivery;
 mod stream;
 
 pub use delivery::Delivery;
-pub(crate) use stream::{Output, stream};
+pub(crate) use stream::{Output, Ping, stream};

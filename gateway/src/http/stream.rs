@@ -11,47 +11,51 @@ use tokio::time::timeout;
 
 use super::Delivery;
 use crate::faults::{Ending, FaultState, Forge, Injection, Piece};
-use crate::store::{Read, Turn};
+use crate::store::{EventLog, Read};
 
 /// How much of a log is written at once when the request does not say.
 const WRITE_BYTES: usize = 64 * 1024;
 
-/// An SSE comment: a sign of life that no client takes for an event.
-const PING: &[u8] = b": ping\n\n";
+/// A sign of life after each silence: an SSE comment, which no client takes for an event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ping {
+    pub(crate) silence: Duration,
+    pub(crate) comment: &'static [u8],
+}
 
 /// How one stream is written.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) delivery: Delivery,
     pub(crate) injection: Injection,
-    /// After this much silence comes a comment.
-    pub(crate) silence: Duration,
+    /// `None` for streams that say nothing in a silence.
+    pub(crate) ping: Option<Ping>,
 }
 
-/// Streams the frames after a cursor until the turn ends, or a fault ends the stream.
+/// Streams the frames of a log after a cursor until it ends, or a fault ends the stream.
 pub(crate) fn stream(
-    turn: Arc<Turn>,
+    turn: &str,
+    log: Arc<EventLog>,
     after: u64,
     output: Output,
     faults: &FaultState,
     forge: impl Forge + 'static,
 ) -> Body {
-    let Output { delivery, injection, silence } = output;
-    let id = turn.id.clone();
-    let reader = Reader { turn, cursor: injection.cursor(after), batch: delivery.batch, silence };
-    let pieces = injection.spoil(faults, &id, reader.stream(), forge);
+    let Output { delivery, injection, ping } = output;
+    let reader = Reader { log, cursor: injection.cursor(after), batch: delivery.batch, ping };
+    let pieces = injection.spoil(faults, turn, reader.stream(), forge);
     match delivery.chunk_bytes {
         Some(size) => injection.deliver(faults, chunks(pieces, size)),
         None => injection.deliver(faults, pieces),
     }
 }
 
-/// Reads a turn's log.
+/// Reads a log.
 struct Reader {
-    turn: Arc<Turn>,
+    log: Arc<EventLog>,
     cursor: u64,
     batch: Option<usize>,
-    silence: Duration,
+    ping: Option<Ping>,
 }
 
 impl Reader {
@@ -84,7 +88,7 @@ impl Reader {
     }
 
     fn read(&self) -> Read {
-        let log = &self.turn.log;
+        let log = &self.log;
         match self.batch {
             Some(events) => log.read(self.cursor, events, events, usize::MAX),
             None => log.read(self.cursor, 1, usize::MAX, WRITE_BYTES),
@@ -95,9 +99,14 @@ impl Reader {
     async fn wait(&self) -> Option<Bytes> {
         let wanted = self.batch.unwrap_or(1) as u64;
         let frames = self.cursor.saturating_add(wanted);
-        match timeout(self.silence, self.turn.log.reaches(frames)).await {
+        let reached = self.log.reaches(frames);
+        let Some(ping) = self.ping else {
+            reached.await;
+            return None;
+        };
+        match timeout(ping.silence, reached).await {
             Ok(()) => None,
-            Err(_) => Some(Bytes::from_static(PING)),
+            Err(_) => Some(Bytes::from_static(ping.comment)),
         }
     }
 }

@@ -25,25 +25,26 @@ pub(crate) use turn::{Entry, Pending, PendingCall, Turn};
 pub(crate) struct Store {
     pub(crate) ids: Ids,
     pub(crate) sandboxes: Sandboxes,
-    /// By id; ids sort by creation, so this is also the order of creation.
-    sessions: Mutex<BTreeMap<String, Arc<Session>>>,
+    /// By space and id; where the gateway makes the ids they sort by creation, so that this is also the
+    /// order of creation.
+    sessions: Mutex<BTreeMap<(String, String), Arc<Session>>>,
 }
 
 impl Store {
     pub(crate) fn insert(&self, session: Session) -> Arc<Session> {
         let session = Arc::new(session);
-        lock(&self.sessions).insert(session.id.clone(), Arc::clone(&session));
+        lock(&self.sessions).insert(key(&session), Arc::clone(&session));
         session
     }
 
     /// The session of this id, if it lives in this space (a tenant of a protocol).
     pub(crate) fn session(&self, space: &str, id: &str) -> Option<Arc<Session>> {
-        lock(&self.sessions).get(id).filter(|session| session.space == space).cloned()
+        lock(&self.sessions).get(&(space.to_owned(), id.to_owned())).cloned()
     }
 
     /// The session of this id, wherever it lives.
     pub(crate) fn any_session(&self, id: &str) -> Option<Arc<Session>> {
-        lock(&self.sessions).get(id).cloned()
+        lock(&self.sessions).values().find(|session| session.id == id).cloned()
     }
 
     /// The turn of this id, wherever it lives.
@@ -52,13 +53,17 @@ impl Store {
     }
 
     pub(crate) fn remove(&self, session: &Session) {
-        lock(&self.sessions).remove(&session.id);
+        lock(&self.sessions).remove(&key(session));
     }
 
     /// All sessions of a space, oldest first.
     pub(crate) fn sessions(&self, space: &str) -> Vec<Arc<Session>> {
         lock(&self.sessions).values().filter(|session| session.space == space).cloned().collect()
     }
+}
+
+fn key(session: &Session) -> (String, String) {
+    (session.space.clone(), session.id.clone())
 }
 
 /// Locks, also after a panic elsewhere: every critical section here leaves its data whole.

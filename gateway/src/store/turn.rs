@@ -22,7 +22,7 @@ pub(crate) struct Turn {
     pub(crate) input: Option<Box<RawValue>>,
     /// The user's words, for a turn that goes on from this one.
     pub(crate) text: String,
-    pub(crate) log: EventLog,
+    pub(crate) log: Arc<EventLog>,
     pub(crate) stop: watch::Sender<Option<Stop>>,
     progress: Mutex<Progress>,
 }
@@ -91,7 +91,7 @@ impl Turn {
             created_at: crate::time::now(),
             input,
             text,
-            log: EventLog::new(),
+            log: Arc::new(EventLog::new()),
             stop: watch::Sender::default(),
             progress: Mutex::new(Progress { memory, ..Progress::default() }),
         })

@@ -11,9 +11,11 @@ use serde_json::Value;
 
 use super::error::ApiError;
 use crate::faults::Injection;
-use crate::http::{Delivery, Output};
+use crate::http::{Delivery, Output, Ping};
 use crate::server::App;
 
+/// What is written after a silence.
+const PING: &[u8] = b": ping\n\n";
 /// The largest body that is read.
 const BODY_LIMIT: usize = 30 * 1024 * 1024;
 /// How far an oversized body is read and thrown away, so that its sender gets to read the answer.
@@ -96,7 +98,7 @@ impl FromRequestParts<App> for Output {
         Ok(Self {
             delivery: delivery.or(app.config.delivery),
             injection: Injection::of(parts),
-            silence: app.config.silence,
+            ping: Some(Ping { silence: app.config.silence, comment: PING }),
         })
     }
 }

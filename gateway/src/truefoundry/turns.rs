@@ -265,8 +265,8 @@ fn events(app: &App, turn: Arc<Turn>, after: u64, output: Output, dialect: Diale
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::CONNECTION, HeaderValue::from_static("keep-alive")),
     ];
-    let forgery = Forgery { turn: Arc::clone(&turn), dialect };
-    let body = stream(turn, after, output, &app.faults, forgery);
+    let (id, log) = (turn.id.clone(), Arc::clone(&turn.log));
+    let body = stream(&id, log, after, output, &app.faults, Forgery { turn, dialect });
     (headers, body).into_response()
 }
 

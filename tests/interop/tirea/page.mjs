@@ -4,7 +4,8 @@
 export function install(relay) {
   const { connect, isEventDelta, mergeEventDelta } = globalThis.turnwire;
 
-  const client = (options) => connect({ baseUrl: relay, protocol: "tirea", ...options });
+  /** A client with a token of its own, which the relay replaces. */
+  const client = (options) => connect({ baseUrl: relay, protocol: "tirea", token: "of-the-page", ...options });
 
   /** A new conversation with an agent. */
   const session = async (agent = "assistant", options) => (await client(options)).agents.createSession(agent);
@@ -13,18 +14,23 @@ export function install(relay) {
   const reopen = async (id, agentName = "assistant") => (await client()).agents.getSession(id, { agentName });
 
   /** Streams a turn to its end; `eventsOf(turn)` are what came so far. */
-  async function stream(turn) {
+  async function stream(turn, options) {
     const events = [];
     kept.set(turn, events);
+    const off = turn.on("native", (frame) => natives.push(structuredClone(frame)));
+    const natives = [];
+    nativesOf.set(turn, natives);
     let error = null;
     try {
-      for await (const event of turn.stream()) events.push(event);
+      for await (const event of turn.stream(options)) events.push(event);
     } catch (thrown) {
       error = thrown;
     }
+    off();
     return report(turn, error);
   }
   const kept = new Map();
+  const nativesOf = new Map();
   const eventsOf = (turn) => kept.get(turn) ?? [];
 
   /** Starts a turn with this input, and streams it to its end. */
@@ -52,9 +58,12 @@ export function install(relay) {
     const messages = new Map();
     for (const event of events) {
       if (event.type === "model.message") {
+        // A step that is tried again goes on with what its message said.
         const before = messages.get(event.continues);
         messages.delete(event.continues);
-        messages.set(event.id, { ...structuredClone(event), content: (before?.content ?? "") + (event.content ?? "") });
+        messages.set(event.id, { ...before, ...structuredClone(event), content: (before?.content ?? "") + (event.content ?? "") });
+      } else if (event.type === "message.reset") {
+        messages.set(event.id, { id: event.id, thread_id: event.thread_id });
       } else if (isEventDelta(event)) mergeEventDelta(messages.get(event.id), event);
     }
     const shown = snapshot.threads.flatMap((thread) => thread.messages);
@@ -66,6 +75,7 @@ export function install(relay) {
       status: turn.status,
       error: told(error),
       types: events.map(({ type }) => type),
+      natives: nativesOf.get(turn) ?? [],
       events: events.filter(({ type }) => type !== "model.message.delta"),
       numbers: events.map(({ sequence_number }) => sequence_number),
       agrees: sorted([...messages.values()]) === sorted(shown),

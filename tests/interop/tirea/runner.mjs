@@ -54,6 +54,16 @@ class Case {
     return this.#world.tap.starts(thread);
   }
 
+  /** Cuts the next start of a thread before its answer begins. */
+  lose(thread) {
+    this.#world.tap.lose(thread);
+  }
+
+  /** Refuses the next start of a thread with 503 and Retry-After. */
+  refuse(thread) {
+    this.#world.tap.refuse(thread);
+  }
+
   /** What passed before the server, of this method and a path like this. */
   requests(method, path) {
     return this.#world.tap.records.filter((record) => record.method === method && path.test(record.path));

@@ -6,10 +6,12 @@ import { createServer, request as open } from "node:http";
  *
  * Its `records` hold, in order, each request with `method`, `path`, `headers` and `body` (JSON if it is), and
  * of its answer `status`, `text` as far as it has come, and `end`: `""` while it comes, then `"done"`, `"left"` by
- * the client, `"broken"` by the server, or `"cut"` here.
+ * the client, `"broken"` by the server, or `"cut"` or `"refused"` here.
  */
 export async function startTap(target) {
   const records = [];
+  const lost = new Set();
+  const refused = new Set();
   const server = createServer((asked, answer) => {
     const record = { method: asked.method, path: asked.url, headers: asked.headers, body: "", status: 0, text: "", end: "" };
     record.cut = () => {
@@ -21,6 +23,7 @@ export async function startTap(target) {
     const end = (how) => (record.end ||= how);
     const upstream = open(target + asked.url, { method: asked.method, headers: asked.headers, agent: false }, (answered) => {
       record.status = answered.statusCode;
+      if (lost.delete(record.body.threadId)) return record.cut();
       answer.writeHead(answered.statusCode, answered.headers);
       answer.flushHeaders();
       const decoder = new TextDecoder();
@@ -47,13 +50,14 @@ export async function startTap(target) {
       upstream.destroy();
     });
     const body = [];
-    asked.on("data", (bytes) => {
-      body.push(bytes);
-      upstream.write(bytes);
-    });
+    asked.on("data", (bytes) => body.push(bytes));
     asked.on("end", () => {
       record.body = parsed(Buffer.concat(body).toString());
-      upstream.end();
+      if (refused.delete(record.body.threadId)) {
+        record.status = 503;
+        end("refused");
+        answer.writeHead(503, { "content-type": "text/plain", "retry-after": "1" }).end("busy");
+      } else upstream.end(Buffer.concat(body));
     });
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -63,6 +67,10 @@ export async function startTap(target) {
     /** The requests that started or resumed runs of a thread. */
     starts: (thread) =>
       records.filter(({ method, path, body }) => method === "POST" && path === "/v1/runs" && body.threadId === thread),
+    /** Answers the next start of a thread with 503, to be tried again in a second; the server sees nothing of it. */
+    refuse: (thread) => refused.add(thread),
+    /** Cuts the next start of a thread before its answer begins. */
+    lose: (thread) => lost.add(thread),
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -14,7 +14,7 @@ function message({ loading, running, lost, pending, turns }: ConversationState):
   if (loading) return "The conversation is loading.";
   // A connection that comes back at the first try is nobody's concern.
   if (lost) return "The connection is lost. It is being tried again.";
-  if (running) return "The agent is answering.";
+  if (running && pending.length === 0) return "The agent is answering.";
   if (pending.length === 1) return "The agent waits for your decision.";
   if (pending.length > 1) return `The agent waits for ${pending.length} decisions.`;
   return turns.length > 0 ? "The answer is complete." : "";

@@ -6,7 +6,13 @@ import { Icon } from "../ui/Icon";
 import { callActions } from "./answers";
 import { useConversation } from "./context";
 
-export function AnswerBar({ pending }: { pending: readonly RequiredAction[] }) {
+interface Props {
+  pending: readonly RequiredAction[];
+  /** The turn goes on meanwhile. */
+  running: boolean;
+}
+
+export function AnswerBar({ pending, running }: Props) {
   const conversation = useConversation();
   const actions = callActions(pending);
   const given = useSyncExternalStore(
@@ -17,13 +23,14 @@ export function AnswerBar({ pending }: { pending: readonly RequiredAction[] }) {
   return (
     <p className="answer-bar">
       <Icon name="shield" />
-      <span>{words(actions.length, given)}</span>
+      <span>{words(actions.length, given, running)}</span>
     </p>
   );
 }
 
-function words(needed: number, given: number): string {
+function words(needed: number, given: number, running: boolean): string {
   if (needed === 0) return "Sign in above, then continue.";
+  if (running) return "The agent works on, and waits for your answer above. It is sent at once.";
   if (needed === 1) return "The agent waits for your answer above.";
   return `${given} of ${needed} answered. They are sent together, when the last one is given.`;
 }

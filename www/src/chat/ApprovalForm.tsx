@@ -2,23 +2,28 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { Icon } from "../ui/Icon";
-import type { AnswerState } from "./answers";
-import { GivenAnswer } from "./GivenAnswer";
+import { canRemember, innerCall, type CallAction } from "./answers";
+import { DataView } from "./DataView";
 import { useConversation } from "./context";
 
 interface Props {
-  callId: string;
+  action: CallAction;
+  /** Of the call that waits, as it is shown. */
   name: string;
-  state: AnswerState | undefined;
 }
 
-export function ApprovalForm({ callId, name, state }: Props) {
+export function ApprovalForm({ action, name }: Props) {
+  const callId = action.tool_call_id;
   const conversation = useConversation();
   const [denying, setDenying] = useState(false);
   const [reason, setReason] = useState("");
+  const [remember, setRemember] = useState(false);
   const reasonId = useId();
-  if (state) return <GivenAnswer callId={callId} state={state} />;
+  const inner = innerCall(action);
+  const tool = inner?.name ?? name;
+  const message = action.suspension?.message ?? "";
 
+  const allow = () => conversation.answer(callId, { kind: "allow", ...(remember && { remember }) });
   const deny = (event: FormEvent) => {
     event.preventDefault();
     conversation.answer(callId, { kind: "deny", reason });
@@ -48,15 +53,24 @@ export function ApprovalForm({ callId, name, state }: Props) {
   return (
     <div className="ask">
       <p>
-        The agent wants to run <strong>{name}</strong>. Nothing happens until you decide.
+        The agent wants to run <strong>{tool}</strong>. Nothing happens until you decide.
       </p>
+      {/* What the server says, unless it is the same. */}
+      {message !== "" && !message.includes(tool) && <p>{message}</p>}
+      {inner && <DataView caption="Arguments" content={inner.arguments} />}
       <div className="row">
-        <button type="button" className="primary" onClick={() => conversation.answer(callId, { kind: "allow" })}>
+        <button type="button" className="primary" onClick={allow}>
           <Icon name="check" /> Allow
         </button>
         <button type="button" onClick={() => setDenying(true)}>
           Deny …
         </button>
+        {canRemember(action) && (
+          <label className="check">
+            <input type="checkbox" checked={remember} onChange={({ target }) => setRemember(target.checked)} /> Always
+            allow
+          </label>
+        )}
       </div>
     </div>
   );

@@ -22,5 +22,6 @@ export const CallView = memo(function CallView({ call, live }: Props) {
 
 function StartedSubAgent({ call, threadId, live }: Props & { threadId: string }) {
   const thread = useThread(threadId);
-  return thread ? <SubAgentCard thread={thread} live={live} /> : <ToolCard call={call} name={call.name} live={live} />;
+  if (!thread) return <ToolCard call={call} name={call.name} live={live} />;
+  return <SubAgentCard thread={thread} call={call} live={live} />;
 }

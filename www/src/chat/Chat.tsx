@@ -1,7 +1,8 @@
 // The conversation and the place to write, one above the other.
 
-import type { TurnInputItem } from "turnwire";
+import type { Protocol, TurnInputItem } from "turnwire";
 import type { DevelopmentGateway } from "../connection/DevelopmentGateway";
+import { cutWords } from "../connection/words";
 import { AnswerBar } from "./AnswerBar";
 import { callActions } from "./answers";
 import { Announcer } from "./Announcer";
@@ -18,12 +19,16 @@ interface Props {
   agentName: string;
   /** Null where the gateway is another one. */
   gateway: DevelopmentGateway | null;
+  /** Null where only one protocol is spoken. */
+  onProtocol: ((protocol: Protocol) => void) | null;
   onSettings: () => void;
 }
 
-export function Chat({ conversation, agentName, gateway, onSettings }: Props) {
+export function Chat({ conversation, agentName, gateway, onProtocol, onSettings }: Props) {
   const state = useConversationState(conversation);
-  const { session, running, begun } = state;
+  const { session, running, begun, pending, loading } = state;
+  const { capabilities } = conversation.client;
+  const discards = capabilities.discardPending && !loading && callActions(pending).length > 0;
   const cut = gateway && session && begun ? () => void gateway.cut(session.id) : null;
   const send = (message: TurnInputItem) => void conversation.send(message);
   return (
@@ -33,19 +38,23 @@ export function Chat({ conversation, agentName, gateway, onSettings }: Props) {
           state={state}
           conversation={conversation}
           agentName={agentName}
+          onProtocol={onProtocol}
           onSettings={onSettings}
           onSend={send}
         />
       </Transcript>
       <Announcer state={state} />
       <div className="dock">
-        <AnswerBar pending={state.pending} />
+        <AnswerBar pending={pending} running={running} />
         <Composer
           running={running || (state.opening !== null && state.error === null)}
           blocked={blockedBy(state)}
+          takesFiles={capabilities.files}
           onSend={send}
+          onDiscard={discards ? (message) => conversation.discard(message) : null}
           onStop={() => conversation.stop()}
           onCut={cut}
+          cutTitle={cutWords(capabilities.resume)}
         />
       </div>
     </ConversationContext>
@@ -58,7 +67,7 @@ interface InterludeProps extends Omit<Props, "gateway"> {
 }
 
 /** What is shown instead of turns, or below them: loading, a problem, the empty page. */
-function Interlude({ state, conversation, agentName, onSettings, onSend }: InterludeProps) {
+function Interlude({ state, conversation, agentName, onProtocol, onSettings, onSend }: InterludeProps) {
   if (state.error !== null) {
     const first = state.opening?.[0];
     const again = () => (first ? onSend(first) : void conversation.load());
@@ -66,7 +75,7 @@ function Interlude({ state, conversation, agentName, onSettings, onSend }: Inter
   }
   if (state.loading && state.turns.length === 0) return <p className="faint loading">Loading the conversation …</p>;
   if (state.turns.length > 0 || state.opening !== null) return null;
-  return <EmptyPage agentName={agentName} onSend={onSend} />;
+  return <EmptyPage client={conversation.client} agentName={agentName} onProtocol={onProtocol} onSend={onSend} />;
 }
 
 function blockedBy({ loading, pending }: ConversationState): string | null {

@@ -10,31 +10,42 @@ interface Props {
   running: boolean;
   /** Why nothing can be sent now; null when it can. */
   blocked: string | null;
+  /** The server takes files in messages. */
+  takesFiles: boolean;
   onSend: (message: TurnInputItem) => void;
+  /** Sends although the agent waits for answers, and throws its questions away; null where that can not be. */
+  onDiscard: ((message: TurnInputItem) => void) | null;
   onStop: () => void;
   /** Cuts the connection on which the answer comes; null when there is none, or no way to do so. */
   onCut: (() => void) | null;
+  /** What it is to see then. */
+  cutTitle: string;
 }
 
-export function Composer({ running, blocked, onSend, onStop, onCut }: Props) {
+export function Composer(props: Props) {
+  const { running, blocked, takesFiles, onSend, onDiscard, onStop, onCut, cutTitle } = props;
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const ready = !running && blocked === null && (text.trim() !== "" || files.length > 0);
+  const filled = text.trim() !== "" || files.length > 0;
+  const ready = !running && blocked === null && filled;
 
   useEffect(() => focusField(field.current), []);
 
-  const send = () => {
-    if (!ready) return;
-    onSend(userMessage(text.trim(), files));
+  const give = (take: (message: TurnInputItem) => void) => {
+    take(userMessage(text.trim(), files));
     setText("");
     setFiles([]);
     setProblem(null);
     field.current?.focus();
   };
+  const send = () => {
+    if (ready) give(onSend);
+  };
   const attach = async (list: Iterable<File>) => {
+    if (!takesFiles) return setProblem("This server takes no files.");
     try {
       const read = await Promise.all(Array.from(list, readAttachment));
       setFiles((before) => [...before, ...read]);
@@ -74,21 +85,33 @@ export function Composer({ running, blocked, onSend, onStop, onCut }: Props) {
           {problem}
         </p>
       )}
+      {onDiscard && filled && !running && (
+        <p className="discard">
+          <span>Sent now, your message takes the place of the answer, and the agent’s question is thrown away.</span>
+          <button type="button" className="small" onClick={() => give(onDiscard)}>
+            Send anyway
+          </button>
+        </p>
+      )}
       {files.length > 0 && (
         <Chips files={files} onRemove={(file) => setFiles(files.filter((other) => other !== file))} />
       )}
       <div className="composer-row">
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          onChange={(event) => void attach(event.target.files ?? [])}
-          onClick={(event) => (event.currentTarget.value = "")}
-        />
-        <button type="button" className="quiet round" onClick={() => picker.current?.click()} aria-label="Attach files">
-          <Icon name="attach" />
-        </button>
+        {takesFiles && (
+          <>
+            <input
+              ref={picker}
+              type="file"
+              multiple
+              hidden
+              onChange={(event) => void attach(event.target.files ?? [])}
+              onClick={(event) => (event.currentTarget.value = "")}
+            />
+            <button type="button" className="quiet round" onClick={() => picker.current?.click()} aria-label="Attach files">
+              <Icon name="attach" />
+            </button>
+          </>
+        )}
         <textarea
           ref={field}
           rows={1}
@@ -99,7 +122,7 @@ export function Composer({ running, blocked, onSend, onStop, onCut }: Props) {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        {onCut && <CutButton onCut={onCut} onFocusLost={() => focusField(field.current)} />}
+        {onCut && <CutButton title={cutTitle} onCut={onCut} onFocusLost={() => focusField(field.current)} />}
         {running ? (
           <button
             type="button"

@@ -1,5 +1,6 @@
-import type { Client, RequiredAction, Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import { InputError, type Client, type RequiredAction, type Session, type Turn, type TurnInputItem, type TurnSnapshot } from "turnwire";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { isMark } from "../events/EventLog";
 import { Conversation } from "./Conversation";
 
 beforeEach(() => {
@@ -47,13 +48,15 @@ class FakeTurn {
   signals: AbortSignal[] = [];
   waitForCompletion = ({ signal }: { signal: AbortSignal }) => {
     this.signals.push(signal);
-    return new Promise(() => {});
+    return new Promise<void>((resolve) => (this.end = resolve));
   };
+  end = (): void => {};
   stream = async function* (this: FakeTurn, options: { signal: AbortSignal }) {
     yield* [];
     await this.waitForCompletion(options);
   };
   cancel = async () => void (this.cancelled += 1);
+  answer = vi.fn(async (_: TurnInputItem): Promise<unknown> => this);
 
   tell(topic: string, told: object): void {
     for (const listener of this.listeners.get(topic) ?? []) listener(told as never);
@@ -77,15 +80,20 @@ function fakeSession(history: FakeTurn[] = []) {
       created.push(turn);
       return turn as unknown as Turn;
     },
+    title: "a title",
+    rename: vi.fn(async () => {}),
     resume: async () => history,
     listTurns: () => history.toReversed().values(),
   };
   return { session: session as unknown as Session, created };
 }
 
-function conversationWith(session: Session, sessionId: string | null = null) {
+const CAPABILITIES = { rename: false, liveAnswers: false, resume: "cursor" };
+
+function conversationWith(session: Session, sessionId: string | null = null, can: object = {}) {
   const createSession = vi.fn(async () => session);
-  const client = { agents: { createSession, getSession: async () => session } } as unknown as Client;
+  const agents = { createSession, getSession: async () => session };
+  const client = { agents, capabilities: { ...CAPABILITIES, ...can } } as unknown as Client;
   const onActivity = vi.fn();
   const onTurn = vi.fn();
   return {
@@ -190,6 +198,103 @@ describe("answers", () => {
   });
 });
 
+describe("answers while the turn runs", () => {
+  async function asking(...actions: RequiredAction[]) {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { liveAnswers: true });
+    await conversation.send(message("go"));
+    const [turn] = created;
+    if (!turn) throw new Error("no turn");
+    turn.change({ turn_id: "t1", required_actions: actions });
+    return { conversation, created, turn };
+  }
+  const allowed = (tool_call_id: string) => ({
+    type: "user.tool_approval",
+    thread_id: "main",
+    tool_call_id,
+    approval: { status: "allow" },
+  });
+
+  it("go out at once, each by itself", async () => {
+    const { conversation, created, turn } = await asking(approval("a"), approval("b"));
+    expect(conversation.state()).toMatchObject({ running: true, pending: [{ tool_call_id: "a" }, { tool_call_id: "b" }] });
+    conversation.answer("b", { kind: "allow" });
+    expect(turn.answer.mock.calls).toEqual([[allowed("b")]]);
+    expect(conversation.answerOf("b")).toEqual({ answer: { kind: "allow" }, sent: true });
+    turn.change({ required_actions: [approval("a")] });
+    turn.change({ status: "done" });
+    conversation.answer("a", { kind: "allow" });
+    expect(turn.answer).toHaveBeenCalledTimes(1);
+    expect(created[1]?.input).toEqual([allowed("a")]);
+  });
+
+  it("are streamed where they take effect, if that is another turn", async () => {
+    const { conversation, turn } = await asking(approval("a"));
+    const next = new FakeTurn([allowed("a") as TurnInputItem], "t1");
+    turn.answer.mockResolvedValueOnce(next);
+    conversation.answer("a", { kind: "allow" });
+    await vi.waitFor(() => expect(conversation.state().turns).toEqual([turn, next]));
+    expect(next.signals).toHaveLength(1);
+  });
+
+  it("are kept for the next turn, if this one has paused and waits for more", async () => {
+    const { conversation, created, turn } = await asking(approval("a"), approval("b"));
+    turn.answer.mockImplementationOnce(async () => {
+      turn.change({ status: "done" });
+      throw new InputError("invalid_input", "missing: b");
+    });
+    conversation.answer("a", { kind: "allow" });
+    await vi.waitFor(() => expect(conversation.answerOf("a")?.sent).toBe(false));
+    expect(created).toHaveLength(1);
+    conversation.answer("b", { kind: "allow" });
+    expect(created[1]?.input).toEqual([allowed("a"), allowed("b")]);
+  });
+
+  it("that the server refuses can be given again", async () => {
+    const { conversation, turn } = await asking(approval("a"));
+    const refused = new Error("no");
+    turn.answer.mockRejectedValueOnce(refused);
+    conversation.answer("a", { kind: "allow" });
+    await vi.waitFor(() => expect(conversation.state().error).toBe(refused));
+    expect(conversation.answerOf("a")?.sent).toBe(false);
+  });
+
+  it("are not asked for where they would not be taken", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    created[0]?.change({ required_actions: [approval("a")] });
+    expect(conversation.state().pending).toEqual([]);
+  });
+});
+
+describe("a question", () => {
+  it("is thrown away by a message that is meant to", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { discardPending: true });
+    await conversation.send(message("go"));
+    created[0]?.change({ status: "done", required_actions: [approval("a")] });
+    const createTurn = vi.spyOn(session, "createTurn");
+    conversation.discard(message("never mind"));
+    expect(createTurn).toHaveBeenCalledWith({ input: message("never mind"), discardPending: true });
+    expect(conversation.state()).toMatchObject({ running: true, pending: [] });
+  });
+});
+
+describe("the title", () => {
+  it("is told to servers that begin a session with its first turn, once", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { rename: true });
+    for (const text of ["hello", "again"]) {
+      await conversation.send(message(text));
+      const turn = created.at(-1);
+      await vi.waitFor(() => expect(turn?.signals).toHaveLength(1));
+      turn?.end();
+    }
+    await vi.waitFor(() => expect(session.rename).toHaveBeenCalledExactlyOnceWith("a title"));
+  });
+});
+
 describe("a failed turn", () => {
   it("is replaced by one with the same input, from the same place", async () => {
     const { session, created } = fakeSession();
@@ -229,7 +334,7 @@ describe("loading", () => {
     conversation.open();
     await vi.waitFor(() => expect(conversation.state().loading).toBe(false));
     expect(conversation.answerOf("a")).toEqual({ answer: { kind: "allow" }, sent: true });
-    expect(conversation.lateResponseOf("a")).toBe("restarted");
+    expect(conversation.lateResponseOf("a")).toMatchObject({ content: "restarted" });
     expect(conversation.state()).toMatchObject({ running: false, pending: [] });
   });
 });
@@ -250,10 +355,10 @@ describe("a connection", () => {
     turn.tell("reconnecting", { attempt: 1, delay: 3, cause: new Error("cut") });
     turn.tell("resumed", { after: 1 });
     turn.tell("event", { type: "turn.done", sequence_number: 2 });
-    const rows = conversation.events.rows(true);
+    const rows = conversation.events.rows("all");
     const seen = [0, 1, 2, 3].map((position) => {
       const entry = rows.at(position);
-      return entry && "mark" in entry ? entry.mark.topic : entry?.event.type;
+      return entry && isMark(entry) ? entry.mark.topic : entry && "event" in entry && entry.event.type;
     });
     expect(seen).toEqual(["turn.created", "reconnecting", "resumed", "turn.done"]);
     expect(conversation.connectionOf(turn as unknown as Turn).state()).toEqual({ resumes: 1, after: 1, gaps: [] });
@@ -292,9 +397,42 @@ describe("a connection", () => {
     conversation.close();
     expect(turn.signals.map((signal) => signal.aborted)).toEqual([false]);
     turn.id = "t1";
-    turn.tell("turn.created", {});
+    turn.tell("event", { type: "turn.created", sequence_number: 1 });
     expect(turn.signals.map((signal) => signal.aborted)).toEqual([true]);
     expect(onTurn).toHaveBeenCalledExactlyOnceWith("s1");
+  });
+});
+
+describe("leaving a conversation whose turn runs", () => {
+  async function left(resume: string) {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { resume });
+    conversation.open();
+    await conversation.send(message("go"));
+    const [turn] = created;
+    if (!turn) throw new Error("no turn");
+    turn.id = "t1";
+    turn.change({ turn_id: "t1" });
+    conversation.close();
+    return { conversation, session, turn };
+  }
+
+  it("ends the listening where the turn runs on by itself", async () => {
+    const { conversation, turn } = await left("cursor");
+    expect(conversation.isBound).toBe(false);
+    expect(turn.signals.map((signal) => signal.aborted)).toEqual([true]);
+  });
+
+  it("goes on to listen where the turn would be lost, and comes back to it", async () => {
+    const { conversation, session, turn } = await left("none");
+    expect(conversation).toMatchObject({ isBound: true, isOpen: false });
+    const resume = vi.spyOn(session, "resume");
+    conversation.open();
+    expect(resume).not.toHaveBeenCalled();
+    expect(turn.signals.map((signal) => signal.aborted)).toEqual([false]);
+    turn.change({ status: "done" });
+    expect(conversation.isBound).toBe(false);
+    expect(conversation.state()).toMatchObject({ running: false, turns: [turn] });
   });
 });
 

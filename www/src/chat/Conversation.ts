@@ -1,12 +1,22 @@
 // One conversation: its session, its turns, and what the person still has to answer. Components only watch it.
 
-import type { Client, RequiredAction, Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import {
+  InputError,
+  type Client,
+  type RequiredAction,
+  type Session,
+  type ToolCallResponse,
+  type ToolCallSnapshot,
+  type Turn,
+  type TurnInputItem,
+  type TurnSnapshot,
+} from "turnwire";
 import { TurnConnection } from "../connection/TurnConnection";
 import { EventLog } from "../events/EventLog";
 import { Store } from "../ui/Store";
-import { contentsOf } from "./attachments";
 import { callActions, fromInput, toInput, type Answer, type AnswerState } from "./answers";
 import { isLive } from "./isLive";
+import { onceNamed, onFirstEvent, read, titleFor, withKnown } from "./reading";
 
 export interface ConversationState {
   readonly session: Session | null;
@@ -21,7 +31,7 @@ export interface ConversationState {
   readonly begun: boolean;
   /** Its connection is lost, and the first try to get it back has failed. */
   readonly lost: boolean;
-  /** What the last turn waits for. */
+  /** What the last turn waits for; while it runs, only where it can be answered at once. */
   readonly pending: readonly RequiredAction[];
   /** Why the session could not be created or loaded. A turn's own failure is in its snapshot. */
   readonly error: unknown;
@@ -60,12 +70,15 @@ export class Conversation extends Store {
   #state: ConversationState;
   #answers = new Map<string, AnswerState>();
   /** Results that came in a later turn than their call: those of calls that had to be approved first. */
-  #lateResponses = new Map<string, string>();
+  #lateResponses = new Map<string, ToolCallResponse>();
   readonly #connections = new WeakMap<Turn, TurnConnection>();
+  #isOpen = false;
   #listening = new AbortController();
   #unwatch: (() => void) | null = null;
   /** It is being asked whether there are turns that are not known here. */
   #isLooking = false;
+  /** The session was made here, and the server does not know its title yet. */
+  #isUntitled = false;
   /** The turn that is to be stopped as soon as it can be. */
   #stopping: Turn | null = null;
 
@@ -81,8 +94,16 @@ export class Conversation extends Store {
     return this.#answers.get(callId);
   }
 
-  lateResponseOf(callId: string): string | undefined {
+  lateResponseOf(callId: string): ToolCallResponse | undefined {
     return this.#lateResponses.get(callId);
+  }
+
+  /** A call that was made in some turn. */
+  callOf(callId: string | undefined): ToolCallSnapshot | undefined {
+    if (callId === undefined) return undefined;
+    const threads = this.#state.turns.flatMap((turn) => turn.snapshot().threads);
+    const calls = threads.flatMap((thread) => thread.messages).flatMap((message) => message.tool_calls);
+    return calls.find((call) => call.id === callId);
   }
 
   /** The title of a thread that began in an earlier turn than the one in which it goes on. */
@@ -120,14 +141,28 @@ export class Conversation extends Store {
     return this.#options.client;
   }
 
+  /** The page shows it. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Its turn runs, and the server would drop that if nobody listened any more. */
+  get isBound(): boolean {
+    return this.#state.running && this.client.capabilities.resume === "none";
+  }
+
   /** Loads the conversation, if there is one to load. To be called when the page shows it. */
   open(): void {
+    this.#isOpen = true;
+    if (this.isBound) return;
     if (this.sessionId !== null) void this.load();
     else this.#listening = new AbortController();
   }
 
-  /** Stops listening. A running turn runs on at the server. */
+  /** Stops listening, where a running turn runs on at the server. */
   close(): void {
+    this.#isOpen = false;
+    if (this.isBound) return;
     this.#listening.abort();
     this.#unwatch?.();
     this.#unwatch = null;
@@ -142,7 +177,7 @@ export class Conversation extends Store {
     const { signal } = (this.#listening = new AbortController());
     this.#set({ loading: true, error: null });
     try {
-      const session = await this.#options.client.agents.getSession(id, { signal });
+      const session = await this.#getSession(id, signal);
       const turns = await session.resume({ signal });
       if (!signal.aborted) this.#take(session, turns);
     } catch (error) {
@@ -163,7 +198,7 @@ export class Conversation extends Store {
     const looking = new AbortController();
     const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
     try {
-      const session = await this.#options.client.agents.getSession(known.id, { signal });
+      const session = await this.#getSession(known.id, signal);
       const newest = await session.listTurns({ limit: 1, signal }).next();
       if (newest.done || turns.some((turn) => turn.id === newest.value.id)) return;
       const all = await session.resume({ signal });
@@ -175,6 +210,12 @@ export class Conversation extends Store {
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** Servers that do not say whose session it is are told. */
+  #getSession(id: string, signal: AbortSignal): Promise<Session> {
+    const { client, agentName } = this.#options;
+    return client.agents.getSession(id, { signal, agentName });
   }
 
   #take(session: Session, turns: readonly Turn[]): void {
@@ -195,20 +236,50 @@ export class Conversation extends Store {
     if (session) this.#start(session.createTurn({ input: message }));
   }
 
+  /** Sends a message though the agent waits for answers, which it will not get any more. */
+  discard(message: TurnInputItem): void {
+    const { session } = this.#state;
+    if (session) this.#start(session.createTurn({ input: message, discardPending: true }));
+  }
+
   /** Goes on after the person signed in to the servers that asked for it. */
   proceed(): void {
     const { session } = this.#state;
     if (session) this.#start(session.createTurn());
   }
 
-  /** Keeps the answer to a waiting call; when it was the last one missing, all go out together as one turn. */
+  /**
+   * Keeps the answer to a waiting call. While the turn runs, it goes out at once; otherwise all go out together as one
+   * turn, when the last one missing is given.
+   */
   answer(callId: string, answer: Answer | null): void {
     const old = this.#answers.get(callId);
     if (old?.sent) return;
     if (answer) this.#answers.set(callId, { answer, sent: false });
     else this.#answers.delete(callId);
     this.notify();
-    this.#sendAnswers();
+    if (answer && this.#state.running) void this.#answerLive(callId, answer);
+    else this.#sendAnswers();
+  }
+
+  /** Answers a call while the turn still runs. */
+  async #answerLive(callId: string, answer: Answer): Promise<void> {
+    const turn = this.#state.turns.at(-1);
+    const action = callActions(this.#state.pending).find((action) => action.tool_call_id === callId);
+    if (!turn || !action) return;
+    this.#answers.set(callId, { answer, sent: true });
+    this.notify();
+    try {
+      const next = await turn.answer(toInput(action, answer));
+      // It has paused meanwhile, and this answer was the only one missing.
+      if (next !== turn) this.#start(next);
+    } catch (error) {
+      this.#answers.set(callId, { answer, sent: false });
+      this.notify();
+      // It has paused meanwhile, and waits for others as well.
+      if (error instanceof InputError) this.#sendAnswers();
+      else this.#set({ error });
+    }
   }
 
   /** Runs a failed turn's input again, in the place of the failed turn. */
@@ -250,6 +321,7 @@ export class Conversation extends Store {
       const session = await client.agents.createSession(agentName, { title: titleFor(message), signal });
       // The page has gone elsewhere in the meantime.
       if (signal.aborted) return null;
+      this.#isUntitled = client.capabilities.rename;
       this.#set({ session });
       onActivity(session);
       return session;
@@ -264,10 +336,7 @@ export class Conversation extends Store {
   #start(turn: Turn): void {
     this.#rememberAnswers(turn.input);
     this.#set({ turns: [...this.#state.turns, turn], opening: null });
-    const unlisten = turn.on("turn.created", () => {
-      unlisten();
-      this.#options.onTurn(turn.session.id);
-    });
+    onFirstEvent(turn, () => this.#options.onTurn(turn.session.id));
     void this.#follow(turn, (signal) => read(turn, onceNamed(turn, signal)));
     this.#watch(turn);
   }
@@ -282,18 +351,29 @@ export class Conversation extends Store {
       // The snapshot holds the error, and the turn's view shows it.
     } finally {
       unlisten();
-      const { session } = this.#state;
-      if (session && !signal.aborted) this.#options.onActivity(session);
+      if (!signal.aborted) await this.#tellActivity();
     }
   }
 
-  /** Logs the turn's events, and what happens to its connection. */
+  /** The session has changed. Where it began with its first turn, its title was not told before. */
+  async #tellActivity(): Promise<void> {
+    const { session } = this.#state;
+    if (!session) return;
+    if (this.#isUntitled && session.title) {
+      this.#isUntitled = false;
+      // Without a title it is found, too.
+      await session.rename(session.title).catch(() => {});
+    }
+    this.#options.onActivity(session);
+  }
+
+  /** Logs the turn's events and frames, and what happens to its connection. */
   #listen(turn: Turn): () => void {
     const { events } = this;
     const number = this.#state.turns.indexOf(turn) + 1;
     const connection = this.connectionOf(turn);
     const ends = [
-      turn.on("event", (event) => events.push(number, event)),
+      events.follow(number, turn),
       turn.on("reconnecting", (told) => events.mark(number, { topic: "reconnecting", told })),
       turn.on("idle", (told) => events.mark(number, { topic: "idle", told })),
       turn.on("resumed", (told) => {
@@ -321,7 +401,8 @@ export class Conversation extends Store {
       const running = isLive(snapshot);
       const begun = running && turn_id !== null;
       const lost = running && reconnecting !== null && reconnecting.attempt > 1;
-      const pending = status === "done" ? required_actions : NOTHING.pending;
+      const isAnswerable = status === "done" || (running && this.client.capabilities.liveAnswers);
+      const pending = isAnswerable ? required_actions : NOTHING.pending;
       const now = { running, begun, lost, pending };
       if (!differs(this.#state, now)) return;
       this.#set(now);
@@ -332,9 +413,9 @@ export class Conversation extends Store {
   }
 
   #sendAnswers(): void {
-    const { session, pending } = this.#state;
+    const { session, pending, running } = this.#state;
     const actions = callActions(pending);
-    if (!session || actions.length === 0) return;
+    if (!session || running || actions.length === 0) return;
     const input: TurnInputItem[] = [];
     for (const action of actions) {
       const state = this.#answers.get(action.tool_call_id);
@@ -354,9 +435,9 @@ export class Conversation extends Store {
   #rememberResponses({ threads }: TurnSnapshot): void {
     let added = false;
     for (const { tool_responses } of threads) {
-      for (const { tool_call_id, content } of tool_responses) {
-        added ||= !this.#lateResponses.has(tool_call_id);
-        this.#lateResponses.set(tool_call_id, content);
+      for (const response of tool_responses) {
+        added ||= !this.#lateResponses.has(response.tool_call_id);
+        this.#lateResponses.set(response.tool_call_id, response);
       }
     }
     if (added) this.notify();
@@ -370,44 +451,4 @@ export class Conversation extends Store {
 
 function differs(state: ConversationState, change: Partial<ConversationState>): boolean {
   return (Object.keys(change) as (keyof ConversationState)[]).some((name) => state[name] !== change[name]);
-}
-
-/** Reads the turn's stream, or what is left of it, to the end of the turn. */
-async function read(turn: Turn, signal: AbortSignal): Promise<void> {
-  // Listeners take the events, in line with what happens to the connection.
-  for await (const _ of turn.stream({ signal }));
-}
-
-/**
- * Aborts with `signal`, but not before the server has named the turn: what was sent is to arrive, also when the page
- * shows something else by then.
- */
-function onceNamed(turn: Turn, signal: AbortSignal): AbortSignal {
-  const leaving = new AbortController();
-  const leave = () => {
-    if (turn.id !== null) leaving.abort(signal.reason);
-    else turn.on("turn.created", () => leaving.abort(signal.reason));
-  };
-  signal.addEventListener("abort", leave, { once: true });
-  return leaving.signal;
-}
-
-/** The turns, where nothing has changed with those that were known before, so that they need not be drawn again. */
-function withKnown(turns: readonly Turn[], known: readonly Turn[]): Turn[] {
-  const before = new Map(known.map((turn) => [turn.id, turn]));
-  return turns.map((turn) => {
-    const old = before.get(turn.id);
-    return old && !isLive(turn.snapshot()) && isSettledAlike(old.snapshot(), turn.snapshot()) ? old : turn;
-  });
-}
-
-function isSettledAlike(one: TurnSnapshot, other: TurnSnapshot): boolean {
-  return one.status === other.status && one.required_actions.length === other.required_actions.length;
-}
-
-/** The first words of the message; gateways that title sessions themselves ignore it. */
-function titleFor(message: TurnInputItem): string {
-  if (message.type !== "user.message") return "";
-  const { texts, files } = contentsOf(message);
-  return [...texts, ...files.map((file) => file.name)].join(" ").trim().replace(/\s+/g, " ").slice(0, 60);
 }

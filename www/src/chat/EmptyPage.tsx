@@ -1,9 +1,10 @@
 // What one sees before the first message: what this page is, and things to try.
 
-import type { TurnInputItem } from "turnwire";
+import type { Client, Protocol, TurnInputItem } from "turnwire";
+import { ProtocolSwitch } from "../settings/ProtocolSwitch";
 import { Icon } from "../ui/Icon";
 import { userMessage } from "./attachments";
-import { MORE, SUGGESTIONS } from "./suggestions";
+import { fits, MORE, SUGGESTIONS } from "./suggestions";
 
 /** The file of "Send a file": small, made here. */
 const NOTES = {
@@ -12,15 +13,29 @@ const NOTES = {
   data: `data:text/plain;base64,${btoa("Call Ada at noon.\nOrder more coffee.\n")}`,
 };
 
-export function EmptyPage({ agentName, onSend }: { agentName: string; onSend: (message: TurnInputItem) => void }) {
+interface Props {
+  client: Client;
+  agentName: string;
+  /** Null where only one protocol is spoken. */
+  onProtocol: ((protocol: Protocol) => void) | null;
+  onSend: (message: TurnInputItem) => void;
+}
+
+export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
   const send = (message: string) => onSend(userMessage(message, message.startsWith("File") ? [NOTES] : []));
   return (
     <section className="empty-page">
       <h1>What should the agent do?</h1>
       <p className="lead">
-        You are talking to <strong>{agentName}</strong>. Every answer streams through turnwire: exact, resumable, fast.
-        Write something, or try one of these.
+        You are talking to <strong>{agentName}</strong>. Every answer streams through turnwire: exact,{" "}
+        {client.capabilities.resume === "none" ? "typed" : "resumable"}, fast. Write something, or try one of these.
       </p>
+      {onProtocol && (
+        <div className="speaks">
+          <span className="faint">The same page, over</span>
+          <ProtocolSwitch current={client.protocol} onChoose={onProtocol} />
+        </div>
+      )}
       <ul className="suggestions">
         {SUGGESTIONS.map(({ icon, title, about, message }) => (
           <li key={title}>
@@ -33,7 +48,7 @@ export function EmptyPage({ agentName, onSend }: { agentName: string; onSend: (m
         ))}
       </ul>
       <ul className="more">
-        {MORE.map(({ label, message }) => (
+        {MORE.filter((script) => fits(script, client.protocol)).map(({ label, message }) => (
           <li key={label}>
             <button type="button" className="pill" onClick={() => send(message)}>
               {label}

@@ -22,7 +22,7 @@ export function GivenAnswer({ callId, state }: { callId: string; state: AnswerSt
 function describe(answer: Answer): string {
   switch (answer.kind) {
     case "allow":
-      return "You allowed this.";
+      return answer.remember ? "You allowed this, now and from now on." : "You allowed this.";
     case "deny":
       return answer.reason ? `You denied this: ${answer.reason}` : "You denied this.";
     case "text":

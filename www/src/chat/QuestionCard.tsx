@@ -3,7 +3,7 @@
 import { memo, useMemo } from "react";
 import type { ToolCallSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
-import { useAnswer, useConversation, useIsPending } from "./context";
+import { useAnswer, useConversation, usePendingAction } from "./context";
 import { GivenAnswer } from "./GivenAnswer";
 import { ResponseForm } from "./ResponseForm";
 
@@ -16,7 +16,7 @@ const RECOMMENDED = " (Recommended)";
 
 export const QuestionCard = memo(function QuestionCard({ call }: { call: ToolCallSnapshot }) {
   const answer = useAnswer(call.id);
-  const pending = useIsPending(call.id);
+  const pending = usePendingAction(call.id) !== undefined;
   const { question, options } = useMemo(
     () => (call.status === "streaming" ? { question: "", options: [] } : parse(call.arguments)),
     [call.status, call.arguments],
@@ -43,7 +43,6 @@ export const QuestionCard = memo(function QuestionCard({ call }: { call: ToolCal
             <Options callId={call.id} options={options} />
             <ResponseForm
               callId={call.id}
-              state={undefined}
               label={options.length > 0 ? "Or in your own words" : "Your answer"}
             />
           </>

@@ -2,7 +2,7 @@
 
 import { Icon } from "../ui/Icon";
 
-export type Mark = "working" | "waiting" | "done" | "failed";
+export type Mark = "working" | "waiting" | "done" | "failed" | "stopped";
 
 export function StatusMark({ mark, words }: { mark: Mark; words: string }) {
   return (
@@ -11,6 +11,7 @@ export function StatusMark({ mark, words }: { mark: Mark; words: string }) {
       {mark === "waiting" && <Icon name="clock" />}
       {mark === "done" && <Icon name="check" />}
       {mark === "failed" && <Icon name="warn" />}
+      {mark === "stopped" && <Icon name="close" />}
       <span className="status-words">{words}</span>
     </span>
   );

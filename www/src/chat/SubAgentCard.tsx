@@ -2,35 +2,49 @@
 // write at once do not push each other around.
 
 import { memo, useState } from "react";
-import type { ThreadSnapshot } from "turnwire";
+import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
-import { useConversation, useIsLastTurn } from "./context";
-import { StatusMark, type Mark } from "./StatusMark";
+import { CallForm } from "./CallForm";
+import type { Status } from "./callStatus";
+import { useAnswer, useAsksInside, useConversation, useIsLastTurn, usePendingAction } from "./context";
+import { ProgressLine } from "./ProgressLine";
+import { StatusMark } from "./StatusMark";
+import { subAgentNames } from "./subAgentNames";
 import { ThreadMessages } from "./ThreadMessages";
 
 interface Props {
   thread: ThreadSnapshot;
+  /** The call that started it, where it was made in the same turn. */
+  call?: ToolCallSnapshot;
   /** The turn or the call around it goes on. */
   live: boolean;
 }
 
-export const SubAgentCard = memo(function SubAgentCard({ thread, live }: Props) {
+export const SubAgentCard = memo(function SubAgentCard({ thread, call, live }: Props) {
   const running = thread.status === "running" && live;
-  // Who watches it work keeps it open; what was loaded from history starts closed.
-  const [open, setOpen] = useState(running);
+  // Who watches it work keeps it open; what was loaded from history starts closed, unless there is a question in it.
+  const [watched] = useState(running);
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const asksInside = useAsksInside(thread.id);
+  const open = chosen ?? (watched || asksInside);
   const last = useIsLastTurn();
-  const state = stateOf(thread, running, last);
+  const callId = call?.id ?? "";
+  const answer = useAnswer(callId);
+  const waits = usePendingAction(callId) !== undefined && !answer;
+  const state = stateOf(thread, { running, last, waits });
   const conversation = useConversation();
-  const title = thread.title ?? thread.agent_info?.name ?? conversation.titleOf(thread.id) ?? "Sub-agent";
+  const starter = call ?? conversation.callOf(thread.parent?.tool_call_id);
+  const { title, task } = subAgentNames(thread, starter, conversation.titleOf(thread.id));
   return (
-    <section className="card sub-agent" aria-label={`Sub-agent ${title}, ${state.words}`}>
-      <button type="button" className="card-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+    <section className={`card sub-agent${waits ? " waits" : ""}`} aria-label={`Sub-agent ${title}, ${state.words}`}>
+      <button type="button" className="card-head" aria-expanded={open} onClick={() => setChosen(!open)}>
         <Icon name="agent" />
         <span className="card-name">{title}</span>
-        <span className="card-summary">{thread.agent_info?.input}</span>
+        <span className="card-summary">{task}</span>
         <StatusMark mark={state.mark} words={state.words} />
         <Icon name="chevron" className="turning" />
       </button>
+      {state.mark === "working" && call?.progress && <ProgressLine progress={call.progress} />}
       {open && (
         <div className="sub-agent-text" tabIndex={0} role="group" aria-label={`What ${title} did`}>
           <div>
@@ -43,13 +57,21 @@ export const SubAgentCard = memo(function SubAgentCard({ thread, live }: Props) 
           </div>
         </div>
       )}
+      {call && <CallForm call={call} name={title} />}
     </section>
   );
 });
 
-function stateOf(thread: ThreadSnapshot, running: boolean, last: boolean): { mark: Mark; words: string } {
+interface Moment {
+  readonly running: boolean;
+  readonly last: boolean;
+  readonly waits: boolean;
+}
+
+function stateOf(thread: ThreadSnapshot, { running, last, waits }: Moment): Status {
   if (thread.status === "done") return { mark: "done", words: "done" };
   if (thread.status === "error") return { mark: "failed", words: "failed" };
+  if (waits) return { mark: "waiting", words: "asks you" };
   if (running) return { mark: "working", words: "working" };
   // Its turn has ended before it: it waits for an answer, or had one and went on in the next turn.
   return last ? { mark: "waiting", words: "waits" } : { mark: "done", words: "continued below" };

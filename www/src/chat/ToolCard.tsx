@@ -1,14 +1,15 @@
-// A call of a tool: its name, its arguments as they arrive, what it gave back, and the approval it may need.
+// A call of a tool: its name, its arguments as they arrive, what it gave back, and the answer that it may need.
 
 import { memo, useState } from "react";
 import type { ToolCallSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
-import { ApprovalForm } from "./ApprovalForm";
-import type { AnswerState } from "./answers";
-import { useAnswer, useIsPending, useLateResponse } from "./context";
-import { JsonPrinter, PRINT_LIMIT, summarise } from "./prettyJson";
-import { ResponseForm } from "./ResponseForm";
-import { StatusMark, type Mark } from "./StatusMark";
+import { CallForm } from "./CallForm";
+import { resultOf, statusOf } from "./callStatus";
+import { useAnswer, useLateResponse, usePendingAction, useTurnEnd } from "./context";
+import { DataView } from "./DataView";
+import { JsonPrinter, summarise } from "./prettyJson";
+import { ProgressLine } from "./ProgressLine";
+import { StatusMark } from "./StatusMark";
 
 interface Props {
   call: ToolCallSnapshot;
@@ -19,12 +20,15 @@ interface Props {
 
 export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   const answer = useAnswer(call.id);
-  const pending = useIsPending(call.id);
+  const pending = usePendingAction(call.id) !== undefined;
   const late = useLateResponse(call.id);
-  const result = call.response?.content ?? late ?? null;
+  const response = call.response ?? late ?? null;
   // Who sees the arguments arrive keeps the card open; a finished call starts closed.
   const [open, setOpen] = useState(call.status !== "done" && !answer?.sent);
-  const { mark, words } = statusOf(call, answer, result !== null, live);
+  const { mark, words } = statusOf(call, { answer, response, pending, live, ended: useTurnEnd() });
+  const result = response && resultOf(response);
+  // Of a call inside of another one, the server tells only its progress.
+  const isOpaque = call.arguments === "" && call.progress !== undefined;
   return (
     <section className={`card tool${pending && !answer ? " waits" : ""}`} aria-label={`Tool ${name}, ${words}`}>
       <button type="button" className="card-head" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -35,65 +39,22 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
         <StatusMark mark={mark} words={words} />
         <Icon name="chevron" className="turning" />
       </button>
-      {open && (
+      {mark === "working" && call.progress && <ProgressLine progress={call.progress} />}
+      {open && (!isOpaque || result) && (
         <div className="card-body">
-          <Arguments source={call.arguments} />
-          {result !== null && result !== "" && <Result content={result} />}
+          {!isOpaque && <Arguments source={call.arguments} />}
+          {result?.text && <DataView caption="Result" content={result.text} />}
+          {result?.remark && <p className="faint">{result.remark}</p>}
         </div>
       )}
-      {call.status === "approval_required" && (pending || answer) && (
-        <ApprovalForm callId={call.id} state={answer} name={name} />
-      )}
-      {call.status === "response_required" && (pending || answer) && <ResponseForm callId={call.id} state={answer} />}
+      <CallForm call={call} name={name} />
     </section>
   );
 });
-
-interface Status {
-  readonly mark: Mark;
-  readonly words: string;
-}
-
-function statusOf(call: ToolCallSnapshot, answer: AnswerState | undefined, hasResult: boolean, live: boolean): Status {
-  if (answer?.answer.kind === "deny") return { mark: "failed", words: "denied" };
-  if (hasResult || call.status === "done") return { mark: "done", words: "done" };
-  switch (call.status) {
-    case "streaming":
-      return live ? { mark: "working", words: "preparing" } : { mark: "failed", words: "cut off" };
-    case "approval_required":
-      return answer?.sent ? { mark: "working", words: "allowed" } : { mark: "waiting", words: "asks you" };
-    case "response_required":
-      return answer?.sent ? { mark: "done", words: "answered" } : { mark: "waiting", words: "asks you" };
-    case "running":
-      // Calls that need no answer wait for those that do.
-      return live ? { mark: "working", words: "running" } : { mark: "waiting", words: "waits" };
-  }
-}
 
 const Arguments = memo(function Arguments({ source }: { source: string }) {
   const [printer] = useState(() => new JsonPrinter());
   const text = printer.print(source);
   if (text === "" || text === "{}") return <p className="faint">No arguments</p>;
-  return (
-    <figure className="data">
-      <figcaption>Arguments</figcaption>
-      <pre tabIndex={0}>{text}</pre>
-      {printer.hidden > 0 && <More count={printer.hidden} />}
-    </figure>
-  );
+  return <DataView caption="Arguments" content={text} hidden={printer.hidden} />;
 });
-
-const Result = memo(function Result({ content }: { content: string }) {
-  const text = /^\s*[[{]/.test(content) ? new JsonPrinter().print(content) : content.slice(0, PRINT_LIMIT);
-  return (
-    <figure className="data">
-      <figcaption>Result</figcaption>
-      <pre tabIndex={0}>{text}</pre>
-      {content.length > PRINT_LIMIT && <More count={content.length - PRINT_LIMIT} />}
-    </figure>
-  );
-});
-
-function More({ count }: { count: number }) {
-  return <p className="faint">… and about {count.toLocaleString()} more characters</p>;
-}

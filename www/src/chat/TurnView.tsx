@@ -4,6 +4,7 @@ import { memo } from "react";
 import type { ThreadSnapshot, Turn, TurnSnapshot } from "turnwire";
 import { GapNotice } from "../connection/GapNotice";
 import { Icon } from "../ui/Icon";
+import { AgentState } from "./AgentState";
 import { AuthCard } from "./AuthCard";
 import { TurnContext, useConversation, useTurnSnapshot } from "./context";
 import { isLive } from "./isLive";
@@ -35,6 +36,7 @@ export const TurnView = memo(function TurnView({ turn, last }: Props) {
           ))}
           {main && <ThreadMessages messages={main.messages} live={live} />}
           {snapshot.status === "done" && <AuthCard actions={snapshot.required_actions} active={last} />}
+          {last && <AgentState state={snapshot.agent_state} problem={snapshot.agent_state_problem} />}
           <GapNotice connection={connection} live={live} />
           <TurnNotice turn={turn} snapshot={snapshot} last={last} />
           <TurnFooter snapshot={snapshot} connection={connection} live={live} last={last} />

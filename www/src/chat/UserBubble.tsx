@@ -3,6 +3,7 @@
 import { memo } from "react";
 import type { TurnInputItem } from "turnwire";
 import { Icon } from "../ui/Icon";
+import { fromInput } from "./answers";
 import { contentsOf, formatSize, type UserMessage } from "./attachments";
 
 export const TurnInput = memo(function TurnInput({ input }: { input: readonly TurnInputItem[] }) {
@@ -50,8 +51,10 @@ function describe(items: readonly TurnInputItem[]): string {
   let denied = 0;
   let answered = 0;
   for (const item of items) {
-    if (item.type === "user.tool_response") answered += 1;
-    else if (item.type === "user.tool_approval") item.approval.status === "allow" ? (allowed += 1) : (denied += 1);
+    const kind = fromInput(item)?.answer.kind;
+    if (kind === "text") answered += 1;
+    else if (kind === "allow") allowed += 1;
+    else if (kind === "deny") denied += 1;
   }
   const parts = [
     allowed > 0 && `allowed ${steps(allowed)}`,

@@ -3,7 +3,7 @@
 import type { RequiredAction, TurnInputItem } from "turnwire";
 
 export type Answer =
-  | { readonly kind: "allow" }
+  | { readonly kind: "allow"; readonly remember?: boolean }
   | { readonly kind: "deny"; readonly reason: string }
   | { readonly kind: "text"; readonly content: string };
 
@@ -20,28 +20,92 @@ export function callActions(actions: readonly RequiredAction[]): CallAction[] {
   return actions.filter((action) => action.type !== "mcp.auth_required");
 }
 
+/** Whether a yes or a no is wanted: to let the call run, or handed to the call by its server. */
+export function wantsConsent(action: CallAction): boolean {
+  return action.type === "tool.approval_required" || isBoolean(schemaOf(action, "approved"));
+}
+
+/** Whether the server can be told to do the same from now on. */
+export function canRemember(action: CallAction): boolean {
+  return isBoolean(schemaOf(action, "remember"));
+}
+
+/** What is to run, where it is not the call itself that waits but one inside of it. */
+export function innerCall({ name, suspension }: CallAction): { name: string; arguments: string } | null {
+  const parameters = suspension?.parameters;
+  if (!isRecord(parameters) || typeof parameters.tool_name !== "string" || parameters.tool_name === name) return null;
+  return { name: parameters.tool_name, arguments: JSON.stringify(parameters.tool_args ?? {}) };
+}
+
 /** The input item that carries the answer. */
 export function toInput(action: CallAction, answer: Answer): TurnInputItem {
   const { thread_id, tool_call_id } = action;
-  if (answer.kind === "text") return { type: "user.tool_response", thread_id, tool_call_id, content: answer.content };
+  if (action.type === "tool.response_required") {
+    return { type: "user.tool_response", thread_id, tool_call_id, content: contentOf(answer) };
+  }
   const reason = answer.kind === "deny" ? answer.reason.trim() : "";
   const approval =
-    answer.kind === "allow" ? ({ status: "allow" } as const) : ({ status: "deny", ...(reason && { reason }) } as const);
+    answer.kind === "deny"
+      ? ({ status: "deny", ...(reason && { reason }) } as const)
+      : ({ status: "allow", ...(answer.kind === "allow" && answer.remember && { remember: true }) } as const);
   return { type: "user.tool_approval", thread_id, tool_call_id, approval };
+}
+
+/** An answer as the result of the call: a verdict is an object, as the server's schema has it. */
+function contentOf(answer: Answer): string {
+  switch (answer.kind) {
+    case "text":
+      return answer.content;
+    case "allow":
+      return JSON.stringify({ approved: true, ...(answer.remember && { remember: true }) });
+    case "deny": {
+      const reason = answer.reason.trim();
+      return JSON.stringify({ approved: false, ...(reason && { reason }) });
+    }
+  }
 }
 
 /** The answer that an input item of an earlier turn carried, with the id of its call. */
 export function fromInput(item: TurnInputItem): { callId: string; answer: Answer } | null {
   switch (item.type) {
     case "user.tool_response":
-      return { callId: item.tool_call_id, answer: { kind: "text", content: item.content } };
-    case "user.tool_approval":
+      return { callId: item.tool_call_id, answer: verdictIn(item.content) ?? { kind: "text", content: item.content } };
+    case "user.tool_approval": {
+      const { approval } = item;
       return {
         callId: item.tool_call_id,
         answer:
-          item.approval.status === "allow" ? { kind: "allow" } : { kind: "deny", reason: item.approval.reason ?? "" },
+          approval.status === "allow"
+            ? { kind: "allow", ...(approval.remember && { remember: true }) }
+            : { kind: "deny", reason: approval.reason ?? "" },
       };
+    }
     default:
       return null;
   }
+}
+
+function verdictIn(content: string): Answer | null {
+  if (!content.startsWith("{")) return null;
+  try {
+    const verdict: unknown = JSON.parse(content);
+    if (!isRecord(verdict) || typeof verdict.approved !== "boolean") return null;
+    if (verdict.approved) return { kind: "allow", ...(verdict.remember === true && { remember: true }) };
+    return { kind: "deny", reason: typeof verdict.reason === "string" ? verdict.reason : "" };
+  } catch {
+    // Words that begin like an object.
+    return null;
+  }
+}
+
+/** What the schema of the answer says of one of its fields. */
+function schemaOf({ suspension }: CallAction, field: string): unknown {
+  const schema = suspension?.response_schema;
+  return isRecord(schema) && isRecord(schema.properties) ? schema.properties[field] : undefined;
+}
+
+const isBoolean = (schema: unknown): boolean => isRecord(schema) && schema.type === "boolean";
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }

@@ -1,8 +1,8 @@
 // How components below a conversation or a turn reach it, and watch just the part that they show.
 
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
-import type { ThreadSnapshot, Turn, TurnSnapshot } from "turnwire";
-import type { AnswerState } from "./answers";
+import type { ThreadSnapshot, ToolCallResponse, Turn, TurnSnapshot } from "turnwire";
+import type { AnswerState, CallAction } from "./answers";
 import type { Conversation, ConversationState } from "./Conversation";
 
 export const ConversationContext = createContext<Conversation | null>(null);
@@ -39,6 +39,15 @@ export function useIsLastTurn(): boolean {
   return useSyncExternalStore(conversation.subscribe, () => conversation.state().turns.at(-1) === turn);
 }
 
+/** What became of the turn around this component, once it does not go on. */
+export function useTurnEnd(): "paused" | "left" | "broken" {
+  const turn = required(useContext(TurnContext));
+  const last = useIsLastTurn();
+  const status = useSyncExternalStore(turn.subscribe, () => turn.snapshot().status);
+  if (status !== "done") return "broken";
+  return last ? "paused" : "left";
+}
+
 /** What the person said about the call, if anything yet. */
 export function useAnswer(callId: string): AnswerState | undefined {
   const conversation = useConversation();
@@ -46,17 +55,27 @@ export function useAnswer(callId: string): AnswerState | undefined {
 }
 
 /** The call's result, if it came in a later turn than the call. */
-export function useLateResponse(callId: string): string | undefined {
+export function useLateResponse(callId: string): ToolCallResponse | undefined {
   const conversation = useConversation();
   return useSyncExternalStore(conversation.subscribe, () => conversation.lateResponseOf(callId));
 }
 
-/** Whether the call is one of those that the last turn waits for. */
-export function useIsPending(callId: string): boolean {
+/** What the call asks of the person, if it is one of those that the last turn waits for. */
+export function usePendingAction(callId: string): CallAction | undefined {
   const conversation = useConversation();
   return useSyncExternalStore(conversation.subscribe, () =>
     conversation
       .state()
-      .pending.some((action) => action.type !== "mcp.auth_required" && action.tool_call_id === callId),
+      .pending.find((action) => action.type !== "mcp.auth_required" && action.tool_call_id === callId),
+  ) as CallAction | undefined;
+}
+
+/** Whether the last turn waits for an answer in that thread. */
+export function useAsksInside(threadId: string): boolean {
+  const conversation = useConversation();
+  return useSyncExternalStore(conversation.subscribe, () =>
+    conversation
+      .state()
+      .pending.some((action) => action.type !== "mcp.auth_required" && action.thread_id === threadId),
   );
 }

@@ -1,6 +1,7 @@
 // What the development gateway's scripted agents can do, as things a person might say to the help desk of a hosting
 // company. The first word chooses the script; any other agent simply gets the sentence.
 
+import type { Protocol } from "turnwire";
 import type { IconName } from "../ui/Icon";
 
 export interface Suggestion {
@@ -49,14 +50,25 @@ export const SUGGESTIONS: readonly Suggestion[] = [
   },
 ];
 
+export interface Script {
+  readonly label: string;
+  readonly message: string;
+  /** Where the script shows what its label says; by default everywhere. */
+  readonly by?: readonly Protocol[];
+}
+
+const TURNS: readonly Protocol[] = ["truefoundry", "trueforge"];
+const RUNS: readonly Protocol[] = ["tirea", "awaken"];
+
 /** More scripts, for which a few words are enough. */
-export const MORE: readonly { readonly label: string; readonly message: string }[] = [
+export const MORE: readonly Script[] = [
   { label: "Plain answer", message: "Plain words only, please: what is this page?" },
   { label: "Rich text", message: "Markdown, please: how do I move a site without downtime?" },
   { label: "Tools side by side", message: "Parallel measurements from three cities, please." },
-  { label: "Sign in to a server", message: "MCP: plan the migration around my calendar." },
-  { label: "Work in a sandbox", message: "Sandbox: collect this year's uptime in a table." },
-  { label: "Send a file", message: "File attached: did it arrive?" },
+  { label: "Sign in to a server", message: "MCP: plan the migration around my calendar.", by: TURNS },
+  { label: "Work in a sandbox", message: "Sandbox: collect this year's uptime in a table.", by: TURNS },
+  { label: "Keep something in mind", message: "Sandbox: collect this year's uptime in a table.", by: RUNS },
+  { label: "Send a file", message: "File attached: did it arrive?", by: TURNS },
   { label: "Approve and answer", message: "Mixed: prepare everything for the sale." },
   { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?" },
   { label: "Many alphabets", message: "Unicode from everywhere, please." },
@@ -65,3 +77,7 @@ export const MORE: readonly { readonly label: string; readonly message: string }
   { label: "A failure", message: "Error, please: I want to see one." },
   { label: "What else?", message: "What can you do?" },
 ];
+
+export function fits({ by }: Script, protocol: Protocol): boolean {
+  return by === undefined || by.includes(protocol);
+}

@@ -31,3 +31,28 @@ it("a turn that is under way needs no explanation", () => {
     expect(explainEnd(snapshot({ status }))).toBeNull();
   }
 });
+
+it("where an answer that broke is lost, it is said what can be done", () => {
+  const broken = snapshot({ status: "incomplete", error: incomplete });
+  expect(explainEnd(broken, "none")).toMatchObject({ title: expect.stringMatching(/and with it/), remedy: "reload" });
+  expect(explainEnd(broken, "history")?.remedy).toBe("resume");
+});
+
+it("a turn that was stopped by a limit is done, but not silently", () => {
+  const done = (termination: object) =>
+    explainEnd(snapshot({ status: "done", state: { status: "done", output: null, required_actions: [], termination } as never }));
+  const value = { code: "token_budget_exceeded", detail: "max_tokens breached" };
+  expect(done({ type: "stopped", value })).toMatchObject({ title: "The answer reached its length limit.", remedy: "none" });
+  expect(done({ type: "stopped", value: { code: "max_rounds_reached" } })?.title).toMatch(/as many steps/);
+  expect(done({ type: "stopped" })?.title).toBe("The server stopped the agent.");
+  expect(done({ type: "natural_end" })).toBeNull();
+  expect(done({ type: "suspended" })).toBeNull();
+});
+
+it("the code of an error is told with its words", () => {
+  const failed = (message: string, code?: string) =>
+    explainEnd(snapshot({ status: "error", state: { status: "error", message, ...(code && { code }) } }));
+  expect(failed("502", "LLM_ERROR")).toMatchObject({ detail: "LLM_ERROR: 502", remedy: "retry" });
+  expect(failed("Version conflict", "STATE_ERROR")).toMatchObject({ remedy: "reload" });
+  expect(failed("no code")).toMatchObject({ detail: "no code" });
+});

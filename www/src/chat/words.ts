@@ -1,6 +1,6 @@
 // What went wrong, in words that a person can act on.
 
-import { ApiError, ConnectionError, IncompleteError, type TurnSnapshot } from "turnwire";
+import { ApiError, type Capabilities, ConnectionError, IncompleteError, type TurnSnapshot, type TurnState } from "turnwire";
 
 export interface Trouble {
   readonly title: string;
@@ -13,6 +13,15 @@ const CUT: Trouble = {
   title: "The answer was cut off before it was complete.",
   detail: "What has come so far is kept.",
   remedy: "resume",
+};
+
+/** Where nobody can go on with a stream. */
+const LOST: Trouble = {
+  title: "The connection broke, and with it the answer.",
+  detail:
+    "This server drops an answer that nobody listens to. What has come so far is kept here; reloading the conversation " +
+    "shows what the server has kept. You can write on.",
+  remedy: "reload",
 };
 
 const UNKNOWN_START: Trouble = {
@@ -42,19 +51,32 @@ function explainStatus(status: number, detail: string): Trouble {
   return { title: "The gateway did not accept this.", detail, remedy: "reload" };
 }
 
-/** Explains how a turn ended, or returns null when it ended well or has not ended. */
-export function explainEnd({ status, state, error, turn_id }: TurnSnapshot): Trouble | null {
-  if (status === "incomplete") return turn_id === null ? UNKNOWN_START : CUT;
+/**
+ * Explains how a turn ended, or returns null when it ended well or has not ended. `resume` is what becomes of a
+ * turn whose connection drops.
+ */
+export function explainEnd(
+  { status, state, error, turn_id }: TurnSnapshot,
+  resume: Capabilities["resume"] = "cursor",
+): Trouble | null {
+  if (status === "incomplete") {
+    if (turn_id === null) return UNKNOWN_START;
+    return resume === "none" ? LOST : CUT;
+  }
   // The server knows the turn, and refused to go on with its stream: it is not to be started again.
   if (status === "running" && error !== null) return { ...explain(error), remedy: "resume" };
   if (status === "unstarted" && error !== null) return explain(error);
   if (status === "cancelled") return { title: stopped(state), detail: "", remedy: "none" };
+  if (status === "done") return endedEarly(state);
   if (status !== "error") return null;
-  if (state?.status === "error") return { ...failure(state.message), detail: state.message };
+  if (state?.status === "error") {
+    const { message, code = "" } = state;
+    return { ...failure(message, code), detail: code && !message.includes(code) ? `${code}: ${message}` : message };
+  }
   return explain(error);
 }
 
-function stopped(state: TurnSnapshot["state"]): string {
+function stopped(state: TurnState | null): string {
   switch (state?.status === "cancelled" ? state.reason : "") {
     case "server-execution-timeout":
       return "The gateway stopped this turn because it took too long.";
@@ -67,8 +89,24 @@ function stopped(state: TurnSnapshot["state"]): string {
   }
 }
 
-function failure(message: string): Pick<Trouble, "title" | "remedy"> {
-  if (/max_tokens/i.test(message)) return { title: "The answer reached its length limit.", remedy: "none" };
-  if (/iteration limit/i.test(message)) return { title: "The agent took as many steps as it may.", remedy: "none" };
+/** A turn that is done, but not because the agent was. */
+function endedEarly(state: TurnState | null): Trouble | null {
+  const termination = state?.status === "done" ? state.termination : undefined;
+  if (termination?.type !== "stopped") return null;
+  const { code = "", detail = "" } = typeof termination.value === "object" ? termination.value : {};
+  return { title: limitIn(code) ?? "The server stopped the agent.", detail: detail || code, remedy: "none" };
+}
+
+function failure(message: string, code: string): Pick<Trouble, "title" | "remedy"> {
+  const limit = limitIn(message);
+  if (limit !== null) return { title: limit, remedy: "none" };
+  if (code === "STATE_ERROR") return { title: "The conversation has changed in the meantime.", remedy: "reload" };
   return { title: "The agent could not finish.", remedy: "retry" };
+}
+
+/** The limit that was reached, if the words are of one. */
+function limitIn(words: string): string | null {
+  if (/max_tokens|token_budget/i.test(words)) return "The answer reached its length limit.";
+  if (/iteration limit|max_rounds/i.test(words)) return "The agent took as many steps as it may.";
+  return null;
 }

@@ -4,12 +4,14 @@ import { useLayoutEffect, useRef } from "react";
 import { Icon } from "../ui/Icon";
 
 interface Props {
+  /** What it is to see then. */
+  title: string;
   onCut: () => void;
   /** The button is about to vanish while it has the focus. */
   onFocusLost: () => void;
 }
 
-export function CutButton({ onCut, onFocusLost }: Props) {
+export function CutButton({ title, onCut, onFocusLost }: Props) {
   const button = useRef<HTMLButtonElement>(null);
   const leave = useRef(onFocusLost);
   useLayoutEffect(() => {
@@ -29,7 +31,7 @@ export function CutButton({ onCut, onFocusLost }: Props) {
       className="cut"
       onClick={onCut}
       aria-label="Cut the connection"
-      title="Cut the connection, to see it resume"
+      title={title}
     >
       <Icon name="cut" />
       <span>

@@ -1,10 +1,17 @@
 // What happened to a connection, in words.
 
-import type { Reconnecting } from "turnwire";
+import type { Capabilities, Reconnecting } from "turnwire";
 import type { ConnectionState, Gap } from "./TurnConnection";
 
 export function tryingWords({ attempt }: Reconnecting): string {
   return attempt > 1 ? `Connection lost, trying again (${attempt}) …` : "Connection lost, trying again …";
+}
+
+/** What there is to see when the connection is cut. */
+export function cutWords(resume: Capabilities["resume"]): string {
+  return resume === "none"
+    ? "Cut the connection, to see what is left of the answer: this server can not resume"
+    : "Cut the connection, to see it resume";
 }
 
 export function resumedWords({ after, gaps }: ConnectionState): string {

@@ -3,11 +3,13 @@
 import { TurnwireError } from "turnwire";
 import { useMemo } from "react";
 import { Icon } from "../ui/Icon";
-import { isMark, type LogEntry } from "./EventLog";
+import { frameType } from "./describe";
+import { isFrame, isMark, type LoggedEvent, type LoggedFrame, type LogEntry } from "./EventLog";
 
 /** An event as it came, with its number in front. */
 function jsonOf(entry: LogEntry): string {
   if (isMark(entry)) return JSON.stringify(entry.mark.told, errorsToo, 2);
+  if (isFrame(entry)) return JSON.stringify(entry.frame, null, 2);
   const { sequence_number, ...fields } = entry.event;
   return JSON.stringify({ sequence_number, ...fields }, null, 2);
 }
@@ -20,8 +22,11 @@ function errorsToo(_name: string, value: unknown): unknown {
 }
 
 function titleOf(entry: LogEntry): string {
-  const what = isMark(entry) ? `connection ${entry.mark.topic}` : `event ${entry.event.sequence_number}`;
-  return `Turn ${entry.turn}, ${what}`;
+  return `Turn ${entry.turn}, ${isMark(entry) ? `connection ${entry.mark.topic}` : thingOf(entry)}`;
+}
+
+function thingOf(entry: LoggedEvent | LoggedFrame): string {
+  return isFrame(entry) ? `native frame ${frameType(entry.frame)}` : `event ${entry.event.sequence_number}`;
 }
 
 /** A message or a tool's result can be megabytes; a panel need not show them. In UTF-16 units. */

@@ -1,4 +1,4 @@
-import type { StreamEvent } from "turnwire";
+import type { StreamEvent, Turn } from "turnwire";
 import { beforeEach, expect, it, vi } from "vitest";
 import { EventLog, type EventRows } from "./EventLog";
 
@@ -17,7 +17,7 @@ const event = (type: string, sequence_number: number) => ({ type, sequence_numbe
 it("keeps the newest events, at the places where they were", () => {
   const log = new EventLog();
   for (let number = 0; number < 12_000; number += 1) log.push(1, event("model.message.delta", number));
-  const rows = log.rows(true);
+  const rows = log.rows("all");
   expect(rows.total).toBe(12_000);
   expect(rows.first).toBe(7_000);
   expect(rows.at(6_999)).toBeUndefined();
@@ -30,7 +30,7 @@ it("keeps other events when deltas have pushed them out", () => {
   const log = new EventLog();
   log.push(1, event("turn.created", 1));
   for (let number = 2; number < 10_000; number += 1) log.push(1, event("model.message.delta", number));
-  const rows = log.rows(false);
+  const rows = log.rows("rare");
   expect(rows.total).toBe(1);
   expect(rows.at(0)).toMatchObject({ turn: 1, event: { type: "turn.created" } });
 });
@@ -42,15 +42,15 @@ it("shows between the events what happened to the connection, and does not count
   log.push(1, event("model.message.delta", 2));
   log.mark(1, resumed);
   log.push(1, event("model.message.delta", 3));
-  const all = log.rows(true);
+  const all = log.rows("all");
   expect(all).toMatchObject({ total: 4, events: 3, keptEvents: 3 });
   expect(all.at(2)).toEqual({ turn: 1, mark: resumed });
-  const rare = log.rows(false);
+  const rare = log.rows("rare");
   expect(rare).toMatchObject({ total: 2, events: 1 });
   expect(rare.at(1)).toEqual({ turn: 1, mark: resumed });
 
   for (let number = 4; number < 6_000; number += 1) log.push(1, event("model.message.delta", number));
-  expect(log.rows(true)).toMatchObject({ events: 5_999, keptEvents: 5_000 });
+  expect(log.rows("all")).toMatchObject({ events: 5_999, keptEvents: 5_000 });
 });
 
 it("tells its watchers once per frame", () => {
@@ -77,4 +77,30 @@ it("tells less often in a flood, and always of the last event", () => {
   for (let frame = 0; frame < 10; frame += 1) frames.shift()?.((time += 16));
   expect(listener).toHaveBeenCalledTimes(before + 1);
   expect(frames).toHaveLength(0);
+});
+
+it("keeps frames only while somebody wants to see them", () => {
+  const log = new EventLog();
+  const listeners = new Map<string, (told: unknown) => void>();
+  const turn = {
+    on: (topic: string, listener: (told: never) => void) => {
+      listeners.set(topic, listener as never);
+      return () => listeners.delete(topic);
+    },
+  } as unknown as Turn;
+  const end = log.follow(1, turn);
+  expect([...listeners.keys()]).toEqual(["event"]);
+  log.wantFrames(true);
+  const frame = { type: "text_delta", data: { delta: "a" } };
+  listeners.get("native")?.(frame);
+  listeners.get("event")?.(event("model.message.delta", 1));
+  expect(log.rows("frames")).toMatchObject({ total: 1, events: 1 });
+  expect(log.rows("frames").at(0)).toEqual({ turn: 1, frame });
+  expect(log.rows("all").total).toBe(1);
+  expect(log.version()).toBe(2);
+  log.wantFrames(false);
+  expect([...listeners.keys()]).toEqual(["event"]);
+  log.wantFrames(true);
+  end();
+  expect(listeners.size).toBe(0);
 });

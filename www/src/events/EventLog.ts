@@ -1,7 +1,7 @@
 // The raw events of a conversation, as many as are worth keeping, for the events panel; and between them, what
 // happened to the connection that brought them.
 
-import type { ConnectionTopics, StreamEvent } from "turnwire";
+import type { ConnectionTopics, NativeEvent, StreamEvent, Turn } from "turnwire";
 import { Store } from "../ui/Store";
 
 export interface LoggedEvent {
@@ -20,10 +20,23 @@ export interface LoggedMark {
   readonly mark: Mark;
 }
 
-export type LogEntry = LoggedEvent | LoggedMark;
+/** A frame in the server's own words. */
+export interface LoggedFrame {
+  readonly turn: number;
+  readonly frame: NativeEvent;
+}
+
+export type LogEntry = LoggedEvent | LoggedMark | LoggedFrame;
+
+/** What is listed: all events, those without deltas, or the frames that they were made of. */
+export type Choice = "all" | "rare" | "frames";
 
 export function isMark(entry: LogEntry): entry is LoggedMark {
   return "mark" in entry;
+}
+
+export function isFrame(entry: LogEntry): entry is LoggedFrame {
+  return "frame" in entry;
 }
 
 /** How many events are kept. Older ones are let go, so that a turn of any length costs the same memory. */
@@ -79,6 +92,13 @@ class Ring {
   }
 }
 
+/** A turn whose events are logged, and its frames as well if somebody wants them. */
+interface Followed {
+  readonly turn: number;
+  readonly source: Pick<Turn, "on">;
+  stop: (() => void) | null;
+}
+
 export interface EventRows {
   readonly total: number;
   readonly first: number;
@@ -95,12 +115,42 @@ const UNREADABLE_PAUSE_MS = 100;
 export class EventLog extends Store {
   readonly #all = new Ring(KEPT);
   readonly #rare = new Ring(KEPT_RARE);
+  readonly #frames = new Ring(KEPT);
+  readonly #followed = new Set<Followed>();
+  #wantsFrames = false;
   #frame = 0;
   #toldTotal = 0;
   #toldAt = -Infinity;
 
   /** Changes whenever there is something new. */
-  readonly version = (): number => this.#all.total;
+  readonly version = (): number => this.#all.total + this.#frames.total;
+
+  /** Logs what comes of a turn from now on. Gives the function that ends it. */
+  follow(turn: number, source: Pick<Turn, "on">): () => void {
+    const unlisten = source.on("event", (event) => this.push(turn, event));
+    const followed: Followed = { turn, source, stop: null };
+    this.#followed.add(followed);
+    this.#arrange(followed);
+    return () => {
+      unlisten();
+      followed.stop?.();
+      this.#followed.delete(followed);
+    };
+  }
+
+  /** Frames cost: they are kept only while somebody wants to see them. */
+  wantFrames(wants: boolean): void {
+    this.#wantsFrames = wants;
+    for (const followed of this.#followed) this.#arrange(followed);
+  }
+
+  #arrange(followed: Followed): void {
+    const { turn, source } = followed;
+    if (!this.#wantsFrames) {
+      followed.stop?.();
+      followed.stop = null;
+    } else followed.stop ??= source.on("native", (frame) => this.#keep(this.#frames, { turn, frame }));
+  }
 
   push(turn: number, event: StreamEvent): void {
     this.#add({ turn, event }, event.type !== "model.message.delta");
@@ -111,14 +161,18 @@ export class EventLog extends Store {
   }
 
   #add(entry: LogEntry, isRare: boolean): void {
-    this.#all.push(entry);
     if (isRare) this.#rare.push(entry);
+    this.#keep(this.#all, entry);
+  }
+
+  #keep(ring: Ring, entry: LogEntry): void {
+    ring.push(entry);
     if (this.#frame === 0) this.#frame = requestAnimationFrame(this.#tell);
   }
 
   readonly #tell = (time: number): void => {
     this.#frame = 0;
-    const { total } = this.#all;
+    const total = this.version();
     if (total - this.#toldTotal > UNREADABLE && time - this.#toldAt < UNREADABLE_PAUSE_MS) {
       this.#frame = requestAnimationFrame(this.#tell);
       return;
@@ -128,7 +182,7 @@ export class EventLog extends Store {
     this.notify();
   };
 
-  rows(withDeltas: boolean): EventRows {
-    return withDeltas ? this.#all : this.#rare;
+  rows(choice: Choice): EventRows {
+    return { all: this.#all, rare: this.#rare, frames: this.#frames }[choice];
   }
 }

@@ -5,6 +5,7 @@ import {
   useId,
   useState,
   useSyncExternalStore,
+  type ChangeEvent,
   type KeyboardEvent,
   type MouseEvent,
   type UIEvent,
@@ -12,7 +13,8 @@ import {
 import { useStickToBottom } from "../ui/useStickToBottom";
 import { EventDetail } from "./EventDetail";
 import { EventLine } from "./EventLine";
-import { isMark, type EventLog, type LogEntry } from "./EventLog";
+import { isFrame, isMark, type Choice, type EventLog, type EventRows, type LogEntry } from "./EventLog";
+import { FrameLine } from "./FrameLine";
 import { MarkLine } from "./MarkLine";
 
 /** The height of a row in CSS pixels; styles/events.css draws it so. */
@@ -28,11 +30,18 @@ interface Selection {
 export function EventsPane({ log }: { log: EventLog }) {
   useSyncExternalStore(log.subscribe, log.version);
   const [withDeltas, setWithDeltas] = useState(true);
+  const [native, setNative] = useState(false);
   const [selected, setSelected] = useState<Selection | null>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const { scroller, content, atEnd, toEnd } = useStickToBottom();
   const id = useId();
-  const rows = log.rows(withDeltas);
+  const choice: Choice = native ? "frames" : withDeltas ? "all" : "rare";
+  const rows = log.rows(choice);
+
+  useEffect(() => {
+    log.wantFrames(native);
+    return () => log.wantFrames(false);
+  }, [log, native]);
 
   useEffect(() => {
     const box = scroller.current;
@@ -64,8 +73,8 @@ export function EventsPane({ log }: { log: EventLog }) {
     else return;
     event.preventDefault();
   };
-  const showDeltas = (show: boolean) => {
-    setWithDeltas(show);
+  const change = (setChoice: (checked: boolean) => void) => (event: ChangeEvent<HTMLInputElement>) => {
+    setChoice(event.target.checked);
     setSelected(null);
     toEnd();
   };
@@ -78,9 +87,14 @@ export function EventsPane({ log }: { log: EventLog }) {
   return (
     <section className="events" aria-label="Events" onKeyDown={onKeyDown}>
       <div className="events-bar">
-        <span className="faint">{summary(rows.events, rows.keptEvents)}</span>
-        <label className="check">
-          <input type="checkbox" checked={withDeltas} onChange={(event) => showDeltas(event.target.checked)} /> Deltas
+        <span className="faint">{summary(rows, native ? "frame" : "event")}</span>
+        {!native && (
+          <label className="check">
+            <input type="checkbox" checked={withDeltas} onChange={change(setWithDeltas)} /> Deltas
+          </label>
+        )}
+        <label className="check" title="What comes over the wire, before turnwire reads it">
+          <input type="checkbox" checked={native} onChange={change(setNative)} /> Native frames
         </label>
       </div>
       <div
@@ -105,14 +119,12 @@ export function EventsPane({ log }: { log: EventLog }) {
               top: position * ROW,
               selected: selected?.position === position,
             };
-            return isMark(entry) ? (
-              <MarkLine key={slot} entry={entry} {...place} />
-            ) : (
-              <EventLine key={slot} entry={entry} {...place} />
-            );
+            if (isMark(entry)) return <MarkLine key={slot} entry={entry} {...place} />;
+            if (isFrame(entry)) return <FrameLine key={slot} entry={entry} {...place} />;
+            return <EventLine key={slot} entry={entry} {...place} />;
           })}
         </div>
-        {rows.total === 0 && <p className="faint events-empty">Events appear here while a turn streams.</p>}
+        {rows.total === 0 && <p className="faint events-empty">{native ? "Frames" : "Events"} appear here while a turn streams.</p>}
       </div>
       {selected && <EventDetail entry={selected.entry} onClose={() => setSelected(null)} />}
     </section>
@@ -126,7 +138,7 @@ function positions(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, Math.min(to - from, SLOTS)) }, (_, index) => from + index);
 }
 
-function summary(total: number, kept: number): string {
-  const events = `${total.toLocaleString()} ${total === 1 ? "event" : "events"}`;
-  return kept < total ? `${events}, the last ${kept.toLocaleString()} kept` : events;
+function summary({ events, keptEvents }: EventRows, unit: string): string {
+  const count = `${events.toLocaleString()} ${events === 1 ? unit : `${unit}s`}`;
+  return keptEvents < events ? `${count}, the last ${keptEvents.toLocaleString()} kept` : count;
 }

@@ -1,6 +1,6 @@
 // An event, or what happened between two, in one line.
 
-import type { StreamEvent } from "turnwire";
+import type { NativeEvent, PatchOperation, StreamEvent, ToolCallRef } from "turnwire";
 import { missingWords } from "../connection/words";
 import type { Mark } from "./EventLog";
 
@@ -20,10 +20,32 @@ export function gistOf(event: StreamEvent): string {
     }
     case "tool.response":
       return quote(event.content);
+    case "tool.approval_required":
+    case "tool.response_required":
+      return event.tool_calls.map(askedIn).join(", ");
+    case "tool.resumed":
+      return quote(typeof event.result === "string" ? event.result : jsonOf(event.result));
+    case "tool.cancelled":
+    case "message.reset":
+      return event.reason;
+    case "state.snapshot":
+      return jsonOf(event.snapshot);
+    case "state.delta":
+      return patchWords(event.delta);
+    case "messages.snapshot":
+      return `${event.messages.length} messages`;
+    case "activity.snapshot":
+      return activityWords(event.content) || event.activity_type;
+    case "activity.delta":
+      return patchWords(event.patch);
+    case "server.error":
+      return event.code ? `${event.code}: ${event.message}` : event.message;
+    case "model.message":
+      return event.continues ? `goes on after ${event.continues}` : "";
     case "turn.created":
       return event.turn_id;
     case "turn.done":
-      return event.state.status;
+      return endWords(event.state);
     case "thread.created":
     case "thread.done":
       return event.title ?? "";
@@ -34,9 +56,49 @@ export function gistOf(event: StreamEvent): string {
       return event.sandbox_id;
     case "unknown":
       return event.wire_type ?? "";
-    default:
-      return "";
   }
+}
+
+/** The type that a frame names, by whichever of the names that servers have for it. */
+export function frameType(frame: NativeEvent): string {
+  const { event_type, type } = frame as { event_type?: string; type?: string };
+  return event_type ?? type ?? "";
+}
+
+/** What a frame says beside its type, as it came. */
+export function frameGist(frame: NativeEvent): string {
+  const { event_type: _, type: __, ...fields } = frame as Record<string, unknown>;
+  return jsonOf(fields);
+}
+
+function askedIn({ id, name, suspension }: ToolCallRef): string {
+  return suspension?.message ?? name ?? id;
+}
+
+function endWords(state: Extract<StreamEvent, { type: "turn.done" }>["state"]): string {
+  if (state.status === "error" && state.code) return `${state.status}: ${state.code}`;
+  const { termination } = state;
+  const why = typeof termination?.value === "object" ? termination.value.code : termination?.type;
+  return why ? `${state.status}: ${why}` : state.status;
+}
+
+function patchWords(patch: readonly PatchOperation[]): string {
+  return patch.map(({ op, path }) => `${op} ${path}`).join(", ");
+}
+
+/** How far something is, and what it says of itself. */
+function activityWords(content: Extract<StreamEvent, { type: "activity.snapshot" }>["content"]): string {
+  const { tool_name, status, message, progress } = content;
+  const share = typeof progress === "number" && progress <= 1 ? `${Math.round(progress * 100)} %` : "";
+  return [tool_name, share || status, message].filter((part) => typeof part === "string" && part !== "").join(" · ");
+}
+
+/** No line is longer than this, in UTF-16 units. */
+const LINE = 200;
+
+function jsonOf(value: unknown): string {
+  const json = JSON.stringify(value) ?? "";
+  return json.length > LINE ? `${json.slice(0, LINE)}…` : json;
 }
 
 /** What happened to the connection: the word for it, and what else there is to say. */

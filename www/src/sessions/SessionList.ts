@@ -32,7 +32,8 @@ export class SessionList extends Store {
   async refresh(): Promise<void> {
     this.close();
     const { signal } = (this.#listening = new AbortController());
-    const list = this.#client.agents.listSessions(this.#agentName, { limit: PAGE, order: "desc", signal });
+    // Newest first is what all servers give unasked, and not all can be asked.
+    const list = this.#client.agents.listSessions(this.#agentName, { limit: PAGE, signal });
     this.#pages = list[Symbol.asyncIterator]();
     await this.#take([], signal);
   }

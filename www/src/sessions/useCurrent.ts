@@ -16,14 +16,19 @@ export function useCurrent(client: Client, agentName: string): Current {
   const sessionId = useSessionId();
   const [sessions, setSessions] = useState(() => new SessionList(client, agentName));
   const [conversation, setConversation] = useState(() => open(client, agentName, sessionId, sessions));
+  // Conversations that were left while their turn ran, at a server that needs to be listened to.
+  const [left] = useState(() => new Map<string, Conversation>());
 
   // Replaced while rendering, so that nothing is ever drawn with the conversation of another address or connection.
   if (conversation.client !== client) {
     const list = new SessionList(client, agentName);
+    left.clear();
     setSessions(list);
     setConversation(open(client, agentName, sessionId, list));
   } else if (conversation.sessionId !== sessionId) {
-    setConversation(open(client, agentName, sessionId, sessions));
+    if (conversation.sessionId !== null && conversation.isBound) left.set(conversation.sessionId, conversation);
+    const known = sessionId === null ? undefined : left.get(sessionId);
+    setConversation(known?.isBound ? known : open(client, agentName, sessionId, sessions));
   }
 
   useEffect(() => {
@@ -47,7 +52,9 @@ export function useCurrent(client: Client, agentName: string): Current {
 function open(client: Client, agentName: string, sessionId: string | null, sessions: SessionList): Conversation {
   const onActivity = (session: Session) => {
     sessions.note(session);
-    goTo(session.id);
+    // What ends elsewhere does not call the reader there.
+    if (conversation.isOpen) goTo(session.id);
   };
-  return new Conversation({ client, agentName, sessionId, onActivity, onTurn: tellTurn });
+  const conversation = new Conversation({ client, agentName, sessionId, onActivity, onTurn: tellTurn });
+  return conversation;
 }

@@ -1,8 +1,17 @@
 // Points the page at another gateway.
 
 import { useId, useState, type FormEvent } from "react";
+import type { Protocol } from "turnwire";
 import { Modal } from "../ui/Modal";
-import { defaultSettings, type Protocol, type Settings } from "./settings";
+import { isProtocol, PROTOCOLS, withProtocol } from "./protocols";
+import { defaultSettings, type Settings } from "./settings";
+
+const ADDRESS_HINTS: Record<Protocol, string> = {
+  truefoundry: "With the tenant, such as https://gateway.example/acme",
+  trueforge: "Without /api/v1, such as https://forge.example",
+  tirea: "Without /v1; the server must allow this page to call it",
+  awaken: "Without /v1; the server must allow this page to call it",
+};
 
 interface Props {
   settings: Settings;
@@ -21,7 +30,20 @@ export function SettingsDialog({ settings, onSave, onClose }: Props) {
   return (
     <Modal title="Connection" className="settings" onClose={onClose}>
       <form onSubmit={save}>
-        <label htmlFor={`${id}-url`}>Gateway address</label>
+        <label htmlFor={`${id}-protocol`}>Protocol</label>
+        <select
+          id={`${id}-protocol`}
+          value={draft.protocol}
+          onChange={({ target }) => isProtocol(target.value) && setDraft(withProtocol(draft, target.value))}
+        >
+          {PROTOCOLS.map((protocol) => (
+            <option key={protocol.id} value={protocol.id}>
+              {protocol.name}
+            </option>
+          ))}
+        </select>
+
+        <label htmlFor={`${id}-url`}>Server address</label>
         <input
           id={`${id}-url`}
           type="url"
@@ -29,17 +51,7 @@ export function SettingsDialog({ settings, onSave, onClose }: Props) {
           value={draft.baseUrl}
           onChange={(event) => change({ baseUrl: event.target.value })}
         />
-        <p className="faint">With the tenant, such as https://gateway.example/acme</p>
-
-        <label htmlFor={`${id}-protocol`}>Protocol</label>
-        <select
-          id={`${id}-protocol`}
-          value={draft.protocol}
-          onChange={(event) => change({ protocol: asProtocol(event.target.value) })}
-        >
-          <option value="truefoundry">TrueFoundry gateway</option>
-          <option value="trueforge">TrueForge</option>
-        </select>
+        <p className="faint">{ADDRESS_HINTS[draft.protocol]}</p>
 
         <label htmlFor={`${id}-agent`}>Agent</label>
         <input
@@ -70,8 +82,4 @@ export function SettingsDialog({ settings, onSave, onClose }: Props) {
       </form>
     </Modal>
   );
-}
-
-function asProtocol(value: string): Protocol {
-  return value === "trueforge" ? "trueforge" : "truefoundry";
 }

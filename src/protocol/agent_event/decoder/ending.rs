@@ -71,9 +71,9 @@ impl Run {
         &mut self,
         root: &Object<'_>,
         sink: &mut dyn EventSink,
-    ) -> Result<bool, Problem> {
+    ) -> Result<(), Problem> {
         self.give_error(text(root, "error")?, "", sink);
-        Ok(true)
+        Ok(())
     }
 
     fn give_error(&mut self, message: &str, code: &str, sink: &mut dyn EventSink) {

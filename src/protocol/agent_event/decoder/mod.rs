@@ -5,8 +5,8 @@
 //! says what one kind of frame means to it. The same frames always give the same events, under the same numbers
 //! and ids: a stream that is read once more from its beginning repeats itself.
 //!
-//! What is remembered is bounded: a message's calls by [`calls::MAX_CALLS`], and every list by the limit that
-//! stands beside it.
+//! What is remembered is bounded: every list by the limit that stands beside it. Of texts, only the arguments of
+//! calls are kept, until a call has its result, and reports that are held.
 
 mod activity;
 mod calls;
@@ -28,7 +28,7 @@ use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::Frame;
 
 use delta::DeltaReader;
-use fields::Problem;
+use fields::{Problem, wrong};
 use run::{Head, Run};
 
 /// Reads the frames of one run's stream, whichever dialect each of them is in.
@@ -64,6 +64,7 @@ impl EventDecoder for RunDecoder {
 }
 
 impl Run {
+    /// Takes a frame by the general way. `event` is its type for the stream, which only event stores use.
     fn frame(&mut self, event: &str, mut json: Value<'_>, sink: &mut dyn EventSink) {
         // An event store keeps frames in envelopes (section 5), together with what is not for readers of streams.
         if json.get("event_kind").is_some() {
@@ -83,7 +84,7 @@ impl Run {
         }
         let known = match &wire_type {
             Some(wire_type) => self.read(wire_type, is_flat, root, sink),
-            None if event == "error" => self.stream_failed(root, sink),
+            None if event == "error" => self.stream_failed(root, sink).map(|()| true),
             None => Err("it has no `type`".to_owned()),
         };
         match known {
@@ -102,20 +103,16 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<bool, Problem> {
         let head = Head::of(is_flat, root);
+        let has_data = root.get("data").is_some_and(|data| !data.is_null());
         let mut nothing = Object::new();
-        let fields = if is_flat {
+        let fields = if is_flat || (wire_type == "error" && !has_data) {
+            // A relay's error has its fields at the top, too (section 1.4).
             root
+        } else if has_data {
+            let data = root.get_mut("data").and_then(Value::as_object_mut);
+            data.ok_or_else(|| wrong("data", "an object"))?
         } else {
-            match root.get("data") {
-                Some(Value::Object(_)) => match root.get_mut("data") {
-                    Some(Value::Object(data)) => data,
-                    _ => &mut nothing,
-                },
-                Some(data) if !data.is_null() => return Err("`data` is not an object".to_owned()),
-                // A relay's error has its fields at the top (section 1.4).
-                _ if wire_type == "error" => root,
-                _ => &mut nothing,
-            }
+            &mut nothing
         };
         match wire_type {
             "run_start" => self.run_start(&head, fields, sink),

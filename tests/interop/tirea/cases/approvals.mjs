@@ -134,17 +134,22 @@ export const approvals = [
     async (t) => {
       const asked = await t.run(async () => kit.play(await kit.session("approver"), "TOOL please"));
       await t.page.reloadAll();
-      const { last, answered } = await t.run(async (id) => {
+      const { last, answered, after } = await t.run(async (id) => {
         const own = await kit.reopen(id, "approver");
         const turns = await own.history();
         const last = kit.report(turns.at(-1));
-        return { last, answered: await kit.play(own, kit.answers(turns.at(-1))) };
+        const answered = await kit.play(own, kit.answers(turns.at(-1)));
+        const after = (await (await kit.reopen(id, "approver")).history()).map((turn) => kit.report(turn));
+        return { last, answered, after };
       }, asked.session);
       assert.equal(last.id, asked.id);
       const names = ({ required_actions }) => required_actions.map(({ type, name, tool_call_id }) => [type, name, tool_call_id]);
       assert.deepEqual(names(last.snapshot), names(asked.snapshot));
       expectAnswered(t, answered, { at: 1 });
       assert.match(answered.text, /tirea-agentos/);
+      assert.deepEqual(after.at(-1).snapshot.required_actions, []);
+      assert.deepEqual(after.flatMap(({ calls }) => calls).map(({ id, status }) => [id, status]), [[asked.calls[0].id, "done"]]);
+      assert.equal(after.at(-1).messages.at(-1).content, answered.text);
     },
   ],
   [

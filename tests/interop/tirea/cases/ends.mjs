@@ -99,13 +99,11 @@ export const ends = [
     async (t) => {
       const { first, second } = await t.run(async () => {
         const own = await kit.session();
-        const other = await (await kit.client()).agents.getSession(own.id, { agentName: "assistant" }).catch(() => undefined);
         const turn = own.createTurn({ input: "SLOW 100 30" });
         const streamed = kit.stream(turn);
         await kit.until(() => kit.eventsOf(turn).filter(({ type }) => type === "model.message.delta").length >= 3);
-        // As from another tab: this session's own next turn would have to wait.
-        const elsewhere = other ?? (await kit.reopen(own.id));
-        const second = await kit.play(elsewhere, "hello");
+        // As from another tab.
+        const second = await kit.play(await kit.reopen(own.id), "hello");
         return { first: await streamed, second };
       });
       assert.equal(first.error, null);
@@ -143,6 +141,55 @@ export const ends = [
       const next = await t.run(async () => kit.play(kit.turn.session, "hello"));
       assert.deepEqual([next.status, next.text], ["done", GREETING]);
       assert.equal(t.starts(thread).length, 2);
+    },
+  ],
+  [
+    "drop: a start whose answer is lost is looked for, and not sent again",
+    async (t) => {
+      const thread = await t.run(async () => {
+        const own = await kit.session();
+        kit.turn = own.createTurn({ input: "SLOW 100 30" });
+        return own.id;
+      });
+      t.lose(thread);
+      const report = await t.run(() => kit.stream(kit.turn));
+      assert.equal(t.starts(thread).length, 1);
+      assert.deepEqual([report.status, report.error?.code], ["incomplete", "incomplete"]);
+      assert.equal(report.id, t.starts(thread)[0].body.runId);
+      assert.ok(t.requests("GET", new RegExp(`/v1/runs/${report.id}`)).length > 0, "the run was looked for");
+    },
+  ],
+  [
+    "busy: a start that was refused is sent again as it was",
+    async (t) => {
+      const thread = await t.run(async () => {
+        const own = await kit.session();
+        kit.turn = own.createTurn({ input: "hello" });
+        return own.id;
+      });
+      t.refuse(thread);
+      const report = await t.run(() => kit.stream(kit.turn));
+      assert.deepEqual([report.error, report.status, report.text], [null, "done", GREETING]);
+      const [first, second, ...more] = t.starts(thread);
+      assert.deepEqual([first.status, second.status, more.length], [503, 200, 0]);
+      assert.deepEqual(second.body, first.body);
+      const { messages, runs } = await t.stored(thread);
+      assert.deepEqual([messages.length, runs.length], [2, 1]);
+    },
+  ],
+  [
+    "drop: whoever stops listening is told that the run is lost",
+    async (t) => {
+      const report = await t.run(async () => {
+        const turn = (await kit.session()).createTurn({ input: "SLOW 100 30" });
+        const leaving = new AbortController();
+        const streamed = kit.stream(turn, { signal: leaving.signal });
+        await kit.until(() => kit.eventsOf(turn).length >= 4);
+        leaving.abort();
+        return streamed;
+      });
+      assert.deepEqual([report.error?.code, report.status], ["aborted", "incomplete"]);
+      await t.until(() => t.starts(report.session)[0].end === "left", "the end of the request");
     },
   ],
   [

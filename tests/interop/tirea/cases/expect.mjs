@@ -32,4 +32,5 @@ export function expectAnswered(t, report, { at = 0 } = {}) {
   assert.equal(report.messages.map(({ content }) => content).join(""), joined(frames, "text_delta"));
   assert.equal(report.snapshot.state.output.content, last(frames, "run_finish").result.response);
   assert.equal(report.id, frames[0].run_id);
+  assert.deepEqual(report.natives, frames, "the server's own frames");
 }

@@ -100,7 +100,7 @@ export const sessions = [
       assert.deepEqual(byId(turns.list).map(([id]) => id), runs.map(({ run_id }) => run_id).sort());
       const run = runs.find(({ run_id }) => run_id === turns.one[0]);
       const { metrics } = turns.one[2];
-      assert.deepEqual([metrics.input_tokens, metrics.output_tokens], [run.input_tokens, run.output_tokens]);
+      assert.deepEqual([metrics.total_input_tokens, metrics.total_output_tokens], [run.input_tokens, run.output_tokens]);
     },
   ],
   [
