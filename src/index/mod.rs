@@ -29,6 +29,7 @@ pub use thread::{Thread, ThreadStatus};
 use crate::event::{EventKind, EventRef, TextDelta, TextField};
 use crate::json::{Object, Value};
 use crate::names::Names;
+use crate::protocol::HAS_OTHERS;
 
 use message::Json;
 use named::NamedJson;
@@ -127,7 +128,7 @@ impl EventIndex {
     pub fn apply(&mut self, event: EventRef<'_>) {
         let EventRef { kind, fields } = event;
         match kind {
-            EventKind::ModelMessage if self.goes_on(fields) => {}
+            EventKind::ModelMessage if HAS_OTHERS && self.goes_on(fields) => {}
             EventKind::ModelMessage => self.change(fields, Message::put),
             EventKind::ModelMessageDelta => self.change(fields, Message::merge),
             EventKind::ToolResponse => self.tool_response(fields),
@@ -146,6 +147,8 @@ impl EventIndex {
                     self.turn_ended(state);
                 }
             }
+            // Of the protocols in this build, none may have what follows.
+            _ if !HAS_OTHERS => {}
             EventKind::ToolResumed => {
                 let (thread_id, call_id) = (fields.text("thread_id"), fields.text("tool_call_id"));
                 self.release(&|action| action.is_call(thread_id, call_id));

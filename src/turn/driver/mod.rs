@@ -25,7 +25,7 @@ mod replay;
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
-use crate::protocol::{Call, Capabilities};
+use crate::protocol::{Call, Capabilities, HAS_OTHERS};
 
 use super::lost_start::Finding;
 use super::policy::{Failure, Reconnect, Remedy};
@@ -372,10 +372,10 @@ impl TurnDriver {
                 self.started(answer)
             }
             Call::GetTurn => self.read(answer, moment),
-            Call::GetSession => self.waiting(answer),
-            Call::AnswerTurn => self.accepted(),
-            Call::ListTurnFrames => self.replayed(answer, moment),
             Call::ListTurnEvents => self.listed(answer, moment),
+            Call::GetSession if HAS_OTHERS => self.waiting(answer),
+            Call::AnswerTurn if HAS_OTHERS => self.accepted(),
+            Call::ListTurnFrames if HAS_OTHERS => self.replayed(answer, moment),
             _ => self.started(answer),
         }
     }
