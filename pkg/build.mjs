@@ -41,7 +41,7 @@ const FEATURES = [
 const TRAPS = [
   // What raises a panic, of the core library, of collections and of the allocator; what carries it.
   /^(?:core|std)::panicking::|^std::thread::local::panic_|PanicPayload>::/,
-  /^(?:core::(?:cell|option|result|slice)|<alloc::vec::).*(?:::panic_|_fail(?:ed)?$)/,
+  /^(?:core::(?:cell|option|result|slice|str)|<alloc::vec::).*(?:::panic_|_fail(?:ed|_rt)?$)/,
   /^alloc::.*::(?:handle_alloc_error|handle_error|capacity_overflow)$/,
   // What prints it.
   /^core::fmt::|^<core::fmt::| as core::fmt::\w+>::/,

@@ -121,8 +121,8 @@ mod core {
         }
 
         fn answer(&self, call: u8, status: u16, content_type: &str, body: &str) -> String {
-            pass(["", content_type, body].join("\0").as_bytes());
-            given(exports::answer(self.protocol, call, status))
+            pass(["", content_type, "{}", body].join("\0").as_bytes());
+            given(exports::read_answer(self.protocol, call, status))
         }
     }
 
@@ -140,7 +140,7 @@ mod core {
     impl Turn {
         fn take_input(&self, json: &str) -> String {
             pass(json.as_bytes());
-            given(exports::turn_take_input(self.0))
+            given(exports::turn_take_input(self.0, false))
         }
 
         /// Begins to stream it, with at most so many tries to recover its connection.
@@ -271,7 +271,7 @@ mod core {
         assert_eq!(request["headers"]["content-type"], "application/json");
         assert_eq!(parsed(request["body"].as_str().expect("a body")), json!({"agent_name": "support bot"}));
 
-        let sibling = Client { is_sibling: true };
+        let sibling = Client { protocol: 1 };
         let request = sibling.request(Call::GetSession as u8, r#"{"sessionId":"a/b"}"#);
         assert_eq!(parsed(&request)["path"], "api/v1/sessions/a%2Fb");
     }
@@ -284,7 +284,7 @@ mod core {
         assert_eq!(code(create, "{}"), "invalid_option");
         assert_eq!(code(create, "5"), "invalid_option");
         assert_eq!(code(200, "{}"), "unsupported");
-        let sibling = Client { is_sibling: true };
+        let sibling = Client { protocol: 1 };
         assert_eq!(refused(&sibling.request(Call::SearchSessions as u8, "{}"))["code"], "unsupported");
     }
 

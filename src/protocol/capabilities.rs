@@ -69,7 +69,7 @@ impl Resume {
 
 /// Whether this build has a protocol whose streams are not resumed after a sequence number. Where it has none,
 /// the compiler leaves out what only those need.
-const HAS_OTHERS: bool = cfg!(feature = "agent-event");
+pub(crate) const HAS_OTHERS: bool = cfg!(feature = "agent-event");
 
 /// What a protocol can do or not, by its names in JavaScript.
 const NAMES: [&str; 15] = [
@@ -107,6 +107,24 @@ impl Capabilities {
     #[must_use]
     pub fn has_answers_apart(&self) -> bool {
         HAS_OTHERS && self.answers_apart
+    }
+
+    /// Whether calls of a turn that still runs can be answered.
+    #[must_use]
+    pub fn has_live_answers(&self) -> bool {
+        HAS_OTHERS && self.live_answers
+    }
+
+    /// Whether what waits can be thrown away by a user's message.
+    #[must_use]
+    pub fn can_discard_pending(&self) -> bool {
+        HAS_OTHERS && self.discard_pending
+    }
+
+    /// Whether a user's message cannot have files.
+    #[must_use]
+    pub fn takes_text_only(&self) -> bool {
+        HAS_OTHERS && !self.files
     }
 
     /// Whether the client makes ids, and every turn names its agent.

@@ -14,6 +14,7 @@ pub mod truefoundry;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
+pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Resume};
 
 use crate::error::Result;

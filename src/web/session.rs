@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::index::EventIndex;
 use crate::json::Value;
+use crate::protocol::HAS_OTHERS;
 use crate::turn::{Newest, Pending, TurnInput};
 
 use super::protocols::Spoken;
@@ -53,7 +54,7 @@ impl Session {
     /// What the server said of the session: its agent, and what its last turn waits for, as the events that
     /// asked for it.
     pub(super) fn describe(&mut self, agent_name: &str, actions: &str) {
-        if !cfg!(feature = "agent-event") {
+        if !HAS_OTHERS {
             return;
         }
         agent_name.clone_into(&mut self.agent_name);

@@ -93,15 +93,15 @@ impl Turn {
     ) -> Result<String> {
         session.check()?;
         let capabilities = self.driver.reader().capabilities();
-        if discards_pending && !capabilities.discard_pending {
+        if discards_pending && !capabilities.can_discard_pending() {
             let problem = "this protocol has no way to throw away what waits";
             return Err(Error::new(ErrorCode::Unsupported, problem));
         }
-        self.discards_pending = discards_pending;
+        self.discards_pending = discards_pending && capabilities.can_discard_pending();
         let json = Value::parse(json);
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json)?;
-        if cfg!(feature = "agent-event") && !capabilities.files && input.has_files() {
+        if capabilities.takes_text_only() && input.has_files() {
             return Err(Error::new(ErrorCode::InvalidInput, "this protocol takes messages of text only"));
         }
         self.driver.set_input(input);
@@ -111,8 +111,8 @@ impl Turn {
 
     /// Takes answers to calls that wait while the turn runs; gives them as they will be sent.
     pub(super) fn take_answers(&self, json: &str) -> Result<String> {
-        if !cfg!(feature = "agent-event") {
-            let problem = "this protocol takes answers in a turn of their own";
+        if !self.driver.reader().capabilities().has_live_answers() {
+            let problem = "this protocol takes no answers while a turn runs";
             return Err(Error::new(ErrorCode::Unsupported, problem));
         }
         let json = Value::parse(json);
@@ -329,8 +329,9 @@ impl Turn {
         }
         if machine.status().is_terminal() {
             let index = self.driver.reader().index();
-            let is_paused = cfg!(feature = "agent-event") && !index.pending().is_empty();
-            let messages = index.messages().iter().filter(|_| is_paused);
+            let goes_on =
+                self.driver.reader().capabilities().has_answers_apart() && !index.pending().is_empty();
+            let messages = index.messages().iter().filter(|_| goes_on);
             let messages = messages.map(|message| message.id.clone()).collect();
             let pending = Pending::Known(index.pending().to_vec());
             session.ended(self.key, pending, (machine.cursor().last(), messages));

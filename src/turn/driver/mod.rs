@@ -25,7 +25,7 @@ mod replay;
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
-use crate::protocol::{Call, Capabilities};
+use crate::protocol::{Call, Capabilities, HAS_OTHERS};
 
 use super::lost_start::Finding;
 use super::policy::{Failure, Reconnect, Remedy};

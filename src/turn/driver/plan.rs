@@ -44,9 +44,9 @@ impl TurnDriver {
             if !previous.is_empty() {
                 params.str("previous_turn_id", previous);
             }
-        } else if call == Call::GetSession {
+        } else if HAS_OTHERS && call == Call::GetSession {
             // The session's id is all.
-        } else if call == Call::AnswerTurn {
+        } else if HAS_OTHERS && call == Call::AnswerTurn {
             params.str("turn_id", &self.turn_id).raw("input", &self.input.answer(self.answered));
         } else if call == Call::ListTurns {
             params.u64("limit", PAGE);
@@ -57,7 +57,7 @@ impl TurnDriver {
             let machine = self.reader.machine();
             params.str("turn_id", machine.id().unwrap_or(&self.turn_id));
             let cursor = self.reader.frame_cursor();
-            if call == Call::ListTurnFrames {
+            if HAS_OTHERS && call == Call::ListTurnFrames {
                 params.u64("limit", FRAMES);
                 if !self.page_token.is_empty() {
                     params.str("cursor", &self.page_token);

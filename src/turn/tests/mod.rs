@@ -1,6 +1,8 @@
 //! Tests of a turn's life: the machine as a table, the cursor, what failures are answered with, the rules of
 //! inputs, the reader at a stream's end, and every rule by which the driver recovers.
 
+#[cfg(feature = "agent-event")]
+mod answers_apart;
 mod cursor;
 mod driver;
 mod gaps;
@@ -12,4 +14,10 @@ mod missed;
 mod play;
 mod policy;
 mod reader;
+#[cfg(feature = "agent-event")]
+mod replays;
+#[cfg(feature = "agent-event")]
+mod runs;
 mod starts;
+#[cfg(feature = "agent-event")]
+mod uncursored;

@@ -1,8 +1,8 @@
 //! Plays a turn's driver: what happens goes in, and each step comes out as a few words, so that a rule is a
 //! table.
 //!
-//! - `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes), `list`,
-//!   `list from p2`: a request;
+//! - `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
+//!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`: a request;
 //! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait, at least how long, the number of the try,
 //!   and why;
 //! - `end done`, `end incomplete: http 404`: the end, where the turn stands, and what is reported.
@@ -13,8 +13,8 @@ use serde_json::{Value as Json, json};
 
 use crate::error::{Error, ErrorCode};
 use crate::json::Value;
-use crate::protocol::Call;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
+use crate::protocol::{Call, Protocol};
 use crate::turn::{
     Failure, Moment, Newest, Outcome, Pause, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
     TurnMachine, TurnReader,
@@ -42,6 +42,7 @@ pub(super) enum Act {
 
 pub(super) struct Play {
     pub(super) driver: TurnDriver,
+    protocol: Box<dyn Protocol>,
     now: f64,
     step: Option<Step>,
 }
@@ -53,17 +54,26 @@ impl Play {
 
     /// A turn that is to follow another one.
     pub(super) fn following(previous_turn_id: &str) -> Self {
-        let protocol = TrueFoundry::new(Dialect::Gateway);
-        let mut reader = TurnReader::new(&protocol, TurnMachine::unstarted(), FRAME_LIMIT);
+        Self::of(Box::new(TrueFoundry::new(Dialect::Gateway)), Value::from("hi"), previous_turn_id)
+    }
+
+    /// A turn of this protocol with this input.
+    pub(super) fn of(protocol: Box<dyn Protocol>, input: Value<'_>, previous_turn_id: &str) -> Self {
+        let mut reader = TurnReader::new(&*protocol, TurnMachine::unstarted(), FRAME_LIMIT);
         reader.set_wants_events(true);
         let mut driver = TurnDriver::new(reader, "s", previous_turn_id);
-        driver.set_input(TurnInput::read(Value::from("hi")).expect("an input"));
-        Self { driver, now: 0.0, step: None }
+        driver.set_input(TurnInput::read(input).expect("an input"));
+        Self { driver, protocol, now: 0.0, step: None }
     }
 
     /// Begins to stream; gives the first step.
     pub(super) fn stream(&mut self, reconnect: Reconnect) -> String {
         self.begin(|driver| driver.stream(None, reconnect, trace()))
+    }
+
+    /// The same where this is known of the session's turns.
+    pub(super) fn stream_traced(&mut self, trace: StartTrace) -> String {
+        self.begin(|driver| driver.stream(None, Reconnect::default(), trace))
     }
 
     /// The same where nothing is known of the session's turns.
@@ -135,6 +145,11 @@ impl Play {
     }
 
     fn words(&mut self, step: Step) -> String {
+        if let Step::Open(plan) | Step::Ask(plan) = &step {
+            let params = Value::parse(&plan.params).expect("JSON");
+            let request = self.protocol.request(plan.call, params.as_object().expect("an object").clone());
+            assert!(request.is_ok(), "{plan:?}: {request:?}");
+        }
         match self.step.insert(step) {
             Step::Open(plan) => request(plan, true),
             Step::Ask(plan) => request(plan, false),
@@ -175,16 +190,30 @@ fn request(plan: &Plan, opens: bool) -> String {
         (Call::CreateTurn, None) => "post".to_owned(),
         (Call::ListTurns, None) => "look".to_owned(),
         (Call::GetTurn, None) => "read".to_owned(),
+        (Call::SubscribeTurn, told) if params["cursor"].is_string() => {
+            assert_eq!(params["after_sequence_number"], Json::Null);
+            let verb = if told.is_some() { "again" } else { "subscribe" };
+            format!("{verb} at {}", params["cursor"].as_str().unwrap_or_default())
+        }
         (Call::SubscribeTurn, None) => format!("subscribe after {after}"),
         (Call::SubscribeTurn, Some(told)) => {
             assert_eq!(told, after);
             format!("again after {after}")
         }
-        (Call::ListTurnEvents, None) => {
-            params["page_token"].as_str().map_or("list".to_owned(), |token| format!("list from {token}"))
+        (Call::ListTurnEvents, None) => from("list", &params["page_token"]),
+        (Call::ListTurnFrames, None) => from("frames", &params["cursor"]),
+        (Call::AnswerTurn, None) => {
+            let items = params["input"].as_array().expect("a list");
+            assert_eq!((items.len(), &params["turn_id"]), (1, &json!("t")));
+            format!("answer {}", items[0]["tool_call_id"].as_str().expect("a call"))
         }
+        (Call::GetSession, None) => "session".to_owned(),
         other => panic!("{other:?}"),
     }
+}
+
+fn from(what: &str, token: &Json) -> String {
+    token.as_str().map_or(what.to_owned(), |token| format!("{what} from {token}"))
 }
 
 fn of(error: &Error) -> String {
@@ -193,7 +222,7 @@ fn of(error: &Error) -> String {
         .map_or_else(|| error.code.as_str().to_owned(), |status| format!("{} {status}", error.code.as_str()))
 }
 
-fn trace() -> StartTrace {
+pub(super) fn trace() -> StartTrace {
     StartTrace { newest: Newest::None, since: "2026-07-01T10:00:00Z".to_owned(), others: Vec::new() }
 }
 

@@ -1,0 +1,320 @@
+//! The driver, rule by rule: turns that nobody goes on with once their stream is lost (protocol note of
+//! `AgentEvent`, sections 1.5 and 2.4). What is lost is said to be lost, and nothing is sent twice.
+
+use serde_json::{Value as Json, json};
+
+use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
+use super::play::{FRAME_LIMIT, Play, asking, http, network, of_code, page, trace};
+use super::runs::{done, forsaken, listed, payloads, question, record, running, wrapped};
+use crate::error::ErrorCode;
+use crate::turn::{Newest, Reconnect, StartTrace};
+
+fn starting() -> Play {
+    let mut play = forsaken();
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    play
+}
+
+fn frames(until: usize) -> String {
+    wrapped(&payloads(1..=until))
+}
+
+/// Whatever ends the stream: the server is asked three times how the turn stands.
+#[test]
+fn a_lost_turn_is_looked_at_and_given_up() {
+    let large = format!("{}data: {}", frames(3), "x".repeat(FRAME_LIMIT));
+    let cases = [
+        (Brings(frames(3)), "incomplete", "incomplete"),
+        (Breaks(frames(3), network()), "network", "incomplete"),
+        (Breaks(frames(3), of_code(ErrorCode::Timeout)), "timeout", "incomplete"),
+        (Breaks(frames(1), network()), "network", "incomplete"),
+    ];
+    for (act, cause, reported) in cases {
+        let mut play = starting();
+        let (first, second) = (format!("wait 750>=750 #1 {cause}"), format!("wait 1500>=1500 #2 {cause}"));
+        let end = format!("end incomplete: {reported}");
+        let script = [
+            (act.clone(), "read"),
+            (Answers(running()), &*first),
+            (Waited, "read"),
+            (Answers(running()), &*second),
+            (Waited, "read"),
+            (Answers(running()), &*end),
+        ];
+        play.plays("lost", &script);
+        assert!(play.reported().contains("cannot resume it"), "{}", play.reported());
+        // Once more: it is looked at, and not started.
+        assert_eq!(play.stream(Reconnect::default()), "read");
+        assert!(play.next(Answers(running())).starts_with("wait"));
+        play.plays(
+            "again",
+            &[
+                (Waited, "read"),
+                (Answers(done()), "list"),
+                (Answers(page(&[listed("ab")], None)), "end done"),
+            ],
+        );
+        assert_eq!(play.content(), "ab");
+    }
+    let mut play = starting();
+    play.plays("too large", &[(Brings(large), "end incomplete: frame_too_large")]);
+    assert_eq!(play.stream(Reconnect::default()), "read");
+}
+
+/// The turn may have ended before its reader left: then its events are listed, each once.
+#[test]
+fn a_turn_that_ended_meanwhile_is_listed() {
+    let mut play = starting();
+    play.plays(
+        "ended",
+        &[
+            (Breaks(frames(3), network()), "read"),
+            (Answers(running()), "wait 750>=750 #1 network"),
+            (Waited, "read"),
+            (Answers(done()), "list"),
+            (Answers(page(&[], Some("p2"))), "list from p2"),
+            (Answers(page(&[listed("ab")], None)), "end done"),
+        ],
+    );
+    assert_eq!(play.delivered(), ["turn.created", "model.message m", "+a", "model.message m", "turn.done"]);
+    // What came whole is not delivered again.
+    let mut play = starting();
+    play.plays(
+        "whole",
+        &[
+            (Breaks(frames(6), network()), "read"),
+            (Answers(done()), "list"),
+            (Answers(page(&[listed("ab")], None)), "end done"),
+        ],
+    );
+    let delivered = ["turn.created", "model.message m", "+a", "+b", "model.message.delta", "turn.done"];
+    assert_eq!(play.delivered(), delivered);
+    for (status, end) in [("cancelled", "end cancelled"), ("error", "end error")] {
+        let mut play = starting();
+        play.plays(
+            status,
+            &[
+                (Breaks(frames(3), network()), "read"),
+                (Answers(record(&json!({"status": status, "message": "m"}))), "list"),
+                (Answers(page(&[], None)), end),
+            ],
+        );
+    }
+}
+
+/// What a turn waits for only its session says.
+#[test]
+fn a_turn_that_paused_meanwhile_says_what_it_waits_for() {
+    let state = json!({"status": "done", "output": null, "required_actions": [], "termination": {"type": "suspended"}});
+    let session = json!({"id": "s", "required_actions": [question("c")]});
+    let mut play = starting();
+    play.plays(
+        "paused",
+        &[
+            (Breaks(frames(6), network()), "read"),
+            (Answers(record(&state)), "session"),
+            (Fails(http(500)), "wait 250 #1 http 500"),
+            (Waited, "session"),
+            (Answers(session), "list"),
+            (Answers(page(&[listed("ab")], None)), "end done"),
+        ],
+    );
+    let pending = play.driver.reader().index().pending();
+    assert_eq!(pending.iter().map(|action| &*action.id).collect::<Vec<_>>(), ["c"]);
+    let state: Json =
+        serde_json::from_str(&play.driver.reader_mut().take_state().expect("it ended")).expect("JSON");
+    assert_eq!(state["required_actions"], json!([question("c")]));
+}
+
+#[test]
+fn looks_that_fail_leave_it_open() {
+    let cases = [
+        (Fails(http(404)), "end incomplete: http 404"),
+        (Fails(http(401)), "end incomplete: http 401"),
+        (Aborted, "end incomplete: aborted"),
+    ];
+    for (act, end) in cases {
+        let mut play = starting();
+        let name = format!("{act:?}");
+        play.plays(&name, &[(Breaks(frames(3), network()), "read"), (act, end)]);
+        assert_eq!(play.stream(Reconnect::default()), "read", "it is not started again");
+    }
+    let mut play = starting();
+    assert_eq!(play.next(Breaks(frames(3), network())), "read");
+    for _ in 0..10 {
+        assert!(play.next(Fails(http(503))).starts_with("wait"));
+        assert_eq!(play.next(Waited), "read");
+    }
+    assert_eq!(play.next(Fails(http(503))), "end incomplete: incomplete");
+}
+
+/// A turn that nobody reads does not go on: to stop reading it is to lose it.
+#[test]
+fn an_aborted_stream_is_lost() {
+    let mut play = starting();
+    play.driver.opened(0.0);
+    play.driver.reader_mut().push(frames(3).as_bytes()).expect("frames are small");
+    assert_eq!(play.next(Aborted), "end incomplete: aborted");
+    assert!(!play.reported().contains("goes on"), "{}", play.reported());
+    assert_eq!(play.stream(Reconnect::default()), "read");
+    let mut play = starting();
+    play.plays("without reconnects", &[(Unsent, "end unstarted")]);
+    assert_eq!(play.stream(Reconnect::OFF), "post stream");
+    assert_eq!(play.next(Breaks(frames(3), network())), "end incomplete: incomplete");
+}
+
+/// A run that another one took the place of ends by an error, and nothing else.
+#[test]
+fn an_error_at_the_end_is_the_end() {
+    let error = json!({"event_type": "error", "message": "Version conflict", "code": "STATE_ERROR"});
+    for ends in [true, false] {
+        let stream = frames(3) + &wrapped(std::slice::from_ref(&error));
+        let mut play = starting();
+        assert_eq!(play.next(if ends { Brings(stream) } else { Breaks(stream, network()) }), "end error");
+        let delivered =
+            ["turn.created", "model.message m", "+a", "server.error", "model.message.delta", "turn.done"];
+        assert_eq!(play.delivered(), delivered);
+    }
+    // A failure before the beginning has no id.
+    let mut play = starting();
+    assert_eq!(play.next(Brings(wrapped(&[error]))), "end error");
+}
+
+/// The turn has the client's id: it is looked for by that.
+#[test]
+fn a_lost_start_is_looked_for_by_its_id() {
+    let begin = || {
+        let mut play = starting();
+        play.plays("lost", &[(Fails(network()), "wait 250 #1 network"), (Waited, "read")]);
+        assert_eq!(play.params(), json!({"session_id": "s", "turn_id": "t"}));
+        play
+    };
+    let mut play = begin();
+    play.plays(
+        "absent",
+        &[
+            (Fails(http(404)), "wait 1500>=1500 #2 network"),
+            (Waited, "read"),
+            (Fails(http(404)), "wait 3000>=3000 #3 network"),
+            (Waited, "read"),
+            (Fails(http(404)), "end unstarted: network"),
+        ],
+    );
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    assert_eq!(play.params()["turn_id"], "t");
+
+    let mut play = begin();
+    play.plays("runs", &[(Answers(running()), "read")]);
+    for _ in 0..2 {
+        assert!(play.next(Answers(running())).starts_with("wait"));
+        assert_eq!(play.next(Waited), "read");
+    }
+    assert_eq!(play.next(Answers(running())), "end incomplete: incomplete");
+    assert_eq!(play.stream(Reconnect::default()), "read", "it has begun");
+
+    let mut play = begin();
+    play.plays(
+        "done",
+        &[
+            (Answers(done()), "read"),
+            (Answers(done()), "list"),
+            (Answers(page(&[listed("ab")], None)), "end done"),
+        ],
+    );
+    assert_eq!(play.delivered(), ["model.message m", "turn.done"]);
+
+    let mut play = begin();
+    play.plays("unknown", &[(Fails(http(403)), "end incomplete: incomplete 403")]);
+    assert_eq!(play.stream(Reconnect::default()), "read", "it is looked for once more");
+    assert!(play.next(Fails(http(404))).starts_with("wait"));
+}
+
+/// A start that is sent again is the same start: server and client know it by its ids.
+#[test]
+fn a_start_is_sent_again_with_its_ids() {
+    let mut play = starting();
+    let sent = play.params();
+    assert_eq!(sent["turn_id"], "t");
+    play.plays(
+        "away",
+        &[
+            (Fails(asking(http(503), 1000)), "wait 1250>=1000 #1 http 503"),
+            (Waited, "read"),
+            (Fails(http(404)), "wait 1500>=1500 #2 http 503"),
+            (Waited, "read"),
+            (Fails(http(404)), "wait 3000>=3000 #3 http 503"),
+            (Waited, "read"),
+            (Fails(http(404)), "post stream"),
+        ],
+    );
+    assert_eq!(play.params(), sent);
+    assert_eq!(play.next(Brings(frames(7))), "end done");
+    let mut play = starting();
+    play.plays("early", &[(Fails(http(429)), "wait 250 #1 http 429"), (Waited, "post stream")]);
+    assert_eq!(play.params(), sent);
+}
+
+#[test]
+fn a_mere_look_starts_nothing() {
+    let cases = [
+        (vec![(Answers(running()), "end running")]),
+        (vec![(Answers(done()), "end done")]),
+        (vec![
+            (Fails(http(404)), "wait 1500>=1500 #1 network"),
+            (Waited, "read"),
+            (Fails(http(404)), "wait 3000>=3000 #2 network"),
+            (Waited, "read"),
+            (Fails(http(404)), "end unstarted: network"),
+        ]),
+    ];
+    for script in cases {
+        let mut play = starting();
+        play.plays(
+            "lost",
+            &[(Fails(network()), "wait 250 #1 network"), (Aborted, "end incomplete: aborted")],
+        );
+        assert_eq!(play.look(), "read");
+        play.plays("look", &script);
+    }
+}
+
+/// There is no start without a stream.
+#[test]
+fn who_starts_a_turn_reads_it() {
+    let mut play = forsaken();
+    assert_eq!(play.start(), "post stream");
+    assert_eq!(play.next(Brings(frames(7))), "end done");
+    assert_eq!(play.content(), "ab");
+}
+
+/// What every turn says of itself: its agent, its own id, and what it follows.
+#[test]
+fn a_start_has_the_clients_ids() {
+    let input = json!([{"type": "user.message", "content": "hi"}]);
+    let after = |newest: Newest| {
+        let mut play = forsaken();
+        assert_eq!(play.stream_traced(StartTrace { newest, ..trace() }), "post stream");
+        play.params()
+    };
+    let first = json!({"session_id": "s", "input": input, "agent_name": "bot", "turn_id": "t"});
+    assert_eq!(after(Newest::None), first);
+    assert_eq!(after(Newest::Unknown), first);
+    let mut next = first.clone();
+    next["previous_turn_id"] = json!("t0");
+    assert_eq!(after(Newest::Turn("t0".to_owned())), next);
+}
+
+/// What the server refuses, it has not done.
+#[test]
+fn a_start_that_is_refused_ends_it() {
+    let cases: [(Act, &str); 3] = [
+        (Fails(http(400)), "end unstarted: http 400"),
+        (Fails(http(422)), "end unstarted: http 422"),
+        (Fails(of_code(ErrorCode::Token)), "end unstarted"),
+    ];
+    for (act, end) in cases {
+        let mut play = starting();
+        assert_eq!(play.next(act), end);
+        assert_eq!(play.stream(Reconnect::default()), "post stream");
+    }
+}
