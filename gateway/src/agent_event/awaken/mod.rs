@@ -1,0 +1,65 @@
+//! The endpoints of awaken (`AgentEvent` HTTP, awaken).
+
+mod events;
+mod paging;
+mod runs;
+mod threads;
+
+use axum::extract::FromRequestParts;
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::routing::{get, patch, post};
+use axum::{Extension, Json, Router};
+use serde_json::json;
+
+use super::surface::Surface;
+use crate::server::App;
+
+/// The surface that a request came to.
+#[derive(Debug, Clone, Copy)]
+struct On(Surface);
+
+impl<S: Send + Sync> FromRequestParts<S> for On {
+    type Rejection = StatusCode;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, StatusCode> {
+        // Every route of this module has it.
+        parts.extensions.get::<Self>().copied().ok_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+/// The routes of a surface; those of the event store are there only if it has one.
+pub(super) fn routes(surface: Surface) -> Router<App> {
+    let thread = "/v1/threads/{session}";
+    let run = "/v1/runs/{turn}";
+    let mut routes = Router::new()
+        .route("/health", get(health))
+        .route("/health/live", get(async || StatusCode::OK))
+        .route("/v1/runs", post(runs::start_run).get(runs::list))
+        .route(run, get(runs::get))
+        .route(&format!("{run}/cancel"), post(runs::cancel))
+        .route(&format!("{run}/decision"), post(runs::decide))
+        .route("/v1/threads", get(threads::list).post(threads::create))
+        .route("/v1/threads/summaries", get(threads::summaries))
+        .route(thread, get(threads::get).delete(threads::delete))
+        .route(&format!("{thread}/messages"), get(threads::messages))
+        .route(&format!("{thread}/metadata"), patch(threads::update))
+        .route(&format!("{thread}/interrupt"), post(threads::interrupt))
+        .route(&format!("{thread}/cancel"), post(runs::cancel_of_thread))
+        .route(&format!("{thread}/decision"), post(runs::decide_in_thread))
+        .route(&format!("{thread}/runs"), get(runs::list_of_thread))
+        .route(&format!("{thread}/runs/latest"), get(runs::latest))
+        .route(&format!("{thread}/runs/active"), get(runs::active));
+    if surface.keeps_events() {
+        routes = routes
+            .route(&format!("{thread}/events"), get(events::of_thread))
+            .route(&format!("{thread}/events/stream"), get(events::stream_of_thread))
+            .route(&format!("{run}/events"), get(events::of_run))
+            .route(&format!("{run}/events/stream"), get(events::stream_of_run));
+    }
+    routes.fallback(async || StatusCode::NOT_FOUND).layer(Extension(On(surface)))
+}
+
+async fn health() -> Json<serde_json::Value> {
+    Json(json!({"status": "healthy", "components": {"store": "ok", "runtime": "ok"}}))
+}

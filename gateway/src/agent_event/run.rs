@@ -1,0 +1,178 @@
+//! A run: what is on record of it, and how it is reached while it goes on.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use tokio::sync::{mpsc, watch};
+
+use super::decision::Decision;
+use super::threads::now_ms;
+use crate::store::{Turn, lock};
+
+/// Why a run is stopped from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Halt {
+    /// Somebody asked for it.
+    Cancelled,
+    /// Another run of the thread has begun.
+    Superseded,
+    /// The client has left, and nobody can read the run any more.
+    Abandoned,
+    /// It took longer than a run may.
+    TimeLimit,
+}
+
+/// One run of an agent.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) id: String,
+    pub(super) thread: String,
+    pub(super) agent: String,
+    pub(super) parent: Option<String>,
+    pub(super) parent_thread: Option<String>,
+    pub(super) origin: &'static str,
+    pub(super) created_at: u64,
+    /// The ids of the dispatch and of the session that awaken tells.
+    pub(super) dispatch: String,
+    pub(super) session: String,
+    record: Mutex<Record>,
+    /// The log of its stream.
+    pub(super) turn: Arc<Turn>,
+    halt: watch::Sender<Option<Halt>>,
+    decisions: Mutex<Option<mpsc::UnboundedSender<Decision>>>,
+}
+
+/// What changes while a run goes on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    pub(super) status: RunStatus,
+    pub(super) code: Option<String>,
+    pub(super) detail: Option<String>,
+    pub(super) updated_at: u64,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) steps: u64,
+    pub(super) output: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum RunStatus {
+    #[default]
+    Running,
+    Waiting,
+    Done,
+}
+
+impl RunStatus {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// What is known of a run before it begins.
+#[derive(Debug)]
+pub(super) struct NewRun {
+    pub(super) id: String,
+    pub(super) thread: String,
+    pub(super) agent: String,
+    pub(super) parent: Option<String>,
+    pub(super) parent_thread: Option<String>,
+    pub(super) origin: &'static str,
+}
+
+impl Run {
+    pub(super) fn new(new: NewRun, turn: Arc<Turn>) -> Self {
+        let now = now_ms();
+        Self {
+            id: new.id,
+            thread: new.thread,
+            agent: new.agent,
+            parent: new.parent,
+            parent_thread: new.parent_thread,
+            origin: new.origin,
+            created_at: now,
+            dispatch: super::message::message_id(),
+            session: super::message::message_id(),
+            record: Mutex::new(Record { updated_at: now, ..Record::default() }),
+            turn,
+            halt: watch::Sender::default(),
+            decisions: Mutex::default(),
+        }
+    }
+
+    /// The same run once more, after an answer: with another log.
+    pub(super) fn again(&self, turn: Arc<Turn>) -> Self {
+        let record = Record {
+            status: RunStatus::Running,
+            code: None,
+            detail: None,
+            updated_at: now_ms(),
+            ..self.record().clone()
+        };
+        let new = NewRun {
+            id: self.id.clone(),
+            thread: self.thread.clone(),
+            agent: self.agent.clone(),
+            parent: self.parent.clone(),
+            parent_thread: self.parent_thread.clone(),
+            origin: self.origin,
+        };
+        Self {
+            created_at: self.created_at,
+            session: self.session.clone(),
+            record: Mutex::new(record),
+            ..Self::new(new, turn)
+        }
+    }
+
+    pub(super) fn record(&self) -> MutexGuard<'_, Record> {
+        lock(&self.record)
+    }
+
+    /// Stops the run. The first reason counts.
+    pub(super) fn halt(&self, reason: Halt) {
+        self.halt.send_if_modified(|halt| {
+            let first = halt.is_none();
+            halt.get_or_insert(reason);
+            first
+        });
+    }
+
+    pub(super) fn halted(&self) -> watch::Receiver<Option<Halt>> {
+        self.halt.subscribe()
+    }
+
+    /// Opens the way for decisions.
+    pub(super) fn listen(&self) -> mpsc::UnboundedReceiver<Decision> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        *lock(&self.decisions) = Some(sender);
+        receiver
+    }
+
+    /// Hands a decision to the run; `false` if it does not go on any more.
+    pub(super) fn decide(&self, decision: Decision) -> bool {
+        lock(&self.decisions).as_ref().is_some_and(|sender| sender.send(decision).is_ok())
+    }
+
+    /// Whether the run goes on.
+    pub(super) fn is_live(&self) -> bool {
+        lock(&self.decisions).as_ref().is_some_and(|sender| !sender.is_closed())
+    }
+
+    /// Nothing reaches the run any more.
+    pub(super) fn close(&self) {
+        *lock(&self.decisions) = None;
+    }
+
+    /// Writes down how the run ended.
+    pub(super) fn finish(&self, status: RunStatus, code: Option<String>, detail: Option<String>) {
+        let mut record = self.record();
+        record.status = status;
+        record.code = code;
+        record.detail = detail;
+        record.updated_at = now_ms();
+    }
+}

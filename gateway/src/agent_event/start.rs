@@ -1,0 +1,192 @@
+//! Starting runs: the thread is found or made, the input stored, the script chosen and played.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::canonical::Canonical;
+use super::decision::Decision;
+use super::message::{Message, message_id, plain_id};
+use super::player::{Beginning, Player};
+use super::recorder::Recorder;
+use super::run::{Halt, NewRun, Run};
+use super::state::without_calls;
+use super::surface::{Dialect, Surface};
+use super::threads::{Content, Thread};
+use super::traps::Traps;
+use super::wire::Wire;
+use crate::agents::{self, Memory, Prompt};
+use crate::server::App;
+use crate::store::Turn;
+use crate::turns::Pace;
+
+/// What a run is asked to do.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    pub(super) agent: String,
+    pub(super) thread_id: Option<String>,
+    pub(super) run_id: Option<String>,
+    pub(super) parent_run_id: Option<String>,
+    pub(super) parent_thread_id: Option<String>,
+    pub(super) input: Input,
+}
+
+/// What it is given.
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    pub(super) resource_id: Option<String>,
+    /// Takes the place of the thread's state.
+    pub(super) state: Option<Map<String, Value>>,
+    pub(super) messages: Vec<Message>,
+    pub(super) decisions: Vec<Decision>,
+}
+
+/// How it is to be played.
+#[derive(Debug, Default)]
+pub(super) struct Manner {
+    pub(super) traps: Traps,
+    pub(super) delay: Option<Duration>,
+}
+
+/// Starts a run; it goes on by itself.
+pub(super) async fn start(app: &App, surface: Surface, start: Start, manner: Manner) -> Arc<Run> {
+    let dialect = surface.dialect();
+    let new_id = || match dialect {
+        Dialect::Tirea => plain_id(),
+        Dialect::Awaken => message_id(),
+    };
+    let thread_id = start.thread_id.unwrap_or_else(new_id);
+    let thread = app.threads.obtain(app, surface, &thread_id, &start.agent);
+    let _starting = thread.session.starting.lock().await;
+    let fits = |live: &Arc<Run>| !start.input.messages.is_empty() && live.agent == start.agent;
+    let replaced = thread.content().live.clone().filter(fits);
+    if dialect == Dialect::Awaken {
+        supersede(replaced.as_deref()).await;
+    }
+    let new = NewRun {
+        id: start.run_id.unwrap_or_else(new_id),
+        thread: thread_id,
+        agent: start.agent,
+        parent: start.parent_run_id,
+        parent_thread: start.parent_thread_id,
+        origin: "user",
+    };
+    let input = accept(&mut thread.content(), &new, start.input, dialect);
+    if dialect == Dialect::Tirea {
+        // What was just stored is what the run before fails at.
+        supersede(replaced.as_deref()).await;
+    }
+    let turn = Turn::new(new.id.clone(), None, String::new(), None, input.text, Memory::new());
+    let run = Arc::new(Run::new(new, turn));
+    play(app, &thread, &run, input.beginning, manner, input.preferred, false);
+    run
+}
+
+/// What a thread makes of the input.
+struct Accepted {
+    text: String,
+    beginning: Beginning,
+    /// The script's own pace.
+    preferred: Option<Duration>,
+}
+
+/// Stores the input. Words of the user make void what waits.
+fn accept(content: &mut Content, run: &NewRun, input: Input, dialect: Dialect) -> Accepted {
+    content.parent_thread_id = run.parent_thread.clone().or(content.parent_thread_id.take());
+    content.resource_id = input.resource_id.or(content.resource_id.take());
+    if let Some(state) = input.state {
+        content.state = state;
+    }
+    let speaks = input.messages.iter().any(|message| message.role == "user");
+    if speaks {
+        content.suspension = None;
+        without_calls(dialect, &mut content.state);
+    }
+    let text = store(content, input.messages, &run.id);
+    let answers = !speaks && (content.suspension.is_some() || !input.decisions.is_empty());
+    let (beginning, preferred) =
+        if answers { (Beginning::Decisions(input.decisions), None) } else { script(content, text.clone()) };
+    Accepted { text, beginning, preferred }
+}
+
+/// Ends the run in whose place another one comes.
+async fn supersede(run: Option<&Run>) {
+    if let Some(run) = run {
+        run.halt(Halt::Superseded);
+        run.turn.log.closed().await;
+    }
+}
+
+/// Keeps the messages that are new; the words that the script is chosen by.
+fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
+    let mut texts = Vec::new();
+    let asked = !messages.is_empty();
+    for mut message in messages {
+        // One whose id is there already is dropped without a word.
+        if content.has(&message) {
+            continue;
+        }
+        if message.role == "user" {
+            texts.push(message.content.clone());
+        }
+        message.run_id = Some(run.to_owned());
+        content.messages.push(message);
+    }
+    content.touch();
+    if texts.is_empty() && asked {
+        let said = content.messages.iter().rev().find(|message| message.role == "user");
+        texts.extend(said.map(|message| message.content.clone()));
+    }
+    texts.join("\n\n")
+}
+
+fn script(content: &mut Content, text: String) -> (Beginning, Option<Duration>) {
+    let prompt =
+        Prompt { text, files: Vec::new(), memory: content.memory.clone(), turns_before: content.turns };
+    content.turns += 1;
+    let script = agents::choose(&prompt);
+    (Beginning::Script((script.play)(&prompt)), script.beat)
+}
+
+/// Plays a run in the background.
+fn play(
+    app: &App,
+    thread: &Arc<Thread>,
+    run: &Arc<Run>,
+    beginning: Beginning,
+    manner: Manner,
+    preferred: Option<Duration>,
+    resumed: bool,
+) {
+    let surface = thread.surface;
+    app.threads.add(surface, run);
+    thread.session.add(&run.turn);
+    {
+        let mut content = thread.content();
+        content.live = Some(Arc::clone(run));
+        content.latest_run = Some(run.id.clone());
+    }
+    let events = surface.keeps_events().then(|| Canonical::new(app.threads.events(), resumed));
+    let wire = Wire::new(surface.dialect(), Arc::clone(run), events, manner.traps);
+    let decisions = run.listen();
+    let halted = run.halted();
+    let player = Player {
+        recorder: Recorder::new(app.clone(), Arc::clone(thread), Arc::clone(run), wire),
+        pace: Pace::new(manner.delay.or(preferred).unwrap_or(app.config.beat)),
+        deadline: Instant::now() + app.config.turn_limit,
+        halted,
+        decisions,
+    };
+    tokio::spawn(player.play(beginning));
+}
+
+/// The same run goes on with an answer, and nobody streams it.
+pub(super) fn go_on(app: &App, thread: &Arc<Thread>, run: &Run, decision: Decision, manner: Manner) {
+    let turn = Turn::new(run.id.clone(), None, String::new(), None, String::new(), Memory::new());
+    let recorded = run.turn.log.recorded();
+    turn.log.append(|_, bytes| bytes.extend_from_slice(&recorded));
+    let run = Arc::new(run.again(turn));
+    play(app, thread, &run, Beginning::Decisions(vec![decision]), manner, None, true);
+}

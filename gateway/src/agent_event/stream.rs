@@ -1,0 +1,148 @@
+//! The stream of a run as an answer, and what faults may forge in it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use http_body::{Frame, SizeHint};
+use serde_json::json;
+
+use super::error::Refusal;
+use super::message::plain_id;
+use super::run::{Halt, Run};
+use super::surface::{Dialect, Surface};
+use super::wire::write_frame;
+use crate::faults::Forge;
+use crate::http::{Output, Ping, stream};
+use crate::server::App;
+use crate::store::EventLog;
+
+/// What awaken writes after a silence.
+const HEARTBEAT: &[u8] = b": heartbeat\n\n";
+
+/// Every agent is there, except for those whose names say that they are not.
+pub(super) fn refuse_agent(id: &str) -> Result<(), Refusal> {
+    if id == "nope" || id.starts_with("no-such") { Err(Refusal::no_agent(id)) } else { Ok(()) }
+}
+
+/// The events of a run from its first one on.
+pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, surface: Surface) -> Response {
+    let forgery = Forgery { run: Arc::clone(run), dialect: surface.dialect() };
+    output.injection.of_session(&run.thread);
+    output.ping = ping(app, surface.dialect());
+    let log = Arc::clone(&run.turn.log);
+    let body = stream(&run.id, log, 0, output, &app.faults, forgery);
+    match surface.dialect() {
+        // Nobody else can read the run: when this reader is gone, so is the run.
+        Dialect::Tirea => sse(Body::new(Watched { body, run: Arc::clone(run) })),
+        Dialect::Awaken => sse(body),
+    }
+}
+
+/// A stream of the event store.
+pub(super) fn follow(app: &App, scope: &str, log: Arc<EventLog>, after: u64, mut output: Output) -> Response {
+    output.ping = ping(app, Dialect::Awaken);
+    sse(stream(scope, log, after, output, &app.faults, Endless))
+}
+
+fn ping(app: &App, dialect: Dialect) -> Option<Ping> {
+    (dialect == Dialect::Awaken).then_some(Ping { silence: app.config.silence, comment: HEARTBEAT })
+}
+
+fn sse(body: Body) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::CONNECTION, HeaderValue::from_static("keep-alive")),
+    ];
+    (headers, body).into_response()
+}
+
+/// A body whose reader keeps the run going.
+struct Watched {
+    body: Body,
+    run: Arc<Run>,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // A run that is over does not care.
+        self.run.halt(Halt::Abandoned);
+    }
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Imitates the stream of a run.
+struct Forgery {
+    run: Arc<Run>,
+    dialect: Dialect,
+}
+
+impl Forge for Forgery {
+    fn is_last(&self, frame: &[u8]) -> bool {
+        frame.starts_with(match self.dialect {
+            Dialect::Tirea => b"data: {\"type\":\"run_finish\"",
+            Dialect::Awaken => b"data: {\"event_type\":\"run_finish\"",
+        })
+    }
+
+    fn beginning(&self, _number: u64) -> Vec<u8> {
+        let (run, thread) = (plain_id(), &self.run.thread);
+        frame(&match self.dialect {
+            Dialect::Tirea => json!({"type": "run_start", "run_id": run, "thread_id": thread, "seq": 0}),
+            Dialect::Awaken => json!({"event_type": "run_start", "run_id": run, "thread_id": thread}),
+        })
+    }
+
+    fn delta(&self, _number: u64) -> Vec<u8> {
+        frame(&match self.dialect {
+            Dialect::Tirea => json!({"type": "text_delta", "data": {"delta": " too late"}}),
+            Dialect::Awaken => json!({"event_type": "text_delta", "delta": " too late"}),
+        })
+    }
+}
+
+fn frame(event: &serde_json::Value) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_frame(event, &mut bytes);
+    bytes
+}
+
+/// The stream of the event store has no last event, and nothing is forged in it.
+struct Endless;
+
+impl Forge for Endless {
+    fn is_last(&self, _frame: &[u8]) -> bool {
+        false
+    }
+
+    fn beginning(&self, _number: u64) -> Vec<u8> {
+        b": nothing begins here\n\n".to_vec()
+    }
+
+    fn delta(&self, _number: u64) -> Vec<u8> {
+        b": nothing is late here\n\n".to_vec()
+    }
+}

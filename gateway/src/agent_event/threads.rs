@@ -1,0 +1,183 @@
+//! Threads and runs of all surfaces, in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Map, Value};
+
+use super::canonical::EventStore;
+use super::message::Message;
+use super::run::Run;
+use super::surface::Surface;
+use super::suspension::Suspension;
+use crate::agents::Memory;
+use crate::server::App;
+use crate::store::{Agent, Session, lock};
+
+/// Everything that the surfaces know.
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    surfaces: Mutex<BTreeMap<Surface, Known>>,
+    events: Arc<EventStore>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    threads: BTreeMap<String, Arc<Thread>>,
+    /// In order of their first start.
+    runs: Vec<Arc<Run>>,
+}
+
+impl Threads {
+    /// The event store of the surface that has one.
+    pub(super) fn events(&self) -> Arc<EventStore> {
+        Arc::clone(&self.events)
+    }
+
+    /// The thread of a run, by the path of a request about it.
+    pub(crate) fn session_of(&self, path: &str, run: &str) -> Option<String> {
+        let surface = Surface::of_path(path)?;
+        self.run(surface, run).map(|run| run.thread.clone())
+    }
+
+    pub(super) fn thread(&self, surface: Surface, id: &str) -> Option<Arc<Thread>> {
+        lock(&self.surfaces).get(&surface)?.threads.get(id).cloned()
+    }
+
+    /// The thread of this id, made if it is not there.
+    pub(super) fn obtain(&self, app: &App, surface: Surface, id: &str, agent: &str) -> Arc<Thread> {
+        let mut surfaces = lock(&self.surfaces);
+        let threads = &mut surfaces.entry(surface).or_default().threads;
+        if let Some(thread) = threads.get(id) {
+            return Arc::clone(thread);
+        }
+        let thread = Arc::new(Thread::new(app, surface, id, agent));
+        threads.insert(id.to_owned(), Arc::clone(&thread));
+        thread
+    }
+
+    pub(super) fn remove(&self, app: &App, surface: Surface, id: &str) -> bool {
+        let mut surfaces = lock(&self.surfaces);
+        let removed = surfaces.entry(surface).or_default().threads.remove(id);
+        if let Some(thread) = &removed {
+            app.store.remove(&thread.session);
+        }
+        removed.is_some()
+    }
+
+    /// All threads, by id.
+    pub(super) fn all(&self, surface: Surface) -> Vec<Arc<Thread>> {
+        let surfaces = lock(&self.surfaces);
+        surfaces.get(&surface).map(|known| known.threads.values().cloned().collect()).unwrap_or_default()
+    }
+
+    pub(super) fn run(&self, surface: Surface, id: &str) -> Option<Arc<Run>> {
+        let surfaces = lock(&self.surfaces);
+        surfaces.get(&surface)?.runs.iter().find(|run| run.id == id).cloned()
+    }
+
+    /// All runs, oldest first.
+    pub(super) fn runs(&self, surface: Surface) -> Vec<Arc<Run>> {
+        lock(&self.surfaces).get(&surface).map(|known| known.runs.clone()).unwrap_or_default()
+    }
+
+    /// Adds a run; it takes the place of an earlier one with its id.
+    pub(super) fn add(&self, surface: Surface, run: &Arc<Run>) {
+        let mut surfaces = lock(&self.surfaces);
+        let runs = &mut surfaces.entry(surface).or_default().runs;
+        match runs.iter_mut().find(|known| known.id == run.id) {
+            Some(known) => *known = Arc::clone(run),
+            None => runs.push(Arc::clone(run)),
+        }
+    }
+}
+
+/// A conversation.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) id: String,
+    pub(super) surface: Surface,
+    /// The same thread as the gateway's own endpoints see it.
+    pub(super) session: Arc<Session>,
+    content: Mutex<Content>,
+}
+
+/// What a thread holds.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) created_at: u64,
+    pub(super) updated_at: u64,
+    pub(super) title: Option<String>,
+    pub(super) parent_thread_id: Option<String>,
+    pub(super) resource_id: Option<String>,
+    pub(super) messages: Vec<Message>,
+    /// The state at the last checkpoint.
+    pub(super) state: Map<String, Value>,
+    pub(super) memory: Memory,
+    /// How many runs began with words of the user.
+    pub(super) turns: usize,
+    pub(super) suspension: Option<Suspension>,
+    /// Whether calls of a tool are always allowed, or always denied.
+    pub(super) remembered: HashMap<String, bool>,
+    /// The run that goes on, if one does.
+    pub(super) live: Option<Arc<Run>>,
+    pub(super) latest_run: Option<String>,
+    /// Runs that wait for the thread to be free.
+    pub(super) queue: Vec<Queued>,
+    /// How often the thread was interrupted.
+    pub(super) generation: u64,
+    /// Writes so far.
+    pub(super) version: u64,
+}
+
+/// A run that waits for its turn.
+#[derive(Debug, Clone)]
+pub(super) struct Queued {
+    pub(super) entry: String,
+    pub(super) run: String,
+    pub(super) agent: String,
+    pub(super) parent: Option<String>,
+    pub(super) messages: Vec<Message>,
+    pub(super) created_at: u64,
+}
+
+impl Thread {
+    fn new(app: &App, surface: Surface, id: &str, agent: &str) -> Self {
+        let agent = Agent::Named(agent.to_owned());
+        let space = surface.name().to_owned();
+        let session = Session::new(id.to_owned(), space, String::new(), agent, None);
+        let now = now_ms();
+        Self {
+            id: id.to_owned(),
+            surface,
+            session: app.store.insert(session),
+            content: Mutex::new(Content { created_at: now, updated_at: now, ..Content::default() }),
+        }
+    }
+
+    pub(super) fn content(&self) -> MutexGuard<'_, Content> {
+        lock(&self.content)
+    }
+}
+
+impl Content {
+    /// Something was written.
+    pub(super) fn touch(&mut self) {
+        self.updated_at = now_ms();
+        self.version += 1;
+    }
+
+    /// Whether a message of this id, or the result of this call, is there already.
+    pub(super) fn has(&self, message: &Message) -> bool {
+        let same = |kept: &Message| {
+            (message.id.is_some() && kept.id == message.id)
+                || (message.tool_call_id.is_some() && kept.tool_call_id == message.tool_call_id)
+        };
+        self.messages.iter().any(same)
+    }
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now_ms() -> u64 {
+    u64::try_from(crate::time::now().as_millisecond()).unwrap_or_default()
+}

@@ -1,0 +1,14 @@
+//! The `AgentEvent` surfaces of the gateway, over real HTTP on the loopback interface.
+
+mod client;
+
+mod awaken;
+mod decisions;
+mod events;
+mod lists;
+mod runs;
+mod shapes;
+mod stops;
+mod threads;
+mod transport;
+mod traps;

@@ -1,0 +1,10 @@
+//! The relay, between a client and a server whose every byte the tests write themselves.
+
+mod world;
+
+mod cors;
+mod ends;
+mod heads;
+mod program;
+mod streams;
+mod tls;
