@@ -1,0 +1,55 @@
+// What tests do with the demo page again and again, over whichever protocol it speaks.
+import { join } from "node:path";
+
+/** Where the built page lies. */
+export const WWW = join(import.meta.dirname, "..", "..", "www", "dist");
+
+/** At this pace a turn of some hundred events lasts some seconds. */
+export const PACE = { "x-turnwire-delay-ms": "5" };
+
+/** Opens the page as somebody's browser does who has chosen this protocol before. */
+export function openDemo(world, { protocol, headers, prepare = () => {} } = {}) {
+  return world.page("/", async (page) => {
+    page.setDefaultTimeout(15_000);
+    if (protocol) {
+      const settings = JSON.stringify({ protocol, agentName: "support-bot" });
+      await page.addInitScript((value) => localStorage.setItem("turnwire.settings", value), settings);
+    }
+    if (headers) await page.setExtraHTTPHeaders(headers);
+    await prepare(page);
+  });
+}
+
+export async function say(page, text) {
+  await page.getByRole("textbox").first().fill(text);
+  await page.keyboard.press("Enter");
+}
+
+export const cutButton = (page) => page.getByRole("button", { name: "Cut the connection" });
+
+/** Waits until the newest answer is complete. */
+export const ended = (page) => page.getByRole("button", { name: "Copy answer" }).last().waitFor({ timeout: 30_000 });
+
+/** Waits until the page shows so much of an answer. */
+export const grown = (page, length) =>
+  page.waitForFunction((least) => document.querySelector(".message")?.innerText.length > least, length);
+
+/** What is said in the conversation, as it stands. */
+export const transcript = (page) => page.getByRole("log").innerText();
+
+/** The newest answer, once it has stopped growing: the page draws long texts over some frames. */
+export async function answer(page) {
+  await ended(page);
+  const read = () => page.evaluate(() => [...document.querySelectorAll(".message")].at(-1).innerText);
+  let text = await read();
+  for (let before = ""; before !== text; text = await read()) {
+    before = text;
+    await page.waitForTimeout(300);
+  }
+  return text;
+}
+
+/** What the browser itself says of a connection that was cut is no failure of the page. */
+export function unexpected(page) {
+  return page.failures.filter((failure) => !/net::ERR_(CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING)/.test(failure));
+}

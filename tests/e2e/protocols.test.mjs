@@ -1,0 +1,286 @@
+// One page, four protocols: the same conversations over each, and what is told where servers differ.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { answer, cutButton, ended, grown, openDemo, PACE, say, transcript, unexpected, WWW } from "./demo-page.mjs";
+import { useWorld } from "./harness.mjs";
+
+const world = useWorld({ www: WWW });
+
+const FAST = { "x-turnwire-delay-ms": "0" };
+const allow = (page) => page.getByRole("button", { name: "Allow", exact: true });
+const card = (page, name) => page.getByRole("region", { name });
+
+for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
+  describe(protocol, () => {
+    const isAgentEvent = protocol === "tirea" || protocol === "awaken";
+    const open = (headers = FAST) => openDemo(world, { protocol, headers });
+
+    test("a text, and the conversation after a reload, by its name", async () => {
+      const page = await open();
+      await say(page, "plain words, please");
+      const text = await answer(page);
+      assert.match(text, /^Here is a plain answer/);
+      await page.waitForFunction(() => document.title.startsWith("plain words"));
+      await page.reload();
+      assert.equal(await answer(page), text);
+      await page.getByRole("link", { name: /^plain words/ }).waitFor();
+      assert.equal(await page.locator(".top-name").innerText().then((name) => name.startsWith("plain words")), true);
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("tools: arguments, results without an envelope, also after a reload", async () => {
+      const page = await open();
+      await say(page, "tools");
+      await ended(page);
+      for (const turn of ["streamed", "listed"]) {
+        const tool = card(page, "Tool read_log, done");
+        if ((await tool.getByText("Result").count()) === 0) await tool.getByRole("button").click();
+        const shown = await tool.innerText();
+        assert.match(shown, /"lines": 50/, turn);
+        assert.match(shown, /out of memory/, turn);
+        assert.doesNotMatch(shown, /tool_name|"status": "success"/, turn);
+        if (turn === "streamed") await page.reload();
+        await ended(page);
+      }
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("an approval is given", async () => {
+      const page = await open();
+      await say(page, "approval");
+      await allow(page).waitFor();
+      assert.equal(await page.getByRole("checkbox", { name: "Always allow" }).count(), isAgentEvent ? 1 : 0);
+      await page.reload();
+      await allow(page).click();
+      await page.getByText("is running again").waitFor();
+      await card(page, "Tool restart_service, done").waitFor();
+      await page.reload();
+      await page.getByText("is running again").waitFor();
+      await card(page, "Tool restart_service, done").waitFor();
+      assert.equal(await allow(page).count(), 0);
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("an approval is refused, with a reason", async () => {
+      const page = await open();
+      await say(page, "approval");
+      await page.getByRole("button", { name: "Deny …" }).click();
+      await page.getByRole("textbox").first().fill("not now");
+      await page.getByRole("button", { name: "Deny", exact: true }).click();
+      await page.getByText("I have left it alone").waitFor();
+      assert.match(await transcript(page), /“not now”/);
+      await card(page, "Tool restart_service, denied").waitFor();
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("a question is answered by one of its options", async () => {
+      const page = await open();
+      await say(page, "question");
+      await page.getByRole("button", { name: "Virginia" }).click();
+      await page.getByText("Virginia it is.").waitFor();
+      assert.match(await transcript(page), /You answered: Virginia/);
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("an approval and a question of one message", async () => {
+      const page = await open();
+      await say(page, "mixed");
+      await page.getByRole("button", { name: "Send" }).waitFor();
+      await page.getByRole("button", { name: "Nobody" }).click();
+      await page.getByText("1 of 2 answered").waitFor();
+      await allow(page).click();
+      await page.getByText("now has four instances").waitFor();
+      assert.match(await transcript(page), /“Nobody”/);
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("sub-agents work in threads of their own, and one fails", async () => {
+      const page = await open(PACE);
+      await say(page, "subagents");
+      await ended(page);
+      const cards = page.locator(".answer > .message > .card");
+      const labels = await cards.evaluateAll((cards) => cards.map((card) => card.getAttribute("aria-label")));
+      assert.deepEqual(labels.map((label) => label.replace(/^.*, /, "")), ["done", "failed", "done"]);
+      assert.equal(new Set(labels).size, 3, "each has a name of its own");
+      assert.match(await transcript(page), /connection refused/);
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("a sub-agent that asks is answered", async () => {
+      const page = await open();
+      await say(page, "subagents approval");
+      await allow(page).waitFor();
+      assert.match(await transcript(page), /The agent wants to run roll_back/);
+      assert.match(await transcript(page), /"version": "2\.13"/);
+      await allow(page).click();
+      await page.getByText("Version 2.13 is running again").last().waitFor();
+      assert.match(await transcript(page), /You allowed one step/);
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("a turn is stopped, and the conversation goes on", async () => {
+      const page = await open(PACE);
+      await say(page, "long 100000");
+      await grown(page, 100);
+      await page.keyboard.press("Escape");
+      await page.getByText("You stopped this turn.").waitFor();
+      await page.setExtraHTTPHeaders(FAST);
+      await say(page, "plain");
+      await page.getByText("not a word is lost").waitFor();
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("a failure is told, with its code where there is one", async () => {
+      const page = await open();
+      await say(page, "error");
+      const notice = page.getByRole("alert");
+      await notice.waitFor();
+      assert.match(await notice.innerText(), protocol === "tirea" ? /LLM_ERROR: .*502 Bad Gateway/ : /502 Bad Gateway/);
+      assert.match(await transcript(page), /and the renew/);
+    });
+
+    test("the events, and where there are others, the frames that they are made of", async () => {
+      const page = await open();
+      await page.getByRole("button", { name: "Events", exact: true }).click();
+      await say(page, "plain");
+      await ended(page);
+      const types = () => page.locator(".event .event-type").allInnerTexts();
+      assert.ok((await types()).includes("turn.done"));
+      await page.getByRole("checkbox", { name: "Native frames" }).check();
+      await page.getByText("Frames appear here").waitFor();
+      await say(page, "plain");
+      await page.getByRole("button", { name: "Copy answer" }).nth(1).waitFor();
+      const frames = await types();
+      const last = { tirea: "run_finish", awaken: "run_finish" }[protocol] ?? "turn.done";
+      assert.ok(frames.includes(last), frames.join(" "));
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("files are taken where the server takes them", async () => {
+      const page = await open();
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+      assert.equal(await page.getByRole("button", { name: "Attach files" }).count(), isAgentEvent ? 0 : 1);
+    });
+  });
+}
+
+for (const protocol of ["truefoundry", "trueforge", "awaken"]) {
+  test(`${protocol}: an answer whose connection is cut comes whole`, async () => {
+    const whole = await openDemo(world, { protocol, headers: FAST });
+    await say(whole, "long 300");
+    const wanted = await answer(whole);
+    const page = await openDemo(world, { protocol, headers: PACE });
+    await say(page, "long 300");
+    await grown(page, 100);
+    await cutButton(page).click();
+    assert.equal(await answer(page), wanted);
+    assert.equal(await page.getByRole("alert").count(), 0);
+    assert.deepEqual(unexpected(page), []);
+  });
+}
+
+test("tirea: an answer whose connection is cut is over; it is said so, and one can write on", async () => {
+  const page = await openDemo(world, { protocol: "tirea", headers: PACE });
+  await say(page, "long 300");
+  await grown(page, 100);
+  await cutButton(page).click();
+  const notice = page.getByRole("alert");
+  await notice.waitFor();
+  assert.match(await notice.innerText(), /The connection broke, and with it the answer\./);
+  await grown(page, 100);
+  assert.equal(await page.getByRole("button", { name: "Go on from here" }).count(), 0);
+  await page.getByRole("button", { name: "Reload the conversation" }).click();
+  await page.locator(".connection.lost").waitFor();
+  await notice.waitFor();
+  await page.setExtraHTTPHeaders(FAST);
+  await say(page, "plain");
+  await page.getByText("not a word is lost").waitFor();
+  assert.deepEqual(unexpected(page), []);
+});
+
+test("tirea: a conversation that is left while its turn runs goes on, and nobody is called back to it", async () => {
+  const page = await openDemo(world, { protocol: "tirea", headers: PACE });
+  await say(page, "long 301");
+  await grown(page, 100);
+  const left = page.url();
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.getByText("Call tools").waitFor();
+  await page.waitForTimeout(3000);
+  assert.notEqual(page.url(), left);
+  await page.getByRole("link", { name: "long 301" }).click();
+  await ended(page);
+  assert.equal(await page.getByRole("alert").count(), 0);
+  assert.deepEqual(page.failures, []);
+});
+
+for (const protocol of ["tirea", "awaken"]) {
+  test(`${protocol}: a question can be thrown away`, async () => {
+    const page = await openDemo(world, { protocol, headers: FAST });
+    await say(page, "approval");
+    await allow(page).waitFor();
+    await page.getByRole("textbox").last().fill("plain words instead");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator(".bubble").count(), 1, "Enter alone does not");
+    await page.getByRole("button", { name: "Send anyway" }).click();
+    await page.getByText("not a word is lost").waitFor();
+    assert.equal(await allow(page).count(), 0);
+    assert.deepEqual(page.failures, []);
+  });
+}
+
+test("tirea: a call that waits while the turn runs is answered at once", async () => {
+  const page = await openDemo(world, {
+    protocol: "tirea",
+    headers: { "x-turnwire-delay-ms": "40", "x-turnwire-fault": "suspend-live" },
+  });
+  await say(page, "approval");
+  await page.getByText("The agent works on, and waits for your answer above.").waitFor();
+  await allow(page).click();
+  await card(page, "Tool restart_service, done").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 1, "the same turn goes on");
+  await ended(page);
+  assert.equal(await page.locator(".turn").count(), 1);
+  assert.deepEqual(page.failures, []);
+});
+
+test("a click on the empty page speaks another protocol, and the settings know it", async () => {
+  const page = await openDemo(world);
+  await page.getByRole("group", { name: "Protocol" }).waitFor();
+  const chosen = () => page.evaluate(() => document.querySelector(".protocol-switch [aria-pressed=true]").innerText);
+  assert.equal(await chosen(), "TrueFoundry");
+  for (const [name, path] of [["tirea", "/tirea"], ["awaken", "/awaken"], ["TrueForge", ""], ["TrueFoundry", "/demo"]]) {
+    await page.getByRole("group", { name: "Protocol" }).getByRole("button", { name, exact: true }).click();
+    await page.waitForFunction((name) => document.querySelector(".top-agent")?.innerText.endsWith(name), name);
+    assert.equal(await chosen(), name);
+    await page.getByRole("button", { name: "Connection", exact: true }).click();
+    assert.equal(await page.getByLabel("Server address").inputValue(), world.url + path);
+    await page.keyboard.press("Escape");
+  }
+  await page.getByRole("button", { name: "Connection", exact: true }).click();
+  await page.getByLabel("Protocol").selectOption("awaken");
+  assert.equal(await page.getByLabel("Server address").inputValue(), `${world.url}/awaken`);
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await page.reload();
+  await page.getByRole("group", { name: "Protocol" }).waitFor();
+  assert.equal(await chosen(), "awaken");
+  assert.deepEqual(page.failures, []);
+});
+
+test("a phone has room for what is new, in light and dark", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const prepare = async (page) => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.emulateMedia({ colorScheme });
+    };
+    const page = await openDemo(world, { protocol: "tirea", headers: FAST, prepare });
+    const isTooWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    await page.getByRole("group", { name: "Protocol" }).waitFor();
+    assert.equal(await isTooWide(), false, "the switch");
+    await say(page, "subagents approval");
+    await allow(page).waitFor();
+    await page.getByRole("textbox").last().fill("Never mind, and something else instead");
+    await page.getByRole("button", { name: "Send anyway" }).waitFor();
+    assert.equal(await isTooWide(), false, "the question");
+    await page.context().close();
+  }
+});

@@ -1,0 +1,59 @@
+import type { ToolCallResponse, ToolCallSnapshot } from "turnwire";
+import { expect, it } from "vitest";
+import { resultOf, shareOf, statusOf, type Surroundings } from "./callStatus";
+
+const call = (status: ToolCallSnapshot["status"]) => ({ id: "c", status }) as ToolCallSnapshot;
+const response = (part: Partial<ToolCallResponse>): ToolCallResponse => ({ id: "r", content: "", created_at: null, ...part });
+const words = (status: ToolCallSnapshot["status"], part: Partial<Surroundings> = {}) => {
+  const around = { answer: undefined, response: null, pending: false, live: true, ended: "paused" as const, ...part };
+  const { mark, words } = statusOf(call(status), around);
+  return `${mark}: ${words}`;
+};
+
+it("a call that failed is not called done", () => {
+  expect(words("done", { response: response({ outcome: "failed" }) })).toBe("failed: failed");
+  expect(words("done", { response: response({ outcome: "succeeded" }) })).toBe("done: done");
+  expect(words("done", { response: response({}) })).toBe("done: done");
+});
+
+it("a call that will not be made is neither", () => {
+  expect(words("cancelled")).toBe("stopped: cancelled");
+  expect(words("cancelled", { live: false })).toBe("stopped: cancelled");
+});
+
+it("a question that nobody has answered does not ask for ever", () => {
+  expect(words("approval_required", { pending: true, live: false })).toBe("waiting: asks you");
+  expect(words("response_required", { live: true })).toBe("waiting: asks you");
+  expect(words("response_required", { live: false })).toBe("stopped: not answered");
+  const answer = { answer: { kind: "allow" as const }, sent: true };
+  expect(words("approval_required", { answer, live: false })).toBe("working: allowed");
+  expect(words("approval_required", { answer, response: response({}) })).toBe("done: done");
+});
+
+it("of a result the data is shown, and the message beside it or alone", () => {
+  const result = (data: unknown, message: string | null) =>
+    resultOf(response({ content: "{}", result: { tool_name: "t", status: "success", data, message } }));
+  expect(resultOf(response({ content: "as it came" }))).toEqual({ text: "as it came", remark: "" });
+  expect(result({ a: 1 }, null)).toEqual({ text: '{"a":1}', remark: "" });
+  expect(result({ a: 1 }, "went well")).toEqual({ text: '{"a":1}', remark: "went well" });
+  expect(result("Amsterdam", "Amsterdam")).toEqual({ text: "Amsterdam", remark: "" });
+  expect(result(null, "connection refused")).toEqual({ text: "connection refused", remark: "" });
+  expect(result(0, null)).toEqual({ text: "0", remark: "" });
+  expect(result(null, null)).toEqual({ text: "", remark: "" });
+});
+
+it("progress is a share, however it is told", () => {
+  expect(shareOf({ progress: 0.25, loaded: 1, total: 4 })).toBe(0.25);
+  expect(shareOf({ loaded: 1, total: 4 })).toBe(0.25);
+  expect(shareOf({ progress: 3, total: 10 })).toBe(0.3);
+  expect(shareOf({ progress: 0.5 })).toBe(0.5);
+  expect(shareOf({ progress: 7 })).toBe(1);
+  expect(shareOf({ message: "on it" })).toBeNull();
+});
+
+it("a call that has not ended says why nothing comes of it any more", () => {
+  expect(words("running")).toBe("working: running");
+  expect(words("running", { live: false })).toBe("waiting: waits");
+  expect(words("running", { live: false, ended: "left" })).toBe("done: continued below");
+  expect(words("running", { live: false, ended: "broken" })).toBe("stopped: cut off");
+});

@@ -1,0 +1,69 @@
+// How far a tool call is, as the small sign in its card's head says it.
+
+import type { ToolCallResponse, ToolCallSnapshot, ToolProgress } from "turnwire";
+import type { AnswerState } from "./answers";
+import type { Mark } from "./StatusMark";
+
+export interface Status {
+  readonly mark: Mark;
+  readonly words: string;
+}
+
+export interface Surroundings {
+  readonly answer: AnswerState | undefined;
+  /** Its result, also if it came in a later turn. */
+  readonly response: ToolCallResponse | null;
+  /** The conversation waits for an answer to it. */
+  readonly pending: boolean;
+  /** The thread that made the call goes on. */
+  readonly live: boolean;
+  /** If it does not: its turn waits for the person, or has gone on in a later turn, or broke off. */
+  readonly ended: "paused" | "left" | "broken";
+}
+
+export function statusOf(call: ToolCallSnapshot, { answer, response, pending, live, ended }: Surroundings): Status {
+  if (answer?.answer.kind === "deny") return { mark: "failed", words: "denied" };
+  if (response?.outcome === "failed") return { mark: "failed", words: "failed" };
+  if (response !== null || call.status === "done") return { mark: "done", words: "done" };
+  switch (call.status) {
+    case "streaming":
+      return live ? { mark: "working", words: "preparing" } : { mark: "failed", words: "cut off" };
+    case "cancelled":
+      return { mark: "stopped", words: "cancelled" };
+    case "approval_required":
+      if (answer?.sent) return { mark: "working", words: "allowed" };
+      return pending || live || answer ? ASKS : DISCARDED;
+    case "response_required":
+      if (answer?.sent) return { mark: "done", words: "answered" };
+      return pending || live || answer ? ASKS : DISCARDED;
+    case "running":
+      return live ? { mark: "working", words: "running" } : UNFINISHED[ended];
+  }
+}
+
+/** Calls that need no answer wait for those that do. */
+const UNFINISHED: Record<Surroundings["ended"], Status> = {
+  paused: { mark: "waiting", words: "waits" },
+  left: { mark: "done", words: "continued below" },
+  broken: { mark: "stopped", words: "cut off" },
+};
+const ASKS: Status = { mark: "waiting", words: "asks you" };
+/** The conversation went on without an answer. */
+const DISCARDED: Status = { mark: "stopped", words: "not answered" };
+
+/** What a tool gave back, without the envelope in which some servers put it: the text, and a remark beside it. */
+export function resultOf({ content, result }: ToolCallResponse): { text: string; remark: string } {
+  if (!result) return { text: content, remark: "" };
+  const message = result.message ?? "";
+  const data = result.data ?? "";
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  return text === "" ? { text: message, remark: "" } : { text, remark: message === text ? "" : message };
+}
+
+/** How much of it is done, from 0 to 1; null where the server does not say. */
+export function shareOf({ progress, loaded, total }: ToolProgress): number | null {
+  if (typeof loaded === "number" && typeof total === "number" && total > 0) return Math.min(1, Math.max(0, loaded / total));
+  if (typeof progress !== "number") return null;
+  const share = typeof total === "number" && total > 0 && progress > 1 ? progress / total : progress;
+  return Math.min(1, Math.max(0, share));
+}

@@ -1,0 +1,60 @@
+// How the page reads a turn, and which of the turns that it knows it goes on to show.
+
+import type { Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import { contentsOf } from "./attachments";
+import { isLive } from "./isLive";
+
+/** Reads the turn's stream, or what is left of it, to the end of the turn. */
+export async function read(turn: Turn, signal: AbortSignal): Promise<void> {
+  // Listeners take the events, in line with what happens to the connection.
+  for await (const _ of turn.stream({ signal }));
+}
+
+/**
+ * Aborts with `signal`, but not before the server has named the turn: what was sent is to arrive, also when the page
+ * shows something else by then.
+ */
+export function onceNamed(turn: Turn, signal: AbortSignal): AbortSignal {
+  const leaving = new AbortController();
+  const leave = () => {
+    if (turn.id !== null) leaving.abort(signal.reason);
+    // A turn that goes on with answers has no `turn.created` of its own.
+    else turn.on("event", () => turn.id !== null && leaving.abort(signal.reason));
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  return leaving.signal;
+}
+
+/** Calls `told` with the turn's first event. */
+export function onFirstEvent(turn: Turn, told: () => void): void {
+  const unlisten = turn.on("event", () => {
+    unlisten();
+    told();
+  });
+}
+
+/** The turns, where nothing has changed with those that were known before, so that they need not be drawn again. */
+export function withKnown(turns: readonly Turn[], known: readonly Turn[]): Turn[] {
+  const before = new Map(known.map((turn) => [turn.id, turn]));
+  return turns.map((turn) => {
+    const old = before.get(turn.id);
+    return old && !isLive(turn.snapshot()) && isAlike(old, turn) ? old : turn;
+  });
+}
+
+/** Some servers keep a question and what followed its answer as one turn, that was two as long as it was streamed. */
+function isAlike(one: Turn, other: Turn): boolean {
+  const inputOf = ({ input }: Turn) => JSON.stringify(input);
+  return isSettledAlike(one.snapshot(), other.snapshot()) && inputOf(one) === inputOf(other);
+}
+
+function isSettledAlike(one: TurnSnapshot, other: TurnSnapshot): boolean {
+  return one.status === other.status && one.required_actions.length === other.required_actions.length;
+}
+
+/** The first words of the message; gateways that title sessions themselves ignore it. */
+export function titleFor(message: TurnInputItem): string {
+  if (message.type !== "user.message") return "";
+  const { texts, files } = contentsOf(message);
+  return [...texts, ...files.map((file) => file.name)].join(" ").trim().replace(/\s+/g, " ").slice(0, 60);
+}

@@ -1,0 +1,25 @@
+import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
+import { expect, it } from "vitest";
+import { subAgentNames } from "./subAgentNames";
+
+const thread = (part: Partial<ThreadSnapshot>) => ({ id: "t", title: null, agent_info: null, ...part }) as ThreadSnapshot;
+const call = (args: object | string): ToolCallSnapshot =>
+  ({ name: "create_sub_agent", arguments: typeof args === "string" ? args : JSON.stringify(args) }) as ToolCallSnapshot;
+
+it("takes the names that the server gives", () => {
+  const named = thread({ title: "Read the logs", agent_info: { type: "a", name: "reader", input: "Find it." } });
+  expect(subAgentNames(named, call({ name: "x" }))).toEqual({ title: "Read the logs", task: "Find it." });
+});
+
+it("looks into the call where there are none, or only the tool's", () => {
+  const anonymous = thread({ title: "create_sub_agent" });
+  const args = { name: "historian", input: "Compare." };
+  expect(subAgentNames(anonymous, call(args))).toEqual({ title: "historian", task: "Compare." });
+  expect(subAgentNames(thread({}), call({ agent_id: "historian" }))).toEqual({ title: "historian", task: "" });
+  expect(subAgentNames(anonymous, call('{"name": "his'))).toEqual({ title: "create_sub_agent", task: "" });
+});
+
+it("goes by what was known before, and else has a word for it", () => {
+  expect(subAgentNames(thread({}), undefined, "historian").title).toBe("historian");
+  expect(subAgentNames(thread({}), undefined).title).toBe("Sub-agent");
+});

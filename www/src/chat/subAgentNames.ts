@@ -1,0 +1,45 @@
+// What to call a sub-agent, and what it was asked to do. Some servers say so; with others it stands in the arguments of
+// the call that started it, under one of a few usual names.
+
+import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
+
+const NAMES = ["title", "name", "agent_name", "agent", "agent_id", "subagent_type"];
+const TASKS = ["input", "task", "prompt", "instructions", "message", "description"];
+
+export interface SubAgentNames {
+  readonly title: string;
+  readonly task: string;
+}
+
+/** `call` is the one that started it, if that is known; `known` its title in an earlier turn. */
+export function subAgentNames(
+  { title, agent_info }: ThreadSnapshot,
+  call: ToolCallSnapshot | undefined,
+  known: string | null = null,
+): SubAgentNames {
+  const given = call ? fieldsOf(call.arguments) : {};
+  // A thread that has the name of the tool that starts all of them has no name of its own.
+  const own = title === call?.name ? null : title;
+  return {
+    title: own ?? agent_info?.name ?? firstOf(given, NAMES) ?? known ?? title ?? "Sub-agent",
+    task: agent_info?.input ?? firstOf(given, TASKS) ?? "",
+  };
+}
+
+function fieldsOf(args: string): Record<string, unknown> {
+  try {
+    const fields: unknown = JSON.parse(args);
+    return typeof fields === "object" && fields !== null ? (fields as Record<string, unknown>) : {};
+  } catch {
+    // They are still arriving, or are none.
+    return {};
+  }
+}
+
+function firstOf(fields: Record<string, unknown>, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,28 @@
+// One page, four protocols: a click away from each other at the gateway that serves the page.
+
+import type { Protocol } from "turnwire";
+import { PROTOCOLS } from "./protocols";
+
+interface Props {
+  current: Protocol;
+  onChoose: (protocol: Protocol) => void;
+}
+
+export function ProtocolSwitch({ current, onChoose }: Props) {
+  return (
+    <div className="protocol-switch" role="group" aria-label="Protocol">
+      {PROTOCOLS.map(({ id, name, short }) => (
+        <button
+          key={id}
+          type="button"
+          className="quiet"
+          aria-pressed={id === current}
+          title={name}
+          onClick={() => id !== current && onChoose(id)}
+        >
+          {short}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { demoAddress, isDemoAddress, isProtocol, withProtocol } from "./protocols";
+import { loadSettings, saveSettings, type Settings } from "./settings";
+
+const stored = new Map<string, string>();
+beforeEach(() => {
+  vi.stubGlobal("window", { location: { origin: "https://page.example" } });
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => stored.set(key, value),
+  });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  stored.clear();
+});
+
+const settings = (part: Partial<Settings> = {}): Settings => ({
+  baseUrl: "https://page.example/demo",
+  protocol: "truefoundry",
+  agentName: "support-bot",
+  token: "",
+  ...part,
+});
+
+describe("choosing a protocol", () => {
+  it("moves an address of the page's own gateway along", () => {
+    const tirea = withProtocol(settings(), "tirea");
+    expect(tirea).toMatchObject({ protocol: "tirea", baseUrl: "https://page.example/tirea" });
+    const forge = withProtocol(tirea, "trueforge");
+    expect(forge).toMatchObject({ protocol: "trueforge", baseUrl: "https://page.example" });
+    expect(withProtocol({ ...forge, baseUrl: "https://page.example/" }, "awaken").baseUrl).toBe(demoAddress("awaken"));
+  });
+
+  it("leaves the address of any other server alone", () => {
+    for (const baseUrl of ["https://gateway.example/acme", "https://page.example/acme", "not a URL", ""]) {
+      expect(isDemoAddress(baseUrl)).toBe(false);
+      expect(withProtocol(settings({ baseUrl }), "awaken")).toMatchObject({ baseUrl, protocol: "awaken" });
+    }
+  });
+
+  it("knows the four, and nothing else", () => {
+    expect(["truefoundry", "trueforge", "tirea", "awaken"].every(isProtocol)).toBe(true);
+    expect([null, "", "turns", 3].some(isProtocol)).toBe(false);
+  });
+});
+
+describe("stored settings", () => {
+  it("come back, but for the token", () => {
+    for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"] as const) {
+      const own = settings({ protocol, baseUrl: demoAddress(protocol), token: "secret" });
+      saveSettings(own);
+      expect([...stored.values()].join()).not.toMatch(/secret|page\.example/);
+      expect(loadSettings()).toEqual({ ...own, token: "" });
+    }
+    const elsewhere = settings({ protocol: "tirea", baseUrl: "https://agents.example/api" });
+    saveSettings(elsewhere);
+    expect(loadSettings()).toEqual(elsewhere);
+  });
+
+  it("of earlier visits are still read", () => {
+    stored.set("turnwire.settings", JSON.stringify({ protocol: "truefoundry", agentName: "mine" }));
+    expect(loadSettings()).toEqual(settings({ agentName: "mine" }));
+    const forge = { baseUrl: "https://forge.example", protocol: "trueforge", agentName: "mine" };
+    stored.set("turnwire.settings", JSON.stringify(forge));
+    expect(loadSettings()).toEqual({ ...forge, token: "" });
+  });
+
+  it("that make no sense are left alone", () => {
+    for (const text of ["{", "7", '{"protocol":"smoke","baseUrl":4}']) {
+      stored.set("turnwire.settings", text);
+      expect(loadSettings()).toEqual(settings());
+    }
+  });
+});
