@@ -9,9 +9,9 @@ export type MessageBase = { type?: string } & ModelMessage;
 /** A `model.message.delta`. */
 export type MessageDelta = { type?: string } & ModelMessageDelta;
 
-/** Whether an event is a delta, to be merged into the event of its id. */
-export function isEventDelta<E extends { type: string }>(event: E): event is Extract<E, { type: `${string}.delta` }> {
-  return event.type.endsWith(".delta");
+/** Whether an event is a delta, to be merged into the event of its id: those of states and activities have none. */
+export function isEventDelta<E extends { type: string }>(event: E): event is Extract<E, { type: `${string}.${string}.delta` }> {
+  return /\..+\.delta$/.test(event.type);
 }
 
 /**
@@ -44,6 +44,9 @@ function mergeMessage(base: ModelMessage, delta: ModelMessageDelta): void {
   if (delta.tool_calls?.length) mergeToolCalls((base.tool_calls ??= []), delta.tool_calls);
   if (delta.finish_reason) base.finish_reason = delta.finish_reason;
   if (delta.usage) base.usage = delta.usage;
+  if (delta.model) base.model = delta.model;
+  if (delta.duration_ms) base.duration_ms = delta.duration_ms;
+  if (delta.reasoning_encrypted) (base.reasoning_encrypted ??= []).push(delta.reasoning_encrypted);
 }
 
 function appendContent(base: ModelMessage, text: string): void {
@@ -83,9 +86,11 @@ function mergeToolCall(call: ToolCall, delta: ToolCallDelta): void {
   }
 }
 
-function mergeFunction(known: ToolCall["function"], { name, arguments: piece }: Partial<ToolCall["function"]>): void {
+function mergeFunction(known: ToolCall["function"], delta: NonNullable<ToolCallDelta["function"]>): void {
+  const { name, arguments: piece, whole_arguments: whole } = delta;
   if (name) known.name = name;
   if (piece) known.arguments = (known.arguments ?? "") + piece;
+  if (whole !== undefined) known.arguments = whole;
 }
 
 /** Builds a message from its deltas alone, without a base event. */

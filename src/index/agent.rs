@@ -24,7 +24,7 @@ pub(super) struct Agent {
 #[derive(Debug)]
 struct Activity {
     message_id: String,
-    activity_type: String,
+    kind: String,
     thread_id: String,
     tool_call_id: String,
     content: Value<'static>,
@@ -68,7 +68,7 @@ impl Agent {
                 out.push(',');
             }
             let mut object = ObjectWriter::new(out);
-            object.str("message_id", &activity.message_id).str("activity_type", &activity.activity_type);
+            object.str("message_id", &activity.message_id).str("activity_type", &activity.kind);
             object.str("thread_id", &activity.thread_id);
             let call = object.member("tool_call_id");
             if activity.tool_call_id.is_empty() {
@@ -180,7 +180,7 @@ impl EventIndex {
             Some(activity) => activity.content = content,
             None => self.agent.activities.push(Activity {
                 message_id: message_id.to_owned(),
-                activity_type: event.text("activity_type").to_owned(),
+                kind: event.text("activity_type").to_owned(),
                 thread_id: event.text("thread_id").to_owned(),
                 tool_call_id: event.text("tool_call_id").to_owned(),
                 content,

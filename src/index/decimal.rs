@@ -40,7 +40,7 @@ fn read(number: &str) -> Option<Decimal> {
     let digits: i64 = [whole, fraction].concat().parse().ok()?;
     let places = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
     let is_fraction = number.contains(['.', 'e', 'E']);
-    if places < 0 && places >= -MOST_DIGITS {
+    if (-MOST_DIGITS..0).contains(&places) {
         let digits = digits.checked_mul(10_i64.checked_pow(places.unsigned_abs())?)?;
         return Some(Decimal { digits, places: 0, is_fraction });
     }

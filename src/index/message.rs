@@ -52,6 +52,7 @@ pub(super) struct Text {
 
 /// What has changed in a message since changes were taken.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Marks {
     pub(super) listed: bool,
     pub(super) head: bool,

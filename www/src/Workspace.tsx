@@ -37,7 +37,7 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
   // Panes that become drawers would cover the conversation unasked.
   useEffect(() => setShowSessions(!sessionsOverlay), [sessionsOverlay]);
 
-  const title = session?.title ?? null;
+  const { title } = conversation;
   useEffect(() => {
     document.title = title ? `${title} · turnwire` : "turnwire demo";
   }, [title]);

@@ -3,7 +3,7 @@
 //! In the order of a run's way:
 //! - `tirea`, `awaken`: the endpoints of each;
 //! - `start`: a request becomes a run;
-//! - `player`: the script's steps at their pace, decisions and halts on the way;
+//! - `player`, `waiting`: the script's steps at their pace, decisions and halts on the way;
 //! - `recorder`, `round`, `sub_agents`, `progress`, `springs`, `ending`: what steps come to as events;
 //! - `wire`, `event`: how events look;
 //! - `threads`, `run`, `message`, `state`, `suspension`, `canonical`: what is kept.
@@ -30,6 +30,7 @@ mod suspension;
 mod threads;
 mod tirea;
 mod traps;
+mod waiting;
 mod wire;
 
 use axum::Router;

@@ -259,7 +259,7 @@ impl Recorder {
         }
         if self.wire.traps.suspend_live && self.open.as_ref().is_some_and(|open| !open.calls.is_empty()) {
             self.wire.traps.suspend_live = false;
-            self.extra_call(super::player::EXTRA_TOOL, &json!({"service": "shop-web"}));
+            self.extra_call(super::waiting::EXTRA_TOOL, &json!({"service": "shop-web"}));
         }
         let Some(open) = self.open.take() else {
             return;

@@ -178,6 +178,7 @@ fn play(
         deadline: Instant::now() + app.config.turn_limit,
         halted,
         decisions,
+        early: Vec::new(),
     };
     tokio::spawn(player.play(beginning));
 }

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Map, Value};
 
 use super::canonical::EventStore;
+use super::decision::Decision;
 use super::message::Message;
 use super::run::Run;
 use super::surface::Surface;
-use super::suspension::Suspension;
-use crate::agents::Memory;
+use super::suspension::{SuspendedCall, Suspension};
+use crate::agents::{Approval, Memory};
 use crate::server::App;
 use crate::store::{Agent, Session, lock};
 
@@ -165,6 +166,15 @@ impl Content {
     pub(super) fn touch(&mut self) {
         self.updated_at = now_ms();
         self.version += 1;
+    }
+
+    /// Takes an answer; the call that waited for it, if one did.
+    pub(super) fn answer(&mut self, decision: &Decision) -> Option<SuspendedCall> {
+        let call = self.suspension.as_mut()?.answer(decision)?;
+        if call.asks_consent() && decision.remember() {
+            self.remembered.insert(call.tool.clone(), decision.approval() == Approval::Allow);
+        }
+        Some(call)
     }
 
     /// Whether a message of this id, or the result of this call, is there already.

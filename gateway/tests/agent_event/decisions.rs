@@ -260,6 +260,23 @@ async fn a_sub_agents_question_may_be_answered_while_the_run_goes_on() {
 }
 
 #[tokio::test]
+async fn a_decision_may_come_as_soon_as_the_call_is_seen() {
+    let gateway = paced(25).await;
+    let mut response = gateway.open("/tirea/v1/runs", words("t", "mixed")).await;
+    let begun = read_until(&mut response, "\"PermissionConfirm\"").await;
+    let seen = super::client::frames(&begun);
+    let run = text(&seen[0]["run_id"]);
+    let projection = of(&seen, "tool_call_start").last().expect("a call")["data"]["id"].clone();
+    let decisions = json!({"decisions": [allow(&projection)]});
+    assert_eq!(gateway.post(&format!("/tirea/v1/runs/{run}/inputs"), decisions).await.status, 202);
+    let frames = super::client::frames(&(begun + &response.text().await.expect("the rest")));
+    let resumed = frames.iter().position(|frame| kind(frame) == "tool_call_resumed").expect("an answer");
+    let snapshot = frames.iter().position(|frame| kind(frame) == "state_snapshot").expect("a snapshot");
+    assert_eq!(resumed, snapshot + 1, "at the end of the round");
+    assert_eq!(waiting(&frames).len(), 1, "the question still waits");
+}
+
+#[tokio::test]
 async fn without_a_decision_the_live_run_ends_suspended() {
     let gateway = fast().await;
     let frames = gateway.say_with("t", "approval", "suspend-live").await;

@@ -55,6 +55,15 @@ function describe(event: StreamEvent): string {
     case "sandbox.created":
     case "tool.approval_required":
     case "tool.response_required":
+    case "tool.resumed":
+    case "tool.cancelled":
+    case "message.reset":
+    case "state.snapshot":
+    case "state.delta":
+    case "messages.snapshot":
+    case "activity.snapshot":
+    case "activity.delta":
+    case "server.error":
       return event.type;
     case "unknown":
       return event.wire_type ?? "";

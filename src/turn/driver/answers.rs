@@ -4,7 +4,10 @@
 //! moment longer. Then what it said before it paused is counted, so that only what it says afterwards is
 //! delivered.
 
-use super::*;
+use super::{
+    Call, Error, ErrorCode, EventRef, Failure, MOST_PAUSES, Moment, Newest, Object, Remedy, Step, StreamEnd,
+    TurnDriver, Value,
+};
 
 impl TurnDriver {
     /// Whether the input is answers that are sent one by one.

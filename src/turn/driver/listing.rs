@@ -1,6 +1,9 @@
 //! A turn whose stream is gone: how it stands is asked, and its events are taken from the list.
 
-use super::*;
+use super::{
+    Call, Error, ErrorCode, EventKind, EventRef, Failure, MOST_GONE, MOST_PAGES, Moment, Object, POLL_DELAY,
+    Pause, Step, StreamEnd, TurnDriver, Value,
+};
 
 impl TurnDriver {
     /// The turn itself says how it stands.

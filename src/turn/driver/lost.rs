@@ -1,6 +1,9 @@
 //! A start of which it is not known whether it arrived: the turn is looked for.
 
-use super::*;
+use super::{
+    Call, Error, ErrorCode, Failure, Finding, LOOKS, MOST_TURN_PAGES, Moment, Object, Pause, Remedy, Step,
+    StreamEnd, TurnDriver, Value,
+};
 
 impl TurnDriver {
     /// A start has failed, and the turn has no id yet.

@@ -351,23 +351,30 @@ impl TurnDriver {
             Outcome::Aborted if (self.is_waiting || self.is_preparing()) && self.is_untouched() => {
                 // A start that is to be sent again was refused before.
                 let is_started = self.reader.machine().id().is_some();
-                self.end(if is_started { StreamEnd::Aborted } else { StreamEnd::Refused })
+                if is_started { self.aborted() } else { self.end(StreamEnd::Refused) }
             }
             Outcome::Unsent | Outcome::Aborted => {
                 if self.reader.machine().id().is_none() {
                     self.lost.get_or_insert_with(not_begun);
-                } else if self.call.streams() && self.is_forsaken_unread() {
-                    let problem = "the signal was aborted, and this server finishes no turn that nobody reads; \
-                                   what came is kept";
-                    return self.end(StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem)));
                 }
-                self.end(StreamEnd::Aborted)
+                self.aborted()
             }
             Outcome::Failed(failure) if self.is_tokenless(&failure) => self.end(StreamEnd::Refused),
             Outcome::Ended => self.interrupted(None, moment),
             Outcome::Failed(failure) if self.call.streams() => self.interrupted(Some(failure), moment),
             Outcome::Failed(failure) => self.refused(failure, moment),
         }
+    }
+
+    /// The caller reads no more.
+    fn aborted(&mut self) -> Step {
+        let is_started = self.reader.machine().id().is_some();
+        if !is_started || !self.is_forsaken_unread() {
+            return self.end(StreamEnd::Aborted);
+        }
+        let problem =
+            "the signal was aborted, and this server finishes no turn that nobody reads; what came is kept";
+        self.end(StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem)))
     }
 
     /// Whether it ends for lack of a token: nothing was sent. Only a turn that has begun is worth more tries.

@@ -1,6 +1,6 @@
 //! Steps → requests.
 
-use super::*;
+use super::{Call, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, Step, StreamEnd, TurnDriver};
 
 impl TurnDriver {
     pub(super) fn start_call(&self) -> Call {

@@ -1,6 +1,9 @@
 //! What is done about a stream that ended, and about requests that failed.
 
-use super::*;
+use super::{
+    Call, EMPTIES, Error, ErrorCode, Failure, LONG_CONNECTION, LONGEST_RETRY, MOST_GONE, Moment, Pause,
+    Remedy, Step, StreamEnd, TurnDriver, digits,
+};
 
 impl TurnDriver {
     /// A stream has ended.

@@ -1,7 +1,10 @@
 //! A turn whose server resumes no stream: what the stream brought is read from the server's own record of
 //! it, if there is one, and the stream goes on after that.
 
-use super::*;
+use super::{
+    Call, Error, ErrorCode, Failure, LOOKS, MOST_GONE, MOST_PAGES, Moment, Object, Pause, Remedy, Step,
+    StreamEnd, TurnDriver, Value,
+};
 
 impl TurnDriver {
     /// Goes on with a turn that has begun.

@@ -62,7 +62,7 @@ pub(super) fn payloads(numbers: RangeInclusive<usize>) -> Vec<Json> {
 
 /// The frames of a start's stream.
 pub(super) fn live(payloads: &[Json]) -> String {
-    payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect()
+    payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect::<Vec<_>>().concat()
 }
 
 /// The same in envelopes, as tirea has them.
@@ -82,7 +82,7 @@ pub(super) fn wrapped(payloads: &[Json]) -> String {
 /// The frames of an event store's stream, named from this number on.
 pub(super) fn stored(from: usize, payloads: &[Json]) -> String {
     let frames = (from..).zip(payloads);
-    frames.map(|(at, payload)| format!("id: c{at}\ndata: {}\n\n", envelope(payload))).collect()
+    frames.map(|(at, payload)| format!("id: c{at}\ndata: {}\n\n", envelope(payload))).collect::<Vec<_>>().concat()
 }
 
 pub(super) fn envelope(payload: &Json) -> Json {

@@ -77,7 +77,7 @@ export class Conversation extends Store {
   #unwatch: (() => void) | null = null;
   /** It is being asked whether there are turns that are not known here. */
   #isLooking = false;
-  /** The session was made here, and the server does not know its title yet. */
+  /** The server does not know the session's title yet. */
   #isUntitled = false;
   /** The turn that is to be stopped as soon as it can be. */
   #stopping: Turn | null = null;
@@ -135,6 +135,13 @@ export class Conversation extends Store {
 
   get sessionId(): string | null {
     return this.#state.session?.id ?? this.#options.sessionId;
+  }
+
+  /** What to call it: the server's title, or the first words. */
+  get title(): string | null {
+    const { session, turns } = this.#state;
+    const first = turns[0]?.input[0];
+    return session?.title || (first && titleFor(first)) || null;
   }
 
   get client(): Client {
@@ -227,7 +234,9 @@ export class Conversation extends Store {
     const last = turns.at(-1);
     if (!last) return;
     this.#watch(last);
-    if (isLive(last.snapshot())) void this.#follow(last, (signal) => last.waitForCompletion({ signal }));
+    if (!isLive(last.snapshot())) return;
+    this.#isUntitled = this.client.capabilities.rename && !session.title;
+    void this.#follow(last, (signal) => last.waitForCompletion({ signal }));
   }
 
   /** Sends a message, creating the session if this is the first one. */
@@ -358,11 +367,12 @@ export class Conversation extends Store {
   /** The session has changed. Where it began with its first turn, its title was not told before. */
   async #tellActivity(): Promise<void> {
     const { session } = this.#state;
+    const { title } = this;
     if (!session) return;
-    if (this.#isUntitled && session.title) {
+    if (this.#isUntitled && title) {
       this.#isUntitled = false;
       // Without a title it is found, too.
-      await session.rename(session.title).catch(() => {});
+      await session.rename(title).catch(() => {});
     }
     this.#options.onActivity(session);
   }

@@ -3,8 +3,12 @@
 import type { ToolProgress } from "turnwire";
 import { shareOf } from "./callStatus";
 
+const OVER = new Set(["done", "failed", "cancelled"]);
+
 export function ProgressLine({ progress }: { progress: ToolProgress }) {
   const share = shareOf(progress);
+  // The call's end is on its way, and says more.
+  if (OVER.has(progress.status ?? "")) return null;
   return (
     <div className="progress">
       {/* Without a value the bar says that something goes on, and not how far. */}

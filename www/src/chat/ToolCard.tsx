@@ -1,6 +1,6 @@
 // A call of a tool: its name, its arguments as they arrive, what it gave back, and the answer that it may need.
 
-import { memo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import type { ToolCallSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
 import { CallForm } from "./CallForm";
@@ -10,6 +10,7 @@ import { DataView } from "./DataView";
 import { JsonPrinter, summarise } from "./prettyJson";
 import { ProgressLine } from "./ProgressLine";
 import { StatusMark } from "./StatusMark";
+import { startedBy } from "./subAgentNames";
 
 interface Props {
   call: ToolCallSnapshot;
@@ -27,15 +28,19 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   const [open, setOpen] = useState(call.status !== "done" && !answer?.sent);
   const { mark, words } = statusOf(call, { answer, response, pending, live, ended: useTurnEnd() });
   const result = response && resultOf(response);
+  const agent = useMemo(() => startedBy(call, name), [call, name]);
   // Of a call inside of another one, the server tells only its progress.
   const isOpaque = call.arguments === "" && call.progress !== undefined;
   return (
-    <section className={`card tool${pending && !answer ? " waits" : ""}`} aria-label={`Tool ${name}, ${words}`}>
+    <section
+      className={`card ${agent ? "sub-agent" : "tool"}${pending && !answer ? " waits" : ""}`}
+      aria-label={`${agent ? `Sub-agent ${agent.title}` : `Tool ${name}`}, ${words}`}
+    >
       <button type="button" className="card-head" aria-expanded={open} onClick={() => setOpen(!open)}>
-        <Icon name={call.status === "approval_required" ? "shield" : "tool"} />
-        <span className="card-name">{name}</span>
+        <Icon name={call.status === "approval_required" ? "shield" : agent ? "agent" : "tool"} />
+        <span className="card-name">{agent?.title ?? name}</span>
         {call.tool_info?.type === "mcp" && <span className="badge">{call.tool_info.server_name}</span>}
-        <span className="card-summary">{open ? "" : summarise(call.arguments)}</span>
+        <span className="card-summary">{agent ? agent.task : open ? "" : summarise(call.arguments)}</span>
         <StatusMark mark={mark} words={words} />
         <Icon name="chevron" className="turning" />
       </button>

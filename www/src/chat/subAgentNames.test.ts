@@ -1,6 +1,6 @@
 import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
 import { expect, it } from "vitest";
-import { subAgentNames } from "./subAgentNames";
+import { startedBy, subAgentNames } from "./subAgentNames";
 
 const thread = (part: Partial<ThreadSnapshot>) => ({ id: "t", title: null, agent_info: null, ...part }) as ThreadSnapshot;
 const call = (args: object | string): ToolCallSnapshot =>
@@ -22,4 +22,12 @@ it("looks into the call where there are none, or only the tool's", () => {
 it("goes by what was known before, and else has a word for it", () => {
   expect(subAgentNames(thread({}), undefined, "historian").title).toBe("historian");
   expect(subAgentNames(thread({}), undefined).title).toBe("Sub-agent");
+});
+
+it("knows the calls that start sub-agents, and what they say of them", () => {
+  const args = { name: "historian", input: "Compare." };
+  expect(startedBy(call(args), "create_sub_agent")).toEqual({ title: "historian", task: "Compare." });
+  expect(startedBy(call({ agent_id: "historian", prompt: "Go." }), "agent_run")).toEqual({ title: "historian", task: "Go." });
+  expect(startedBy(call('{"name'), "create_sub_agent")).toEqual({ title: "create_sub_agent", task: "" });
+  expect(startedBy(call(args), "list_services")).toBeNull();
 });

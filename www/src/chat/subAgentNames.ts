@@ -3,12 +3,25 @@
 
 import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
 
+/** What tools are called that start sub-agents. */
+const STARTERS = /^(create_|run_|start_)?(sub_?agent|agent_run)/i;
+
 const NAMES = ["title", "name", "agent_name", "agent", "agent_id", "subagent_type"];
 const TASKS = ["input", "task", "prompt", "instructions", "message", "description"];
 
 export interface SubAgentNames {
   readonly title: string;
   readonly task: string;
+}
+
+/**
+ * Names of the sub-agent that a call starts, also where the server shows nothing of its thread; null if the tool is
+ * not one of those.
+ */
+export function startedBy(call: ToolCallSnapshot, tool: string): SubAgentNames | null {
+  if (!STARTERS.test(tool)) return null;
+  const given = fieldsOf(call.arguments);
+  return { title: firstOf(given, NAMES) ?? tool, task: firstOf(given, TASKS) ?? "" };
 }
 
 /** `call` is the one that started it, if that is known; `known` its title in an earlier turn. */

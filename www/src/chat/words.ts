@@ -19,8 +19,8 @@ const CUT: Trouble = {
 const LOST: Trouble = {
   title: "The connection broke, and with it the answer.",
   detail:
-    "This server drops an answer that nobody listens to. What has come so far is kept here; reloading the conversation " +
-    "shows what the server has kept. You can write on.",
+    "This server drops an answer that nobody listens to. Reloading the conversation shows what it has kept. " +
+    "You can write on.",
   remedy: "reload",
 };
 

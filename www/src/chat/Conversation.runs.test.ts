@@ -1,0 +1,139 @@
+// What a conversation does where servers differ in what they can: live answers, questions that are thrown away, titles,
+// and turns that need to be listened to.
+import { InputError, type RequiredAction, type TurnInputItem } from "turnwire";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeTurn, approval, conversationWith, fakeSession, message } from "./fakeSession";
+
+beforeEach(() => {
+  vi.stubGlobal("requestAnimationFrame", () => 1);
+});
+
+describe("answers while the turn runs", () => {
+  async function asking(...actions: RequiredAction[]) {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { liveAnswers: true });
+    await conversation.send(message("go"));
+    const [turn] = created;
+    if (!turn) throw new Error("no turn");
+    turn.change({ turn_id: "t1", required_actions: actions });
+    return { conversation, created, turn };
+  }
+  const allowed = (tool_call_id: string) => ({
+    type: "user.tool_approval",
+    thread_id: "main",
+    tool_call_id,
+    approval: { status: "allow" },
+  });
+
+  it("go out at once, each by itself", async () => {
+    const { conversation, created, turn } = await asking(approval("a"), approval("b"));
+    expect(conversation.state()).toMatchObject({ running: true, pending: [{ tool_call_id: "a" }, { tool_call_id: "b" }] });
+    conversation.answer("b", { kind: "allow" });
+    expect(turn.answer.mock.calls).toEqual([[allowed("b")]]);
+    expect(conversation.answerOf("b")).toEqual({ answer: { kind: "allow" }, sent: true });
+    turn.change({ required_actions: [approval("a")] });
+    turn.change({ status: "done" });
+    conversation.answer("a", { kind: "allow" });
+    expect(turn.answer).toHaveBeenCalledTimes(1);
+    expect(created[1]?.input).toEqual([allowed("a")]);
+  });
+
+  it("are streamed where they take effect, if that is another turn", async () => {
+    const { conversation, turn } = await asking(approval("a"));
+    const next = new FakeTurn([allowed("a") as TurnInputItem], "t1");
+    turn.answer.mockResolvedValueOnce(next);
+    conversation.answer("a", { kind: "allow" });
+    await vi.waitFor(() => expect(conversation.state().turns).toEqual([turn, next]));
+    expect(next.signals).toHaveLength(1);
+  });
+
+  it("are kept for the next turn, if this one has paused and waits for more", async () => {
+    const { conversation, created, turn } = await asking(approval("a"), approval("b"));
+    turn.answer.mockImplementationOnce(async () => {
+      turn.change({ status: "done" });
+      throw new InputError("invalid_input", "missing: b");
+    });
+    conversation.answer("a", { kind: "allow" });
+    await vi.waitFor(() => expect(conversation.answerOf("a")?.sent).toBe(false));
+    expect(created).toHaveLength(1);
+    conversation.answer("b", { kind: "allow" });
+    expect(created[1]?.input).toEqual([allowed("a"), allowed("b")]);
+  });
+
+  it("that the server refuses can be given again", async () => {
+    const { conversation, turn } = await asking(approval("a"));
+    const refused = new Error("no");
+    turn.answer.mockRejectedValueOnce(refused);
+    conversation.answer("a", { kind: "allow" });
+    await vi.waitFor(() => expect(conversation.state().error).toBe(refused));
+    expect(conversation.answerOf("a")?.sent).toBe(false);
+  });
+
+  it("are not asked for where they would not be taken", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    created[0]?.change({ required_actions: [approval("a")] });
+    expect(conversation.state().pending).toEqual([]);
+  });
+});
+
+describe("a question", () => {
+  it("is thrown away by a message that is meant to", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { discardPending: true });
+    await conversation.send(message("go"));
+    created[0]?.change({ status: "done", required_actions: [approval("a")] });
+    const createTurn = vi.spyOn(session, "createTurn");
+    conversation.discard(message("never mind"));
+    expect(createTurn).toHaveBeenCalledWith({ input: message("never mind"), discardPending: true });
+    expect(conversation.state()).toMatchObject({ running: true, pending: [] });
+  });
+});
+
+describe("the title", () => {
+  it("is told to servers that begin a session with its first turn, once", async () => {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { rename: true });
+    for (const text of ["hello", "again"]) {
+      await conversation.send(message(text));
+      const turn = created.at(-1);
+      await vi.waitFor(() => expect(turn?.signals).toHaveLength(1));
+      turn?.end();
+    }
+    await vi.waitFor(() => expect(session.rename).toHaveBeenCalledExactlyOnceWith("a title"));
+  });
+});
+
+describe("leaving a conversation whose turn runs", () => {
+  async function left(resume: string) {
+    const { session, created } = fakeSession();
+    const { conversation } = conversationWith(session, null, { resume });
+    conversation.open();
+    await conversation.send(message("go"));
+    const [turn] = created;
+    if (!turn) throw new Error("no turn");
+    turn.id = "t1";
+    turn.change({ turn_id: "t1" });
+    conversation.close();
+    return { conversation, session, turn };
+  }
+
+  it("ends the listening where the turn runs on by itself", async () => {
+    const { conversation, turn } = await left("cursor");
+    expect(conversation.isBound).toBe(false);
+    expect(turn.signals.map((signal) => signal.aborted)).toEqual([true]);
+  });
+
+  it("goes on to listen where the turn would be lost, and comes back to it", async () => {
+    const { conversation, session, turn } = await left("none");
+    expect(conversation).toMatchObject({ isBound: true, isOpen: false });
+    const resume = vi.spyOn(session, "resume");
+    conversation.open();
+    expect(resume).not.toHaveBeenCalled();
+    expect(turn.signals.map((signal) => signal.aborted)).toEqual([false]);
+    turn.change({ status: "done" });
+    expect(conversation.isBound).toBe(false);
+    expect(conversation.state()).toMatchObject({ running: false, turns: [turn] });
+  });
+});
