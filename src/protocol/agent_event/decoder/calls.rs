@@ -133,8 +133,7 @@ impl Run {
         piece.set("function", function.into());
         self.give_piece(message.clone(), piece, sink);
         if is_new {
-            // Some models number their calls anew in every message.
-            self.calls.retain(|call| call.id != id);
+            // Some models number their calls anew in every message: the newest one of an id is meant from here on.
             self.remember(Call {
                 id: id.to_owned(),
                 name: name.to_owned(),

@@ -171,9 +171,10 @@ proptest! {
         prop_assert_eq!(hot(texts()).events, general(texts()).events);
     }
 
-    /// The same delta, cut or changed by a byte, right after itself: nothing but its text and numbers may differ.
+    /// The same delta, cut or changed by a byte, right after itself: nothing but its text and envelope may differ.
+    /// The byte makes no exponent of a number's digit: serde, by which events are compared, has no such numbers.
     #[test]
-    fn a_warm_template_takes_nothing_else(data in delta(), at in any::<prop::sample::Index>(), byte in "[ -~]") {
+    fn a_warm_template_takes_nothing_else(data in delta(), at in any::<prop::sample::Index>(), byte in "[ -DF-df-~]") {
         let at = at.index(data.len());
         if data.is_char_boundary(at) && data.is_char_boundary(at + 1) {
             let mut frames = beginning();

@@ -2,7 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Seen, begin, call_done, calling, run_start, tirea};
+use super::{RunDecoder, Seen, call_done, calling, frame, run_start, tirea};
+use crate::protocol::EventDecoder;
 
 /// A whole report of a call that is made inside of another one.
 fn report(call: &str, parent: &str, thread: &str, status: &str, at: u64) -> Json {
@@ -17,11 +18,17 @@ fn report(call: &str, parent: &str, thread: &str, status: &str, at: u64) -> Json
     )
 }
 
+/// What comes of reports, after a step that makes call `p`.
 fn nested(reports: &[Json]) -> Seen {
-    let mut frames = vec![run_start()];
-    frames.extend(calling("m", "p"));
-    frames.extend(reports.iter().cloned());
-    let seen = begin(&frames);
+    nested_texts(&reports.iter().map(Json::to_string).collect::<Vec<_>>())
+}
+
+fn nested_texts(reports: &[String]) -> Seen {
+    let (mut decoder, mut seen) = (RunDecoder::default(), Seen::default());
+    let before = [run_start()].into_iter().chain(calling("m", "p")).map(|json| json.to_string());
+    for data in before.chain(reports.iter().cloned()) {
+        decoder.decode(&frame(&data), &mut seen);
+    }
     Seen { events: seen.events[5..].to_vec(), hot: 0 }
 }
 
@@ -153,11 +160,16 @@ fn a_circle_ends() {
 /// The beginning of a report does not say yet where its call is made.
 #[test]
 fn a_part_of_a_report_makes_no_thread() {
-    let part = tirea(
-        "activity_snapshot",
-        json!({"activity_type": "tool-call-progress", "message_id": "tool_call:k", "content": {"call_id": "k"}}),
+    // In the order in which they are sent: the thread would come later.
+    let fields = r#""call_id":"k","loaded":1,"message":"a","node_id":"tool_call:k","parent_call_id":"p""#;
+    let part = format!(
+        r#"{{"type":"activity_snapshot","data":{{"activity_type":"tool-call-progress","message_id":"tool_call:k","content":{{{fields}}}}}}}"#
     );
-    let seen = nested(&[part, call_done("other"), report("k", "p", "child", "running", 1)]);
+    let seen = nested_texts(&[
+        part,
+        call_done("other").to_string(),
+        report("k", "p", "child", "running", 1).to_string(),
+    ]);
     assert_eq!(
         seen.types(),
         ["activity.snapshot", "tool.response", "thread.created", "model.message", "activity.snapshot"]

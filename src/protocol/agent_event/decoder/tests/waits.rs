@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{awaken, begin, call_done, calling, finish, play, run_start, tirea};
+use super::{awaken, begin, call_delta, call_done, calling, finish, play, run_start, tirea};
 
 fn suspension() -> Json {
     json!({"id": "fc_c", "action": "tool:PermissionConfirm", "message": "May it?", "parameters": {"a": 1},
@@ -111,6 +111,11 @@ fn awakens_calls_wait_by_their_end_and_by_the_state() {
     assert_eq!(call["source_event_id"], "m");
     assert_eq!(call["arguments"], "{}", "those of the call, not of the question");
     assert_eq!(seen.last()["state"]["required_actions"][0], *told[0]);
+
+    // A late piece changes nothing of what the call is made with.
+    let mut frames = calling("m", "c");
+    frames.extend([call_delta("c", "late"), done.clone()]);
+    assert_eq!(begin(&frames).last()["tool_calls"][0]["arguments"], "{}");
 
     // By the state alone.
     let seen = begin([&snapshot]);
