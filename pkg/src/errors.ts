@@ -77,7 +77,8 @@ export class StateError extends TurnwireError {}
 /** The connection was lost before the turn had ended, and could not be recovered (`incomplete`). What came is kept. */
 export class IncompleteError extends TurnwireError {}
 
-/** The caller's signal was aborted (`aborted`); its reason is the `cause`. The turn itself goes on. */
+/** The caller's signal was aborted (`aborted`); its reason is the `cause`. The turn itself goes on, where
+ * the server finishes turns that nobody reads (`capabilities.resume`). */
 export class AbortError extends TurnwireError {}
 
 const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {

@@ -214,7 +214,7 @@ export interface ToolResponse {
      */
     tool_call_id: string;
     /**
-     * The result as the agent reads it. With the `AgentEvent` protocols, the JSON of `result`.
+     * The result as the agent reads it. tirea keeps the JSON of `result`, awaken that of its `data`.
      */
     content: string;
     /**

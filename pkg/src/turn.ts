@@ -147,7 +147,8 @@ export class Turn {
    *
    * A connection that is lost is recovered: each event comes once, in order. Throws a `StateError` if the
    * turn is streamed already or has ended. The iteration throws an `IncompleteError` if the connection cannot
-   * be recovered, and an `AbortError` when `signal` is aborted; the turn itself goes on then. `cancel()` stops
+   * be recovered, and an `AbortError` when `signal` is aborted; the turn itself goes on then, unless the server gives up turns that
+   * nobody reads (`session.capabilities.resume` is `"none"`). `cancel()` stops
    * it.
    */
   stream(options: StreamOptions = {}): TurnStream {

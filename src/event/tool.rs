@@ -17,7 +17,7 @@ pub struct ToolResponse {
     pub created_at: Option<String>,
     /// The call that this answers.
     pub tool_call_id: String,
-    /// The result as the agent reads it. With the `AgentEvent` protocols, the JSON of `result`.
+    /// The result as the agent reads it. tirea keeps the JSON of `result`, awaken that of its `data`.
     pub content: String,
     /// How it came out, where the server says so.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,8 @@ use crate::json::{Object, Value};
 #[cfg(feature = "agent-event")]
 use super::message::Marks;
 use super::message::{Message, MessageCall, Part, Text};
+#[cfg(feature = "agent-event")]
+use super::patch::is_same;
 
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
@@ -89,6 +91,7 @@ impl Message {
     #[cfg(feature = "agent-event")]
     pub(super) fn set_text(&mut self, text: &str) {
         self.text = Text::of(text);
+        self.continued_at = 0;
         self.parts = None;
         self.marks.content_reset = true;
     }
@@ -120,10 +123,24 @@ impl Message {
             }
             all
         };
-        self.text.says(&other.text)
-            && self.reasoning.says(&other.reasoning)
+        self.text.says(&other.text, self.continued_at)
+            && (self.is_bare && other.reasoning().is_empty() || self.reasoning.says(&other.reasoning, 0))
             && self.refusal() == other.refusal()
-            && arguments(self) == arguments(other)
+            && (arguments(self) == arguments(other) || self.has_same_arguments(other))
+    }
+
+    /// Whether the calls have the same arguments, however they are written: a list may not have the model's text.
+    fn has_same_arguments(&self, other: &Self) -> bool {
+        #[cfg(feature = "agent-event")]
+        if self.is_bare {
+            let mut pairs = self.calls().iter().flatten().zip(other.calls().iter().flatten());
+            return pairs.all(|(one, other)| {
+                let (one, other) = (Value::parse(one.arguments()), Value::parse(other.arguments()));
+                one.is_ok_and(|one| other.is_ok_and(|other| is_same(&one, &other)))
+            });
+        }
+        let _ = other;
+        false
     }
 
     /// Takes a `model.message`. The first one is the beginning of its message: deltas that came before
@@ -150,6 +167,20 @@ impl Message {
             }
         }
         self.keep(&before, is_beginning);
+        #[cfg(feature = "agent-event")]
+        self.keep_unlisted(before);
+    }
+
+    /// Keeps what a list does not have that this message came from.
+    #[cfg(feature = "agent-event")]
+    fn keep_unlisted(&mut self, before: Self) {
+        if before.is_bare && self.reasoning().is_empty() {
+            self.marks = Marks { content_reset: true, arguments_reset: true, ..before.marks };
+            self.reasoning = before.reasoning;
+            self.encrypted = before.encrypted;
+            self.notes = before.notes;
+            replace(&mut self.usage, &before.usage);
+        }
     }
 
     fn set_content(&mut self, base: &Object<'_>) {

@@ -31,6 +31,10 @@ pub struct Message {
     pub(super) encrypted: Vec<String>,
     /// What else the server says: the model, how long it took.
     pub(super) notes: NamedJson,
+    /// How long the content was when another attempt went on with it.
+    pub(super) continued_at: usize,
+    /// Whether the list that the message is about to come from has its content and calls only.
+    pub(super) is_bare: bool,
     pub(super) marks: Marks,
 }
 
@@ -126,9 +130,16 @@ impl Text {
         *self = Self { given: self.given, ..Self::default() };
     }
 
-    /// Whether it says the same as a text that is whole, as far as it is here.
-    pub(super) fn says(&self, whole: &Self) -> bool {
-        whole.kept.get(self.given..) == Some(&*self.kept)
+    /// How long it is, with what was given away.
+    #[cfg(feature = "agent-event")]
+    pub(super) fn len(&self) -> usize {
+        self.given + self.kept.len()
+    }
+
+    /// Whether it says, from this length on, the same as a text that is whole, as far as it is here.
+    pub(super) fn says(&self, whole: &Self, from: usize) -> bool {
+        let here = self.kept.get(from.saturating_sub(self.given)..);
+        here.is_some() && whole.kept.get(self.given.saturating_sub(from)..) == here
     }
 }
 
@@ -186,6 +197,8 @@ impl Message {
             usage: Json::new(),
             encrypted: Vec::new(),
             notes: NamedJson::default(),
+            continued_at: 0,
+            is_bare: false,
             marks: Marks { head: true, ..Marks::default() },
         }
     }

@@ -168,6 +168,14 @@ impl EventIndex {
         }
     }
 
+    /// The message of this id, if it is known, comes from a list that has messages' contents and calls only.
+    pub(crate) fn expect_bare(&mut self, id: &str) {
+        let slot = self.message_of.get(id);
+        if let Some(message) = slot.and_then(|slot| self.messages.get_mut(slot as usize)) {
+            message.is_bare = true;
+        }
+    }
+
     /// Takes an event that was missed, after the turn has ended. What waits then is what the turn's end said.
     pub(crate) fn mend(&mut self, event: EventRef<'_>) {
         let pending = self.pending.clone();

@@ -257,6 +257,9 @@ impl TurnReader {
         let intake = &mut self.intake;
         let fields = event.fields;
         let id = fields.text("id");
+        if !self.capabilities.has_cursor() {
+            intake.index.expect_bare(id);
+        }
         let is_known = if event.kind == EventKind::ModelMessage && intake.index.message(id).is_some() {
             let known = intake.index.message(id);
             known.is_some_and(|message| {

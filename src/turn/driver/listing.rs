@@ -1,5 +1,7 @@
 //! A turn whose stream is gone: how it stands is asked, and its events are taken from the list.
 
+use crate::index::MAIN_THREAD;
+
 use super::{
     Call, Error, ErrorCode, EventKind, EventRef, Failure, MOST_GONE, MOST_PAGES, Moment, Object, POLL_DELAY,
     Pause, Step, StreamEnd, TurnDriver, Value,
@@ -37,7 +39,11 @@ impl TurnDriver {
     /// A page of the turn's events.
     pub(super) fn listed(&mut self, page: &Object<'_>, moment: Moment) -> Step {
         for event in page.array("items").iter().filter_map(Value::as_object) {
-            self.reader.apply_missed(EventRef::of(event));
+            let event = EventRef::of(event);
+            self.reader.apply_missed(event);
+            if !self.capabilities.has_cursor() && is_answer(event) {
+                self.output = event.fields.to_json();
+            }
         }
         self.pages += 1;
         let token = page.text("next");
@@ -77,7 +83,12 @@ impl TurnDriver {
     /// The turn ends as the server said when it was read.
     pub(super) fn finish(&mut self) {
         let state = std::mem::take(&mut self.ended);
-        if let Ok(Value::Object(state)) = Value::parse(&state) {
+        let output = std::mem::take(&mut self.output);
+        if let Ok(Value::Object(mut state)) = Value::parse(&state) {
+            let has_output = state.object("output").is_some() || !state.array("required_actions").is_empty();
+            if state.text("status") == "done" && !has_output && !output.is_empty() {
+                state.insert("output", Value::parse(&output).unwrap_or_default());
+            }
             self.reader.end_missed(&state);
         }
     }
@@ -92,4 +103,11 @@ impl TurnDriver {
         self.ended.clear();
         self.issue(Call::ListTurnEvents)
     }
+}
+
+/// Whether an event is a message of the agent itself that calls no tool: the last one is the turn's output.
+fn is_answer(event: EventRef<'_>) -> bool {
+    event.kind == EventKind::ModelMessage
+        && event.fields.text("thread_id") == MAIN_THREAD
+        && event.fields.array("tool_calls").is_empty()
 }

@@ -163,6 +163,8 @@ pub struct TurnDriver {
     gone: u32,
     /// Why there are no more tries, while it is asked whether the turn has ended.
     given_up: Option<Error>,
+    /// The last answer that was listed.
+    output: String,
     /// How the turn ended, as the server says, while its last events are still to be had.
     ended: String,
     page_token: String,
@@ -211,6 +213,7 @@ impl TurnDriver {
             empties: 0,
             gone: 0,
             given_up: None,
+            output: String::new(),
             ended: String::new(),
             page_token: String::new(),
             pages: 0,

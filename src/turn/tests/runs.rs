@@ -82,7 +82,10 @@ pub(super) fn wrapped(payloads: &[Json]) -> String {
 /// The frames of an event store's stream, named from this number on.
 pub(super) fn stored(from: usize, payloads: &[Json]) -> String {
     let frames = (from..).zip(payloads);
-    frames.map(|(at, payload)| format!("id: c{at}\ndata: {}\n\n", envelope(payload))).collect::<Vec<_>>().concat()
+    frames
+        .map(|(at, payload)| format!("id: c{at}\ndata: {}\n\n", envelope(payload)))
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 pub(super) fn envelope(payload: &Json) -> Json {

@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
 use super::play::{FRAME_LIMIT, Play, asking, http, network, of_code, page, trace};
 use super::runs::{done, forsaken, listed, payloads, question, record, running, wrapped};
+use crate::delivery::ChangeBatch;
 use crate::error::ErrorCode;
 use crate::turn::{Newest, Reconnect, StartTrace};
 
@@ -99,6 +100,98 @@ fn a_turn_that_ended_meanwhile_is_listed() {
                 (Answers(page(&[], None)), end),
             ],
         );
+    }
+}
+
+/// Lists have neither reasoning nor what the model was: what came of those stays.
+#[test]
+fn what_lists_leave_out_stays() {
+    let reasoning = json!({"event_type": "reasoning_delta", "delta": "why"});
+    for (until, delivers) in [(3, true), (6, false)] {
+        for gives_away in [true, false] {
+            let mut play = starting();
+            if gives_away {
+                play.driver.reader_mut().give_away_text();
+            }
+            let mut came = payloads(1..=until);
+            came.insert(2, reasoning.clone());
+            let stream = wrapped(&came);
+            play.driver.opened(0.0);
+            play.driver.reader_mut().push(stream.as_bytes()).expect("frames are small");
+            let mut changes = ChangeBatch::default();
+            play.driver.reader_mut().take_changes(&mut changes);
+            play.delivered();
+            play.plays(
+                "listed",
+                &[
+                    (Breaks(String::new(), network()), "read"),
+                    (Answers(done()), "list"),
+                    (Answers(page(&[listed("ab")], None)), "end done"),
+                ],
+            );
+            let expected = if delivers { vec!["model.message m", "turn.done"] } else { vec!["turn.done"] };
+            assert_eq!(play.delivered(), expected);
+            let message = play.driver.reader().index().message("m").expect("it came");
+            assert_eq!(message.reasoning(), if gives_away { "" } else { "why" });
+            let document = play.driver.reader_mut().take_changes(&mut changes).unwrap_or("{}".to_owned());
+            let document: Json = serde_json::from_str(&document).expect("JSON");
+            let head = &document["messages"][0];
+            if delivers {
+                assert_eq!((&head["reset"], &head["content_reset"]), (&json!(false), &json!(true)));
+            } else {
+                assert_eq!(head, &Json::Null);
+            }
+        }
+    }
+}
+
+/// Lists have arguments as they were read, and not as the model wrote them.
+#[test]
+fn arguments_that_came_whole_are_not_delivered_again() {
+    let mut came = payloads(1..=2);
+    came.push(json!({"event_type": "tool_call_start", "id": "c", "name": "f"}));
+    came.push(json!({"event_type": "tool_call_delta", "id": "c", "args_delta": "{ \"y\": 1, \"x\": [ ] }"}));
+    came.extend(payloads(5..=5));
+    for (arguments, delivers) in [("{\"x\":[],\"y\":1}", false), ("{\"x\":[],\"y\":2}", true)] {
+        let mut play = starting();
+        assert_eq!(play.next(Breaks(wrapped(&came), network())), "read");
+        play.delivered();
+        let mut whole = listed("");
+        whole["finish_reason"] = json!("tool_calls");
+        whole["tool_calls"] =
+            json!([{"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}]);
+        play.plays("listed", &[(Answers(done()), "list"), (Answers(page(&[whole], None)), "end done")]);
+        let expected = if delivers { vec!["model.message m", "turn.done"] } else { vec!["turn.done"] };
+        assert_eq!(play.delivered(), expected);
+    }
+}
+
+/// The server keeps each attempt as a message of its own; here they are one, and it is whole.
+#[test]
+fn attempts_that_came_whole_stay_one_message() {
+    for gives_away in [true, false] {
+        let mut play = starting();
+        if gives_away {
+            play.driver.reader_mut().give_away_text();
+        }
+        let mut came = payloads(1..=3);
+        came.push(json!({"event_type": "step_end"}));
+        came.push(json!({"event_type": "step_start", "message_id": "n"}));
+        play.driver.opened(0.0);
+        play.driver.reader_mut().push(wrapped(&came).as_bytes()).expect("frames are small");
+        play.driver.reader_mut().take_changes(&mut ChangeBatch::default());
+        assert_eq!(play.next(Breaks(wrapped(&payloads(4..=6)), network())), "read");
+        play.delivered();
+        let (first, mut second) = (listed("a"), listed("b"));
+        second["id"] = json!("n");
+        play.plays(
+            "listed",
+            &[(Answers(done()), "list"), (Answers(page(&[first, second], None)), "end done")],
+        );
+        assert_eq!(play.delivered(), ["turn.done"]);
+        let messages = play.driver.reader().index().messages();
+        assert_eq!(messages.iter().map(|message| &*message.id).collect::<Vec<_>>(), ["n"]);
+        assert_eq!(messages[0].content(), if gives_away { "b" } else { "ab" });
     }
 }
 

@@ -9,7 +9,7 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::fields::{Problem, check_patch, event, missing, take, text};
+use super::fields::{Problem, check_patch, event, missing, put, take, text};
 use super::nested::call_in;
 use super::run::Run;
 
@@ -127,14 +127,14 @@ impl Run {
         let call_id = self.call_of(&message_id, &content);
         let thread_id = self.thread_of_report(&call_id, &content, sink);
         let mut report = event("activity.snapshot", self.next_id(), &thread_id);
-        report.set("message_id", message_id.into());
-        report.set("activity_type", fields.text("activity_type").to_owned().into());
+        put(&mut report, "message_id", &message_id);
+        put(&mut report, "activity_type", fields.text("activity_type"));
         report.set("content", content);
         if let Some(replace) = fields.get("replace").and_then(Value::as_bool) {
             report.set("replace", replace.into());
         }
         if !call_id.is_empty() {
-            report.set("tool_call_id", call_id.clone().into());
+            put(&mut report, "tool_call_id", &call_id);
         }
         self.give(&report, sink);
         if let Some(content) = report.object("content") {

@@ -5,7 +5,7 @@ use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::fields::{Problem, event, object, optional_text, text};
+use super::fields::{Problem, event, object, optional_text, put, text, with_text};
 use super::run::Run;
 use super::same::is_same;
 
@@ -126,9 +126,9 @@ impl Run {
         let is_new = known.is_none();
         let message = self.message_id(sink);
         let mut piece = call_delta(index);
-        piece.set("id", id.to_owned().into());
+        put(&mut piece, "id", id);
         piece.set("type", "function".into());
-        let mut function = object("name", name.to_owned());
+        let mut function = with_text("name", name);
         function.set("arguments", "".into());
         piece.set("function", function.into());
         self.give_piece(message.clone(), piece, sink);
@@ -209,7 +209,7 @@ impl Run {
         let is_said = Value::parse(&said).is_ok_and(|said| is_same(&said, arguments));
         if !is_said {
             let (message, mut piece) = (call.message.clone(), call_delta(call.index));
-            piece.set("function", object("whole_arguments", whole).into());
+            piece.set("function", object("whole_arguments", whole.into()).into());
             self.give_piece(message, piece, sink);
         }
         Ok(())
@@ -256,8 +256,8 @@ impl Run {
 
     fn give_cancelled(&mut self, id: &str, reason: &str, sink: &mut dyn EventSink) {
         let mut cancelled = self.main_event("tool.cancelled");
-        cancelled.set("tool_call_id", id.to_owned().into());
-        cancelled.set("reason", reason.to_owned().into());
+        put(&mut cancelled, "tool_call_id", id);
+        put(&mut cancelled, "reason", reason);
         self.give(&cancelled, sink);
     }
 
@@ -277,14 +277,14 @@ impl Run {
         report.set("message_id", ["tool_call_output:", id].concat().into());
         report.set("activity_type", "tool-call-output".into());
         if is_first {
-            let mut content = object("call_id", id.to_owned());
-            content.set("tool_name", name.to_owned().into());
+            let mut content = with_text("call_id", id);
+            put(&mut content, "tool_name", name);
             content.set("output", vec![piece.to_owned().into()].into());
             report.set("content", content.into());
         } else {
-            let mut add = object("op", "add");
+            let mut add = with_text("op", "add");
             add.set("path", "/output/-".into());
-            add.set("value", piece.to_owned().into());
+            put(&mut add, "value", piece);
             report.set("patch", vec![add.into()].into());
         }
         self.give(&report, sink);
@@ -293,7 +293,7 @@ impl Run {
 }
 
 fn call_delta<'a>(index: u32) -> Object<'a> {
-    object("index", u64::from(index))
+    object("index", u64::from(index).into())
 }
 
 fn give_arguments(call: &Call, sequence_number: u64, text: &str, sink: &mut dyn EventSink) {

@@ -5,7 +5,7 @@ use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::fields::{Problem, event, object, optional_text, text};
+use super::fields::{Problem, event, object, optional_text, put, text, with_text};
 use super::run::{Head, Run};
 
 /// What an `error` said.
@@ -46,7 +46,7 @@ impl Totals {
     /// A turn's metrics, if any usage was said.
     fn metrics(&self) -> Option<Object<'static>> {
         let [Some(input), Some(output), ..] = self.0 else { return None };
-        let mut metrics = object("total_tokens", input.saturating_add(output));
+        let mut metrics = object("total_tokens", input.saturating_add(output).into());
         for ((_, _, field), total) in TOKENS.iter().zip(self.0) {
             if let Some(total) = total {
                 metrics.set(field, total.into());
@@ -78,9 +78,9 @@ impl Run {
 
     fn give_error(&mut self, message: &str, code: &str, sink: &mut dyn EventSink) {
         let mut error = self.turn_event("server.error");
-        error.set("message", message.to_owned().into());
+        put(&mut error, "message", message);
         if !code.is_empty() {
-            error.set("code", code.to_owned().into());
+            put(&mut error, "code", code);
         }
         self.give(&error, sink);
     }
@@ -127,7 +127,7 @@ impl Run {
     fn done<'a>(&mut self, result: &Value<'_>, sink: &mut dyn EventSink) -> Object<'a> {
         self.finish_message("stop", sink);
         let response = result.as_object().map_or("", |result| result.text("response"));
-        let mut state = object("status", "done");
+        let mut state = with_text("status", "done");
         let output = if response.is_empty() { Value::Null } else { self.output(response).into() };
         state.set("output", output);
         state.set("required_actions", Vec::new().into());
@@ -138,21 +138,21 @@ impl Run {
     fn output<'a>(&self, response: &str) -> Object<'a> {
         let id = self.message.as_ref().map_or_else(|| self.next_id(), |message| message.id.clone());
         let mut output = event("model.message", id, MAIN_THREAD);
-        output.set("content", response.to_owned().into());
+        put(&mut output, "content", response);
         output.set("finish_reason", "stop".into());
         output
     }
 
     fn cancelled<'a>(&mut self, sink: &mut dyn EventSink) -> Object<'a> {
         self.finish_message("cancelled", sink);
-        let mut state = object("status", "cancelled");
+        let mut state = with_text("status", "cancelled");
         state.set("reason", Value::Null);
         state
     }
 
     fn suspended<'a>(&mut self, sink: &mut dyn EventSink) -> Object<'a> {
         self.finish_message("stop", sink);
-        let mut state = object("status", "done");
+        let mut state = with_text("status", "done");
         state.set("output", Value::Null);
         state.set("required_actions", self.tell_all(sink).into());
         state
@@ -191,10 +191,10 @@ impl Run {
 }
 
 fn failed_state<'a>(message: String, code: &str) -> Object<'a> {
-    let mut state = object("status", "error");
+    let mut state = with_text("status", "error");
     state.set("message", message.into());
     if !code.is_empty() {
-        state.set("code", code.to_owned().into());
+        put(&mut state, "code", code);
     }
     state
 }

@@ -81,9 +81,22 @@ pub(super) fn event<'a>(kind: &'static str, id: String, thread_id: &str) -> Obje
     event
 }
 
-/// An object with one member.
-pub(super) fn object<'a>(name: &'static str, value: impl Into<Value<'a>>) -> Object<'a> {
+/// Sets a text. Not inlined: that a text is copied into a value is much code, at many places.
+#[inline(never)]
+pub(super) fn put(event: &mut Object<'_>, name: &'static str, text: &str) {
+    event.set(name, text.to_owned().into());
+}
+
+/// An object with one text.
+pub(super) fn with_text<'a>(name: &'static str, text: &str) -> Object<'a> {
     let mut object = Object::new();
-    object.set(name, value.into());
+    put(&mut object, name, text);
+    object
+}
+
+/// An object with one member.
+pub(super) fn object<'a>(name: &'static str, value: Value<'a>) -> Object<'a> {
+    let mut object = Object::new();
+    object.set(name, value);
     object
 }

@@ -5,7 +5,7 @@ use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::fields::{Problem, event, optional_text, text, wrong};
+use super::fields::{Problem, event, optional_text, put, text, wrong};
 use super::run::Run;
 
 /// The message of a step.
@@ -142,7 +142,7 @@ impl Run {
     ) -> Result<(), Problem> {
         let value = text(fields, "encrypted_value")?;
         let mut delta = self.message_delta(sink);
-        delta.set("reasoning_encrypted", value.to_owned().into());
+        put(&mut delta, "reasoning_encrypted", value);
         self.give(&delta, sink);
         Ok(())
     }
@@ -169,12 +169,12 @@ impl Run {
             delta.set("usage", usage.into());
         }
         if let Some(model) = model {
-            delta.set("model", model.to_owned().into());
+            put(&mut delta, "model", model);
         }
         if let Some(duration) = fields.get("duration_ms").and_then(Value::as_u64) {
             delta.set("duration_ms", duration.into());
         }
-        delta.set("finish_reason", self.reason("stop").to_owned().into());
+        put(&mut delta, "finish_reason", self.reason("stop"));
         self.give(&delta, sink);
         if let Some(message) = &mut self.message {
             message.is_finished = true;
@@ -216,7 +216,7 @@ impl Run {
         let id = message.id.clone();
         self.forget_calls(&id);
         let mut reset = event("message.reset", id, MAIN_THREAD);
-        reset.set("reason", reason.to_owned().into());
+        put(&mut reset, "reason", reason);
         self.give(&reset, sink);
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
 use super::activity::is_beginning;
-use super::fields::{event, object};
+use super::fields::{event, put, with_text};
 use super::run::Run;
 
 /// How many nested calls, and how many of their threads, are told. Reports of more are in the main thread.
@@ -93,9 +93,9 @@ impl Run {
         }
         let node = content.text("node_id");
         let id = if node.is_empty() { [CALL_NODE, call_id].concat() } else { node.to_owned() };
-        let mut function = object("name", content.text("tool_name").to_owned());
+        let mut function = with_text("name", content.text("tool_name"));
         function.set("arguments", "".into());
-        let mut call = object("id", call_id.to_owned());
+        let mut call = with_text("id", call_id);
         call.set("type", "function".into());
         call.set("function", function.into());
         let mut message = event("model.message", id, &thread_id);
@@ -132,8 +132,8 @@ impl Run {
         let said = content.text("message");
         let said = if said.is_empty() { content.text("status") } else { said };
         let mut response = event("tool.response", self.next_id(), &thread_id);
-        response.set("tool_call_id", call_id.to_owned().into());
-        response.set("content", said.to_owned().into());
+        put(&mut response, "tool_call_id", call_id);
+        put(&mut response, "content", said);
         response.set("outcome", if is_ok { "succeeded" } else { "failed" }.into());
         self.give(&response, sink);
         self.end_threads(call_id, is_ok, said, sink);
@@ -153,10 +153,10 @@ impl Run {
             let Some(thread) = self.lineage.threads.get_mut(at).filter(over) else { continue };
             thread.is_over = true;
             let mut done = thread.event("thread.done", id);
-            let mut state = object("status", if is_ok { "done" } else { "error" });
+            let mut state = with_text("status", if is_ok { "done" } else { "error" });
             if !is_ok {
-                state.set("error", problem.to_owned().into());
-                done.set("message", problem.to_owned().into());
+                put(&mut state, "error", problem);
+                put(&mut done, "message", problem);
             }
             done.set("status", state.get("status").cloned().unwrap_or_default());
             done.set("state", state.into());
@@ -176,8 +176,8 @@ impl NestedThread {
         let mut event = event(kind, id, &self.id);
         let title = if self.title.is_empty() { Value::Null } else { self.title.clone().into() };
         event.set("title", title);
-        let mut parent = object("thread_id", self.parent_thread.clone());
-        parent.set("tool_call_id", self.parent_call.clone().into());
+        let mut parent = with_text("thread_id", &self.parent_thread);
+        put(&mut parent, "tool_call_id", &self.parent_call);
         event.set("parent", parent.into());
         event
     }

@@ -3,7 +3,7 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::fields::{Problem, check_object, missing, optional_text, text, wrong};
+use super::fields::{Problem, check_object, missing, optional_text, put, text, wrong};
 use super::run::{Head, Run};
 
 /// The fields of a stored result, in its order.
@@ -36,7 +36,7 @@ impl Run {
         if !message_id.is_empty() {
             response.set("id", message_id.into());
         }
-        response.set("tool_call_id", id.clone().into());
+        put(&mut response, "tool_call_id", &id);
         response.set("content", content_of(head, &result).into());
         response.set("outcome", outcome.into());
         response.set("result", result.into());
@@ -84,14 +84,14 @@ impl Run {
         };
         self.settle(&id);
         let mut resumed = self.main_event("tool.resumed");
-        resumed.set("tool_call_id", id.clone().into());
+        put(&mut resumed, "tool_call_id", &id);
         let response = head.is_flat.then(|| resumed_result(&result));
         resumed.set("result", result);
         self.give(&resumed, sink);
         if let Some((is_ok, content)) = response {
             let mut response = self.main_event("tool.response");
-            response.set("tool_call_id", id.clone().into());
-            response.set("content", content.clone().into());
+            put(&mut response, "tool_call_id", &id);
+            put(&mut response, "content", &content);
             response.set("outcome", if is_ok { "succeeded" } else { "failed" }.into());
             self.give(&response, sink);
             self.end_threads(&id, is_ok, &content, sink);

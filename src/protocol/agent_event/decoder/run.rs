@@ -9,7 +9,7 @@ use crate::protocol::EventSink;
 use super::activity::Activities;
 use super::calls::Call;
 use super::ending::{Failure, Totals};
-use super::fields::{Problem, event, missing, object, optional_text};
+use super::fields::{Problem, event, missing, optional_text, put, with_text};
 use super::messages::Message;
 use super::nested::Lineage;
 use super::waiting::Waiting;
@@ -104,7 +104,7 @@ impl Run {
         sink: &mut dyn EventSink,
     ) {
         self.flush(sink);
-        let mut event = object("type", "unknown");
+        let mut event = with_text("type", "unknown");
         event.set("wire_type", wire_type.map_or(Value::Null, Value::from));
         event.set("raw", raw);
         if let Some(problem) = problem {
@@ -134,11 +134,11 @@ impl Run {
             self.session.clone_from(&head.thread_id);
         }
         let mut created = self.turn_event("turn.created");
-        created.set("turn_id", head.run_id.clone().into());
+        put(&mut created, "turn_id", &head.run_id);
         created.set("previous_turn_id", parent.map_or(Value::Null, |parent| parent.to_owned().into()));
         head.stamp(&mut created, "created_at");
         created.set("input", Vec::new().into());
-        created.set("state", object("status", "running").into());
+        created.set("state", with_text("status", "running").into());
         self.give(&created, sink);
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
 use super::super::waiting::{action, in_state};
-use super::fields::{Problem, object, take};
+use super::fields::{Problem, put, take, with_text};
 use super::run::Run;
 
 /// How many waiting calls of one snapshot are looked at.
@@ -86,13 +86,13 @@ impl Run {
         let known = self.call(id);
         let calls = event.get_mut("tool_calls").and_then(Value::as_array_mut);
         if let (Some(known), Some(Value::Object(call))) = (known, calls.and_then(|calls| calls.first_mut())) {
-            call.set("source_event_id", known.message.clone().into());
-            call.set("event_id", known.message.clone().into());
+            put(call, "source_event_id", &known.message);
+            put(call, "event_id", &known.message);
             if call.text("name").is_empty() {
-                call.set("name", known.name.clone().into());
+                put(call, "name", &known.name);
             }
             if let Some(arguments) = self.arguments_of(id).filter(|_| !call.contains("arguments")) {
-                call.set("arguments", arguments.to_owned().into());
+                put(call, "arguments", arguments);
             }
         }
         event
@@ -129,8 +129,8 @@ fn asked_in<'a>(snapshot: &Value<'a>) -> Vec<Value<'a>> {
     let calls = states.and_then(|states| states.get("calls")?.as_object());
     for (id, call) in calls.into_iter().flat_map(Object::iter) {
         if let Some(call) = call.as_object().filter(|call| call.text("status") == "suspended") {
-            let mut suspension = object("id", call.text("suspension_id").to_owned());
-            suspension.set("action", call.text("suspension_reason").to_owned().into());
+            let mut suspension = with_text("id", call.text("suspension_id"));
+            put(&mut suspension, "action", call.text("suspension_reason"));
             asked.push(action(id, call, &suspension));
         }
     }
