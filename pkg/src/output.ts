@@ -2,10 +2,23 @@
 import type { Event, ModelMessage, TerminalState } from "./events.js";
 import type { SnapshotMirror } from "./snapshot.js";
 
+type TurnDone = Extract<Event, { type: "turn.done" }>;
+type Done = Extract<TerminalState, { status: "done" }>;
+
+/** The end of a run, as tirea and awaken say it. */
+interface RunFinish {
+  type?: string;
+  event_type?: string;
+  data?: { result?: { response?: string } };
+  result?: { response?: string };
+}
+
 /** Takes a turn's output out of the stream where the snapshot has it, and puts it back into what users see. */
 export class SparedOutput {
   readonly #mirror: SnapshotMirror;
   #output: ModelMessage | undefined;
+  /** Whether the output was that of a run's result. */
+  #isResult = false;
 
   constructor(mirror: SnapshotMirror) {
     this.#mirror = mirror;
@@ -14,23 +27,42 @@ export class SparedOutput {
   /** A line of the stream without an output that the snapshot has, and that needs no completion. */
   shorten(line: string): string {
     try {
-      const event = JSON.parse(line.replace(/^data:/, "")) as Event;
-      const { state } = event as Extract<Event, { type: "turn.done" }>;
-      const { output } = state as Extract<TerminalState, { status: "done" }>;
-      if (event.type === "turn.done" && output?.thread_id && !output.tool_calls?.length) {
-        if (output.content === this.#mirror.contentOf(output.id)) {
-          this.#output = output;
-          return `data:${JSON.stringify({ ...event, state: { ...state, output: null } })}`;
-        }
-      }
+      const frame = JSON.parse(line.replace(/^data:/, "")) as TurnDone | RunFinish;
+      const isShorter = (frame.type === "turn.done" && this.#spare(frame as TurnDone)) || this.#spareResult(frame as RunFinish);
+      if (isShorter) return `data:${JSON.stringify(frame)}`;
     } catch {
       // It is something else.
     }
     return line;
   }
 
+  #spare({ state }: TurnDone): boolean {
+    const { output } = state as Done;
+    const isKnown =
+      !!output?.thread_id && !output.tool_calls?.length && output.content === this.#mirror.lastMessage(output.id)?.content;
+    if (isKnown) {
+      this.#output = output;
+      (state as Done).output = null;
+    }
+    return isKnown;
+  }
+
+  #spareResult({ type, event_type, data, result = data?.result }: RunFinish): boolean {
+    const message = this.#mirror.lastMessage();
+    const isKnown = (type ?? event_type) === "run_finish" && !!result?.response && result.response === message?.content;
+    if (isKnown) {
+      const { id, thread_id, content } = message!;
+      this.#output = { type: "model.message", id, thread_id, content, finish_reason: "stop" } as ModelMessage;
+      this.#isResult = true;
+      result!.response = "";
+    }
+    return isKnown;
+  }
+
   /** Fills in what the core was spared. */
   complete(state: TerminalState | undefined): void {
-    if (this.#output && state?.status === "done") state.output = this.#output;
+    if (!this.#output || state?.status !== "done") return;
+    state.output = this.#output;
+    if (this.#isResult) state.result = { ...(state.result as object), response: this.#output.content };
   }
 }

@@ -215,10 +215,11 @@ export class SnapshotMirror {
     return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
   }
 
-  /** The content of a message. */
-  contentOf(id: string): string | undefined {
+  /** The message of this id, or the last one of the main thread. */
+  lastMessage(id?: string): MessageSnapshot | undefined {
     this.follow();
-    return this.#messages.find((message) => message.id === id)?.content;
+    const isIt = (message: MessageSnapshot): boolean => (id ? message.id === id : message.thread_id === "main");
+    return this.#messages.filter(isIt).at(-1);
   }
 
   /** Takes what has changed. The core does not keep text that was taken. */

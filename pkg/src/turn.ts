@@ -400,7 +400,10 @@ export class Turn {
         this.#reconnecting = null;
         this.#changed();
       },
-      lines: () => byLines(settings.maxFrameBytes, (line) => this.#output.shorten(line)),
+      lines: () => byLines(settings.maxFrameBytes, (line) => {
+        // Who wants frames as they come gets them whole.
+        return this.#listeners.has("native") ? line : this.#output.shorten(line);
+      }),
       woken: (length) => this.#woken(length),
       isOver: () => this.isOver,
     };

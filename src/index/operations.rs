@@ -2,7 +2,7 @@
 //! They are not JSON Patch: paths are lists of names and indexes, and objects on the way are made.
 
 use crate::error::sentence;
-use crate::json::{Object, Value};
+use crate::json::{MAX_DEPTH, Object, Value};
 
 use super::decimal;
 use super::patch::is_same;
@@ -10,6 +10,10 @@ use super::patch::is_same;
 /// Does one operation. After an error the state may be changed in part.
 pub(super) fn operate(state: &mut Value<'static>, operation: &Object<'_>) -> Result<(), String> {
     let path = operation.get("path").and_then(Value::as_array).ok_or("it has no `path`")?;
+    // What could not be read at once is not built up piece by piece either.
+    if path.len() > MAX_DEPTH as usize {
+        return Err("its `path` is too deep".to_owned());
+    }
     let value = || operation.get("value").cloned().unwrap_or_default().into_owned();
     match operation.text("op") {
         // Without the server's rules, the two are the same.

@@ -12,20 +12,49 @@ use json_patch::{
 use serde_json::{Map, Value as Carried};
 
 use crate::error::sentence;
-use crate::json::{Object, Value};
+use crate::json::{MAX_DEPTH, Object, Value};
 
 /// What a text begins with that stands for a number, and doubled what begins so by itself.
 const MARK: char = '\0';
+
+/// What the copies of one patch may weigh together, in bytes: as much as a frame. A few copies of the whole into
+/// itself would otherwise fill all memory.
+const MOST_COPIED: usize = 8 << 20;
 
 /// Applies a patch, all of it or nothing; or says why it does not fit.
 pub(super) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Result<(), String> {
     let operations: Option<Vec<PatchOperation>> = delta.iter().map(operation).collect();
     let operations = operations.ok_or("it is not a JSON Patch")?;
     let mut carried = carry(document);
-    json_patch::patch(&mut carried, &operations)
-        .map_err(|error| sentence(&["a JSON Patch does not fit at `", error.path.as_str(), "`"]))?;
+    let mut copied = 0;
+    for operation in &operations {
+        copied += weight_of_copy(&carried, operation);
+        if copied > MOST_COPIED {
+            return Err("a JSON Patch copies too much".to_owned());
+        }
+        json_patch::patch(&mut carried, std::slice::from_ref(operation))
+            .map_err(|error| sentence(&["a JSON Patch does not fit at `", error.path.as_str(), "`"]))?;
+    }
     *document = bring(carried);
     Ok(())
+}
+
+/// What an operation adds that the patch itself does not hold.
+fn weight_of_copy(document: &Carried, operation: &PatchOperation) -> usize {
+    match operation {
+        PatchOperation::Copy(copy) => document.pointer(copy.from.as_str()).map_or(0, weight),
+        _ => 0,
+    }
+}
+
+fn weight(value: &Carried) -> usize {
+    const NODE: usize = 32;
+    NODE + match value {
+        Carried::Null | Carried::Bool(_) | Carried::Number(_) => 0,
+        Carried::String(text) => text.len(),
+        Carried::Array(items) => items.iter().map(weight).sum(),
+        Carried::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+    }
 }
 
 fn operation(operation: &Value<'_>) -> Option<PatchOperation> {
@@ -44,7 +73,9 @@ fn operation(operation: &Value<'_>) -> Option<PatchOperation> {
 }
 
 fn pointer(operation: &Object<'_>, name: &str) -> Option<PointerBuf> {
-    PointerBuf::parse(operation.get(name)?.as_str()?.to_owned()).ok()
+    let pointer = PointerBuf::parse(operation.get(name)?.as_str()?.to_owned()).ok()?;
+    // What could not be read at once is not built up piece by piece either.
+    (pointer.count() <= MAX_DEPTH as usize).then_some(pointer)
 }
 
 /// Whether two values are the same: the names of an object have no order.

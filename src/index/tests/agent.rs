@@ -437,3 +437,20 @@ fn a_report_is_on_the_newest_call_of_its_id() {
     let mirror = told(&[called("m", &["c"]), called("n", &["b", "c"]), report(&json!({"loaded": 1}))]);
     assert_eq!((progress(&mirror, 0, 0), progress(&mirror, 1, 1)), (&json!(null), &json!({"loaded": 1})));
 }
+
+/// Each copy of the whole into itself doubles it, and each member in the last one is a level more.
+#[test]
+fn what_patches_build_up_is_bounded() {
+    let copies = (0..40).map(|at| json!({"op": "copy", "from": "", "path": format!("/k{at}")})).collect();
+    let levels = (1..300).map(|at| json!({"op": "add", "path": "/k".repeat(at), "value": {}})).collect();
+    for operations in [copies, levels] {
+        let mut index = EventIndex::new();
+        apply(&mut index, &[snapshot(&json!({"a": 1})), delta(&operations)]);
+        assert_eq!(index.agent_state(), Some(json!({"a": 1})));
+        assert!(index.agent_state_problem().is_some());
+    }
+    let path: Vec<String> = (0..300).map(|at| at.to_string()).collect();
+    let mut index = EventIndex::new();
+    apply(&mut index, &[snapshot(&json!({})), tracked(&json!([{"op": "set", "path": path, "value": 1}]))]);
+    assert_eq!(index.agent_state_problem(), Some("its `path` is too deep"));
+}

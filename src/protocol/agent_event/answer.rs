@@ -16,7 +16,7 @@ pub(super) fn normalize<'a>(
 ) -> Result<Value<'a>> {
     match call {
         Call::GetSession => record::session_with_actions(&object(body)?).map(Value::Object),
-        Call::ListSessions => sessions(params, body),
+        Call::ListSessions => sessions(dialect, params, body),
         Call::GetTurn => record::turn(object(body)?).map(Value::Object),
         Call::ListTurns => {
             let mut body = object(body)?;
@@ -69,7 +69,7 @@ pub(super) fn error_message(body: &str) -> Option<String> {
 
 /// The first page of tirea's sessions is a bare list of summaries, the others hold ids only; awaken's pages hold
 /// summaries.
-fn sessions<'a>(params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+fn sessions<'a>(dialect: Dialect, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let (summaries, next) = match body {
         Value::Array(summaries) => {
             // What follows is not known: threads of sub-agents were left out.
@@ -79,7 +79,7 @@ fn sessions<'a>(params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
         body => {
             let mut body = object(body)?;
             let items = take_list(&mut body, "items")?;
-            let next = match body.get("next_cursor") {
+            let next = match body.get("next_cursor").filter(|_| dialect == Dialect::Awaken) {
                 None => next_place(params, &body, items.len()),
                 Some(_) => next_cursor(&body, items.len()),
             };
