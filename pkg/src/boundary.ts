@@ -123,8 +123,8 @@ export class CoreTurn {
     return this.#ask(this.#exports.turnApplyListed, events);
   }
 
-  settle(): void {
-    this.#exports.turnSettle(this.#turn);
+  settle(isDiscarded: boolean): void {
+    this.#exports.turnSettle(this.#turn, Number(isDiscarded));
   }
 
   facts(): string {

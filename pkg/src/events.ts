@@ -1281,7 +1281,7 @@ export interface FileUpload {
 /**
  * The verdict on a tool call.
  */
-export type Approval = { status: "allow"; remember?: boolean; result?: Record<string, unknown> } | { status: "deny"; reason?: string };
+export type Approval = { status: "allow"; remember?: boolean; result?: Record<string, unknown> } | { status: "deny"; remember?: boolean; reason?: string };
 
 /**
  * A session, or a draft of one (`type` tells which), as a server keeps it.
@@ -1342,9 +1342,9 @@ export interface TurnRecord {
      */
     previous_turn_id: string | null;
     /**
-     * What it was given.
+     * What it was given; empty also where the server does not keep it with the turn.
      */
-    input: TurnInputItem[];
+    input?: TurnInputItem[];
     /**
      * Where it stands.
      */

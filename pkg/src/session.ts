@@ -108,7 +108,7 @@ export class Session {
     const { input, previousTurnId, discardPending } = checkedTurn(options);
     const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
     const sent = adopting(() => core.takeInput(input, discardPending));
-    return new Turn(this, this.#connection, core, { input: JSON.parse(sent) as TurnInputItem[] });
+    return new Turn(this, this.#connection, core, { input: JSON.parse(sent) as TurnInputItem[] }, discardPending);
   }
 
   /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
@@ -201,6 +201,7 @@ export class Session {
       const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast);
       // What runs on brings all of it once more with its stream.
       if (turn.isOver || this.capabilities.resume === "none") turn.fill(events);
+      if (!isLast) turn.discard();
       return turn;
     });
     this.#newest = turns.at(-1);

@@ -77,6 +77,8 @@ export class Turn {
   #lastStream: TurnStream | undefined;
   /** Resolves when the stream that is being read has ended, with the error if there was one. */
   #reading: Promise<TurnwireError | undefined> | undefined;
+  /** Whether it throws away what the turn before it waits for. */
+  readonly #discards: boolean;
   /** The turn that this one follows, if its results belong to calls of that one. */
   #before: Turn | undefined;
   /** Who waits for anything to change. */
@@ -87,12 +89,13 @@ export class Turn {
   #failure: TurnwireError | undefined;
 
   /** @internal */
-  constructor(session: Session, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>) {
+  constructor(session: Session, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>, discards = false) {
     this.session = session;
     this.#connection = connection;
     this.#core = core;
     this.#mirror = new SnapshotMirror(core, connection.memory);
     this.#output = new SparedOutput(this.#mirror);
+    this.#discards = discards;
     this.#record = record;
     this.#input = record.input ?? [];
   }
@@ -335,8 +338,14 @@ export class Turn {
   /** A later turn has answered what this one waited for; the results are in that one. @internal */
   settle(next: Turn): void {
     this.#before = undefined;
-    this.#core.settle();
+    this.#core.settle(next.#discards);
     this.fill(next.snapshot().threads.flatMap((thread) => thread.tool_responses) as unknown as Event[]);
+  }
+
+  /** Whatever it waits for, a later turn has thrown away. @internal */
+  discard(): void {
+    this.#core.settle(true);
+    this.#changed();
   }
 
   /** Whether it has ended. @internal */
@@ -562,7 +571,8 @@ export class Turn {
     if (facts.created) {
       this.#record = facts.created;
       this.session.began(this, facts.created.previous_turn_id);
-      if (facts.created.input.length > 0) this.#input = facts.created.input;
+      // Some servers do not keep what a turn was given.
+      if (facts.created.input?.length > 0) this.#input = facts.created.input;
     }
     this.#output.complete(facts.state);
     if (facts.state) this.#state = facts.state;

@@ -110,6 +110,9 @@ pub enum Approval {
     },
     /// The call must not run.
     Deny {
+        /// It must not run from now on. Only the `AgentEvent` protocols have this; others leave it out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        remember: Option<bool>,
         /// Told to the agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,

@@ -44,7 +44,8 @@ pub struct TurnRecord {
     pub session_id: Option<String>,
     /// The turn that it follows; `null` for a first turn.
     pub previous_turn_id: Option<String>,
-    /// What it was given.
+    /// What it was given; empty also where the server does not keep it with the turn.
+    #[serde(default)]
     pub input: Vec<TurnInputItem>,
     /// Where it stands.
     pub state: TurnState,

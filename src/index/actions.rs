@@ -90,6 +90,19 @@ impl EventIndex {
         self.release(&|_| true);
     }
 
+    /// What has no result will get none: a later turn has thrown it away.
+    #[cfg(feature = "agent-event")]
+    pub fn discard(&mut self) {
+        self.settle();
+        for slot in 0..self.messages.len() {
+            let Some(message) = self.messages.get_mut(slot) else { return };
+            for call in message.calls.iter_mut().flatten().filter(|call| call.response.is_empty()) {
+                call.is_cancelled = true;
+            }
+            self.changes.message(slot, &mut self.messages, true);
+        }
+    }
+
     /// The status of a call changes with what waits for it.
     fn mark_call(&mut self, action: &PendingAction) {
         if let Some(slot) = action.slot {

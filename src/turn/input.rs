@@ -107,6 +107,7 @@ impl TurnInput {
                 if !matches!(verdict, "allow" | "deny") {
                     return Err("`approval.status` must be `allow` or `deny`");
                 }
+                check_extras(item.object("approval").unwrap_or(const { &Object::new() }))?;
                 PendingKind::Approval
             }
             "user.tool_response" => {
@@ -160,15 +161,24 @@ impl TurnInput {
     }
 
     /// Checks the input against what the session's last turn waits for: every pending call must be
-    /// answered, in one turn, and nothing else.
-    pub fn check_pending(&self, pending: &Pending) -> Result<()> {
+    /// answered, in one turn, and nothing else. If nothing waits as far as is known, answers are let through, since
+    /// another client may have made a turn that waits for them; unless that `is_strict`, for a server that would
+    /// take them for something else.
+    pub fn check_pending(&self, pending: &Pending, is_strict: bool) -> Result<()> {
         let Pending::Known(actions) = pending else {
             return Ok(());
         };
         let waits = actions.iter().any(|action| action.kind != PendingKind::Auth);
         for (at, answer) in self.answers.iter().enumerate() {
             match answer {
-                // Another client may have made a turn since that waits for this answer.
+                Some(answer) if !waits && is_strict => {
+                    let parts = [
+                        "no call `",
+                        &answer.call_id,
+                        "` waits, as far as is known: `history()` reads it anew",
+                    ];
+                    return Err(broken(at, &sentence(&parts)));
+                }
                 Some(_) if !waits => {}
                 Some(answer) => answer.check(actions).map_err(|rule| broken(at, &rule))?,
                 None if waits => {
@@ -223,6 +233,17 @@ fn check_message(message: &mut Object<'_>) -> Result<(), &'static str> {
         Some(Value::Array(parts)) => parts.iter_mut().try_for_each(check_part),
         _ => Err("`content` must be a text or a list of parts"),
     }
+}
+
+/// What some protocols take besides the verdict.
+fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
+    if approval.get("remember").is_some_and(|remember| remember.as_bool().is_none()) {
+        return Err("`approval.remember` must be true or false");
+    }
+    if approval.get("result").is_some_and(|result| result.as_object().is_none()) {
+        return Err("`approval.result` must be an object");
+    }
+    Ok(())
 }
 
 /// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes

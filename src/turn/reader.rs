@@ -312,8 +312,13 @@ impl TurnReader {
         }
     }
 
-    /// A later turn has answered what this one waited for.
-    pub fn settle(&mut self) {
+    /// A later turn has answered what this one waited for, or has thrown it away.
+    pub fn settle(&mut self, is_discarded: bool) {
+        #[cfg(feature = "agent-event")]
+        if is_discarded {
+            return self.intake.index.discard();
+        }
+        let _ = is_discarded;
         self.intake.index.settle();
     }
 

@@ -154,12 +154,12 @@ pub fn turn_apply_listed(turn: u32) -> u32 {
     })
 }
 
-/// A later turn has answered what this one waited for.
+/// A later turn has answered what this one waited for, or has thrown it away.
 #[wasm_bindgen(js_name = turnSettle)]
-pub fn turn_settle(turn: u32) {
+pub fn turn_settle(turn: u32, is_discarded: bool) {
     with(|core| {
         if let Some(turn) = core.turns.get(turn) {
-            turn.settle();
+            turn.settle(is_discarded);
         }
     });
 }

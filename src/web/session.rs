@@ -99,10 +99,13 @@ impl Session {
     /// Checks an input against what waits for a turn that follows this one: `""` or `"auto"` for the
     /// newest. What waits after any other turn only the server knows.
     pub(super) fn check_pending(&self, previous_turn_id: &str, input: &TurnInput) -> Result<()> {
+        // Such a server would take them for a new question.
+        let is_strict = self.protocol.protocol().capabilities().has_client_ids();
         match self.newest.last() {
             Some(newest) if matches!(previous_turn_id, "" | "auto") || previous_turn_id == newest.id => {
-                input.check_pending(&newest.pending)
+                input.check_pending(&newest.pending, is_strict)
             }
+            None if self.is_new && is_strict => input.check_pending(&Pending::Known(Vec::new()), true),
             _ => Ok(()),
         }
     }

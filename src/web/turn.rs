@@ -147,8 +147,8 @@ impl Turn {
     }
 
     /// A later turn has answered what this one waited for.
-    pub(super) fn settle(&mut self) {
-        self.reader().settle();
+    pub(super) fn settle(&mut self, is_discarded: bool) {
+        self.reader().settle(is_discarded);
     }
 
     /// What is known of the turn.

@@ -7,9 +7,14 @@ export const WWW = join(import.meta.dirname, "..", "..", "www", "dist");
 /** At this pace a turn of some hundred events lasts some seconds. */
 export const PACE = { "x-turnwire-delay-ms": "5" };
 
+const opened = [];
+
+/** Closes all that was opened: pages that still stream cost the tests after them time. */
+export const closeDemos = () => Promise.all(opened.splice(0).map((page) => page.context().close()));
+
 /** Opens the page as somebody's browser does who has chosen this protocol before. */
-export function openDemo(world, { protocol, headers, prepare = () => {} } = {}) {
-  return world.page("/", async (page) => {
+export async function openDemo(world, { protocol, headers, prepare = () => {} } = {}) {
+  const page = await world.page("/", async (page) => {
     page.setDefaultTimeout(15_000);
     if (protocol) {
       const settings = JSON.stringify({ protocol, agentName: "support-bot" });
@@ -18,6 +23,8 @@ export function openDemo(world, { protocol, headers, prepare = () => {} } = {}) 
     if (headers) await page.setExtraHTTPHeaders(headers);
     await prepare(page);
   });
+  opened.push(page);
+  return page;
 }
 
 export async function say(page, text) {

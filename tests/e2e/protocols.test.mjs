@@ -1,10 +1,11 @@
 // One page, four protocols: the same conversations over each, and what is told where servers differ.
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
-import { answer, cutButton, ended, grown, openDemo, PACE, say, transcript, unexpected, WWW } from "./demo-page.mjs";
+import { afterEach, describe, test } from "node:test";
+import { answer, closeDemos, cutButton, ended, grown, openDemo, PACE, say, transcript, unexpected, WWW } from "./demo-page.mjs";
 import { useWorld } from "./harness.mjs";
 
 const world = useWorld({ www: WWW });
+afterEach(closeDemos);
 
 const FAST = { "x-turnwire-delay-ms": "0" };
 const allow = (page) => page.getByRole("button", { name: "Allow", exact: true });
@@ -151,6 +152,22 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
       const frames = await types();
       const last = { tirea: "run_finish", awaken: "run_finish" }[protocol] ?? "turn.done";
       assert.ok(frames.includes(last), frames.join(" "));
+      assert.deepEqual(page.failures, []);
+    });
+
+    test("an answer that is given in another tab counts here", async () => {
+      const page = await open();
+      await say(page, "approval");
+      await allow(page).waitFor();
+      const other = await page.context().newPage();
+      await other.goto(page.url());
+      await allow(other).click();
+      for (const tab of [other, page]) await tab.getByText("is running again").waitFor();
+      assert.equal(await allow(page).count(), 0);
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+      await say(page, "plain");
+      for (const tab of [page, other]) await tab.getByText("not a word is lost").waitFor();
+      for (const tab of [page, other]) assert.equal(await tab.getByText("May I?").count(), 1);
       assert.deepEqual(page.failures, []);
     });
 
@@ -306,6 +323,5 @@ test("a phone has room for what is new, in light and dark", async () => {
     await page.getByRole("textbox").last().fill("Never mind, and something else instead");
     await page.getByRole("button", { name: "Send anyway" }).waitFor();
     assert.equal(await isTooWide(), false, "the question");
-    await page.context().close();
   }
 });

@@ -115,16 +115,12 @@ fn verdict<'v>(approval: Option<&'v Object<'_>>) -> Result<(bool, Value<'v>, &'v
         "deny" => false,
         _ => return Err(invalid("`approval.status` must be `allow` or `deny`")),
     };
-    let mut result = Object::new();
-    result.set("approved", allows.into());
-    if allows {
-        if let Some(remember) = approval.get("remember").and_then(Value::as_bool) {
-            result.set("remember", remember.into());
-        }
-        for (name, value) in approval.object("result").unwrap_or(const { &Object::new() }).iter() {
-            result.insert(name, value.clone());
-        }
+    let mut result = approval.object("result").cloned().unwrap_or_default();
+    if let Some(remember) = approval.get("remember").and_then(Value::as_bool) {
+        result.set("remember", remember.into());
     }
+    // Whatever else is said, the verdict stands.
+    result.set("approved", allows.into());
     Ok((allows, result.into(), approval.text("reason")))
 }
 

@@ -1,7 +1,7 @@
 //! The route maps: which request each call is, in both dialects (protocol note, sections 1.2 and 7).
 
 use crate::error::Result;
-use crate::json::{Object, write_hex};
+use crate::json::{Object, Value, write_hex};
 use crate::protocol::route::{Route, add_query, unsupported, wire};
 use crate::protocol::{Call, Request};
 
@@ -74,6 +74,14 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     // The stream is asked for in the body, never by `Accept` (section 1.1).
     if matches!(call, Call::CreateTurnStream | Call::CreateTurn) {
         params.set("stream", call.streams().into());
+        let input = params.get_mut("input").and_then(Value::as_array_mut);
+        for item in input.into_iter().flatten().filter_map(Value::as_object_mut) {
+            // What only other protocols take.
+            if let Some(approval) = item.get_mut("approval").and_then(Value::as_object_mut) {
+                approval.remove("remember");
+                approval.remove("result");
+            }
+        }
     }
     // Where a list begins that names no beginning: the gateway's own default is half an hour ago.
     let window_start = params.remove(WINDOW_START);

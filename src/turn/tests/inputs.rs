@@ -221,7 +221,7 @@ fn section_4_4_everything_that_waits_is_answered_in_one_turn() {
     ];
     for (events, input, rule) in cases {
         let known = Pending::Known(pending(events));
-        let checked = read(&input).expect("an input").check_pending(&known);
+        let checked = read(&input).expect("an input").check_pending(&known, false);
         match (checked, rule) {
             (Ok(()), None) => {}
             (Err(error), Some(rule)) => {
@@ -236,6 +236,31 @@ fn section_4_4_everything_that_waits_is_answered_in_one_turn() {
 #[test]
 fn what_is_not_known_to_wait_is_left_to_the_server() {
     for input in [json!(null), json!("Hi"), allow("main", "a")] {
-        assert_eq!(read(&input).expect("an input").check_pending(&Pending::Unknown), Ok(()));
+        assert_eq!(read(&input).expect("an input").check_pending(&Pending::Unknown, true), Ok(()));
+    }
+}
+
+/// A server that would take an answer for a question gets none when nothing waits.
+#[test]
+fn an_answer_to_nothing_is_refused_if_strict() {
+    let approval = json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c",
+                          "approval": {"status": "allow"}});
+    let nothing = Pending::Known(Vec::new());
+    let input = read(&approval).expect("an input");
+    assert_eq!(input.check_pending(&nothing, false), Ok(()));
+    let error = input.check_pending(&nothing, true).expect_err("nothing waits");
+    assert_eq!(error.code, ErrorCode::InvalidInput);
+    assert!(error.message.contains("`c`"), "{}", error.message);
+}
+
+#[test]
+fn what_comes_with_a_verdict_is_checked() {
+    for (approval, problem) in [
+        (json!({"status": "allow", "remember": "yes"}), "`approval.remember`"),
+        (json!({"status": "deny", "remember": 1}), "`approval.remember`"),
+        (json!({"status": "allow", "result": "x"}), "`approval.result`"),
+    ] {
+        let item = json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c", "approval": approval});
+        assert!(read(&item).expect_err("a rule").message.contains(problem));
     }
 }

@@ -22,7 +22,9 @@ export const AgentState = memo(function AgentState({ state, problem }: Props) {
         <span>Agent state</span>
         <Icon name="chevron" className="turning" />
       </button>
-      {open && <DataView caption={problem ? `As of before: ${problem}` : "As of now"} content={JSON.stringify(shown)} />}
+      {open && (
+        <DataView caption={problem ? `As of before: ${problem}` : "As of now"} content={JSON.stringify(shown)} />
+      )}
     </section>
   );
 });

@@ -107,7 +107,12 @@ export function Composer(props: Props) {
               onChange={(event) => void attach(event.target.files ?? [])}
               onClick={(event) => (event.currentTarget.value = "")}
             />
-            <button type="button" className="quiet round" onClick={() => picker.current?.click()} aria-label="Attach files">
+            <button
+              type="button"
+              className="quiet round"
+              onClick={() => picker.current?.click()}
+              aria-label="Attach files"
+            >
               <Icon name="attach" />
             </button>
           </>

@@ -27,7 +27,10 @@ describe("answers while the turn runs", () => {
 
   it("go out at once, each by itself", async () => {
     const { conversation, created, turn } = await asking(approval("a"), approval("b"));
-    expect(conversation.state()).toMatchObject({ running: true, pending: [{ tool_call_id: "a" }, { tool_call_id: "b" }] });
+    expect(conversation.state()).toMatchObject({
+      running: true,
+      pending: [{ tool_call_id: "a" }, { tool_call_id: "b" }],
+    });
     conversation.answer("b", { kind: "allow" });
     expect(turn.answer.mock.calls).toEqual([[allowed("b")]]);
     expect(conversation.answerOf("b")).toEqual({ answer: { kind: "allow" }, sent: true });
@@ -135,5 +138,38 @@ describe("leaving a conversation whose turn runs", () => {
     turn.change({ status: "done" });
     expect(conversation.isBound).toBe(false);
     expect(conversation.state()).toMatchObject({ running: false, turns: [turn] });
+  });
+});
+
+describe("other tabs", () => {
+  it("hear of a turn when it has ended, where they could not join it", async () => {
+    const { session, created } = fakeSession();
+    const { conversation, onTurn } = conversationWith(session, null, { resume: "none" });
+    await conversation.send(message("go"));
+    const [turn] = created;
+    await vi.waitFor(() => expect(turn?.signals).toHaveLength(1));
+    turn?.tell("event", { type: "turn.created", sequence_number: 1 });
+    expect(onTurn).not.toHaveBeenCalled();
+    turn?.end();
+    await vi.waitFor(() => expect(onTurn).toHaveBeenCalledExactlyOnceWith("s1"));
+  });
+
+  it("do not take in a turn that they could not join", async () => {
+    const known = new FakeTurn([message("t1")], null);
+    known.id = "t1";
+    known.change({ turn_id: "t1", status: "done" });
+    const { session } = fakeSession([known]);
+    const { conversation } = conversationWith(session, "s1", { resume: "none" });
+    conversation.open();
+    await vi.waitFor(() => expect(conversation.state().loading).toBe(false));
+    const running = new FakeTurn([message("t2")], "t1");
+    running.id = "t2";
+    vi.spyOn(session, "listTurns").mockImplementation(() => [running, known].values() as never);
+    const resume = vi.spyOn(session, "resume");
+    await conversation.catchUp();
+    expect(resume).not.toHaveBeenCalled();
+    running.change({ status: "done" });
+    await conversation.catchUp();
+    expect(resume).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,4 +1,4 @@
-import type { Turn, TurnSnapshot } from "turnwire";
+import type { RequiredAction, Turn, TurnSnapshot } from "turnwire";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { isMark } from "../events/EventLog";
 import { FakeTurn, approval, conversationWith, fakeSession, message, question } from "./fakeSession";

@@ -16,7 +16,7 @@ import { EventLog } from "../events/EventLog";
 import { Store } from "../ui/Store";
 import { callActions, fromInput, toInput, type Answer, type AnswerState } from "./answers";
 import { isLive } from "./isLive";
-import { onceNamed, onFirstEvent, read, titleFor, withKnown } from "./reading";
+import { isNews, newestOf, onceNamed, onFirstEvent, read, titleFor, withKnown } from "./reading";
 
 export interface ConversationState {
   readonly session: Session | null;
@@ -56,7 +56,7 @@ export interface ConversationOptions {
   readonly sessionId: string | null;
   /** A session was created or has got a new turn. */
   readonly onActivity: (session: Session) => void;
-  /** A turn that this page has sent has begun. */
+  /** A turn that this page has sent has begun, or has ended. */
   readonly onTurn: (sessionId: string) => void;
 }
 
@@ -206,8 +206,11 @@ export class Conversation extends Store {
     const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
     try {
       const session = await this.#getSession(known.id, signal);
-      const newest = await session.listTurns({ limit: 1, signal }).next();
-      if (newest.done || turns.some((turn) => turn.id === newest.value.id)) return;
+      const { capabilities, protocol } = this.client;
+      const newest = await newestOf(session, protocol === "truefoundry", signal);
+      if (!newest || !isNews(newest, turns)) return;
+      // Whoever sent it reads it, and nobody else can.
+      if (isLive(newest.snapshot()) && capabilities.resume === "none") return;
       const all = await session.resume({ signal });
       // What was sent from here in the meantime is newer still.
       if (this.#state.turns === turns && !signal.aborted) this.#take(session, withKnown(all, turns));
@@ -345,8 +348,10 @@ export class Conversation extends Store {
   #start(turn: Turn): void {
     this.#rememberAnswers(turn.input);
     this.#set({ turns: [...this.#state.turns, turn], opening: null });
-    onFirstEvent(turn, () => this.#options.onTurn(turn.session.id));
-    void this.#follow(turn, (signal) => read(turn, onceNamed(turn, signal)));
+    const tell = () => this.#options.onTurn(turn.session.id);
+    // Where nobody else can read it, there is nothing to see before its end.
+    if (this.client.capabilities.resume !== "none") onFirstEvent(turn, tell);
+    void this.#follow(turn, (signal) => read(turn, onceNamed(turn, signal))).then(tell);
     this.#watch(turn);
   }
 

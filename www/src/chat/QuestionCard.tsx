@@ -41,10 +41,7 @@ export const QuestionCard = memo(function QuestionCard({ call }: { call: ToolCal
         pending && (
           <>
             <Options callId={call.id} options={options} />
-            <ResponseForm
-              callId={call.id}
-              label={options.length > 0 ? "Or in your own words" : "Your answer"}
-            />
+            <ResponseForm callId={call.id} label={options.length > 0 ? "Or in your own words" : "Your answer"} />
           </>
         )
       )}

@@ -10,7 +10,16 @@ it("shows what the agent keeps, and not what its server does", () => {
 });
 
 it("shows nothing where there is nothing", () => {
-  for (const state of [null, undefined, {}, 4, "text", [], { __run: {} }, { revision: 3, extensions: { "__runtime.run": {} } }]) {
+  for (const state of [
+    null,
+    undefined,
+    {},
+    4,
+    "text",
+    [],
+    { __run: {} },
+    { revision: 3, extensions: { "__runtime.run": {} } },
+  ]) {
     expect(agentStateOf(state)).toBeNull();
   }
 });

@@ -3,7 +3,12 @@ import { expect, it } from "vitest";
 import { resultOf, shareOf, statusOf, type Surroundings } from "./callStatus";
 
 const call = (status: ToolCallSnapshot["status"]) => ({ id: "c", status }) as ToolCallSnapshot;
-const response = (part: Partial<ToolCallResponse>): ToolCallResponse => ({ id: "r", content: "", created_at: null, ...part });
+const response = (part: Partial<ToolCallResponse>): ToolCallResponse => ({
+  id: "r",
+  content: "",
+  created_at: null,
+  ...part,
+});
 const words = (status: ToolCallSnapshot["status"], part: Partial<Surroundings> = {}) => {
   const around = { answer: undefined, response: null, pending: false, live: true, ended: "paused" as const, ...part };
   const { mark, words } = statusOf(call(status), around);

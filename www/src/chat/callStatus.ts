@@ -62,7 +62,8 @@ export function resultOf({ content, result }: ToolCallResponse): { text: string;
 
 /** How much of it is done, from 0 to 1; null where the server does not say. */
 export function shareOf({ progress, loaded, total }: ToolProgress): number | null {
-  if (typeof loaded === "number" && typeof total === "number" && total > 0) return Math.min(1, Math.max(0, loaded / total));
+  if (typeof loaded === "number" && typeof total === "number" && total > 0)
+    return Math.min(1, Math.max(0, loaded / total));
   if (typeof progress !== "number") return null;
   const share = typeof total === "number" && total > 0 && progress > 1 ? progress / total : progress;
   return Math.min(1, Math.max(0, share));

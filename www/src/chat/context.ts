@@ -74,8 +74,6 @@ export function usePendingAction(callId: string): CallAction | undefined {
 export function useAsksInside(threadId: string): boolean {
   const conversation = useConversation();
   return useSyncExternalStore(conversation.subscribe, () =>
-    conversation
-      .state()
-      .pending.some((action) => action.type !== "mcp.auth_required" && action.thread_id === threadId),
+    conversation.state().pending.some((action) => action.type !== "mcp.auth_required" && action.thread_id === threadId),
   );
 }

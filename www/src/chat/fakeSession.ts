@@ -90,7 +90,7 @@ const CAPABILITIES = { rename: false, liveAnswers: false, resume: "cursor" };
 export function conversationWith(session: Session, sessionId: string | null = null, can: object = {}) {
   const createSession = vi.fn(async () => session);
   const agents = { createSession, getSession: async () => session };
-  const client = { agents, capabilities: { ...CAPABILITIES, ...can } } as unknown as Client;
+  const client = { agents, protocol: "truefoundry", capabilities: { ...CAPABILITIES, ...can } } as unknown as Client;
   const onActivity = vi.fn();
   const onTurn = vi.fn();
   return {

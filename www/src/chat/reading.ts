@@ -1,6 +1,6 @@
 // How the page reads a turn, and which of the turns that it knows it goes on to show.
 
-import type { Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import type { Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
 import { contentsOf } from "./attachments";
 import { isLive } from "./isLive";
 
@@ -31,6 +31,23 @@ export function onFirstEvent(turn: Turn, told: () => void): void {
     unlisten();
     told();
   });
+}
+
+/** The session's newest turn, as the server lists it. Only some servers begin with it. */
+export async function newestOf(session: Session, isFirst: boolean, signal: AbortSignal): Promise<Turn | undefined> {
+  let first: Turn | undefined;
+  let last: Turn | undefined;
+  for await (last of session.listTurns({ ...(isFirst && { limit: 1 }), signal })) {
+    first ??= last;
+    if (isFirst) break;
+  }
+  return (first?.createdAt ?? "") > (last?.createdAt ?? "") ? first : last;
+}
+
+/** Whether a turn that is listed is not shown, or not as it now is: with some servers it goes on when it is answered. */
+export function isNews(listed: Turn, shown: readonly Turn[]): boolean {
+  const known = shown.findLast((turn) => turn.id === listed.id);
+  return known === undefined || !isSettledAlike(known.snapshot(), listed.snapshot());
 }
 
 /** The turns, where nothing has changed with those that were known before, so that they need not be drawn again. */

@@ -2,7 +2,8 @@ import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
 import { expect, it } from "vitest";
 import { startedBy, subAgentNames } from "./subAgentNames";
 
-const thread = (part: Partial<ThreadSnapshot>) => ({ id: "t", title: null, agent_info: null, ...part }) as ThreadSnapshot;
+const thread = (part: Partial<ThreadSnapshot>) =>
+  ({ id: "t", title: null, agent_info: null, ...part }) as ThreadSnapshot;
 const call = (args: object | string): ToolCallSnapshot =>
   ({ name: "create_sub_agent", arguments: typeof args === "string" ? args : JSON.stringify(args) }) as ToolCallSnapshot;
 
@@ -27,7 +28,10 @@ it("goes by what was known before, and else has a word for it", () => {
 it("knows the calls that start sub-agents, and what they say of them", () => {
   const args = { name: "historian", input: "Compare." };
   expect(startedBy(call(args), "create_sub_agent")).toEqual({ title: "historian", task: "Compare." });
-  expect(startedBy(call({ agent_id: "historian", prompt: "Go." }), "agent_run")).toEqual({ title: "historian", task: "Go." });
+  expect(startedBy(call({ agent_id: "historian", prompt: "Go." }), "agent_run")).toEqual({
+    title: "historian",
+    task: "Go.",
+  });
   expect(startedBy(call('{"name'), "create_sub_agent")).toEqual({ title: "create_sub_agent", task: "" });
   expect(startedBy(call(args), "list_services")).toBeNull();
 });

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { isLive } from "./isLive";
 import { explainEnd } from "./words";
 
-const snapshot = (part: Partial<TurnSnapshot>) => ({ turn_id: "t1", state: null, error: null, ...part }) as TurnSnapshot;
+const snapshot = (part: Partial<TurnSnapshot>) =>
+  ({ turn_id: "t1", state: null, error: null, ...part }) as TurnSnapshot;
 const incomplete = new IncompleteError("incomplete", "it broke");
 
 it("a turn that cannot be read on is not started again, but gone on with", () => {
@@ -40,9 +41,14 @@ it("where an answer that broke is lost, it is said what can be done", () => {
 
 it("a turn that was stopped by a limit is done, but not silently", () => {
   const done = (termination: object) =>
-    explainEnd(snapshot({ status: "done", state: { status: "done", output: null, required_actions: [], termination } as never }));
+    explainEnd(
+      snapshot({ status: "done", state: { status: "done", output: null, required_actions: [], termination } as never }),
+    );
   const value = { code: "token_budget_exceeded", detail: "max_tokens breached" };
-  expect(done({ type: "stopped", value })).toMatchObject({ title: "The answer reached its length limit.", remedy: "none" });
+  expect(done({ type: "stopped", value })).toMatchObject({
+    title: "The answer reached its length limit.",
+    remedy: "none",
+  });
   expect(done({ type: "stopped", value: { code: "max_rounds_reached" } })?.title).toMatch(/as many steps/);
   expect(done({ type: "stopped" })?.title).toBe("The server stopped the agent.");
   expect(done({ type: "natural_end" })).toBeNull();

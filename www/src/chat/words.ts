@@ -1,6 +1,13 @@
 // What went wrong, in words that a person can act on.
 
-import { ApiError, type Capabilities, ConnectionError, IncompleteError, type TurnSnapshot, type TurnState } from "turnwire";
+import {
+  ApiError,
+  type Capabilities,
+  ConnectionError,
+  IncompleteError,
+  type TurnSnapshot,
+  type TurnState,
+} from "turnwire";
 
 export interface Trouble {
   readonly title: string;

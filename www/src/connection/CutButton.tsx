@@ -25,14 +25,7 @@ export function CutButton({ title, onCut, onFocusLost }: Props) {
     };
   }, []);
   return (
-    <button
-      ref={button}
-      type="button"
-      className="cut"
-      onClick={onCut}
-      aria-label="Cut the connection"
-      title={title}
-    >
+    <button ref={button} type="button" className="cut" onClick={onCut} aria-label="Cut the connection" title={title}>
       <Icon name="cut" />
       <span>
         Cut<span className="cut-rest"> the connection</span>

@@ -4,7 +4,12 @@ import { missingWords, resumedWords } from "./words";
 it("names the events that are missing", () => {
   expect(missingWords([{ after: 4, next: 6 }])).toBe("event 5");
   expect(missingWords([{ after: 57, next: 62 }])).toBe("events 58 to 61");
-  expect(missingWords([{ after: 4, next: 6 }, { after: 57, next: 62 }])).toBe("events 5 and 58 to 61");
+  expect(
+    missingWords([
+      { after: 4, next: 6 },
+      { after: 57, next: 62 },
+    ]),
+  ).toBe("events 5 and 58 to 61");
 });
 
 it("lists a few gaps only", () => {

@@ -124,7 +124,9 @@ export function EventsPane({ log }: { log: EventLog }) {
             return <EventLine key={slot} entry={entry} {...place} />;
           })}
         </div>
-        {rows.total === 0 && <p className="faint events-empty">{native ? "Frames" : "Events"} appear here while a turn streams.</p>}
+        {rows.total === 0 && (
+          <p className="faint events-empty">{native ? "Frames" : "Events"} appear here while a turn streams.</p>
+        )}
       </div>
       {selected && <EventDetail entry={selected.entry} onClose={() => setSelected(null)} />}
     </section>

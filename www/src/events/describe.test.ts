@@ -19,11 +19,17 @@ it("says what is new in an event of an agent's run", () => {
 
 it("says how far something is, and how a turn or a server failed", () => {
   const progress = { tool_name: "probe", progress: 0.25, message: "one of four" };
-  expect(gist({ type: "activity.snapshot", activity_type: "progress", content: progress })).toBe("probe · 25 % · one of four");
+  expect(gist({ type: "activity.snapshot", activity_type: "progress", content: progress })).toBe(
+    "probe · 25 % · one of four",
+  );
   expect(gist({ type: "activity.snapshot", activity_type: "weather", content: {} })).toBe("weather");
   expect(gist({ type: "server.error", message: "502", code: "LLM_ERROR" })).toBe("LLM_ERROR: 502");
-  expect(gist({ type: "turn.done", state: { status: "error", message: "502", code: "LLM_ERROR" } })).toBe("error: LLM_ERROR");
-  expect(gist({ type: "turn.done", state: { status: "done", termination: { type: "suspended" } } })).toBe("done: suspended");
+  expect(gist({ type: "turn.done", state: { status: "error", message: "502", code: "LLM_ERROR" } })).toBe(
+    "error: LLM_ERROR",
+  );
+  expect(gist({ type: "turn.done", state: { status: "done", termination: { type: "suspended" } } })).toBe(
+    "done: suspended",
+  );
   const stopped = { type: "stopped", value: { code: "max_rounds_reached" } };
   expect(gist({ type: "turn.done", state: { status: "done", termination: stopped } })).toBe("done: max_rounds_reached");
   expect(gist({ type: "turn.done", state: { status: "done" } })).toBe("done");

@@ -18,6 +18,9 @@ const REMEMBERED_CALLS: usize = 4096;
 /// What the id of a pending call's projection begins with, before the id of the call that waits (section 2.2).
 const PROJECTIONS: [&str; 2] = ["fc_", "perm_"];
 
+/// The name of the projection by which tirea asks for permission (section 2.2).
+const QUESTION: &str = "PermissionConfirm";
+
 /// A tool call of the run.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
@@ -88,10 +91,17 @@ impl Run {
         self.calls.iter().any(|call| call.message == message && !call.is_cancelled)
     }
 
-    /// Whether an id is that of a waiting call's projection: another call that stands for the question, not one
-    /// that is made.
-    fn is_projection(&self, id: &str) -> bool {
-        let of_call = |prefix: &str| id.strip_prefix(prefix).is_some_and(|id| self.call(id).is_some());
+    /// Whether a message has begun calls that did not get ready.
+    pub(super) fn has_begun_calls(&self, message: &str) -> bool {
+        self.calls.iter().any(|call| call.message == message && !call.is_ready && !call.is_cancelled)
+    }
+
+    /// Whether a call is a waiting call's projection: it stands for the question, and is not made. That call may
+    /// be one inside of another, of which only the name of the question tells.
+    fn is_projection(&self, id: &str, name: &str) -> bool {
+        let of_call = |prefix: &str| {
+            id.strip_prefix(prefix).is_some_and(|id| name == QUESTION || self.call(id).is_some())
+        };
         !self.is_speaking() && PROJECTIONS.into_iter().any(of_call)
     }
 
@@ -110,7 +120,7 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let (id, name) = (text(fields, "id")?, optional_text(fields, "name")?.unwrap_or_default());
-        if self.is_projection(id) { Ok(()) } else { self.begin_call(id, name, sink) }
+        if self.is_projection(id, name) { Ok(()) } else { self.begin_call(id, name, sink) }
     }
 
     /// Begins a call in the message that was begun last; says its name again if it was begun there already.
@@ -166,7 +176,7 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         if self.made_call(id).is_none() {
-            if self.is_projection(id) {
+            if self.is_projection(id, "") {
                 return Ok(());
             }
             self.begin_call(id, "", sink)?;
@@ -188,7 +198,7 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let (id, name) = (text(fields, "id")?, optional_text(fields, "name")?.unwrap_or_default());
-        if self.is_projection(id) {
+        if self.is_projection(id, name) {
             return Ok(());
         }
         let message = self.message.as_ref().map_or("", |message| &message.id);
@@ -240,18 +250,6 @@ impl Run {
         }
         self.give_cancelled(id, reason, sink);
         Ok(())
-    }
-
-    /// The calls of an attempt that did not get ready will not be made.
-    pub(super) fn cancel_calls(&mut self, message: &str, sink: &mut dyn EventSink) {
-        for at in 0..self.calls.len() {
-            let Some(call) = self.calls.get_mut(at) else { return };
-            if call.message == message && !call.is_ready && !call.is_cancelled {
-                call.is_cancelled = true;
-                let id = call.id.clone();
-                self.give_cancelled(&id, "the step was retried", sink);
-            }
-        }
     }
 
     fn give_cancelled(&mut self, id: &str, reason: &str, sink: &mut dyn EventSink) {

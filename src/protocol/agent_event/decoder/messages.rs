@@ -24,7 +24,8 @@ pub(super) struct Message {
 
 impl Run {
     /// A step begins. If the model did not get to the end of the step before, this is another try at the same
-    /// message (section 1.5): what was said stays, calls that were not yet made are void.
+    /// message (section 1.5): what was said stays; but if a call had begun, nothing of the try counts, as the
+    /// server keeps nothing of it either.
     pub(super) fn step_start(
         &mut self,
         fields: &Object<'_>,
@@ -37,12 +38,15 @@ impl Run {
             self.finish_message("stop", sink);
             before = None;
         }
-        if let Some((before, _)) = &before {
-            self.cancel_calls(before, sink);
-        }
         let id = if id.is_empty() { self.next_id() } else { id };
         match before {
-            Some((before, _)) if before != id => self.continue_message(id, before, sink),
+            Some((before, _)) if before != id => {
+                let is_void = self.has_begun_calls(&before);
+                self.continue_message(id, before, sink);
+                if is_void {
+                    self.reset_message("the step was retried", sink);
+                }
+            }
             _ => self.begin_message(id, true, sink),
         }
         Ok(())
@@ -208,9 +212,15 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let reason = optional_text(fields, "reason")?.unwrap_or_default();
-        let Some(message) = self.message.as_mut().filter(|message| message.is_open) else {
-            return Ok(());
-        };
+        if self.message.as_ref().is_some_and(|message| message.is_open) {
+            self.reset_message(reason, sink);
+        }
+        Ok(())
+    }
+
+    /// What the message said so far does not count.
+    fn reset_message(&mut self, reason: &str, sink: &mut dyn EventSink) {
+        let Some(message) = &mut self.message else { return };
         message.calls = 0;
         message.is_finished = false;
         let id = message.id.clone();
@@ -218,7 +228,6 @@ impl Run {
         let mut reset = event("message.reset", id, MAIN_THREAD);
         put(&mut reset, "reason", reason);
         self.give(&reset, sink);
-        Ok(())
     }
 }
 

@@ -106,32 +106,31 @@ fn an_attempt_that_brought_nothing_is_continued() {
     );
 }
 
-/// Calls of an attempt that never got ready are void; those that did go on, and keep their places.
+/// Nothing counts of an attempt in which a call had begun and did not get ready: neither its text nor its calls.
 #[test]
-fn a_retry_takes_back_the_calls_that_were_not_ready() {
+fn a_retry_takes_back_an_attempt_with_a_begun_call() {
     let seen = begin([
         &run_start(),
         &step("a"),
+        &text("partial "),
         &call_start("c1"),
         &call_delta("c1", "{\"q"),
-        &call_start("c2"),
-        &call_ready("c2", json!({"q": 2})),
         &step_end(),
         &step("b"),
         &call_start("c1"),
         &call_ready("c1", json!({"q": 1})),
         &complete(),
     ]);
-    let cancelled = seen.of("tool.cancelled");
-    assert_eq!(cancelled.len(), 1);
-    assert_eq!(cancelled[0]["tool_call_id"], "c1");
-    assert_eq!(cancelled[0]["reason"], "the step was retried");
     let types = seen.types();
-    let at = types.iter().position(|kind| *kind == "tool.cancelled").expect("a cancelled call");
-    assert_eq!(types[at + 1], "model.message");
+    let at = types.iter().position(|kind| *kind == "message.reset").expect("a reset");
+    assert_eq!(seen.events[at - 1]["continues"], "a");
     assert_eq!(
-        seen.events[at + 2]["tool_calls"][0],
-        json!({"index": 2, "id": "c1", "type": "function",
+        seen.events[at],
+        json!({"type": "message.reset", "id": "b", "thread_id": "main", "reason": "the step was retried"})
+    );
+    assert_eq!(
+        seen.events[at + 1]["tool_calls"][0],
+        json!({"index": 0, "id": "c1", "type": "function",
         "function": {"name": "search", "arguments": ""}})
     );
     assert_eq!(seen.last()["finish_reason"], "tool_calls");
@@ -139,6 +138,18 @@ fn a_retry_takes_back_the_calls_that_were_not_ready() {
     // With nothing but void calls, a message has said its last word.
     let seen = begin([&step("a"), &call_start("c1"), &step_end(), &step("b"), &text("x"), &complete()]);
     assert_eq!(seen.last()["finish_reason"], "stop");
+}
+
+/// A question about a call inside of another names a call that this run does not know.
+#[test]
+fn a_question_is_no_call() {
+    let question = |frame: Json| -> Json {
+        let frame = frame.to_string().replace("search", "PermissionConfirm");
+        serde_json::from_str(&frame).expect("JSON")
+    };
+    let (start, ready) = (question(call_start("fc_nested")), question(call_ready("fc_nested", json!({}))));
+    let seen = begin([&step("a"), &complete(), &step_end(), &start, &ready]);
+    assert!(seen.events.iter().all(|event| event.get("tool_calls").is_none()), "{:?}", seen.events);
 }
 
 /// A call that was ready before the retry is the continued message's own.
