@@ -562,7 +562,8 @@ export class Turn {
     if (facts.created) {
       this.#record = facts.created;
       this.session.began(this, facts.created.previous_turn_id);
-      if (facts.created.input.length > 0) this.#input = facts.created.input;
+      // Records of some servers have none.
+      if (facts.created.input?.length) this.#input = facts.created.input;
     }
     this.#output.complete(facts.state);
     if (facts.state) this.#state = facts.state;
