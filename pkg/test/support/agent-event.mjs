@@ -64,7 +64,9 @@ export function replay(protocol, name, size = Infinity) {
 
 /** A recording with the ids of the request; awaken makes the run's id itself. */
 export function own(text, body) {
-  const { run_id, thread_id } = framesOf(text)[0];
+  const [first] = framesOf(text);
+  const { run_id, thread_id } = first;
+  if (body.parentRunId) text = text.replace(/.*/, `data: ${JSON.stringify({ ...first, data: { parent_run_id: body.parentRunId } })}`);
   return text.replaceAll(JSON.stringify(thread_id), JSON.stringify(body.threadId)).replaceAll(JSON.stringify(run_id), JSON.stringify(body.runId ?? run_id));
 }
 
