@@ -229,10 +229,23 @@ test("tirea: answer() before the turn was started is refused", async (t) => {
   assert.equal((await failure(session.createTurn({ input: "Hello" }).answer(allow("c1")))).code, "turn_not_started");
 });
 
-test("tirea: a server that breaks while it is answered says so", async (t) => {
-  const { turn, live } = await talking(t, json({ error: "internal error: disk full" }, 500));
-  const answering = failure(turn.answer([allow("c1"), give("c2", "x")]));
-  await live.write(frames("tirea", [complete(), finish("cancelled")]));
-  const error = await answering.catch(() => undefined);
-  assert.match(String(error), /disk full|ended|cancel|waits/);
+for (const status of [401, 422, 500]) {
+  test(`tirea: an answer that is refused with ${status} fails at once, and the turn runs on`, async (t) => {
+    const { turn, live, over } = await talking(t, json({ error: "internal error: disk full" }, status));
+    const error = await failure(turn.answer(allow("c1")));
+    assert.deepEqual([error.code, error.status, turn.status], ["http", status, "running"]);
+    assert.match(error.message, /disk full/);
+    await live.write(frames("tirea", [complete(), finish()]));
+    assert.equal((await over).error, undefined);
+  });
+}
+
+test("tirea: an answer to a turn that was cancelled meanwhile is one of the next turn, which is not sent", async (t) => {
+  const { server, turn, live, over } = await talking(t, json({ error: "bad request: run is not active" }, 400));
+  const answered = turn.answer(allow("c1"));
+  await live.write(frames("tirea", [finish("cancelled")]));
+  const next = await answered;
+  assert.deepEqual([turn.status, next.status], ["cancelled", "unstarted"]);
+  assert.equal((await over).error, undefined);
+  assert.equal(server.count(START), 1);
 });
