@@ -215,7 +215,7 @@ export class SnapshotMirror {
     return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
   }
 
-  /** The message of this id, or the last one of the main thread. */
+  /** The message of this id, or the last one of the main thread. @internal */
   lastMessage(id?: string): MessageSnapshot | undefined {
     this.follow();
     const isIt = (message: MessageSnapshot): boolean => (id ? message.id === id : message.thread_id === "main");

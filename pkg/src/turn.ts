@@ -43,6 +43,12 @@ const MAX_POLL_DELAY = 3000;
 /** How a question is asked again where no connection is to be recovered. */
 const POLL_PERSISTENCE: Reconnect = [5, 250, MAX_POLL_DELAY];
 
+/** How servers refuse an answer to a turn that has paused meanwhile. */
+const WAS_PAUSED: readonly number[] = [400, 404, 409];
+
+/** How long its stream may take to say that it has paused, in milliseconds. */
+const SOON = 5000;
+
 /** The reason of the abort by which a loop that was left releases its connection. */
 const LEFT = new Error("the loop over the stream was left");
 
@@ -275,9 +281,16 @@ export class Turn {
       }
       return true;
     } catch (error) {
-      // It may have paused in this moment; then its stream says so.
-      if (!(error instanceof ApiError) || this.#reading === undefined) throw error;
-      await orAborted(this.#reading, limits.signal!);
+      // It may have paused in this moment; then its stream says so, soon.
+      if (!(error instanceof ApiError) || !WAS_PAUSED.includes(error.status!)) throw error;
+      const soon = new Watch({ signal: limits.signal, deadline: SOON });
+      try {
+        if (this.#reading) await orAborted(this.#reading, soon.signal);
+      } catch {
+        if (limits.signal!.aborted) throw stopped(limits.signal!);
+      } finally {
+        soon.end();
+      }
       if (!this.isOver) throw error;
       return false;
     }
@@ -571,8 +584,8 @@ export class Turn {
     if (facts.created) {
       this.#record = facts.created;
       this.session.began(this, facts.created.previous_turn_id);
-      // Some servers do not keep what a turn was given.
-      if (facts.created.input?.length > 0) this.#input = facts.created.input;
+      // Records of some servers have none.
+      if (facts.created.input?.length) this.#input = facts.created.input;
     }
     this.#output.complete(facts.state);
     if (facts.state) this.#state = facts.state;

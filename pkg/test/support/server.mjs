@@ -20,8 +20,8 @@ export const SESSION = {
  * Starts a server that is stopped with the test.
  *
  * `routes` maps "METHOD path" (without the prefix and the query) to a reply, or to a list of replies of
- * which each serves one request. A reply is a function of the exchange `{ request, response }`. A
- * request that no reply is left for fails the test.
+ * which each serves one request. A part `*` of a path stands for any. A reply is a function of the exchange
+ * `{ request, response }`. A request that no reply is left for fails the test.
  */
 export async function serve(t, routes = {}) {
   const server = new ScriptedServer(routes);
@@ -108,7 +108,7 @@ class ScriptedServer {
     };
     this.requests.push(request);
     const name = `${request.method} ${request.path}`;
-    const route = this.#routes[name];
+    const route = this.#routes[name] ?? this.#routes[Object.keys(this.#routes).find((pattern) => fits(name, pattern))];
     const reply = Array.isArray(route) ? route.shift() : route;
     if (reply === undefined) {
       this.unscripted.push(name);
@@ -116,6 +116,12 @@ class ScriptedServer {
     }
     return reply({ request, response });
   }
+}
+
+/** Whether the name of a request is one of a pattern's. */
+function fits(name, pattern) {
+  const [parts, wanted] = [name.split("/"), pattern.split("/")];
+  return parts.length === wanted.length && wanted.every((part, at) => part === "*" || part === parts[at]);
 }
 
 /** Replies with JSON. */

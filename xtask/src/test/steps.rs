@@ -151,6 +151,7 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
 fn node(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     let mut runner = node_tests(&session.project.path("pkg/test"))?;
+    runner.args(test_files(&session.project.path("pkg/test/agent-event"))?);
     count("node --test", runner.current_dir(session.project.path("pkg")), tally::node)
 }
 
@@ -266,6 +267,16 @@ fn pack(session: &mut Session<'_>) -> Result<PathBuf> {
 
 /// Node's test runner over the `*.test.mjs` files of a directory.
 fn node_tests(directory: &Path) -> Result<Command> {
+    let mut node = Command::new("node");
+    // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
+    node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=300000"])
+        .args(test_files(directory)?)
+        .current_dir(directory);
+    Ok(node)
+}
+
+/// The `*.test.mjs` files of a directory, in order.
+fn test_files(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut files: Vec<PathBuf> = fs::read_dir(directory)
         .with_context(|| format!("cannot list {}", directory.display()))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
@@ -275,12 +286,7 @@ fn node_tests(directory: &Path) -> Result<Command> {
         bail!("{} has no *.test.mjs", directory.display());
     }
     files.sort();
-    let mut node = Command::new("node");
-    // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
-    node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=300000"])
-        .args(files)
-        .current_dir(directory);
-    Ok(node)
+    Ok(files)
 }
 
 /// Tells tests in a browser where the programs are that they start.
