@@ -202,7 +202,7 @@ test("tirea: two turns of one session at once are two runs, whatever becomes of 
 const CALL = suspended("c1", "shell");
 const allow = { type: "user.tool_approval", thread_id: "main", tool_call_id: "c1", approval: { status: "allow" } };
 
-test("tirea: a turn that was cancelled waits for nothing, and an answer to it sends nothing by itself", async (t) => {
+test("tirea: a turn that was cancelled waits for nothing, and an answer to it is refused", async (t) => {
   const live = new LiveStream();
   const { server, session } = await serveAgent(t, "tirea", { [START]: live.reply });
   const turn = session.createTurn({ input: "Hello" });
@@ -211,7 +211,7 @@ test("tirea: a turn that was cancelled waits for nothing, and an answer to it se
   assert.equal((await over).error, undefined);
   assert.equal(turn.status, "cancelled");
   assert.deepEqual(turn.snapshot().required_actions, []);
-  assert.equal((await turn.answer(allow)).status, "unstarted");
+  await assert.rejects(turn.answer(allow), { code: "invalid_input" });
   assert.equal(server.count(START), 1);
 });
 
