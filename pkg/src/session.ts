@@ -197,7 +197,9 @@ export class Session {
     const turns = parts.map(({ id, input, events }, at) => {
       const isLast = at === parts.length - 1;
       const known = isLast ? newest : records.get(id);
-      const state: TurnRecord["state"] = known?.state ?? { status: "done", output: null, required_actions: [] };
+      let state: TurnRecord["state"] = known?.state ?? { status: "done", output: null, required_actions: [] };
+      // What nobody read to its end stays so in the server's records, although others came after it.
+      if (!isLast && state.status === "running") state = { status: "cancelled", reason: "abandoned" };
       const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast);
       // What runs on brings all of it once more with its stream.
       if (turn.isOver || this.capabilities.resume === "none") turn.fill(events);

@@ -44,7 +44,7 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Run many turns at once on connections that keep breaking, and count what is lost or doubled.
     Soak(soak::Options),
-    /// Run a vendor's own client library against the development gateway.
+    /// Run a vendor's own client library against the development gateway, or the package against a real server.
     Interop(interop::Options),
 }
 

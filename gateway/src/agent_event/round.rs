@@ -178,11 +178,7 @@ impl Recorder {
             .then(|| json!({"patch": {"ops": operations}, "source": format!("tool:{}", call.name)}));
         let content = match self.dialect {
             Dialect::Tirea => serde_json::to_string(&result).unwrap_or_default(),
-            Dialect::Awaken => match (&result.message, &result.data) {
-                (Some(message), Value::Null) => message.clone(),
-                (_, Value::String(text)) => text.clone(),
-                (_, data) => data.to_string(),
-            },
+            Dialect::Awaken => result.message.clone().unwrap_or_else(|| result.data.to_string()),
         };
         let message = message_id();
         self.tool_message(message.clone(), &call.id, content, step);

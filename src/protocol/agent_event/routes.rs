@@ -12,7 +12,7 @@ use super::{Dialect, input};
 /// [`body`]'s business. Sessions come into being with their first turn. Its only stream is the answer to a start.
 const TIREA: &str = "\
 POST
-GET v1/threads/summaries agent_name limit page_token order start_timestamp end_timestamp window_start
+GET v1/threads/summaries agent_name limit page_token window_start
 GET v1/threads/{session_id}
 POST v1/threads/{session_id}/interrupt
 GET v1/runs !session_id limit page_token
@@ -41,7 +41,7 @@ GET v1/threads/{session_id}/messages limit page_token order visibility
 /// awaken's routes (section 5). A thread knows nothing of its agent's state: its last run does.
 const AWAKEN: &str = "\
 POST
-GET v1/threads/summaries agent_name limit page_token order start_timestamp end_timestamp window_start
+GET v1/threads/summaries agent_name limit page_token window_start
 GET v1/threads/{session_id}
 POST v1/threads/{session_id}/interrupt
 GET v1/threads/{session_id}/runs limit page_token

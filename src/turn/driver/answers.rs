@@ -42,7 +42,12 @@ impl TurnDriver {
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         let waits = state.object("termination").is_some_and(|ended| ended.text("type") == "suspended");
         if self.lost.is_some() {
-            // It was asked because an answer may have been lost.
+            // It was asked because an answer may have been lost. A turn that waits, but not for that call, has it.
+            if waits && self.was_taken(state) {
+                self.lost = None;
+                self.attempts = 0;
+                return self.accepted();
+            }
             return if waits { self.not_found(moment) } else { self.gone_on() };
         }
         if !waits {
@@ -52,6 +57,15 @@ impl TurnDriver {
         state.text("completed_at").clone_into(&mut self.paused_at);
         self.skimmed = 0;
         self.skim()
+    }
+
+    /// Whether a turn that waits does so for other calls than that of the answer that is on its way.
+    fn was_taken(&self, state: &Object<'_>) -> bool {
+        let answered = self.input.answered_calls(self.answered + 1);
+        let actions = state.array("required_actions").iter().filter_map(Value::as_object);
+        let mut waiting = actions.flat_map(|action| action.array("tool_calls")).filter_map(Value::as_object);
+        let is_told = waiting.clone().next().is_some();
+        is_told && answered.last().is_some_and(|(_, call)| waiting.all(|waiting| waiting.text("id") != call))
     }
 
     /// Asks what the turn has said so far.
