@@ -137,6 +137,15 @@ test("tirea: discardPending sends it all the same, and what waited waits no long
   assert.doesNotThrow(() => session.createTurn({ input: "and on" }));
 });
 
+test("tirea: what was answered cannot be answered once more, by a turn made before or after that", async (t) => {
+  const { server, session } = await paused(t, [CALL], resumed(["c1", "shell", 1]));
+  const [one, two] = [session.createTurn({ input: allow("c1") }), session.createTurn({ input: allow("c1") })];
+  assert.equal((await collect(one.stream())).error, undefined);
+  assert.equal((await failure(() => session.createTurn({ input: allow("c1") }))).code, "invalid_input");
+  assert.equal((await failure(async () => { for await (const _ of two.stream()); })).code, "invalid_input");
+  assert.equal(server.count(START), 2);
+});
+
 test("tirea: after the answers a user's message is taken again", async (t) => {
   const { session } = await paused(t, [CALL], resumed(["c1", "shell", 1]), runOf("tirea", answer("Hi")));
   await collect(session.createTurn({ input: allow("c1") }).stream());
@@ -240,11 +249,12 @@ for (const status of [401, 422, 500]) {
   });
 }
 
-test("tirea: an answer to a turn that was cancelled meanwhile is refused: nothing waits for it", async (t) => {
+test("tirea: an answer to a turn that was cancelled meanwhile is refused, since nothing waits for it", async (t) => {
   const { server, turn, live, over } = await talking(t, json({ error: "bad request: run is not active" }, 400));
   const answered = turn.answer(allow("c1"));
+  answered.catch(() => {});
   await live.write(frames("tirea", [finish("cancelled")]));
-  await assert.rejects(answered, { code: "invalid_input" });
+  assert.equal((await failure(answered)).code, "invalid_input");
   assert.equal(turn.status, "cancelled");
   assert.equal((await over).error, undefined);
   assert.equal(server.count(START), 1);

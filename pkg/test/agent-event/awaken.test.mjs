@@ -14,7 +14,13 @@ const give = (tool_call_id, content) => ({ type: "user.tool_response", thread_id
 
 const NOT_FOUND = json({ error: "not found" }, 404);
 const ACCEPTED = json({ status: "accepted" }, 202);
-const since = (calls, at = 1_795_255_000_000) => ({ status: "waiting", waiting: { reason: "suspended", tickets: calls.map((call) => ({ ticket_id: call.pending.id, tool_call_id: call.call_id, tool_name: call.tool_name, reason: call.suspension.action, arguments: call.arguments, resume_mode: call.resume_mode, updated_at: at })) } });
+/** What a run's record says while it waits for these calls. */
+function since(calls, at = 1_795_255_000_000) {
+  const ticket = ({ call_id, tool_name, arguments: args, pending, resume_mode, suspension }) => {
+    return { ticket_id: pending.id, tool_call_id: call_id, tool_name, arguments: args, resume_mode, reason: suspension.action, updated_at: at };
+  };
+  return { status: "waiting", waiting: { reason: "suspended", tickets: calls.map(ticket) } };
+}
 
 /** The server's record of these frames, as a page of its list, whose last event has this cursor. */
 function kept(list, from = 0) {
@@ -243,4 +249,71 @@ test("awaken: history after a reload shows what waits, by the last run's record"
   const [turn] = await session.history();
   assert.deepEqual(turn.snapshot().required_actions.map(({ type, tool_call_id, name }) => [type, tool_call_id, name]), [["tool.approval_required", "c1", "shell"]]);
   assert.match((await failure(() => session.createTurn({ input: "hm" }))).message, /while calls wait/);
+});
+
+const SAID = [stored("a1", "user", [{ type: "text", text: "Hello" }], { id: "0" }), stored("a2", "assistant", [{ type: "text", text: "one two three" }], { id: "m1" })];
+
+/** The session `s1` after a reload. */
+async function reloaded(t, routes) {
+  const world = await serveAgent(t, "awaken", { "GET threads/*": json({ id: "s1", metadata: {} }), ...routes });
+  return { ...world, session: await world.client.agents.getSession("s1", { agentName: "assistant" }) };
+}
+
+test("awaken: after a reload a run that goes on is read from its beginning, and each event comes once", async (t) => {
+  const { server, session } = await reloaded(t, {
+    [RUNS.awaken]: items([runRecord({ status: "running" })]),
+    [MESSAGES]: messagePage(SAID.slice(0, 1)),
+    [EVENTS]: kept(WHOLE.slice(0, 4)),
+    [STREAM]: tail(WHOLE, 0),
+  });
+  const [turn, ...others] = await session.resume();
+  assert.deepEqual(others, []);
+  const events = [];
+  turn.on("event", (event) => events.push(event));
+  const state = await turn.waitForCompletion();
+  assert.equal(state.output.content, "one two three");
+  assert.equal(textOf(turn), "one two three");
+  assert.deepEqual(events.map((event) => event.sequence_number), events.map((_, at) => at + 1));
+  assert.equal(server.count(START), 0);
+  assert.equal(server.requests.at(-1).query.cursor, "k4");
+});
+
+test("awaken: after a reload a run of which there is no record is waited for", async (t) => {
+  const { server, session } = await reloaded(t, {
+    [RUNS.awaken]: items([runRecord({ status: "running" })]),
+    [MESSAGES]: [messagePage(SAID.slice(0, 1)), messagePage(SAID)],
+    [RUN]: recordOf(),
+    [EVENTS]: NOT_FOUND,
+    [STREAM]: NOT_FOUND,
+  });
+  const [turn] = await session.resume();
+  assert.equal((await turn.waitForCompletion()).status, "done");
+  assert.equal(textOf(turn), "one two three");
+  assert.equal(server.count(START), 0);
+});
+
+test("awaken: history has each turn with what was said in it", async (t) => {
+  const list = [
+    ...SAID,
+    stored("a3", "user", [{ type: "text", text: "And you?" }], { id: "n1", metadata: { run_id: "r2" } }),
+    stored("a4", "assistant", [{ type: "thinking", thinking: "Hm." }, { type: "text", text: "Fine." }], { id: "n2", metadata: { run_id: "r2" } }),
+  ];
+  const { session } = await reloaded(t, { [RUNS.awaken]: items([runRecord(), runRecord({ run_id: "r2" })]), [MESSAGES]: messagePage(list) });
+  const turns = await session.history();
+  assert.deepEqual(turns.map((turn) => [turn.status, turn.input[0].content, textOf(turn)]), [["done", "Hello", "one two three"], ["done", "And you?", "Fine."]]);
+  assert.equal(turns[1].id, "r2");
+  assert.equal(turns[1].snapshot().threads[0].messages[0].reasoning_content, "Hm.");
+});
+
+test("awaken: sessions are listed over all pages, once each", async (t) => {
+  const { server, client } = await serveAgent(t, "awaken", {
+    "GET threads/summaries": [
+      items([{ id: "s1", title: "One", agent_id: "assistant" }, { id: "s2", agent_id: "poet" }], { has_more: true, next_cursor: "n" }),
+      items([{ id: "s1", title: "One", agent_id: "assistant" }, { id: "s3" }]),
+    ],
+  });
+  const { events: sessions, error } = await collect(client.agents.listSessions("assistant", { limit: 2 }));
+  assert.equal(error, undefined);
+  assert.deepEqual(sessions.map(({ id, agentName }) => [id, agentName]), [["s1", "assistant"], ["s3", "assistant"]]);
+  assert.deepEqual(server.requests.map(({ query }) => query), [{ limit: "2", root: "true" }, { limit: "2", cursor: "n", root: "true" }]);
 });

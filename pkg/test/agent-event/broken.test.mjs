@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, IncompleteError } from "../../dist/index.js";
 import { answer, begin, complete, EVENTS, finish, frames, items, messagePage, MESSAGES, recordOf, RUN, runOf, runRecord, RUNS, say, serveRun, START, step, stored, STREAM } from "../support/agent-event.mjs";
-import { collect, eventually, failure, textOf, until } from "../support/collect.mjs";
+import { collect, eventually, failure, textOf } from "../support/collect.mjs";
 import { tellings, topics } from "../support/connection.mjs";
 import { body, json, LiveStream, reset, silence, stream } from "../support/server.mjs";
 
@@ -245,5 +245,40 @@ test("awaken: an abort says that the turn goes on, and a later stream reads the 
   assert.equal(turn.status, "running");
   assert.equal((await collect(turn.stream())).error, undefined);
   assert.equal(textOf(turn), "partial, whole");
+  assert.equal(server.count(START), 1);
+});
+
+test("tirea: whoever stops waiting for the end does not stop the run, which is still read", async (t) => {
+  const live = new LiveStream();
+  const { server, turn } = await serveRun(t, "tirea", live.reply);
+  const controller = new AbortController();
+  const waiting = failure(turn.waitForCompletion({ signal: controller.signal }));
+  await live.write(frames("tirea", PART));
+  await eventually(() => turn.status === "running");
+  controller.abort();
+  assert.equal((await waiting).code, "aborted");
+  assert.equal(turn.status, "running");
+  await live.write(frames("tirea", [complete(), finish()]));
+  assert.equal((await turn.waitForCompletion()).status, "done");
+  assert.equal(textOf(turn), "partial");
+  assert.equal(server.count(START), 1);
+});
+
+test("tirea: a stream that takes longer than its deadline is lost, and says why", async (t) => {
+  const live = new LiveStream();
+  const { server, turn } = await serveRun(t, "tirea", live.reply);
+  const over = collect(turn.stream({ deadline: 80 }));
+  await live.write(frames("tirea", PART));
+  const { error } = await over;
+  assert.match(error.message, /deadline/);
+  assert.equal(textOf(turn), "partial");
+  assert.equal(turn.status, "incomplete");
+  assert.equal(server.count(START), 1);
+});
+
+test("tirea: two who wait for the end and one who asks start one run", async (t) => {
+  const { server, turn } = await serveRun(t, "tirea", runOf("tirea", answer("Hi")), { [RUN]: recordOf() });
+  const [one, two, three] = await Promise.all([turn.waitForCompletion(), turn.waitForCompletion(), turn.state()]);
+  assert.deepEqual([one.status, two.status, three.status], ["done", "done", "done"]);
   assert.equal(server.count(START), 1);
 });

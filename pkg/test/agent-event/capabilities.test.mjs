@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, InputError, StateError } from "../../dist/index.js";
 import { serveAgent } from "../support/agent-event.mjs";
-import { collect, failure } from "../support/collect.mjs";
+import { failure } from "../support/collect.mjs";
 
 const baseUrl = "http://127.0.0.1:1";
 const NONE = { files: false, drafts: false, search: false, sandboxFiles: false };
@@ -90,12 +90,12 @@ test("options are checked, each by its name", async (t) => {
     signal: () => session.state({ signal: 1 }),
     turnId: () => session.listTurns({ turnId: "t1" }).next(),
     pageToken: () => session.listTurns({ pageToken: "first" }).next(),
-    page_token: () => session.listTurns({ pageToken: "first" }).next().catch((error) => { throw Object.assign(error, { message: error.message.replace("pageToken", "page_token") }); }),
     protocol: () => connect({ baseUrl, protocol: "agentevent" }),
   })) {
     const error = await failure(attempt);
     assert.ok(error instanceof InputError, `${name}: ${error}`);
-    if (!/page/.test(name)) assert.match(error.message, new RegExp(name), name);
+    // The core names what came from a list as its protocol does.
+    assert.match(error.message, new RegExp(name === "pageToken" ? "page_?token" : name, "i"), name);
   }
   assert.deepEqual(server.asked, []);
 });
@@ -103,8 +103,7 @@ test("options are checked, each by its name", async (t) => {
 test("a topic is checked, and those of agents are topics everywhere", async (t) => {
   const { session } = await serveAgent(t, "tirea");
   const turn = session.createTurn({ input: "Hello" });
-  for (const topic of ["native", "state.snapshot", "state.delta", "messages.snapshot", "activity.snapshot", "activity.delta", "tool.resumed", "tool.cancelled", "message.reset", "server.error"]) turn.on(topic, () => {})();
+  const topics = ["native", "state.snapshot", "state.delta", "messages.snapshot", "activity.snapshot", "activity.delta", "tool.resumed", "tool.cancelled", "message.reset", "server.error"];
+  for (const topic of topics) turn.on(topic, () => {})();
   assert.equal((await failure(() => turn.on("run_start", () => {}))).code, "invalid_option");
-  const { events } = await collect([]);
-  assert.deepEqual(events, []);
 });
