@@ -64,7 +64,7 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive applyListed ascii attach began changeRecords cut download drain facts follows isAwaited isOver isRead " +
+  "alive answered applyListed ascii attach began changeRecords cut download drain facts follows isAwaited isOver isRead " +
   "markCancelled notify records setWantsEvents setWantsNative settings settle takeAnswers takeChanges takeGap takeInput takeRecord tell " +
   "transport unread wide woken";
 

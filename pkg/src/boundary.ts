@@ -135,6 +135,10 @@ export class CoreTurn {
     this.#exports.turnSetWantsEvents(this.#turn, Number(wantsEvents));
   }
 
+  answered(json: string): void {
+    this.#ask(this.#exports.turnAnswered, json);
+  }
+
   setWantsNative(wantsNative: boolean): void {
     this.#exports.turnSetWantsNative(this.#turn, Number(wantsNative));
   }

@@ -4,7 +4,7 @@ import { Call } from "./calls.js";
 import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
-import { adopting, ApiError, StateError, TurnwireError } from "./errors.js";
+import { adopting, ApiError, InputError, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { byLines } from "./lines.js";
@@ -83,6 +83,8 @@ export class Turn {
   #lastStream: TurnStream | undefined;
   /** Resolves when the stream that is being read has ended, with the error if there was one. */
   #reading: Promise<TurnwireError | undefined> | undefined;
+  /** The calls that were answered while it runs. */
+  readonly #answered = new Set<string>();
   /** Whether it throws away what the turn before it waits for. */
   readonly #discards: boolean;
   /** The turn that this one follows, if its results belong to calls of that one. */
@@ -274,13 +276,20 @@ export class Turn {
       throw new StateError("unsupported", "this protocol takes answers once the turn has paused, in a turn of their own");
     }
     const params = this.#params("answer");
-    const items = JSON.parse(adopting(() => this.#core.takeAnswers(checkedInput(input)))) as TurnInputItem[];
+    const taken = adopting(() => this.#core.takeAnswers(checkedInput(input)));
+    const items = JSON.parse(taken) as TurnInputItem[];
+    const calls = items.map((item) => (item as { tool_call_id: string }).tool_call_id);
+    const again = calls.find((call) => this.#answered.has(call));
+    if (again !== undefined) throw new InputError("invalid_input", `call \`${again}\` was answered already`);
+    for (const call of calls) this.#answered.add(call);
     try {
       for (const group of conventions.answersApart ? items.map((item) => [item]) : [items]) {
         await transport.ask(Call.AnswerTurn, { ...params, input: group }, limits);
       }
+      this.#core.answered(taken);
       return true;
     } catch (error) {
+      for (const call of calls) this.#answered.delete(call);
       // It may have paused in this moment; then its stream says so, soon.
       if (!(error instanceof ApiError) || !WAS_PAUSED.includes(error.status!)) throw error;
       const soon = new Watch({ signal: limits.signal, deadline: SOON });

@@ -16,6 +16,10 @@ impl AnsweredCalls {
         Self(calls)
     }
 
+    pub(super) fn add(&mut self, calls: Vec<(String, String)>) {
+        self.0.extend(calls);
+    }
+
     /// Whether an event says nothing but that the turn waits for such calls. Takes calls off the list with
     /// which it goes on.
     pub(super) fn explains(&mut self, event: EventRef<'_>) -> bool {

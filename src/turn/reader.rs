@@ -12,7 +12,7 @@ use crate::sse::{Frame, FrameDecoder, FrameError};
 
 use super::answered::{AnsweredCalls, Skim};
 use super::prints::Prints;
-use super::{Admission, TurnMachine};
+use super::{Admission, TurnInput, TurnMachine};
 
 /// A gap that is met so often in the same place is lost: connections that break leave out events, too.
 const GAP_MEETINGS: u32 = 4;
@@ -221,6 +221,11 @@ impl TurnReader {
     /// The turn goes on with the answers to these calls, by their threads and ids.
     pub(super) fn set_answered(&mut self, calls: Vec<(String, String)>) {
         self.intake.answered = AnsweredCalls::new(calls);
+    }
+
+    /// These answers were taken while the turn runs.
+    pub fn add_answered(&mut self, input: &TurnInput) {
+        self.intake.answered.add(input.answered_calls(input.answer_count()));
     }
 
     /// Whether a turn in this state waits only for what was answered.

@@ -139,6 +139,15 @@ pub fn turn_take_answers(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, json| turn.take_answers(json))
 }
 
+/// Answers (JSON) were taken while the turn runs.
+#[wasm_bindgen(js_name = turnAnswered)]
+pub fn turn_answered(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, json| {
+        turn.answered(json);
+        Ok(String::new())
+    })
+}
+
 /// Takes the turn as the server keeps it (JSON).
 #[wasm_bindgen(js_name = turnTakeRecord)]
 pub fn turn_take_record(turn: u32) -> u32 {

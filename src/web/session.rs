@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
-use crate::index::EventIndex;
+use crate::index::{EventIndex, PendingAction};
 use crate::json::Value;
 use crate::protocol::HAS_OTHERS;
 use crate::turn::{Newest, Pending, TurnInput};
@@ -31,6 +31,8 @@ struct Known {
     key: u32,
     /// Empty until it has begun.
     id: String,
+    /// Whether it is on its way, or runs and is read.
+    is_live: bool,
     pending: Pending,
     /// What its stream brought, if it paused: how many events, and the ids of its messages.
     brought: (u64, Vec<String>),
@@ -103,6 +105,10 @@ impl Session {
         let is_strict = self.protocol.protocol().capabilities().has_client_ids();
         match self.newest.last() {
             Some(newest) if matches!(previous_turn_id, "" | "auto") || previous_turn_id == newest.id => {
+                if is_strict && newest.is_live && input.answer_count() > 0 {
+                    let problem = "the session's last turn still runs: answer its calls with `turn.answer()`";
+                    return Err(Error::new(ErrorCode::InvalidInput, problem));
+                }
                 input.check_pending(&newest.pending, is_strict)
             }
             None if self.is_new && is_strict => input.check_pending(&Pending::Known(Vec::new()), true),
@@ -122,7 +128,7 @@ impl Session {
     /// The turn of this key is about to be the newest: until it ends, nobody knows what it will wait for.
     pub(super) fn begin(&mut self, key: u32) {
         let brought = (0, Vec::new());
-        self.newest.push(Known { key, id: String::new(), pending: Pending::Unknown, brought });
+        self.newest.push(Known { key, id: String::new(), is_live: false, pending: Pending::Unknown, brought });
     }
 
     /// The ids of this client's turns other than that of this key.
@@ -155,10 +161,21 @@ impl Session {
         }
     }
 
+    /// The turn of this key is on its way or runs, or not any more; calls may wait although it runs.
+    pub(super) fn stands(&mut self, key: u32, is_live: bool, waiting: &[PendingAction]) {
+        let at = self.position(key);
+        if let Some(turn) = at.and_then(|at| self.newest.get_mut(at)) {
+            turn.is_live = is_live;
+            let is_known = is_live && !waiting.is_empty();
+            turn.pending = if is_known { Pending::Known(waiting.to_vec()) } else { Pending::Unknown };
+        }
+    }
+
     /// The turn of this key has ended.
     pub(super) fn ended(&mut self, key: u32, pending: Pending, brought: (u64, Vec<String>)) {
         let at = self.position(key);
         if let Some(turn) = at.and_then(|at| self.newest.get_mut(at)) {
+            turn.is_live = false;
             turn.pending = pending;
             turn.brought = brought;
         }

@@ -122,6 +122,17 @@ impl Turn {
         Ok(input.json().unwrap_or("[]").to_owned())
     }
 
+    /// Answers were taken while the turn runs, or paused in that moment: what it waits for them is no end of it,
+    /// where it goes on by itself.
+    pub(super) fn answered(&mut self, json: &str) {
+        if self.driver.reader().capabilities().has_answers_apart() {
+            let json = Value::parse(json).unwrap_or_default();
+            if let Ok(input) = TurnInput::read(json) {
+                self.driver.reader_mut().add_answered(&input);
+            }
+        }
+    }
+
     /// Takes the turn as the server keeps it.
     pub(super) fn take_record(&mut self, session: &mut Session, json: &str) -> Result<()> {
         let record = Value::parse(json).unwrap_or_default();
@@ -335,6 +346,9 @@ impl Turn {
             let messages = messages.map(|message| message.id.clone()).collect();
             let pending = Pending::Known(index.pending().to_vec());
             session.ended(self.key, pending, (machine.cursor().last(), messages));
+        } else if self.driver.reader().capabilities().has_client_ids() {
+            let is_live = matches!(machine.status(), TurnStatus::Starting | TurnStatus::Running);
+            session.stands(self.key, is_live, self.driver.reader().index().pending());
         }
     }
 }
