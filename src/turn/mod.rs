@@ -9,6 +9,7 @@ mod machine;
 mod policy;
 mod prints;
 mod reader;
+mod results;
 #[cfg(test)]
 mod tests;
 

@@ -12,6 +12,7 @@ use crate::sse::{Frame, FrameDecoder, FrameError};
 
 use super::answered::{AnsweredCalls, Skim};
 use super::prints::Prints;
+use super::results::Results;
 use super::{Admission, TurnInput, TurnMachine};
 
 /// A gap that is met so often in the same place is lost: connections that break leave out events, too.
@@ -48,6 +49,7 @@ struct Intake {
     broken: Option<Error>,
     /// What each event was, if what was delivered may come again under numbers that are only counted.
     prints: Option<Prints>,
+    results: Results,
     /// What was answered, and is not waited for any more.
     answered: AnsweredCalls,
     /// The JSON of `turn.created`, until it is taken.
@@ -83,6 +85,7 @@ impl TurnReader {
                 gaps: Vec::new(),
                 broken: None,
                 prints: protocol.capabilities().has_history_only().then(Prints::default),
+                results: Results::default(),
                 answered: AnsweredCalls::default(),
                 created: None,
                 state: None,
@@ -275,13 +278,20 @@ impl TurnReader {
                     && message.says(&whole)
             })
         } else {
-            intake.seen.get(id_of(event)).is_some()
+            let counts = !self.capabilities.has_cursor() && event.kind == EventKind::ToolResponse;
+            let is_counted = counts && intake.results.is_known(fields.text("tool_call_id"));
+            intake.seen.get(id_of(event)).is_some() || is_counted
         };
         // How the turn ended comes last; how it began is known.
         if !is_known && !matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
             intake.index.expect_whole(fields.text("id"));
             intake.take(0, event);
         }
+    }
+
+    /// The turn's events are listed, from the first one on.
+    pub(super) fn begin_list(&mut self) {
+        self.intake.results.begin_list();
     }
 
     /// Whether a message came only in part.
@@ -417,6 +427,9 @@ impl Intake {
 
     fn take(&mut self, sequence_number: u64, event: EventRef<'_>) {
         self.seen.number(id_of(event));
+        if HAS_OTHERS && event.kind == EventKind::ToolResponse {
+            self.results.came(event.fields.text("tool_call_id"));
+        }
         if self.machine.status().is_terminal() {
             // It comes after the turn's last event.
             return self.index.mend(event);

@@ -1,7 +1,7 @@
 // What awaken does differently: answers one by one to a run that goes on, and a run that goes on without a reader.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, begin, complete, DECISION, EVENTS, finish, frames, items, messagePage, MESSAGES, pausing, recordOf, RUN, runOf, runRecord, RUNS, say, serveAgent, START, step, stored, STREAM, suspended } from "../support/agent-event.mjs";
+import { answer, begin, calling, complete, DECISION, EVENTS, finish, frames, items, messagePage, MESSAGES, pausing, recordOf, RUN, runOf, runRecord, RUNS, say, serveAgent, START, step, stored, STREAM, suspended } from "../support/agent-event.mjs";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
 import { tellings, topics } from "../support/connection.mjs";
 import { json, LiveStream, refusal } from "../support/server.mjs";
@@ -223,6 +223,31 @@ test("awaken: where there is no record, the run's end is waited for and its mess
   assert.equal(textOf(turn), "one two three");
   assert.equal(server.count(START), 1);
   assert.deepEqual(turn.snapshot().state.termination, { type: "natural_end" });
+});
+
+test("awaken: a result that came is not given again by the list, which has it under another id", async (t) => {
+  const done = (id, data) => ["tool_call_done", { id, message_id: "", outcome: "succeeded", result: { tool_name: "look", status: "success", data } }];
+  const call = (id) => ({ id, name: "look", arguments: {} });
+  const list = [
+    stored("a1", "user", [{ type: "text", text: "Hello" }]),
+    stored("a2", "assistant", "", { id: "m1", tool_calls: [call("c1")] }),
+    stored("a3", "tool", [{ type: "text", text: "1" }], { tool_call_id: "c1" }),
+    stored("a4", "assistant", "", { id: "m2", tool_calls: [call("c1")] }),
+    stored("a5", "tool", [{ type: "text", text: "2" }], { tool_call_id: "c1" }),
+    stored("a6", "assistant", [{ type: "text", text: "Done." }], { id: "m3" }),
+  ];
+  const { session } = await serveAgent(t, "awaken", {
+    [START]: runOf("awaken", [begin(), step("m1"), ...calling("c1", "look"), complete(), done("c1", 1), ["step_end"], step("m2")]),
+    [EVENTS]: NOT_FOUND,
+    [STREAM]: NOT_FOUND,
+    [RUN]: recordOf(),
+    [MESSAGES]: messagePage(list),
+  });
+  const turn = session.createTurn({ input: "Hello" });
+  const { error, events } = await collect(turn.stream());
+  assert.equal(error, undefined);
+  assert.deepEqual(events.filter((event) => event.type === "tool.response").map((event) => event.content), ["1", "2"]);
+  assert.equal(textOf(turn), "Done.");
 });
 
 test("awaken: a text that the server takes back is gone, and a call that it cancels is cancelled", async (t) => {

@@ -38,6 +38,9 @@ impl TurnDriver {
 
     /// A page of the turn's events.
     pub(super) fn listed(&mut self, page: &Object<'_>, moment: Moment) -> Step {
+        if self.pages == 0 && !self.capabilities.has_cursor() {
+            self.reader.begin_list();
+        }
         for event in page.array("items").iter().filter_map(Value::as_object) {
             let event = EventRef::of(event);
             self.reader.apply_missed(event);
