@@ -128,7 +128,13 @@ impl Session {
     /// The turn of this key is about to be the newest: until it ends, nobody knows what it will wait for.
     pub(super) fn begin(&mut self, key: u32) {
         let brought = (0, Vec::new());
-        self.newest.push(Known { key, id: String::new(), is_live: false, pending: Pending::Unknown, brought });
+        self.newest.push(Known {
+            key,
+            id: String::new(),
+            is_live: false,
+            pending: Pending::Unknown,
+            brought,
+        });
     }
 
     /// The ids of this client's turns other than that of this key.
