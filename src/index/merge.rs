@@ -139,7 +139,7 @@ impl Message {
                 one.is_ok_and(|one| other.is_ok_and(|other| is_same(&one, &other)))
             });
         }
-        let _ = other;
+        let _ = (self, other);
         false
     }
 
