@@ -51,7 +51,9 @@ class World {
     });
     await prepare(page);
     await page.goto(this.url + path);
-    if (this.#site !== undefined) await page.waitForFunction(() => "turnwire" in globalThis);
+    // By a timer: a test may have taken the page's frames away.
+    const polling = 20;
+    if (this.#site !== undefined) await page.waitForFunction(() => "turnwire" in globalThis, null, { polling });
     return page;
   }
 
