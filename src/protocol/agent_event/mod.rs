@@ -66,6 +66,9 @@ impl Protocol for AgentEvent {
             client_ids: true,
             turn_ids: is_tirea,
             answers_apart: !is_tirea,
+            agents: false,
+            images: false,
+            unnamed: false,
             // A model that says nothing for 90 s is no failure (section 1.1), and to leave is to lose the run;
             // awaken has heartbeats.
             silence: if is_tirea { 300_000 } else { 60_000 },
