@@ -6,8 +6,12 @@
 #[cfg(feature = "agent-event")]
 pub mod agent_event;
 mod answer;
+#[cfg(any(feature = "agent-event", feature = "aap"))]
+mod body;
 mod call;
 mod capabilities;
+#[cfg(any(feature = "agent-event", feature = "aap"))]
+mod fields;
 mod route;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;

@@ -17,6 +17,7 @@ pub mod wire;
 
 use crate::error::Result;
 use crate::json::{Object, Value};
+use crate::protocol::body::error_message;
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 
 use decoder::RunDecoder;
@@ -88,7 +89,7 @@ impl Protocol for AgentEvent {
     }
 
     fn error_message(&self, body: &str) -> Option<String> {
-        answer::error_message(body)
+        error_message(body)
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {
