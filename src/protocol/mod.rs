@@ -3,6 +3,8 @@
 //! A protocol's own words stay inside its folder. Everything else of turnwire speaks [`EventRef`]s,
 //! [`Call`]s and [`Request`]s.
 
+#[cfg(feature = "aap")]
+pub mod aap;
 #[cfg(feature = "agent-event")]
 pub mod agent_event;
 mod answer;
