@@ -282,7 +282,7 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
         }
         "image" if TAKES_IMAGES => {
             if part.text("url").is_empty() {
-                return Err("an image must have a `url`");
+                return Err("an image part must have a `url`: a data URI or an `https:` address");
             }
             Ok(())
         }
