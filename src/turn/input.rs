@@ -89,21 +89,21 @@ impl TurnInput {
     /// Whether a message has a file.
     #[must_use]
     pub fn has_files(&self) -> bool {
-        self.has_parts("file")
+        self.has_parts("file", |_| true)
     }
 
     /// Whether a message has an image by its address.
     #[must_use]
     pub fn has_images(&self) -> bool {
-        TAKES_IMAGES && self.has_parts("image")
+        TAKES_IMAGES && self.has_parts("image", |part| !part.text("url").starts_with("data:"))
     }
 
-    fn has_parts(&self, kind: &str) -> bool {
+    fn has_parts(&self, kind: &str, is_one: fn(&Object<'_>) -> bool) -> bool {
         let items = Value::parse(&self.json).unwrap_or_default();
         let mut items = items.as_array().unwrap_or_default().iter().filter_map(Value::as_object);
         items.any(|item| {
             let mut parts = item.array("content").iter().filter_map(Value::as_object);
-            parts.any(|part| part.text("type") == kind)
+            parts.any(|part| part.text("type") == kind && is_one(part))
         })
     }
 

@@ -6,6 +6,9 @@ use crate::protocol::route::option_error;
 
 use super::Aap;
 
+/// How images begin that are no addresses.
+const IMAGE_DATA: &str = "data:image/";
+
 /// The messages that the items of a turn's input are.
 pub(super) fn messages<'a>(aap: Aap, params: &Object<'a>) -> Result<Vec<Value<'a>>> {
     let items = match params.get("input") {
@@ -28,8 +31,10 @@ fn message<'a>(aap: Aap, item: &Value<'a>) -> Result<Object<'a>> {
             Ok(message)
         }
         "user.tool_response" => {
-            let mut message = answer("tool", item);
-            message.set("content", item.text("content").to_owned().into());
+            let mut message = answer("tool", item)?;
+            let content = item.get("content").filter(|content| content.as_str().is_some());
+            let rule = "`content` of a tool response must be a text";
+            message.set("content", content.ok_or_else(|| invalid(rule))?.clone());
             Ok(message)
         }
         "user.tool_approval" => {
@@ -39,7 +44,7 @@ fn message<'a>(aap: Aap, item: &Value<'a>) -> Result<Object<'a>> {
                 "deny" => false,
                 _ => return Err(invalid("`approval.status` must be `allow` or `deny`")),
             };
-            let mut message = answer("tool_permission", item);
+            let mut message = answer("tool_permission", item)?;
             message.set("granted", is_granted.into());
             let reason = approval.text("reason");
             if !reason.is_empty() {
@@ -57,10 +62,14 @@ fn role<'a>(role: &'static str) -> Object<'a> {
     message
 }
 
-fn answer<'a>(name: &'static str, item: &Object<'_>) -> Object<'a> {
+fn answer<'a>(name: &'static str, item: &Object<'_>) -> Result<Object<'a>> {
+    let call_id = item.text("tool_call_id");
+    if call_id.is_empty() {
+        return Err(invalid("`tool_call_id` must name the call that waits"));
+    }
     let mut message = role(name);
-    message.set("toolCallId", item.text("tool_call_id").to_owned().into());
-    message
+    message.set("toolCallId", call_id.to_owned().into());
+    Ok(message)
 }
 
 /// A user's words: a text alone is a plain one.
@@ -81,14 +90,15 @@ fn block<'a>(aap: Aap, part: &Value<'a>) -> Result<Value<'a>> {
     let part = part.as_object().ok_or_else(|| invalid("a part must be an object with a `type`"))?;
     match part.text("type") {
         "text" => {
+            let text = part.get("text").filter(|text| text.as_str().is_some());
             let mut block = Object::new();
             block.set("type", "text".into());
-            block.set("text", part.text("text").to_owned().into());
+            block.set("text", text.ok_or_else(|| invalid("a text part must have a `text`"))?.clone());
             Ok(block.into())
         }
         "file" => {
             let data = part.text("data");
-            if begins_with(data, "data:image/") {
+            if begins_with(data, IMAGE_DATA) {
                 return image(aap, data);
             }
             Err(invalid("of files, this protocol takes images only: `data:image/…`"))
@@ -100,12 +110,12 @@ fn block<'a>(aap: Aap, part: &Value<'a>) -> Result<Value<'a>> {
 
 /// An image, if the agent takes it so.
 fn image<'a>(aap: Aap, url: &str) -> Result<Value<'a>> {
-    let (is_taken, rule) = if begins_with(url, "data:") {
+    let (is_taken, rule) = if begins_with(url, IMAGE_DATA) {
         (aap.data, "this agent takes no images as data URIs")
     } else if begins_with(url, "https:") {
         (aap.http, "this agent takes no images by address")
     } else {
-        (false, "an image must be a data URI or an `https:` address")
+        (false, "an image must be a data URI (`data:image/…`) or an `https:` address")
     };
     if !is_taken {
         return Err(invalid(rule));

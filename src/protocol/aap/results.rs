@@ -2,10 +2,16 @@
 
 use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
-use crate::protocol::fields::{event, put};
+use crate::protocol::fields::{Problem, event, put};
 
 use super::blocks::text_of;
 use super::ids::{self, Maker};
+
+/// What a result must be.
+pub(super) fn check(content: &Value<'_>) -> Result<(), Problem> {
+    let is_one = content.as_str().is_some() || content.as_array().is_some();
+    if is_one { Ok(()) } else { Err("`content` is neither a string nor a list of blocks".to_owned()) }
+}
 
 /// The result of a call, whose content is a text or a list of blocks.
 pub(super) fn response<'a>(turn_id: &str, maker: Maker, call_id: &str, content: &Value<'a>) -> Object<'a> {

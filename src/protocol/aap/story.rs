@@ -168,7 +168,12 @@ impl<'p, 'a> Story<'p, 'a> {
         let known = self.known(call_id);
         if !std::mem::replace(&mut known.is_answered, true) {
             let maker = known.maker;
-            self.events.push(results::response(self.turn_id, maker, call_id, content(message)));
+            match results::check(content(message)) {
+                Ok(()) => {
+                    self.events.push(results::response(self.turn_id, maker, call_id, content(message)));
+                }
+                Err(problem) => self.unknown("tool", message.clone().into(), Some(problem)),
+            }
         }
     }
 

@@ -12,8 +12,8 @@ use super::turn::{Start, Turn};
 /// How many calls one message may have. Whoever merges calls makes room up to a call's index.
 pub(super) const MAX_CALLS: u32 = 1024;
 
-/// How many calls are remembered over all messages. One that is forgotten does not wait for the client.
-const REMEMBERED_CALLS: usize = 4096;
+/// How many calls are remembered over all messages. Only those that have a result are forgotten.
+pub(super) const REMEMBERED_CALLS: usize = 4096;
 
 /// A tool call of the turn.
 #[derive(Debug)]
@@ -37,6 +37,10 @@ impl Turn {
         if index == MAX_CALLS {
             return Err("the message has too many calls".to_owned());
         }
+        if self.calls.len() == REMEMBERED_CALLS {
+            let answered = self.calls.iter().position(|call| call.is_answered);
+            self.calls.remove(answered.ok_or_else(|| "too many calls have no result".to_owned())?);
+        }
         self.open(sink);
         if let Some(message) = &mut self.message {
             message.calls += 1;
@@ -46,9 +50,6 @@ impl Turn {
         let mut delta = self.message_delta();
         delta.set("tool_calls", vec![piece.into()].into());
         self.give(&delta, sink);
-        if self.calls.len() == REMEMBERED_CALLS {
-            self.calls.remove(0);
-        }
         self.calls.push(Call { tool_use: call, maker: self.messages - 1, is_answered: false });
         Ok(())
     }
@@ -64,11 +65,10 @@ impl Turn {
             return Err(missing("toolCallId"));
         }
         let maker = self.answered(call_id);
-        let content = content?;
-        if content.as_str().is_none() && content.as_array().is_none() {
-            return Err("`content` is neither a string nor a list of blocks".to_owned());
-        }
+        // Also by one that cannot be read: what follows is another message.
         self.close("stop", sink);
+        let content = content?;
+        results::check(content)?;
         let response = results::response(&self.start.turn_id, maker, call_id, content);
         self.give(&response, sink);
         Ok(())
