@@ -97,6 +97,10 @@ fn a_turn_that_another_one_follows_is_found() {
     let history = json!([user("Hi"), agent(json!([call("c", "mine")])), user("More")]);
     let turn = answer(Call::GetTurn, &hi(Some(0), true), &full(&history)).expect("a turn");
     assert_eq!(turn["state"]["required_actions"], json!([]));
+    let events = answer(Call::ListTurnEvents, &hi(Some(0), true), &full(&history)).expect("events");
+    let kinds: Vec<_> =
+        events["items"].as_array().expect("a list").iter().map(|event| event["type"].clone()).collect();
+    assert_eq!(kinds, ["model.message"]);
 }
 
 /// Nothing tells the two apart, and to start the turn anew could be to say it twice.
