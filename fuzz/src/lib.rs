@@ -7,6 +7,7 @@
 //! An input that once was a finding belongs into `regressions/TARGET`, with a name that says what it was: it
 //! is a seed from then on.
 
+pub mod aap;
 pub mod generate;
 pub mod input;
 pub mod json;
@@ -45,11 +46,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "sse", run: sse::run, seeds: seeds::streams },
     Target { name: "json", run: json::run, seeds: seeds::documents },
     Target { name: "protocol", run: protocol::run, seeds: seeds::turns },
     Target { name: "runs", run: runs::run, seeds: seeds::streams },
+    Target { name: "aap", run: aap::run, seeds: seeds::dialogs },
     Target { name: "turn", run: turn::run, seeds: seeds::turns },
 ];
 

@@ -128,6 +128,24 @@ pub fn streams(captures: &[Capture]) -> Vec<Vec<u8>> {
     (0..).zip(all).map(|(plan, stream)| Input::from_parts(plan, stream.as_bytes())).collect()
 }
 
+/// Answers to turns that came whole, histories, and what a server says of itself: with their heads.
+const WHOLE: [&str; 6] = [
+    include_str!("../../tests/fixtures/aap/00-meta.http"),
+    include_str!("../../tests/fixtures/aap/50-mixed-none-a-call.json"),
+    include_str!("../../tests/fixtures/aap/82-sessions-list.http"),
+    include_str!("../../tests/fixtures/aap/30-trusted-server-tool-none-history.http"),
+    include_str!("../../tests/fixtures/aap/41-untrusted-deny-delta-c-history.http"),
+    include_str!("../../tests/fixtures/aap/e-parallel-none-history.json"),
+];
+
+/// Streams as bytes, and answers that come whole.
+pub fn dialogs(captures: &[Capture]) -> Vec<Vec<u8>> {
+    let bodies = WHOLE.iter().map(|answer| answer.split_once("\r\n\r\n").map_or(*answer, |(_, body)| body));
+    // Each with several plans: they say which turn is looked for.
+    let bodies = bodies.flat_map(|body| (0..8).map(|plan| Input::from_parts(plan, body.as_bytes())));
+    streams(captures).into_iter().chain(bodies).collect()
+}
+
 /// One document of every kind that a stream has.
 pub fn documents(captures: &[Capture]) -> Vec<Vec<u8>> {
     let mut kinds = BTreeMap::new();

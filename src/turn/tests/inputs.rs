@@ -114,7 +114,7 @@ fn broken_rules_are_told_with_the_item() {
         (message(&json!(5)), 0, "`content`"),
         (message(&json!({"type": "text", "text": "a"})), 0, "`content`"),
         (json!([hi, message(&json!(["a"]))]), 1, "a part"),
-        (part(json!({"type": "image"})), 1, "`type` of a part"),
+        (part(json!({"type": "audio"})), 1, "`type` of a part must be `text`, `file` or `image`"),
         (part(json!({"type": "text"})), 1, "`text`"),
         (part(json!({"type": "text", "text": 5})), 1, "`text`"),
         // Nothing to say.
@@ -134,6 +134,18 @@ fn broken_rules_are_told_with_the_item() {
         (part(json!({"type": "file_upload", "file": {"file_data": URI}})), 1, "`name`"),
         (part(json!({"type": "file_upload", "file": {"filename": "a"}})), 1, "data URI"),
         (part(json!({"type": "file_upload"})), 1, "`name`"),
+        // Images by their addresses.
+        (
+            part(json!({"type": "image"})),
+            1,
+            "an image part must have a `url`: a data URI or an `https:` address",
+        ),
+        (part(json!({"type": "image", "url": ""})), 1, "an image part must have a `url`"),
+        (
+            part(json!({"type": "image", "url": ["https://a.example/b.png"]})),
+            1,
+            "an image part must have a `url`",
+        ),
         // Answers.
         (approval(json!({"status": "maybe"})), 0, "`approval.status`"),
         (approval(json!({})), 0, "`approval.status`"),

@@ -1,0 +1,201 @@
+//! Tests of the decoder: what each kind of frame becomes, in each mode, and what becomes of frames that are none.
+//! Section numbers are the protocol note's.
+
+mod begins;
+mod calls;
+mod deltas;
+mod endings;
+mod hostile;
+mod messages;
+mod results;
+mod same;
+mod whole;
+mod wire;
+
+use serde_json::{Value as Json, json};
+
+use super::TurnDecoder;
+use crate::event::{Event, EventRef, TextDelta, TextField};
+use crate::index::EventIndex;
+use crate::json::Value;
+use crate::protocol::{EventDecoder, EventSink};
+use crate::sse::Frame;
+
+/// What came of frames, or of an answer.
+#[derive(Debug, Default)]
+struct Seen {
+    events: Vec<Json>,
+    /// How many of them came as pieces of text.
+    pieces: usize,
+    index: EventIndex,
+}
+
+impl EventSink for Seen {
+    fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
+        let field = match delta.field {
+            TextField::Content => "content",
+            TextField::Reasoning => "reasoning_content",
+            TextField::Arguments(_) => panic!("arguments come whole"),
+        };
+        self.pieces += 1;
+        self.index.append(&delta);
+        let event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id, field: delta.text});
+        self.take(sequence_number, event);
+    }
+
+    fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
+        let text = event.fields.to_json();
+        let json: Json = serde_json::from_str(&text).unwrap_or_else(|error| {
+            // A number that no float can hold is kept as it is written; the crate refuses it.
+            assert!(error.to_string().contains("number out of range"), "an event is JSON: {error}");
+            json!({"type": event.fields.text("type"), "text": text})
+        });
+        let is_unknown = matches!(event.to_event(), Event::Unknown(_));
+        assert_eq!(is_unknown, json["type"] == "unknown", "{json} is no event: {:?}", event.to_event());
+        self.index.apply(event);
+        self.take(sequence_number, json);
+    }
+}
+
+impl Seen {
+    fn take(&mut self, sequence_number: u64, event: Json) {
+        self.events.push(event);
+        assert_eq!(sequence_number, self.events.len() as u64, "events are numbered from 1 on");
+    }
+
+    /// The events of a type.
+    fn of<'s>(&'s self, kind: &'s str) -> Vec<&'s Json> {
+        self.events.iter().filter(|event| event["type"] == kind).collect()
+    }
+
+    fn types(&self) -> Vec<&str> {
+        self.events.iter().map(|event| event["type"].as_str().expect("a type")).collect()
+    }
+
+    fn last(&self) -> &Json {
+        self.events.last().expect("an event")
+    }
+
+    /// The state that the turn ended in; `null` if it did not.
+    fn state(&self) -> Json {
+        let done = self.of("turn.done");
+        assert!(done.len() <= 1, "a turn ends once");
+        assert!(done.is_empty() || self.last() == done[0], "its end is the last of it");
+        done.first().map_or(Json::Null, |done| done["state"].clone())
+    }
+
+    /// The messages, whole: of each what it says.
+    fn messages(&self) -> Vec<Json> {
+        let messages = self.index.messages().iter().map(|message| {
+            let mut message = said(serde_json::from_str(&message.to_json("main")).expect("JSON"));
+            let fields = message.as_object_mut().expect("an object");
+            assert_eq!(fields.remove("type"), Some("model.message".into()));
+            fields.remove("thread_id");
+            message
+        });
+        messages.collect()
+    }
+
+    /// What could not be read.
+    fn unknown(&self) -> Vec<(&Json, &Json, Option<&str>)> {
+        let unknown = self.of("unknown").into_iter();
+        unknown.map(|event| (&event["wire_type"], &event["raw"], event["problem"].as_str())).collect()
+    }
+
+    /// The calls that wait: for what, and their ids.
+    fn pending(&self) -> Vec<String> {
+        self.index.pending().iter().map(|action| format!("{:?} {}", action.kind, action.id)).collect()
+    }
+}
+
+/// What says something of a JSON.
+fn said(json: Json) -> Json {
+    let is_empty = |json: &Json| match json {
+        Json::Null => true,
+        Json::String(text) => text.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    match json {
+        Json::Array(items) => items.into_iter().map(said).collect(),
+        Json::Object(members) => {
+            let members = members.into_iter().map(|(name, value)| (name, said(value)));
+            members.filter(|(_, value)| !is_empty(value)).collect()
+        }
+        other => other,
+    }
+}
+
+/// A frame: its event and its data.
+type Wire = (&'static str, Json);
+
+fn frame<'f>(event: &'f str, data: &'f str) -> Frame<'f> {
+    Frame { event, data, id: None, has_own_id: false }
+}
+
+/// A decoder of the turn `t` of a client with two tools of its own.
+fn decoder() -> TurnDecoder {
+    decoder_of(&json!([{"type": "user.message", "content": "Hi"}]))
+}
+
+/// A decoder of the turn that is given this.
+fn decoder_of(input: &Json) -> TurnDecoder {
+    let params = json!({"turnId": "t", "input": input, "terms": {"tools": ["mine", "ours"]}}).to_string();
+    let mut decoder = TurnDecoder::default();
+    decoder.begin(Value::parse(&params).expect("JSON").as_object().expect("an object"));
+    decoder
+}
+
+fn feed<'f>(decoder: &mut TurnDecoder, frames: impl IntoIterator<Item = &'f Wire>) -> Seen {
+    let mut seen = Seen::default();
+    for (event, data) in frames {
+        decoder.decode(&frame(event, &data.to_string()), &mut seen);
+    }
+    decoder.end(&mut seen);
+    seen
+}
+
+/// Decodes the frames of a stream, which ends after them.
+fn play<'f>(frames: impl IntoIterator<Item = &'f Wire>) -> Seen {
+    feed(&mut decoder(), frames)
+}
+
+/// Decodes an answer that came whole.
+fn whole(answer: &Json) -> Seen {
+    let (mut decoder, mut seen) = (decoder(), Seen::default());
+    decoder.body(Value::parse(&answer.to_string()).expect("JSON"), &mut seen);
+    decoder.end(&mut seen);
+    seen
+}
+
+fn start() -> Wire {
+    ("turn_start", json!({}))
+}
+
+/// A piece of text.
+fn says(text: &str) -> Wire {
+    ("text_delta", json!({"delta": text}))
+}
+
+/// A piece of thinking.
+fn thinks(text: &str) -> Wire {
+    ("thinking_delta", json!({"delta": text}))
+}
+
+fn call(id: &str, name: &str) -> Wire {
+    ("tool_call", json!({"toolCallId": id, "name": name, "input": {"of": id}}))
+}
+
+fn result(id: &str, content: impl Into<Json>) -> Wire {
+    ("tool_result", json!({"toolCallId": id, "content": content.into()}))
+}
+
+fn stop(reason: &str) -> Wire {
+    ("turn_stop", json!({"stopReason": reason}))
+}
+
+/// A call as a whole message has it.
+fn called(id: &str, name: &str) -> Json {
+    json!({"id": id, "type": "function", "function": {"name": name, "arguments": json!({"of": id}).to_string()}})
+}
