@@ -226,6 +226,11 @@ export interface ToolResponse {
      */
     result?: ToolResult;
     /**
+     * The result as a list of parts, of which `content` is the text, where the server gives it so: texts, and
+     * images (`{ type: "image", url }`). Only the Agent Application Protocol has this.
+     */
+    parts?: unknown[];
+    /**
      * What the call changed in the agent's state, where the server says so.
      */
     patch?: TrackedPatch;
@@ -1262,7 +1267,7 @@ export type UserContent = string | ContentPart[];
 /**
  * A part of a user's message.
  */
-export type ContentPart = { type: "text"; text: string } | { type: "file"; name: string; data: string; file?: FileUpload } | { type: "file_upload"; file: FileUpload; name?: string; data?: string };
+export type ContentPart = { type: "text"; text: string } | { type: "file"; name: string; data: string; file?: FileUpload } | { type: "file_upload"; file: FileUpload; name?: string; data?: string } | { type: "image"; url: string };
 
 /**
  * A file in the reference pages' spelling.

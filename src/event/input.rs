@@ -82,6 +82,12 @@ pub enum ContentPart {
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<String>,
     },
+    /// An image by its address. Only the Agent Application Protocol has this.
+    #[serde(rename = "image")]
+    Image {
+        /// An `https:` address, or a data URI.
+        url: String,
+    },
 }
 
 /// A file in the reference pages' spelling.

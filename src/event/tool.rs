@@ -26,6 +26,11 @@ pub struct ToolResponse {
     /// The result with what else the tool says, where the server gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<ToolResult>,
+    /// The result as a list of parts, of which `content` is the text, where the server gives it so: texts, and
+    /// images (`{ type: "image", url }`). Only the Agent Application Protocol has this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(type = "unknown[]")]
+    pub parts: Option<Vec<serde_json::Value>>,
     /// What the call changed in the agent's state, where the server says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<TrackedPatch>,

@@ -7,7 +7,7 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{Object, Value};
 
-#[cfg(feature = "agent-event")]
+#[cfg(any(feature = "agent-event", feature = "aap"))]
 use super::message::Marks;
 use super::message::{Message, MessageCall, Part, Text};
 #[cfg(feature = "agent-event")]
@@ -167,12 +167,12 @@ impl Message {
             }
         }
         self.keep(&before, is_beginning);
-        #[cfg(feature = "agent-event")]
+        #[cfg(any(feature = "agent-event", feature = "aap"))]
         self.keep_unlisted(before);
     }
 
     /// Keeps what a list does not have that this message came from.
-    #[cfg(feature = "agent-event")]
+    #[cfg(any(feature = "agent-event", feature = "aap"))]
     fn keep_unlisted(&mut self, before: Self) {
         if before.is_bare && self.reasoning().is_empty() {
             self.marks = Marks { content_reset: true, arguments_reset: true, ..before.marks };

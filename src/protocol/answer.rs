@@ -47,6 +47,8 @@ impl Answer<'_> {
         };
         match answer {
             Ok(json) => Ok(json.to_json()),
+            // An answer can hold the news that something is not there.
+            Err(error) if cfg!(feature = "aap") && error.status.is_some() => Err(error),
             Err(error) => Err(error.with_response(self.status, self.body)),
         }
     }

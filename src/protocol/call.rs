@@ -59,11 +59,13 @@ pub enum Call {
     ListMessages,
     /// Lists what a turn's stream brought, from its beginning, or after a cursor.
     ListTurnFrames,
+    /// Lists the agents that a server has, with what each of them can do.
+    ListAgents,
 }
 
 impl Call {
     /// Every call, in the order of its number.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::CreateSession,
         Self::ListSessions,
         Self::GetSession,
@@ -90,6 +92,7 @@ impl Call {
         Self::GetSessionState,
         Self::ListMessages,
         Self::ListTurnFrames,
+        Self::ListAgents,
     ];
 
     /// Whether the answer is an event stream.

@@ -40,6 +40,12 @@ pub struct Capabilities {
     pub turn_ids: bool,
     /// Each answer to a call is a request of its own, and the turn goes on under its old id.
     pub answers_apart: bool,
+    /// The agents of a server can be listed, with what each of them can do.
+    pub agents: bool,
+    /// A user's message can have images by their address.
+    pub images: bool,
+    /// The server knows no turns: what became of one is found by its input, among the session's messages.
+    pub unnamed: bool,
     /// The longest silence that is life, in milliseconds: what servers without heartbeats need.
     pub silence: u32,
 }
@@ -69,10 +75,10 @@ impl Resume {
 
 /// Whether this build has a protocol whose streams are not resumed after a sequence number. Where it has none,
 /// the compiler leaves out what only those need.
-pub(crate) const HAS_OTHERS: bool = cfg!(feature = "agent-event");
+pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap"));
 
 /// What a protocol can do or not, by its names in JavaScript.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 18] = [
     "cancel",
     "interrupt",
     "history",
@@ -88,6 +94,9 @@ const NAMES: [&str; 15] = [
     "detached",
     "clientIds",
     "answersApart",
+    "agents",
+    "images",
+    "unnamed",
 ];
 
 impl Capabilities {
@@ -127,6 +136,18 @@ impl Capabilities {
         HAS_OTHERS && !self.files
     }
 
+    /// Whether a user's message can have images by their address.
+    #[must_use]
+    pub fn takes_images(&self) -> bool {
+        HAS_OTHERS && self.images
+    }
+
+    /// Whether a turn is found by its input only.
+    #[must_use]
+    pub fn is_unnamed(&self) -> bool {
+        HAS_OTHERS && self.unnamed
+    }
+
     /// Whether the client makes ids, and every turn names its agent.
     #[must_use]
     pub fn has_client_ids(&self) -> bool {
@@ -161,6 +182,9 @@ impl Capabilities {
             self.detached,
             self.client_ids,
             self.answers_apart,
+            self.agents,
+            self.images,
+            self.unnamed,
         ];
         for (name, can) in NAMES.iter().zip(can) {
             object.bool(name, can);

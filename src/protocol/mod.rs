@@ -3,11 +3,17 @@
 //! A protocol's own words stay inside its folder. Everything else of turnwire speaks [`EventRef`]s,
 //! [`Call`]s and [`Request`]s.
 
+#[cfg(feature = "aap")]
+pub mod aap;
 #[cfg(feature = "agent-event")]
 pub mod agent_event;
 mod answer;
+#[cfg(any(feature = "agent-event", feature = "aap"))]
+mod body;
 mod call;
 mod capabilities;
+#[cfg(any(feature = "agent-event", feature = "aap"))]
+mod fields;
 mod route;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
@@ -51,9 +57,27 @@ pub trait Protocol {
 
 /// Reads the frames of one stream, in order.
 pub trait EventDecoder {
+    /// The turn is about to be started with these parameters: what a stream does not say of itself.
+    fn begin(&mut self, params: &Object<'_>) {
+        let _ = params;
+    }
+
     /// Decodes a frame into events, if it says any. Whatever cannot be read arrives as
     /// [`EventKind::Unknown`](crate::event::EventKind::Unknown).
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink);
+
+    /// Takes an answer that is JSON as a whole, and not a stream, as the events that it amounts to.
+    fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
+        // Where no protocol answers so, the compiler leaves it out.
+        if cfg!(feature = "aap") {
+            let mut event = Object::new();
+            event.set("type", "unknown".into());
+            event.set("wire_type", Value::Null);
+            event.set("raw", body);
+            event.set("problem", "the answer is not a stream".into());
+            sink.event(0, EventRef::of(&event));
+        }
+    }
 
     /// The stream has ended. Gives the events that only its end tells.
     fn end(&mut self, sink: &mut dyn EventSink) {

@@ -4,6 +4,9 @@ use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::index::{PendingAction, PendingKind};
 use crate::json::{Object, Value, write_u64};
 
+/// Whether this build has a protocol that takes images by their address.
+const TAKES_IMAGES: bool = cfg!(feature = "aap");
+
 /// What the session's last turn waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Pending {
@@ -86,11 +89,21 @@ impl TurnInput {
     /// Whether a message has a file.
     #[must_use]
     pub fn has_files(&self) -> bool {
+        self.has_parts("file")
+    }
+
+    /// Whether a message has an image by its address.
+    #[must_use]
+    pub fn has_images(&self) -> bool {
+        TAKES_IMAGES && self.has_parts("image")
+    }
+
+    fn has_parts(&self, kind: &str) -> bool {
         let items = Value::parse(&self.json).unwrap_or_default();
         let mut items = items.as_array().unwrap_or_default().iter().filter_map(Value::as_object);
         items.any(|item| {
             let mut parts = item.array("content").iter().filter_map(Value::as_object);
-            parts.any(|part| part.text("type") == "file")
+            parts.any(|part| part.text("type") == kind)
         })
     }
 
@@ -267,6 +280,13 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
             }
             Err("a file must be a data URI: `data:<mime>;base64,<payload>`")
         }
+        "image" if TAKES_IMAGES => {
+            if part.text("url").is_empty() {
+                return Err("an image must have a `url`");
+            }
+            Ok(())
+        }
+        _ if TAKES_IMAGES => Err("`type` of a part must be `text`, `file` or `image`"),
         _ => Err("`type` of a part must be `text` or `file`"),
     }
 }

@@ -4,6 +4,8 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::protocol::Protocol;
+#[cfg(feature = "aap")]
+use crate::protocol::aap::Aap;
 #[cfg(feature = "agent-event")]
 use crate::protocol::agent_event::{self, AgentEvent};
 #[cfg(feature = "truefoundry")]
@@ -16,6 +18,8 @@ pub(super) enum Spoken {
     TrueFoundry(TrueFoundry),
     #[cfg(feature = "agent-event")]
     AgentEvent(AgentEvent),
+    #[cfg(feature = "aap")]
+    Aap(Aap),
 }
 
 impl Spoken {
@@ -30,6 +34,8 @@ impl Spoken {
             2 => Self::AgentEvent(AgentEvent::new(agent_event::Dialect::Tirea)),
             #[cfg(feature = "agent-event")]
             3 => Self::AgentEvent(AgentEvent::new(agent_event::Dialect::Awaken)),
+            #[cfg(feature = "aap")]
+            4 => Self::Aap(Aap::new()),
             _ => return Err(Error::new(ErrorCode::Unsupported, "this core does not speak the protocol")),
         })
     }
@@ -41,6 +47,8 @@ impl Spoken {
             Self::TrueFoundry(protocol) => protocol,
             #[cfg(feature = "agent-event")]
             Self::AgentEvent(protocol) => protocol,
+            #[cfg(feature = "aap")]
+            Self::Aap(protocol) => protocol,
         }
     }
 }

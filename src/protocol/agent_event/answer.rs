@@ -1,8 +1,9 @@
 //! Answers → turnwire's records, lists and events (sections 2 and 5).
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::Call;
+use crate::protocol::body::{object, page, take_list, unexpected};
 use crate::protocol::route::unsupported;
 
 use super::{Dialect, messages, pages, record};
@@ -50,21 +51,6 @@ pub(super) fn normalize<'a>(
         | Call::SubscribeTurn => Ok(Value::Null),
         _ => Err(unsupported()),
     }
-}
-
-/// The message of a failing answer: of the server's own errors, or the plain text of what could not even be
-/// read (section 2). A long text, or HTML, comes from something in between.
-pub(super) fn error_message(body: &str) -> Option<String> {
-    const LONGEST: usize = 300;
-    let message = match Value::parse(body) {
-        Ok(json) => {
-            let error = json.get("error")?;
-            error.as_str().or_else(|| error.get("message")?.as_str())?.to_owned()
-        }
-        Err(_) => body.trim_ascii().to_owned(),
-    };
-    let is_one = !message.is_empty() && !message.starts_with('<');
-    (is_one && message.chars().count() <= LONGEST).then_some(message)
 }
 
 /// The first page of tirea's sessions is a bare list of summaries, the others hold ids only; awaken's pages hold
@@ -173,13 +159,6 @@ fn run_cursor<'a>(event: &Value<'a>) -> Option<Value<'a>> {
     of_run?.get("cursor").cloned()
 }
 
-fn page<'a>(items: Vec<Value<'a>>, next: Value<'a>) -> Value<'a> {
-    let mut page = Object::new();
-    page.set("items", items.into());
-    page.set("next", next);
-    page.into()
-}
-
 fn has_more(body: &Object<'_>, length: usize) -> bool {
     length > 0 && body.get("has_more").and_then(Value::as_bool) == Some(true)
 }
@@ -196,22 +175,4 @@ fn next_cursor<'a>(body: &Object<'a>, length: usize) -> Value<'a> {
 /// The token of the page after one that is told by its place.
 fn next_place(params: &Object<'_>, body: &Object<'_>, length: usize) -> Value<'static> {
     if has_more(body, length) { pages::after(params, length) } else { Value::Null }
-}
-
-pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {
-    match value {
-        Value::Object(members) => Ok(members),
-        _ => Err(unexpected("the answer is no object, or holds something that is none")),
-    }
-}
-
-fn take_list<'a>(body: &mut Object<'a>, name: &str) -> Result<Vec<Value<'a>>> {
-    match body.get_mut(name).map(std::mem::take) {
-        Some(Value::Array(items)) => Ok(items),
-        _ => Err(Error::of(ErrorCode::UnexpectedResponse, &["the answer has no list `", name, "`"])),
-    }
-}
-
-pub(super) fn unexpected(problem: &str) -> Error {
-    Error::new(ErrorCode::UnexpectedResponse, problem)
 }

@@ -3,7 +3,7 @@
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 
-use super::answer::object;
+use crate::protocol::body::object;
 
 /// An event of a session.
 pub(super) struct Entry<'a> {

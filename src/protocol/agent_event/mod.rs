@@ -17,6 +17,7 @@ pub mod wire;
 
 use crate::error::Result;
 use crate::json::{Object, Value};
+use crate::protocol::body::error_message;
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 
 use decoder::RunDecoder;
@@ -66,6 +67,9 @@ impl Protocol for AgentEvent {
             client_ids: true,
             turn_ids: is_tirea,
             answers_apart: !is_tirea,
+            agents: false,
+            images: false,
+            unnamed: false,
             // A model that says nothing for 90 s is no failure (section 1.1), and to leave is to lose the run;
             // awaken has heartbeats.
             silence: if is_tirea { 300_000 } else { 60_000 },
@@ -85,7 +89,7 @@ impl Protocol for AgentEvent {
     }
 
     fn error_message(&self, body: &str) -> Option<String> {
-        answer::error_message(body)
+        error_message(body)
     }
 
     fn decoder(&self) -> Box<dyn EventDecoder> {

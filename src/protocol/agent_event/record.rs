@@ -3,8 +3,8 @@
 use crate::error::{Result, sentence};
 use crate::iso::iso;
 use crate::json::{Object, Value};
+use crate::protocol::body::unexpected;
 
-use super::answer::unexpected;
 use super::waiting;
 
 /// The session that a thread is, or that its summary tells of.

@@ -1,6 +1,8 @@
 //! Calls that wait → what is asked of the client, in the form of a stream's events (sections 2.2 and 5).
 
+use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
+use crate::protocol::fields::event;
 
 /// The calls that wait in a thread's state.
 pub(super) fn in_state<'a>(state: &Value<'a>) -> Vec<Value<'a>> {
@@ -47,10 +49,7 @@ pub(super) fn action<'a>(call_id: &str, call: &Object<'a>, asked: &Object<'a>) -
         waiting.set("arguments", call.json("arguments").into());
     }
     waiting.set("suspension", suspension(call_id, asked, resume_mode).into());
-    let mut event = Object::new();
-    event.set("type", kind.into());
-    event.set("id", "".into());
-    event.set("thread_id", "main".into());
+    let mut event = event(kind, String::new(), MAIN_THREAD);
     event.set("tool_calls", vec![waiting.into()].into());
     event.into()
 }

@@ -65,6 +65,9 @@ impl Protocol for TrueFoundry {
             client_ids: false,
             turn_ids: false,
             answers_apart: false,
+            agents: false,
+            images: false,
+            unnamed: false,
             silence: 60_000,
         }
     }

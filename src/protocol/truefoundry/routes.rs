@@ -1,6 +1,6 @@
 //! The route maps: which request each call is, in both dialects (protocol note, sections 1.2 and 7).
 
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value, write_hex};
 use crate::protocol::route::{Route, add_query, unsupported, wire};
 use crate::protocol::{Call, Request};
@@ -76,6 +76,10 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         params.set("stream", call.streams().into());
         let input = params.get_mut("input").and_then(Value::as_array_mut);
         for item in input.into_iter().flatten().filter_map(Value::as_object_mut) {
+            if cfg!(feature = "aap") && has_image(item) {
+                let problem = "this protocol takes images as files only: data URIs with a name";
+                return Err(Error::new(ErrorCode::InvalidInput, problem));
+            }
             // What only other protocols take.
             if let Some(approval) = item.get_mut("approval").and_then(Value::as_object_mut) {
                 approval.remove("remember");
@@ -109,6 +113,11 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         add_query(&given, &mut path);
     }
     Ok(Request { method: route.method, path, headers, body })
+}
+
+/// Whether a message has an image by its address, as only another protocol takes it.
+fn has_image(item: &Object<'_>) -> bool {
+    item.array("content").iter().any(|part| part.as_object().is_some_and(|part| part.text("type") == "image"))
 }
 
 /// A parameter that becomes a header and is in no route.

@@ -1,0 +1,128 @@
+//! Answers → turnwire's records, lists and events (section 2).
+
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::protocol::Call;
+use crate::protocol::body::page;
+use crate::protocol::route::{unsupported, wire};
+
+use super::find;
+use super::history::{self, Turn};
+use super::story::{self, Story};
+use super::terms::own_tools;
+use super::{Aap, agents, ids, record};
+
+/// Normalizes the answer to `call`.
+pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+    let params = wire(params);
+    let aap = aap.with(&params);
+    match call {
+        Call::ListAgents => agents::list(body),
+        Call::CreateSession => record::made(params.text("agent_name"), body),
+        Call::GetSession => record::read(body),
+        Call::ListSessions => record::list(params.text("agent_name"), body),
+        Call::DeleteSession | Call::CreateTurnStream => Ok(Value::Null),
+        Call::GetTurn => turn(aap, &params, body),
+        Call::ListTurns => turns(aap, &params, body),
+        Call::ListTurnEvents => {
+            let history = history::messages(aap, body)?;
+            let part = find::part(aap, &params, &history)?;
+            let story = Story::of(params.text("turn_id"), part.messages, part.answered.as_deref());
+            let own_tools = own_tools(&params);
+            let events = if part.is_followed { story.into_past() } else { story.into_events(&own_tools) };
+            Ok(ordered(&params, events.into_iter().map(Value::Object).collect()))
+        }
+        Call::ListSessionEvents => {
+            let history = history::messages(aap, body)?;
+            Ok(ordered(&params, session_events(&history, &own_tools(&params))))
+        }
+        Call::ListMessages => Ok(ordered(&params, history::messages(aap, body)?)),
+        _ => Err(unsupported()),
+    }
+}
+
+/// A page of what the server has oldest first.
+fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
+    if params.text("order") == "desc" {
+        items.reverse();
+    }
+    page(items, Value::Null)
+}
+
+fn turn<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+    let history = history::messages(aap, body)?;
+    let part = find::part(aap, params, &history)?;
+    let turn_id = params.text("turn_id");
+    let story = Story::of(turn_id, part.messages, part.answered.as_deref());
+    let input = params.get("input").cloned().unwrap_or_default().into_owned();
+    let state = story.state(&own_tools(params), part.is_followed);
+    Ok(turn_record(params, turn_id, Value::Null, input, state).into())
+}
+
+fn turns<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+    let history = history::messages(aap, body)?;
+    let own_tools = own_tools(params);
+    let turns = history::turns(&history);
+    let last = turns.len().saturating_sub(1);
+    let mut records = Vec::new();
+    for (at, turn) in turns.iter().enumerate() {
+        let id = ids::turn(turn.number);
+        let state = Story::of(&id, turn.messages, None).state(&own_tools, at < last);
+        records.push(turn_record(params, &id, previous(&turns, at), said(turn), state).into());
+    }
+    let mut page = page(records, Value::Null);
+    if let Value::Object(page) = &mut page {
+        // By which a later turn is told from one that said the same.
+        let count = u64::try_from(history::count_said(&history)).unwrap_or_default();
+        page.set("user_messages", count.into());
+    }
+    Ok(page)
+}
+
+fn session_events<'a>(history: &[Value<'a>], own_tools: &[String]) -> Vec<Value<'a>> {
+    let turns = history::turns(history);
+    let last = turns.len().saturating_sub(1);
+    let mut items = Vec::new();
+    for (at, turn) in turns.iter().enumerate() {
+        let id = ids::turn(turn.number);
+        let story = Story::of(&id, turn.messages, None);
+        let told = if at < last { story.into_past() } else { story.into_events(own_tools) };
+        let created = story::created(&id, ids::event(&id, 1), previous(&turns, at), said(turn));
+        for event in std::iter::once(created).chain(told) {
+            let mut item = Object::new();
+            item.set("turn_id", id.clone().into());
+            item.set("event", event.into());
+            items.push(item.into());
+        }
+    }
+    items
+}
+
+/// The turn before.
+fn previous<'a>(turns: &[Turn<'_, '_>], at: usize) -> Value<'a> {
+    let before = at.checked_sub(1).and_then(|at| turns.get(at));
+    before.map_or(Value::Null, |turn| ids::turn(turn.number).into())
+}
+
+/// What a turn was given.
+fn said<'a>(turn: &Turn<'_, 'a>) -> Value<'a> {
+    turn.said.iter().map(|message| history::item(message)).collect::<Vec<_>>().into()
+}
+
+fn turn_record<'a>(
+    params: &Object<'_>,
+    id: &str,
+    previous_turn_id: Value<'a>,
+    input: Value<'a>,
+    state: Object<'a>,
+) -> Object<'a> {
+    let mut record = Object::new();
+    record.set("id", id.to_owned().into());
+    record.set("session_id", params.text("session_id").to_owned().into());
+    record.set("previous_turn_id", previous_turn_id);
+    record.set("input", input);
+    record.set("state", state.into());
+    record.set("created_by_subject", Value::Null);
+    record.set("created_at", Value::Null);
+    record
+}

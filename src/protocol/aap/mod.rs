@@ -1,0 +1,103 @@
+//! The Agent Application Protocol, version 3.
+//!
+//! A session is a conversation that the server keeps; a turn is one answer to it, which is streamed, or comes
+//! whole. The server knows neither turns nor messages by any name: their ids are made here, and a turn whose
+//! answer was lost is found in the session's history by what it said. Section numbers in this folder are those of
+//! the protocol note.
+
+mod agents;
+mod answer;
+mod blocks;
+mod decoder;
+mod find;
+mod history;
+mod ids;
+mod input;
+mod record;
+mod results;
+mod routes;
+mod story;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod waiting;
+
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::protocol::body::error_message;
+use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
+
+use decoder::TurnDecoder;
+use terms::{History, Mode};
+
+/// The protocol, as an agent declares to speak it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aap {
+    history: Option<History>,
+    mode: Mode,
+    /// Images as data URIs.
+    data: bool,
+    /// Images by their addresses.
+    http: bool,
+}
+
+impl Aap {
+    /// The protocol as an agent of which nothing is known is taken to speak it: with the whole history, in
+    /// deltas, without images.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { history: Some(History::Full), mode: Mode::Delta, data: false, http: false }
+    }
+}
+
+impl Default for Aap {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Protocol for Aap {
+    fn capabilities(&self) -> Capabilities {
+        let has_history = self.history.is_some();
+        Capabilities {
+            resume: if has_history { Resume::History } else { Resume::None },
+            cancel: false,
+            interrupt: false,
+            history: has_history,
+            live_answers: false,
+            discard_pending: false,
+            files: self.data,
+            drafts: false,
+            search: false,
+            sandbox_files: false,
+            rename: false,
+            delete: true,
+            state: false,
+            detached: false,
+            client_ids: true,
+            turn_ids: true,
+            answers_apart: false,
+            agents: true,
+            images: self.http,
+            unnamed: true,
+            // There are no heartbeats, and a turn without a stream says nothing until it has ended.
+            silence: 120_000,
+        }
+    }
+
+    fn request(&self, call: Call, params: Object<'_>) -> Result<Request> {
+        routes::request(*self, call, &params)
+    }
+
+    fn answer<'a>(&self, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+        answer::normalize(*self, call, params, body)
+    }
+
+    fn error_message(&self, body: &str) -> Option<String> {
+        error_message(body)
+    }
+
+    fn decoder(&self) -> Box<dyn EventDecoder> {
+        Box::<TurnDecoder>::default()
+    }
+}

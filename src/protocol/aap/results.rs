@@ -1,0 +1,25 @@
+//! Results of calls, as streams and histories tell them.
+
+use crate::index::MAIN_THREAD;
+use crate::json::{Object, Value};
+use crate::protocol::fields::{event, put};
+
+use super::blocks::text_of;
+use super::ids::{self, Maker};
+
+/// The result of a call, whose content is a text or a list of blocks.
+pub(super) fn response<'a>(turn_id: &str, maker: Maker, call_id: &str, content: &Value<'a>) -> Object<'a> {
+    let mut response = said(turn_id, maker, call_id, text_of(content));
+    if content.as_array().is_some() {
+        response.set("parts", content.clone());
+    }
+    response
+}
+
+/// The result of a call that is a text.
+pub(super) fn said<'a>(turn_id: &str, maker: Maker, call_id: &str, text: String) -> Object<'a> {
+    let mut response = event("tool.response", ids::result(turn_id, maker, call_id), MAIN_THREAD);
+    put(&mut response, "tool_call_id", call_id);
+    response.set("content", text.into());
+    response
+}

@@ -1,0 +1,244 @@
+//! Messages of a history → the events that a turn's stream would have come to, whole.
+//!
+//! What a stream counts is counted here by the same rule (section 4), so that both name a message alike: it takes
+//! all that the agent says until a tool's result.
+
+use crate::index::MAIN_THREAD;
+use crate::json::{Object, Value};
+use crate::names::Names;
+use crate::protocol::fields::{Problem, event, put, with_text};
+
+use super::blocks::{Block, ToolUse, blocks, content};
+use super::ids::{self, Maker};
+use super::{results, waiting};
+
+/// What a turn's messages tell.
+pub(super) struct Story<'p, 'a> {
+    turn_id: &'p str,
+    events: Vec<Object<'a>>,
+    /// The message that takes what the agent says, and its place among the events.
+    open: Option<(usize, Message<'a>)>,
+    /// How many messages there were.
+    messages: u64,
+    /// The calls by their ids.
+    names: Names,
+    calls: Vec<Call>,
+    /// The calls of the last message that the server has, and who makes them here.
+    last: Vec<(u64, ToolUse)>,
+    /// Whether the agent had the last word.
+    is_spoken: bool,
+    /// The calls of an earlier turn that this one answers; nothing if it answers none.
+    answered: Option<&'p [String]>,
+}
+
+/// The newest call of an id.
+#[derive(Default)]
+struct Call {
+    maker: Maker,
+    is_answered: bool,
+}
+
+/// A message that is not at its end.
+#[derive(Default)]
+struct Message<'a> {
+    content: String,
+    reasoning: String,
+    calls: Vec<Value<'a>>,
+}
+
+impl<'p, 'a> Story<'p, 'a> {
+    /// Reads a turn's messages.
+    pub(super) fn of(turn_id: &'p str, messages: &[Value<'a>], answered: Option<&'p [String]>) -> Self {
+        let mut story = Self {
+            turn_id,
+            events: Vec::new(),
+            open: None,
+            messages: 0,
+            names: Names::default(),
+            calls: Vec::new(),
+            last: Vec::new(),
+            is_spoken: false,
+            answered,
+        };
+        for message in messages {
+            story.message(message);
+        }
+        story.close();
+        story
+    }
+
+    /// The events, oldest first, of a turn that another one has followed.
+    pub(super) fn into_past(self) -> Vec<Object<'a>> {
+        self.events
+    }
+
+    /// The events, oldest first, and after them the questions that the turn has ended with.
+    pub(super) fn into_events(mut self, own_tools: &[String]) -> Vec<Object<'a>> {
+        let questions = self.questions(own_tools);
+        self.events.extend(questions);
+        self.events
+    }
+
+    /// How the turn stands. It is known to have ended if the agent had the last word, or waits for answers.
+    pub(super) fn state(&self, own_tools: &[String], is_followed: bool) -> Object<'a> {
+        let questions = if is_followed { Vec::new() } else { self.questions(own_tools) };
+        if !is_followed && !self.is_spoken && questions.is_empty() {
+            return with_text("status", "running");
+        }
+        let is_paused = !questions.is_empty();
+        let last = self.events.iter().rfind(|event| event.text("type") == "model.message");
+        let output = last.filter(|_| self.is_spoken && !is_paused).cloned();
+        done(output, questions)
+    }
+
+    fn message(&mut self, message: &Value<'a>) {
+        let role = message.as_object().map_or("", |message| message.text("role"));
+        match (role, message.as_object()) {
+            ("assistant", Some(message)) => self.spoken(message),
+            ("tool", Some(message)) if !message.text("toolCallId").is_empty() => self.result(message),
+            ("system" | "user", _) => {}
+            _ => self.unknown(role, message.clone(), None),
+        }
+    }
+
+    /// The agent speaks.
+    fn spoken(&mut self, message: &Object<'a>) {
+        self.is_spoken = true;
+        self.last.clear();
+        for block in blocks(content(message)) {
+            match block {
+                Block::Text("") | Block::Thinking("") => {}
+                Block::Text(text) => self.open().content.push_str(text),
+                Block::Thinking(text) => self.open().reasoning.push_str(text),
+                Block::Call(fields) => {
+                    if let Err(problem) = ToolUse::of(fields).and_then(|call| self.call(call)) {
+                        self.unknown("tool_use", fields.clone().into(), Some(problem));
+                    }
+                }
+                Block::Image(_, block) | Block::Other(block) => {
+                    let kind = block.as_object().map_or("", |block| block.text("type"));
+                    self.unknown(kind, block.clone(), None);
+                }
+            }
+        }
+    }
+
+    /// The message that takes what is said.
+    fn open(&mut self) -> &mut Message<'a> {
+        if self.open.is_none() {
+            self.events.push(Object::new());
+            self.messages += 1;
+        }
+        let at = self.events.len().saturating_sub(1);
+        &mut self.open.get_or_insert_with(|| (at, Message::default())).1
+    }
+
+    fn call(&mut self, call: ToolUse) -> Result<(), Problem> {
+        self.open();
+        let number = self.messages - 1;
+        let known = self.known(&call.id);
+        if known.maker == Some(number) {
+            return Err("the message has made this call already".to_owned());
+        }
+        *known = Call { maker: Some(number), is_answered: false };
+        self.open().calls.push(call.to_call().into());
+        self.last.push((number, call));
+        Ok(())
+    }
+
+    fn known(&mut self, call_id: &str) -> &mut Call {
+        let (number, is_new) = self.names.number(call_id);
+        if is_new {
+            self.calls.push(Call::default());
+        }
+        &mut self.calls[number as usize]
+    }
+
+    /// A tool's result. A server may have it twice (section 9).
+    fn result(&mut self, message: &Object<'a>) {
+        let call_id = message.text("toolCallId");
+        let is_early = self.messages == 0 && self.names.get(call_id).is_none();
+        let is_foreign = |answered: &[String]| is_early && !answered.iter().any(|id| id == call_id);
+        if self.answered.is_some_and(is_foreign) {
+            // It is of the turn before, which answered some of its calls itself.
+            return;
+        }
+        self.close();
+        self.is_spoken = false;
+        let known = self.known(call_id);
+        if !std::mem::replace(&mut known.is_answered, true) {
+            let maker = known.maker;
+            self.events.push(results::response(self.turn_id, maker, call_id, content(message)));
+        }
+    }
+
+    /// The message that was open is at its end.
+    fn close(&mut self) {
+        let Some((at, message)) = self.open.take() else { return };
+        let mut event = event("model.message", ids::message(self.turn_id, self.messages - 1), MAIN_THREAD);
+        let reason = if message.calls.is_empty() { "stop" } else { "tool_calls" };
+        for (name, text) in [("content", message.content), ("reasoning_content", message.reasoning)] {
+            if !text.is_empty() {
+                event.set(name, text.into());
+            }
+        }
+        if !message.calls.is_empty() {
+            event.set("tool_calls", message.calls.into());
+        }
+        event.set("finish_reason", reason.into());
+        if let Some(place) = self.events.get_mut(at) {
+            *place = event;
+        }
+    }
+
+    /// What is asked of the client: the calls of the last message that have no result.
+    fn questions(&self, own_tools: &[String]) -> Vec<Object<'a>> {
+        let waits = |(number, call): &&(u64, ToolUse)| {
+            let known = self.names.get(&call.id).and_then(|known| self.calls.get(known as usize));
+            known.is_some_and(|known| known.maker == Some(*number) && !known.is_answered)
+        };
+        let waiting = self.last.iter().filter(waits);
+        waiting
+            .map(|(number, call)| waiting::question(self.turn_id, Some(*number), call, own_tools))
+            .collect()
+    }
+
+    fn unknown(&mut self, wire_type: &str, raw: Value<'a>, problem: Option<Problem>) {
+        self.events.push(unknown(wire_type, raw, problem));
+    }
+}
+
+/// What could not be read.
+pub(super) fn unknown<'a>(wire_type: &str, raw: Value<'a>, problem: Option<Problem>) -> Object<'a> {
+    let mut event = with_text("type", "unknown");
+    event.set("wire_type", if wire_type.is_empty() { Value::Null } else { wire_type.to_owned().into() });
+    event.set("raw", raw);
+    if let Some(problem) = problem {
+        event.set("problem", problem.into());
+    }
+    event
+}
+
+/// The state of a turn that has ended, or waits.
+pub(super) fn done<'a>(output: Option<Object<'a>>, questions: Vec<Object<'a>>) -> Object<'a> {
+    let mut state = with_text("status", "done");
+    state.set("output", output.map_or(Value::Null, Value::Object));
+    state.set("required_actions", questions.into_iter().map(Value::Object).collect::<Vec<_>>().into());
+    state
+}
+
+/// The event that a turn begins with.
+pub(super) fn created<'a>(
+    turn_id: &str,
+    event_id: String,
+    previous_turn_id: Value<'a>,
+    input: Value<'a>,
+) -> Object<'a> {
+    let mut created = event("turn.created", event_id, "");
+    put(&mut created, "turn_id", turn_id);
+    created.set("previous_turn_id", previous_turn_id);
+    created.set("created_at", Value::Null);
+    created.set("input", input);
+    created.set("state", with_text("status", "running").into());
+    created
+}

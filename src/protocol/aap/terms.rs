@@ -1,0 +1,98 @@
+//! Terms: what an agent declares, and what a session has agreed on with it (section 3). They come with each call,
+//! since the server does not say them again.
+
+use crate::json::{Object, Value};
+
+use super::Aap;
+
+/// Which history a server keeps for its clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum History {
+    /// Everything that was said.
+    Full,
+    /// What the agent remembers: anything may be missing or be put in other words.
+    Compacted,
+}
+
+impl History {
+    /// The word on the wire.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Compacted => "compacted",
+        }
+    }
+}
+
+/// How a turn is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// As a stream of pieces.
+    Delta,
+    /// As a stream of messages.
+    Message,
+    /// Whole.
+    None,
+}
+
+impl Mode {
+    /// The word on the wire.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Delta => "delta",
+            Self::Message => "message",
+            Self::None => "none",
+        }
+    }
+}
+
+impl Aap {
+    /// The protocol as a session's terms say that it is spoken. What they leave out is as in [`Aap::new`].
+    #[must_use]
+    pub fn of_terms(terms: &Object<'_>) -> Self {
+        let before = Self::new();
+        let images = |kind: &str| terms.array("images").iter().any(|image| image.as_str() == Some(kind));
+        Self {
+            history: match (terms.get("history"), terms.text("history")) {
+                (_, "full") => Some(History::Full),
+                (_, "compacted") => Some(History::Compacted),
+                (None, _) => before.history,
+                _ => None,
+            },
+            mode: match (terms.get("stream"), terms.text("stream")) {
+                (_, "message") => Mode::Message,
+                (_, "delta") | (None, _) => Mode::Delta,
+                // What a server is not known to stream it gives whole.
+                _ => Mode::None,
+            },
+            data: images("data"),
+            http: images("http"),
+        }
+    }
+
+    /// The protocol as the terms among a call's parameters say, where they do.
+    pub(super) fn with(self, params: &Object<'_>) -> Self {
+        params.object("terms").map_or(self, Self::of_terms)
+    }
+}
+
+/// The terms on which an agent of these capabilities works.
+pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
+    let declares = |of: &str, name: &str| {
+        let value = capabilities.object(of).and_then(|declared| declared.get(name));
+        value.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
+    };
+    let first = |of: &str, names: &[&'static str]| names.iter().copied().find(|name| declares(of, name));
+    let mut terms = Object::new();
+    terms.set("history", first("history", &["full", "compacted"]).map_or(Value::Null, Value::from));
+    terms.set("stream", first("stream", &["delta", "message"]).unwrap_or("none").into());
+    let images = ["data", "http"].into_iter().filter(|kind| declares("image", kind));
+    terms.set("images", images.map(Value::from).collect::<Vec<_>>().into());
+    terms
+}
+
+/// The names of the tools that are the client's own.
+pub(super) fn own_tools(params: &Object<'_>) -> Vec<String> {
+    let tools = params.object("terms").map(|terms| terms.array("tools")).unwrap_or_default();
+    tools.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}

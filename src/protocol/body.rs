@@ -1,0 +1,48 @@
+//! Bodies of answers: what they must be, and the pages that lists become.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value};
+
+/// The message of a failing answer: of the server's own errors, or the plain text of what could not even be
+/// read. A long text, or HTML, comes from something in between.
+pub(super) fn error_message(body: &str) -> Option<String> {
+    const LONGEST: usize = 300;
+    let message = match Value::parse(body) {
+        Ok(json) => {
+            let error = json.get("error")?;
+            error.as_str().or_else(|| error.get("message")?.as_str())?.to_owned()
+        }
+        Err(_) => body.trim_ascii().to_owned(),
+    };
+    let is_one = !message.is_empty() && !message.starts_with('<');
+    (is_one && message.chars().count() <= LONGEST).then_some(message)
+}
+
+/// A page of a list.
+pub(super) fn page<'a>(items: Vec<Value<'a>>, next: Value<'a>) -> Value<'a> {
+    let mut page = Object::new();
+    page.set("items", items.into());
+    page.set("next", next);
+    page.into()
+}
+
+/// The object that an answer, or something in it, must be.
+pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {
+    match value {
+        Value::Object(members) => Ok(members),
+        _ => Err(unexpected("the answer is no object, or holds something that is none")),
+    }
+}
+
+/// The list of this name that an answer must have.
+pub(super) fn take_list<'a>(body: &mut Object<'a>, name: &str) -> Result<Vec<Value<'a>>> {
+    match body.get_mut(name).map(std::mem::take) {
+        Some(Value::Array(items)) => Ok(items),
+        _ => Err(Error::of(ErrorCode::UnexpectedResponse, &["the answer has no list `", name, "`"])),
+    }
+}
+
+/// An answer that is not what the protocol says.
+pub(super) fn unexpected(problem: &str) -> Error {
+    Error::new(ErrorCode::UnexpectedResponse, problem)
+}

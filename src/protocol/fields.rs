@@ -1,0 +1,60 @@
+//! Fields of frames and events: read with a demand, written in one form.
+
+use crate::error::sentence;
+use crate::json::{Object, Value};
+
+/// Why a frame is not what its type says.
+pub(super) type Problem = String;
+
+/// A text that must be there.
+pub(super) fn text<'o>(fields: &'o Object<'_>, name: &str) -> Result<&'o str, Problem> {
+    optional_text(fields, name)?.ok_or_else(|| missing(name))
+}
+
+/// A text that may be missing, or `null`.
+pub(super) fn optional_text<'o>(fields: &'o Object<'_>, name: &str) -> Result<Option<&'o str>, Problem> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(wrong(name, "a string")),
+    }
+}
+
+/// The problem of a field that is not there.
+pub(super) fn missing(name: &str) -> Problem {
+    sentence(&["`", name, "` is missing"])
+}
+
+/// The problem of a field of another type.
+pub(super) fn wrong(name: &str, expected: &str) -> Problem {
+    sentence(&["`", name, "` is not ", expected])
+}
+
+/// An event's beginning. `thread_id` is empty for what concerns the whole turn.
+pub(super) fn event<'a>(kind: &'static str, id: String, thread_id: &str) -> Object<'a> {
+    let mut event = Object::new();
+    event.set("type", kind.into());
+    event.set("id", id.into());
+    event.set("thread_id", if thread_id.is_empty() { Value::Null } else { thread_id.to_owned().into() });
+    event
+}
+
+/// Sets a text. Not inlined: that a text is copied into a value is much code, at many places.
+#[inline(never)]
+pub(super) fn put(event: &mut Object<'_>, name: &'static str, text: &str) {
+    event.set(name, text.to_owned().into());
+}
+
+/// An object with one text.
+pub(super) fn with_text<'a>(name: &'static str, text: &str) -> Object<'a> {
+    let mut object = Object::new();
+    put(&mut object, name, text);
+    object
+}
+
+/// An object with one member.
+pub(super) fn object<'a>(name: &'static str, value: Value<'a>) -> Object<'a> {
+    let mut object = Object::new();
+    object.set(name, value);
+    object
+}
