@@ -30,7 +30,7 @@ const EVERYTHING: Capabilities = Capabilities {
 
 /// Agents by name, with a title and a sentence.
 const AGENTS: [(&str, &str, &str, Capabilities); 6] = [
-    ("support", "Support", "The support desk, which can do everything.", EVERYTHING),
+    ("support-bot", "Support", "The support desk, which can do everything.", EVERYTHING),
     (
         "message-only",
         "Whole messages",
@@ -122,22 +122,52 @@ fn options() -> Value {
     ])
 }
 
-/// The server tools that a session can switch on, with their parameters.
-const TOOLS: [(&str, &str, &str, &[&str]); 8] = [
-    ("list_services", "List services", "Lists the services of an account.", &["account"]),
-    ("get_service", "Look at a service", "Tells how a service is doing.", &["service"]),
-    ("read_log", "Read a log", "Reads the last lines of a service's log.", &["service"]),
-    ("measure_latency", "Measure", "Measures answer times from a city.", &["city"]),
-    ("restart_service", "Restart a service", "Restarts a service.", &["service", "reason"]),
-    ("scale_service", "Scale a service", "Changes the number of instances.", &["service"]),
-    ("search_help", "Search", "Searches the pages of the help desk.", &["query"]),
-    ("create_ticket", "File a ticket", "Files a ticket with the help desk.", &["subject", "description"]),
+/// A tool of the server: its name, title, what it does, and its parameters with their types.
+type Tool = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)]);
+
+/// The server tools that a session can switch on, as the scripts call them.
+const TOOLS: [Tool; 9] = [
+    ("list_services", "List services", "Lists the services of an account.", &[("account", "string")]),
+    ("get_invoice", "Get an invoice", "Gets the invoice of a month.", &[("month", "string")]),
+    ("get_service", "Look at a service", "Tells how a service is doing.", &[("service", "string")]),
+    (
+        "read_log",
+        "Read a log",
+        "Reads the last lines of a service's log.",
+        &[("service", "string"), ("lines", "integer")],
+    ),
+    (
+        "measure_latency",
+        "Measure",
+        "Measures answer times from a city.",
+        &[("city", "string"), ("resolution_minutes", "integer"), ("metrics", "array")],
+    ),
+    (
+        "restart_service",
+        "Restart a service",
+        "Restarts a service.",
+        &[("service", "string"), ("reason", "string")],
+    ),
+    (
+        "scale_service",
+        "Scale a service",
+        "Changes the number of instances.",
+        &[("service", "string"), ("instances", "integer")],
+    ),
+    ("search_help", "Search", "Searches the pages of the help desk.", &[("query", "string")]),
+    (
+        "create_ticket",
+        "File a ticket",
+        "Files a ticket with the help desk.",
+        &[("subject", "string"), ("priority", "string"), ("service", "string"), ("description", "string")],
+    ),
 ];
 
 fn tools() -> Vec<Value> {
-    let tool = |(name, title, description, parameters): &(&str, &str, &str, &[&str])| {
+    let tool = |(name, title, description, parameters): &Tool| {
         let properties: Map<String, Value> =
-            parameters.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+            parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
+        let required: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
         json!({
             "name": name,
             "title": title,
@@ -145,7 +175,8 @@ fn tools() -> Vec<Value> {
             "parameters": {
                 "type": "object",
                 "properties": properties,
-                "required": parameters,
+                "required": required,
+                "additionalProperties": false,
             },
         })
     };
