@@ -17,6 +17,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeader;
 
+use crate::aap;
 use crate::agent_event::{self, Threads};
 use crate::config::Config;
 use crate::faults::{self, Connection, FaultState, Sockets, follow, inject};
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) faults: FaultState,
     pub(crate) threads: Threads,
+    pub(crate) aap: aap::Sessions,
 }
 
 impl Deref for App {
@@ -51,7 +53,13 @@ impl Deref for App {
 /// Serves until the process ends.
 pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()> {
     let faults = FaultState::new(config.chaos);
-    let app = App(Arc::new(Shared { config, store: Store::default(), faults, threads: Threads::default() }));
+    let app = App(Arc::new(Shared {
+        config,
+        store: Store::default(),
+        faults,
+        threads: Threads::default(),
+        aap: aap::Sessions::default(),
+    }));
     let sockets = Sockets::new(listener, app.faults.connections.clone());
     let service = router(app).into_make_service_with_connect_info::<Connection>();
     axum::serve(sockets, service).await
@@ -68,6 +76,7 @@ fn router(app: App) -> Router {
     };
     routes
         .merge(agent_event::routes())
+        .merge(aap::routes())
         .layer(from_fn_with_state(app.clone(), inject))
         .merge(faults::routes().method_not_allowed_fallback(no_route))
         .layer(from_fn_with_state(app.clone(), access))
@@ -107,6 +116,7 @@ async fn welcome(State(app): State<App>) -> String {
          TrueForge dialect:          base URL /api/v1\n\
          AgentEvent, tirea:          base URL /tirea\n\
          AgentEvent, awaken:         base URL /awaken, or /awaken-plain without an event store\n\
+         Agent Application Protocol: base URL /aap\n\
          Authorization:              {lock} bearer token\n\
          Faults on request:          header x-turnwire-fault, see the README\n\n\
          The first word of a message chooses the script:\n\n{}",

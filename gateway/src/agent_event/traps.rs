@@ -60,6 +60,8 @@ impl Traps {
                 Trap::StateDelta => traps.state_delta = true,
                 Trap::MessagesSnapshot => traps.messages_snapshot = true,
                 Trap::ActivityDelta => traps.activity_delta = true,
+                // Those are of another protocol.
+                Trap::Aap(_) => {}
             }
         }
         traps

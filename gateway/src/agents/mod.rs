@@ -13,10 +13,12 @@ mod long;
 mod markdown;
 mod mcp_auth;
 mod mixed;
+mod page;
 mod parallel;
 mod plain;
 mod question;
 mod reasoning;
+mod refusal;
 mod sandbox;
 mod slow;
 mod subagents;
@@ -57,7 +59,7 @@ impl Script {
 
 static SUPPORT: Script = Script::new("support", "a small support desk", support::play);
 
-static SCRIPTS: [Script; 17] = [
+static SCRIPTS: [Script; 19] = [
     Script::new("plain", "a short answer", plain::play),
     Script::new("reasoning", "thinks before it answers", reasoning::play),
     Script::new("markdown", "headings, a table, code", markdown::play),
@@ -67,6 +69,7 @@ static SCRIPTS: [Script; 17] = [
     Script::new("approval", "a tool call that needs your consent", approval::play),
     Script::new("question", "asks you to choose", question::play),
     Script::new("mixed", "consent, a question and a plain call in one message", mixed::play),
+    Script::new("page", "calls tools that your page runs; `page rounds 3`, `page mixed`", page::play),
     Script::new("subagents", "three sub-agents, one of which fails", subagents::play),
     Script::new("mcp-auth", "a tool server that wants you to sign in", mcp_auth::play),
     Script::new("sandbox", "runs code and leaves a file to download", sandbox::play),
@@ -75,6 +78,7 @@ static SCRIPTS: [Script; 17] = [
     Script::new("slow", "a word a second: stop it, or drop the line", slow::play).at(Duration::from_secs(1)),
     Script::new("error", "fails in the middle of a word", error::play),
     Script::new("length", "runs out of tokens", length::play),
+    Script::new("refusal", "will not answer", refusal::play),
 ];
 
 /// The script for a message.
@@ -97,6 +101,11 @@ pub(crate) fn catalog() -> String {
         let _ = writeln!(list, "- `{}`: {}", script.name, script.about);
     }
     list
+}
+
+/// The steps of an answer that no script has.
+pub(crate) fn saying(text: &str) -> Steps {
+    compose::Play::silent().say(text).done()
 }
 
 /// Whether some script's agent uses a tool server of this name.

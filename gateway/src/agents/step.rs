@@ -51,6 +51,8 @@ pub(crate) enum FinishReason {
     Stop,
     Length,
     ToolCalls,
+    /// The model, or a filter behind it, would not say more.
+    Refusal,
 }
 
 impl FinishReason {
@@ -59,6 +61,7 @@ impl FinishReason {
             Self::Stop => "stop",
             Self::Length => "length",
             Self::ToolCalls => "tool_calls",
+            Self::Refusal => "content_filter",
         }
     }
 }

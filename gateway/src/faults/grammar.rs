@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::{HeaderValue, StatusCode};
 
 use super::fault::{Ending, Fault, Instead, Mark, Numbers, Refusal, Run};
-use super::trap::Trap;
+use super::trap::{AapTrap, Trap};
 
 /// The longest pause, in milliseconds: a day.
 const LONGEST_PAUSE: u64 = 86_400_000;
@@ -16,7 +16,7 @@ const GIANT_BYTES: std::ops::RangeInclusive<u64> = 64..=256 * 1024 * 1024;
 const MOST_EVENTS: u64 = 100_000;
 
 /// Every kind with its arguments, and what it does.
-const KINDS: [(&str, &str); 50] = [
+const KINDS: [(&str, &str); 61] = [
     ("status:CODE[:RETRY_AFTER]", "this status, nothing is processed; Retry-After in seconds"),
     ("text-status:CODE", "the same with a plain-text body"),
     ("late-status:CODE[:RETRY_AFTER]", "processed, then answered with this status"),
@@ -57,17 +57,28 @@ const KINDS: [(&str, &str); 50] = [
         "AgentEvent: the provider drops after N deltas, or in a call; a new step goes on",
     ),
     ("retries", "AgentEvent: the provider fails three times, and so does the run"),
-    ("silence:MS", "AgentEvent: the provider says nothing for so long"),
+    ("silence:MS", "AgentEvent, AAP: the provider says nothing for so long"),
     ("suspend-live", "AgentEvent: another call goes on while one waits for an answer"),
     ("stale-snapshot", "AgentEvent: after an answer comes a snapshot of the state before it"),
     ("stream-reset:N", "awaken: after N deltas of text all of them are void, and come again"),
     ("tool-cancel", "awaken: a call is begun and taken back"),
-    ("unknown-type", "AgentEvent: an event of a type that nobody knows"),
-    ("unknown-termination", "AgentEvent: the run ends for a reason that nobody knows"),
+    ("unknown-type", "AgentEvent, AAP: an event of a type that nobody knows"),
+    ("unknown-termination", "AgentEvent, AAP: the run ends for a reason that nobody knows"),
     ("legacy-progress", "AgentEvent: tools report progress in the older form"),
     ("state-delta", "AgentEvent: the state changes by patches too"),
     ("messages-snapshot", "AgentEvent: the run begins with all messages so far"),
     ("activity-delta", "AgentEvent: an activity changes by a patch"),
+    ("lost-end", "AAP: `turn_stop` gets lost, with whole messages all of the last round"),
+    ("throw:N", "AAP: the model fails after N deltas: `turn_stop` twice, none at all, or a 500"),
+    ("nothing", "AAP: no events, for a turn that is not even begun"),
+    ("silent-grant", "AAP: a granted call runs without a `tool_result`"),
+    ("twice-stored", "AAP: results of trusted tools are stored twice"),
+    ("text-first", "AAP: whole messages have their text before the thinking"),
+    ("abandon", "AAP: the turn ends with its reader"),
+    ("use-denied", "AAP: denials as the released server words them"),
+    ("plain-content", "AAP: messages of text alone have a string for content"),
+    ("block-results", "AAP: results of server tools have blocks for content"),
+    ("other-version", "AAP: `/meta` tells another version of the protocol"),
     ("none", "no fault, whatever else is planned"),
     ("KIND+KIND", "several at once"),
 ];
@@ -200,6 +211,23 @@ impl Arguments<'_> {
             "state-delta" => Trap::StateDelta,
             "messages-snapshot" => Trap::MessagesSnapshot,
             "activity-delta" => Trap::ActivityDelta,
+            _ => return self.aap_trap(kind).map(Trap::Aap),
+        })
+    }
+
+    fn aap_trap(&mut self, kind: &str) -> Result<AapTrap, String> {
+        Ok(match kind {
+            "lost-end" => AapTrap::LostEnd,
+            "throw" => AapTrap::Throw(self.place()?),
+            "nothing" => AapTrap::Nothing,
+            "silent-grant" => AapTrap::SilentGrant,
+            "twice-stored" => AapTrap::TwiceStored,
+            "text-first" => AapTrap::TextFirst,
+            "abandon" => AapTrap::Abandon,
+            "use-denied" => AapTrap::UseDenied,
+            "plain-content" => AapTrap::PlainContent,
+            "block-results" => AapTrap::BlockResults,
+            "other-version" => AapTrap::OtherVersion,
             _ => return Err(unknown(self.text)),
         })
     }

@@ -17,9 +17,9 @@ use super::grammar::Faults;
 use super::injection::Injection;
 use super::request::View;
 use super::socket::Connection;
-use crate::agent_event;
 use crate::server::App;
 use crate::truefoundry::ApiError;
+use crate::{aap, agent_event};
 
 /// The header that asks for a fault.
 const HEADER: &str = "x-turnwire-fault";
@@ -175,10 +175,10 @@ fn is_stream(headers: &HeaderMap) -> bool {
 /// A refusal in the form of the protocol that was spoken.
 fn refuse(refusal: Refusal, uri: &Uri) -> Response {
     let message = format!("{}, on purpose", refusal.status);
-    let mut response = match agent_event::refusal(uri.path(), refusal.status, &message) {
-        Some(response) => response,
-        None => ApiError::new(refusal.status, "injected_fault", message).into_response(),
-    };
+    let path = uri.path();
+    let mut response = agent_event::refusal(path, refusal.status, &message)
+        .or_else(|| aap::refusal(path, refusal.status, &message))
+        .unwrap_or_else(|| ApiError::new(refusal.status, "injected_fault", message).into_response());
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

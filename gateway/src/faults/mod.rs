@@ -36,4 +36,4 @@ pub(crate) use follow::follow;
 pub(crate) use injection::{FaultState, Injection};
 pub(crate) use layer::{Injected, inject};
 pub(crate) use socket::{Connection, Sockets};
-pub(crate) use trap::Trap;
+pub(crate) use trap::{AapTrap, Trap};

@@ -5,6 +5,9 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{MatchedPath, Query, RawPathParams, Request};
 use axum::http::{HeaderMap, Method, Uri, header};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::aap;
 
 /// The largest body that is looked into; what it says counts as unknown in larger ones.
 const BODY_LIMIT: u64 = 1024 * 1024;
@@ -52,7 +55,7 @@ impl On {
             ("GET", "/turns/{turn}" | "/runs/latest" | "/runs/active") => Some(Self::Turn),
             ("GET", "/turns" | "/runs") => Some(Self::Turns),
             ("GET", "/turns/{turn}/events") => Some(Self::TurnEvents),
-            ("GET", "/events" | "/messages") => Some(Self::SessionEvents),
+            ("GET", "/events" | "/messages" | "/history") => Some(Self::SessionEvents),
             ("GET", "") => Some(Self::Session),
             ("POST", "/decision") => Some(Self::Answer),
             ("POST", "/cancel" | "/interrupt") => Some(Self::Cancel),
@@ -118,7 +121,7 @@ impl View {
             let wish;
             (wish, request) = Wish::of(request).await;
             if on == Some(On::Create) {
-                view.streaming = wish.stream.unwrap_or(true);
+                view.streaming = wish.streams(&view.path);
                 view.session = view.session.or(wish.thread);
             } else if !view.path.ends_with("/events/stream") {
                 // Those streams have cursors that are no numbers.
@@ -151,7 +154,8 @@ struct Listed {
 /// What the body says of the stream that is wanted.
 #[derive(Debug, Default, Deserialize)]
 struct Wish {
-    stream: Option<bool>,
+    /// Whether events are wanted, or which.
+    stream: Option<Value>,
     /// The session, where clients choose its id.
     #[serde(rename = "threadId", alias = "thread_id", alias = "contextId", alias = "context_id")]
     thread: Option<String>,
@@ -171,6 +175,15 @@ impl Wish {
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
         let wish = serde_json::from_slice(&bytes).unwrap_or_default();
         (wish, Request::from_parts(parts, Body::from(bytes)))
+    }
+
+    /// Whether an event stream is wanted. Without a word of it that depends on the protocol.
+    fn streams(&self, path: &str) -> bool {
+        match &self.stream {
+            Some(Value::Bool(stream)) => *stream,
+            Some(Value::String(mode)) => aap::is_stream(mode),
+            _ => !aap::speaks(path),
+        }
     }
 
     /// The cursor, wherever it stands; 0 if nowhere.
@@ -199,6 +212,9 @@ mod tests {
             ("GET", "/awaken/v1/threads/{session}/events", Some(On::TurnEvents)),
             ("GET", "/awaken/v1/runs/{turn}/events/stream", Some(On::Subscribe)),
             ("POST", "/awaken/v1/threads/{session}/interrupt", Some(On::Cancel)),
+            ("POST", "/aap/sessions/{session}/turns", Some(On::Create)),
+            ("GET", "/aap/sessions/{session}/history", Some(On::SessionEvents)),
+            ("GET", "/aap/sessions/{session}", Some(On::Session)),
         ] {
             assert_eq!(On::of(&method.parse().expect("a method"), route), on, "{method} {route}");
         }
@@ -209,9 +225,22 @@ mod tests {
         let body = r#"{"after_sequence_number":7,"stream":false}"#;
         let request = Request::post("/x").header("content-length", body.len()).body(Body::from(body));
         let (wish, request) = Wish::of(request.expect("a request")).await;
-        assert_eq!((wish.stream, wish.after_sequence_number), (Some(false), Some(7)));
+        assert_eq!((wish.streams("/x"), wish.after_sequence_number), (false, Some(7)));
         let kept = to_bytes(request.into_body(), 100).await.expect("a body");
         assert_eq!(kept, body.as_bytes());
+    }
+
+    #[test]
+    fn a_stream_is_wanted_by_a_flag_a_mode_or_by_silence() {
+        let streams =
+            |body: &str, path: &str| serde_json::from_str::<Wish>(body).expect("a wish").streams(path);
+        let turns = "/aap/sessions/s/turns";
+        assert!(streams("{}", "/acme/v1/agents/sessions/s/turns"));
+        assert!(!streams(r#"{"stream":false}"#, "/acme/v1/agents/sessions/s/turns"));
+        assert!(!streams("{}", turns));
+        for (mode, streaming) in [("delta", true), ("message", true), ("none", false), ("weird", false)] {
+            assert_eq!(streams(&format!(r#"{{"stream":"{mode}"}}"#), turns), streaming, "{mode}");
+        }
     }
 
     #[test]

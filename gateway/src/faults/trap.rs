@@ -37,4 +37,33 @@ pub(crate) enum Trap {
     MessagesSnapshot,
     /// A change of an activity as a patch.
     ActivityDelta,
+    /// One that only the Agent Application Protocol knows.
+    Aap(AapTrap),
+}
+
+/// What the released server of the Agent Application Protocol does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AapTrap {
+    /// What is written last gets lost.
+    LostEnd,
+    /// The model fails after so many deltas, and nobody is prepared for it.
+    Throw(u64),
+    /// A stream without events, for a turn that was not even begun.
+    Nothing,
+    /// A granted call has a result, but nobody is told.
+    SilentGrant,
+    /// Results of trusted tools are stored twice.
+    TwiceStored,
+    /// Text comes before the thinking that led to it.
+    TextFirst,
+    /// The turn ends with its reader.
+    Abandon,
+    /// Denials in other words than the specification's.
+    UseDenied,
+    /// Messages of text alone have a string for content.
+    PlainContent,
+    /// Results have blocks for content.
+    BlockResults,
+    /// Another version of the protocol is told.
+    OtherVersion,
 }

@@ -144,6 +144,23 @@ async fn several_calls_are_decided_one_by_one_by_thread() {
 }
 
 #[tokio::test]
+async fn tools_of_the_page_are_answered_one_by_one() {
+    let gateway = fast().await;
+    for base in BOTH {
+        let asked = gateway.post(&format!("{base}/v1/runs"), words("t", "page")).await.frames();
+        let run = text(&asked[0]["run_id"]);
+        let path = format!("{base}/v1/runs/{run}/decision");
+        for (call, said) in of(&asked, "tool_call_done").into_iter().zip(["nine o’clock", "forty-two"]) {
+            assert_eq!(call["result"]["suspension"]["resume_mode"], "use_decision_as_tool_result");
+            decide(&gateway, &path, &call["id"], "resume", json!(said)).await;
+        }
+        let done = gateway.until(&format!("{base}/v1/runs/{run}"), |run| run["status"] == "done").await;
+        let output = text(&done["final_output"]);
+        assert!(output.contains("nine o’clock in Tokyo") && output.contains("forty-two."), "{output}");
+    }
+}
+
+#[tokio::test]
 async fn a_run_outlives_its_reader() {
     let gateway = paced(5).await;
     for base in BOTH {
@@ -313,13 +330,16 @@ async fn every_script_is_played_to_an_end() {
         "sandbox",
         "file",
         "subagents",
+        "refusal late",
     ];
     for script in natural {
         let all = gateway.ask(script, script).await;
         assert_eq!(termination(&all)["type"], "natural_end", "{script}");
         assert_eq!(json!(said_last(&all)), all.last().expect("a frame")["result"]["response"], "{script}");
     }
-    for script in ["approval", "question", "mixed", "subagents approval", "please file a ticket"] {
+    for script in
+        ["approval", "question", "mixed", "page mixed", "subagents approval", "please file a ticket"]
+    {
         assert_eq!(
             *termination(&gateway.ask(script, script).await),
             json!({"type": "suspended"}),

@@ -327,3 +327,52 @@ async fn inputs_wait_for_a_thread_that_waits() {
     assert_eq!(interrupted["superseded_pending_entry_ids"][0], mailbox["items"][0]["entry_id"]);
     assert_eq!(gateway.get("/tirea/v1/threads/t/mailbox").await.json()["total"], 0);
 }
+
+#[tokio::test]
+async fn the_page_runs_both_its_tools() {
+    let gateway = fast().await;
+    let calls = waiting(&gateway.say("t", "page").await);
+    assert_eq!(calls.len(), 2);
+    assert!(calls.iter().all(|call| call["resume_mode"] == "use_decision_as_tool_result"), "{calls:?}");
+    let tools: Vec<&Value> = calls.iter().map(|call| &call["tool_name"]).collect();
+    assert!(tools.contains(&&json!("clock")) && tools.contains(&&json!("calculator")), "{tools:?}");
+    let answer = |call: &Value| {
+        let result = if call["tool_name"] == "clock" { "nine o’clock" } else { "forty-two" };
+        json!({"target_id": call["call_id"], "action": "resume", "result": result})
+    };
+    let answers: Vec<Value> = calls.iter().map(answer).collect();
+    let frames = gateway.decide("t", json!(answers)).await;
+    assert_eq!(termination(&frames)["type"], "natural_end");
+    assert!(
+        said(&frames).contains("nine o’clock") && said(&frames).contains("forty-two"),
+        "{}",
+        said(&frames)
+    );
+}
+
+#[tokio::test]
+async fn the_page_is_asked_round_after_round() {
+    let gateway = fast().await;
+    let mut frames = gateway.say("t", "page rounds 2").await;
+    for result in ["six", "twelve"] {
+        let call = waiting(&frames)[0]["call_id"].clone();
+        let answer = json!({"target_id": call, "action": "resume", "result": result});
+        frames = gateway.decide("t", json!([answer])).await;
+    }
+    assert_eq!(termination(&frames)["type"], "natural_end");
+    assert!(said(&frames).contains("six, twelve"), "{}", said(&frames));
+}
+
+#[tokio::test]
+async fn a_page_tool_and_consent_wait_together() {
+    let gateway = fast().await;
+    let calls = waiting(&gateway.say("t", "page mixed").await);
+    assert_eq!(calls.len(), 2);
+    let answer = |call: &Value| match call["tool_name"].as_str() {
+        Some("clock") => json!({"target_id": call["call_id"], "action": "resume", "result": "midnight"}),
+        _ => allow(&call["call_id"]),
+    };
+    let answers: Vec<Value> = calls.iter().map(answer).collect();
+    let frames = gateway.decide("t", json!(answers)).await;
+    assert!(said(&frames).contains("midnight") && said(&frames).contains("is running again"));
+}

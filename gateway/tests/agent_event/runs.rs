@@ -317,3 +317,13 @@ async fn scripts_without_a_counterpart_are_played_all_the_same() {
     let long = gateway.say("long", "long 3000").await;
     assert_eq!(of(&long, "text_delta").len(), 3000);
 }
+
+#[tokio::test]
+async fn a_refusal_is_an_end_like_any_other() {
+    let gateway = fast().await;
+    for (words, begun) in [("refusal", false), ("refusal late", true)] {
+        let frames = gateway.say(words, words).await;
+        assert_eq!(termination(&frames)["type"], "natural_end", "the protocol has no other word for it");
+        assert_eq!(!said(&frames).is_empty(), begun, "{words}");
+    }
+}

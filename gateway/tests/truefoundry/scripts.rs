@@ -274,3 +274,46 @@ async fn an_idle_session_runs_again_without_input() {
         assert!(said(&events).starts_with("I am still here."));
     }
 }
+
+#[tokio::test]
+async fn the_page_runs_both_tools_and_answers_in_one_turn() {
+    let (gateway, session, paused) = play("page").await;
+    assert_eq!(outline(&paused), order(&[&["mcp.initialize"], &MESSAGE, &["tool.response_required"]]));
+    let required = &of_type(&paused, "tool.response_required")[0]["tool_calls"];
+    assert_eq!(required.as_array().map(Vec::len), Some(2));
+    let resumed = gateway.turn(&session, answers(&paused, &allow(), "nine o’clock")).await;
+    assert_eq!(outline(&resumed), order(&[&["mcp.initialize"], &MESSAGE]));
+    assert_eq!(said(&resumed).matches("nine o’clock").count(), 2, "{}", said(&resumed));
+}
+
+#[tokio::test]
+async fn the_page_is_asked_round_after_round() {
+    let (gateway, session, mut events) = play("page rounds 2").await;
+    for result in ["six", "twelve"] {
+        assert_eq!(state(&events)["required_actions"].as_array().map(Vec::len), Some(1));
+        events = gateway.turn(&session, answers(&events, &allow(), result)).await;
+    }
+    assert!(said(&events).contains("six, twelve"), "{}", said(&events));
+}
+
+#[tokio::test]
+async fn a_page_tool_and_consent_wait_together() {
+    let (gateway, session, paused) = play("page mixed").await;
+    let asked = ["tool.response_required", "tool.approval_required"];
+    assert_eq!(outline(&paused), order(&[&["mcp.initialize"], &MESSAGE, &asked]));
+    let resumed = gateway.turn(&session, answers(&paused, &allow(), "midnight")).await;
+    assert_eq!(outline(&resumed), order(&[&["mcp.initialize"], &["tool.response"], &MESSAGE]));
+    let said = said(&resumed);
+    assert!(said.contains("midnight") && said.contains("is running again"), "{said}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_a_message_that_was_filtered() {
+    for (words, begun) in [("refusal", false), ("refusal late", true)] {
+        let (_, _, events) = play(words).await;
+        assert_eq!(state(&events)["status"], "done");
+        let last = of_type(&events, "model.message.delta");
+        assert_eq!(last.last().expect("a delta")["finish_reason"], "content_filter");
+        assert_eq!(!said(&events).is_empty(), begun);
+    }
+}

@@ -1,0 +1,104 @@
+//! `POST /sessions/{id}/turns`: a request becomes a turn.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use serde_json::value::to_raw_value;
+use tokio::time::Instant;
+
+use super::catalog::capabilities;
+use super::error::{Admitted, Refusal};
+use super::input::{NewTurn, Overrides, Sorted, read};
+use super::message::Message;
+use super::player::{Beginning, Player};
+use super::recorder::{Recorder, TurnResponse};
+use super::session::Session;
+use super::stream::{Reader, events, nothing};
+use super::traps::Traps;
+use super::wire::{Mode, Wire};
+use crate::agents::{self, Memory, Prompt};
+use crate::http::Output;
+use crate::server::App;
+use crate::store::Turn;
+use crate::turns::Pace;
+
+pub(super) async fn create(
+    State(app): State<App>,
+    _: Admitted,
+    Path(id): Path<String>,
+    output: Output,
+    body: Bytes,
+) -> Result<Response, Refusal> {
+    let session = app.aap.find(&id).ok_or_else(Refusal::no_session)?;
+    let wanted: NewTurn = read(&body)?;
+    let agent = session.state().agent.name.clone();
+    wanted.check(&agent, capabilities(&agent).ok_or_else(Refusal::internal)?)?;
+    let mode = wanted.mode();
+    let traps = Traps::of(&output.injection);
+    if wanted.messages.is_none() || traps.nothing {
+        // The real server fails without a word: before the first event, if there are to be any.
+        return if mode == Mode::None { Err(Refusal::internal()) } else { Ok(nothing(&app, output)) };
+    }
+    let Accepted { text, beginning, beat } = accept(&session, wanted)?;
+    let turn = Turn::new(app.store.ids.next(), None, String::new(), None, text, Memory::new());
+    session.kept.add(&turn);
+    let beat = output.delivery.delay.or(beat).unwrap_or(app.config.beat);
+    let reader = traps.abandon.then(|| Reader(Arc::clone(&turn)));
+    let player = Player {
+        recorder: Recorder::new(
+            app.clone(),
+            session,
+            Wire::new(mode, Arc::clone(&turn.log), traps.lost_end),
+            traps,
+        ),
+        pace: Pace::new(beat),
+        deadline: Instant::now() + app.config.turn_limit,
+        stop: turn.stop.subscribe(),
+    };
+    let task = tokio::spawn(play(player, beginning, Arc::clone(&turn)));
+    if mode != Mode::None {
+        return Ok(events(&app, &turn, output, reader));
+    }
+    // As long as this waits, the reader is there.
+    let answer = task.await.ok().flatten();
+    drop(reader);
+    answer.map(|answer| Json(answer).into_response()).ok_or_else(Refusal::internal)
+}
+
+/// Plays a turn to its end, whoever listens.
+async fn play(player: Player, beginning: Beginning, turn: Arc<Turn>) -> Option<TurnResponse> {
+    let response = player.play(beginning).await;
+    turn.progress().state = Some(to_raw_value(&response).unwrap_or_default());
+    response
+}
+
+/// What a session makes of a turn's body.
+struct Accepted {
+    text: String,
+    beginning: Beginning,
+    /// The script's own pace.
+    beat: Option<Duration>,
+}
+
+/// Stores what is new. Words of the user make void what waits, unless they come with the answers.
+fn accept(session: &Session, wanted: NewTurn) -> Result<Accepted, Refusal> {
+    let mut state = session.state();
+    let sorted = Sorted::of(wanted.messages.unwrap_or_default(), state.pending.as_deref())?;
+    let Overrides { tools, options } = wanted.agent.unwrap_or_default();
+    state.set_up(tools, options, wanted.tools);
+    let pending = state.pending.take();
+    let (text, files) = (sorted.text(), sorted.files());
+    state.history.extend(sorted.said.into_iter().map(|content| Message::User { content }));
+    if let Some(pending) = pending.filter(|_| !sorted.given.is_empty()) {
+        return Ok(Accepted { text, beginning: Beginning::Answers(pending, sorted.given), beat: None });
+    }
+    let prompt =
+        Prompt { text: text.clone(), files, memory: state.memory.clone(), turns_before: state.turns };
+    state.turns += 1;
+    let script = agents::choose(&prompt);
+    Ok(Accepted { text, beginning: Beginning::Script((script.play)(&prompt)), beat: script.beat })
+}
