@@ -39,6 +39,7 @@ export type {
   TurnSnapshot,
   TurnStatus,
 } from "./snapshot.js";
+export type { ToolContext, ToolDefinition, Tools, ToolsOptions } from "./tools.js";
 export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
 export type { Protocol } from "./protocols.js";
