@@ -69,7 +69,7 @@ const INTERNAL =
   "toolNames toolSpecs transport unread wide woken";
 
 // Modules whose classes and interfaces users are handed.
-const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "session", "snapshot", "tools", "turn"];
+const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "run", "session", "snapshot", "tools", "turn"];
 
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;

@@ -8,6 +8,7 @@ import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
 import { checkedTurn, demand } from "./options.js";
+import { Run, type RunOptions } from "./run.js";
 import { ToolRegistry, type Tools, type ToolsOptions } from "./tools.js";
 import type { Transport } from "./transport.js";
 import { type ResumeOptions, Turn } from "./turn.js";
@@ -114,12 +115,23 @@ export class Session {
   }
 
   /**
-   * Sets the tools that run in the page, in place of those before; without any, changes nothing. Gives their
+   * Sets the tools that `run()` runs in the page, in place of those before; without any, changes nothing. Gives their
    * names.
    */
   tools(tools?: Tools, options: ToolsOptions = {}): string[] {
     if (tools !== undefined) this.#registry.putTools(tools, options);
     return this.#registry.toolNames;
+  }
+
+  /**
+   * A turn, and as long as it waits for nothing but tools of the page, one more with their results, and so on. There
+   * is no request yet. Without an input it goes on with the newest turn's calls, for instance after a reload. With
+   * answers as input, results of tools are added that the newest turn waits for as well.
+   *
+   * Throws an `InputError` if the input breaks a rule, or if nothing waits and there is none.
+   */
+  run(input?: TurnInput | null, options: RunOptions = {}): Run {
+    return new Run(this, this.#registry, this.#newest, input, options);
   }
 
   /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
