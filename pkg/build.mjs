@@ -64,12 +64,12 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered applyListed ascii attach began changeRecords cut download drain facts follows isAwaited isOver isRead " +
-  "markCancelled notify records setWantsEvents setWantsNative settings settle takeAnswers takeChanges takeGap takeInput takeRecord tell " +
-  "transport unread wide woken";
+  "alive answered answerOf applyListed ascii attach began callsOf changeRecords cut download drain facts follows isAwaited isOver isRead " +
+  "markCancelled notify putTools records setWantsEvents setWantsNative settings settle takeAnswers takeChanges takeGap takeInput takeRecord tell " +
+  "toolNames toolSpecs transport unread wide woken";
 
 // Modules whose classes and interfaces users are handed.
-const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "session", "snapshot", "turn"];
+const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "run", "session", "snapshot", "tools", "turn"];
 
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;

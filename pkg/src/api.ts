@@ -28,6 +28,7 @@ export type { Event as TurnEvent } from "./events.js";
 export type { AgentEvent, AwakenEvent, RelayError } from "./native.js";
 export type * from "./events.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
+export { Run, type RunOptions, type RunReason } from "./run.js";
 export { type CreateTurnOptions, Session, type TurnInput } from "./session.js";
 export type {
   Activity,
@@ -39,6 +40,7 @@ export type {
   TurnSnapshot,
   TurnStatus,
 } from "./snapshot.js";
+export type { ToolContext, ToolDefinition, Tools, ToolsOptions } from "./tools.js";
 export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
 export type { Protocol } from "./protocols.js";

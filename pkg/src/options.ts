@@ -107,7 +107,8 @@ export function demandClocks(options: Clocks): void {
   for (const name of CLOCKS) demandWhole(name, options[name] ?? 0);
 }
 
-function demandWhole(name: string, value: number): void {
+/** Throws an `InputError` unless it is a whole number that a timer can take. */
+export function demandWhole(name: string, value: number): void {
   demand(Number.isInteger(value) && value >= 0 && value <= MAX_DELAY, `\`${name}\` must be a whole number from 0 to ${MAX_DELAY}`);
 }
 

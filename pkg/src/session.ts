@@ -8,6 +8,8 @@ import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
 import { checkedTurn, demand } from "./options.js";
+import { Run, type RunOptions } from "./run.js";
+import { ToolRegistry, type Tools, type ToolsOptions } from "./tools.js";
 import type { Transport } from "./transport.js";
 import { type ResumeOptions, Turn } from "./turn.js";
 
@@ -41,6 +43,7 @@ export interface CreateTurnOptions {
 export class Session {
   readonly #connection: Connection;
   readonly #core: CoreSession;
+  readonly #registry = new ToolRegistry();
   #record: SessionRecord;
   /** The newest turn that has begun, as far as is known here. */
   #newest: Turn | undefined;
@@ -109,6 +112,26 @@ export class Session {
     const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
     const sent = adopting(() => core.takeInput(input, discardPending));
     return new Turn(this, this.#connection, core, { input: JSON.parse(sent) as TurnInputItem[] }, discardPending);
+  }
+
+  /**
+   * Sets the tools that `run()` runs in the page, in place of those before; without any, changes nothing. Gives their
+   * names.
+   */
+  tools(tools?: Tools, options: ToolsOptions = {}): string[] {
+    if (tools !== undefined) this.#registry.putTools(tools, options);
+    return this.#registry.toolNames;
+  }
+
+  /**
+   * A turn, and as long as it waits for nothing but tools of the page, one more with their results, and so on. There
+   * is no request yet. Without an input it goes on with the newest turn's calls, for instance after a reload. With
+   * answers as input, results of tools are added that the newest turn waits for as well.
+   *
+   * Throws an `InputError` if the input breaks a rule, or if nothing waits and there is none.
+   */
+  run(input?: TurnInput | null, options: RunOptions = {}): Run {
+    return new Run(this, this.#registry, this.#newest, input, options);
   }
 
   /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */

@@ -32,7 +32,7 @@ function copied(context) {
 
 const PUBLIC = [
   "AbortError", "Agents", "ApiError", "Client", "ConnectionError", "IncompleteError", "InputError", "ModelMessageBuilder",
-  "ProtocolError", "Session", "StateError", "Turn", "TurnwireError", "connect", "init", "isEventDelta", "mergeEventDelta",
+  "ProtocolError", "Run", "Session", "StateError", "Turn", "TurnwireError", "connect", "init", "isEventDelta", "mergeEventDelta",
 ];
 
 test("every entry exports the same names", () => {

@@ -9,8 +9,16 @@ import type {
   Reconnecting,
   ReconnectOptions,
   RequiredAction,
+  Run,
+  RunOptions,
+  RunReason,
   Session,
   StreamEvent,
+  TerminalState,
+  ToolContext,
+  ToolDefinition,
+  Tools,
+  ToolsOptions,
   Turn,
   TurnInputItem,
   TurnSnapshot,
@@ -139,6 +147,43 @@ export async function resuming(session: Session, signal: AbortSignal): Promise<T
   // @ts-expect-error A question is asked once.
   await turn?.state({ reconnect: false });
   return turn;
+}
+
+/** Tools of the page, and a run that goes on with their results. */
+export async function tools(session: Session, signal: AbortSignal): Promise<RunReason | undefined> {
+  const clock: ToolDefinition = {
+    title: "Clock",
+    description: "The time in a zone",
+    parameters: { type: "object", properties: { zone: { type: "string" } } },
+    timeout: 1000,
+    async run(input, context) {
+      holds<Same<typeof input, Record<string, unknown>>>();
+      holds<Same<typeof context, ToolContext>>();
+      return fetch(`/time?call=${context.callId}&tool=${context.name}`, { signal: context.signal });
+    },
+  };
+  // What the model was told to give may be said in the parameter's type.
+  const sum: ToolDefinition = { description: "A sum", run: ({ a, b }: { a: number; b: number }) => a + b };
+  const map: Tools = { clock, sum };
+  const options: ToolsOptions = { timeout: 0 };
+  const names: string[] = [...session.tools(map, options), ...session.tools(map), ...session.tools()];
+  const rounds: RunOptions = { signal, maxRounds: names.length, reconnect: false, deadline: 1000, previousTurnId: "none", discardPending: true };
+  const run: Run = session.run("What time is it?", rounds);
+  for await (const turn of run) holds<Same<typeof turn, Turn>>();
+  const turns: readonly Turn[] = run.turns;
+  const state: TerminalState = await run.waitForCompletion();
+  session.run();
+  session.run(null, { maxRounds: 0 });
+  session.run([{ type: "user.tool_response", thread_id: "main", tool_call_id: turns[0]!.id!, content: state.status }]);
+  // @ts-expect-error A tool says what it does.
+  session.tools({ clock: { run: () => 1 } });
+  // @ts-expect-error A tool runs.
+  session.tools({ clock: { description: "The time" } });
+  // @ts-expect-error There is no such option.
+  session.run("Hello", { rounds: 1 });
+  // @ts-expect-error The input stands beside the options.
+  session.run({ input: "Hello" });
+  return run.reason;
 }
 
 /** Those who keep their own state need no casts. */
