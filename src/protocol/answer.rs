@@ -37,7 +37,7 @@ impl Answer<'_> {
         if !self.is_success() {
             return Err(self.refusal(protocol));
         }
-        let answer = if call.streams() {
+        let answer = if call.streams() && !protocol.capabilities().is_unnamed() {
             Err(self.unexpected("an event stream"))
         } else if self.body.trim_ascii().is_empty() {
             protocol.answer(call, params, Value::Null)

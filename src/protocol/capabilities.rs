@@ -46,6 +46,8 @@ pub struct Capabilities {
     pub images: bool,
     /// The server knows no turns: what became of one is found by its input, among the session's messages.
     pub unnamed: bool,
+    /// A turn's answer comes as a whole once the turn has ended, and not as a stream.
+    pub whole_answers: bool,
     /// The longest silence that is life, in milliseconds: what servers without heartbeats need.
     pub silence: u32,
 }
@@ -110,6 +112,18 @@ impl Capabilities {
     #[must_use]
     pub fn has_history_only(&self) -> bool {
         HAS_OTHERS && self.resume == Resume::History
+    }
+
+    /// Whether the server keeps what a turn's stream brought, frame by frame.
+    #[must_use]
+    pub fn has_frames(&self) -> bool {
+        self.has_history_only() && !self.is_unnamed()
+    }
+
+    /// Whether a turn's answer comes as a whole.
+    #[must_use]
+    pub fn has_whole_answers(&self) -> bool {
+        HAS_OTHERS && self.whole_answers
     }
 
     /// Whether each answer is a request of its own.

@@ -72,6 +72,12 @@ impl TurnInput {
         self.answers.iter().flatten().count()
     }
 
+    /// How many messages of the user it has.
+    #[must_use]
+    pub fn message_count(&self) -> u64 {
+        (self.answers.len() - self.answer_count()) as u64
+    }
+
     /// The threads and ids of the calls that its first `count` items answer.
     pub(super) fn answered_calls(&self, count: usize) -> Vec<(String, String)> {
         let answers = self.answers.iter().take(count).flatten();

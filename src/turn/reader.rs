@@ -84,7 +84,7 @@ impl TurnReader {
                 gap_at: (0, 0),
                 gaps: Vec::new(),
                 broken: None,
-                prints: protocol.capabilities().has_history_only().then(Prints::default),
+                prints: protocol.capabilities().has_frames().then(Prints::default),
                 results: Results::default(),
                 answered: AnsweredCalls::default(),
                 created: None,
@@ -137,9 +137,10 @@ impl TurnReader {
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         let Self { frames, decoder, intake, frame_cursor, capabilities } = self;
-        let has_cursor = capabilities.has_history_only();
+        let has_cursor = capabilities.has_frames();
+        let has_names = capabilities.is_unnamed();
         let fed = frames.feed(bytes, &mut |frame| {
-            intake.native(frame.data);
+            intake.native(has_names.then_some(frame.event), frame.data);
             let before = intake.machine.cursor().last();
             decoder.decode(&frame, intake);
             if has_cursor && frame.has_own_id && intake.broken.is_none() {
@@ -161,6 +162,18 @@ impl TurnReader {
         if self.intake.broken.is_none() {
             self.decoder.end(&mut self.intake);
         }
+    }
+
+    /// A request with these parameters starts the turn: what comes next is its answer.
+    pub(super) fn begin(&mut self, params: &str) {
+        let params = Value::parse(params).unwrap_or_default();
+        self.decoder.begin(params.as_object().unwrap_or(const { &Object::new() }));
+    }
+
+    /// Takes an answer that is no stream but says all at once.
+    pub(super) fn push_body(&mut self, body: &Object<'_>) {
+        self.intake.native(None, &body.to_json());
+        self.decoder.body(Value::Object(body.clone()), &mut self.intake);
     }
 
     /// What the stream brought comes again from its beginning, by [`push_frame`](Self::push_frame).
@@ -373,10 +386,19 @@ impl TurnReader {
 }
 
 impl Intake {
-    /// A frame as it came.
-    fn native(&mut self, data: &str) {
-        if self.wants_native {
-            self.batch.native(data);
+    /// A frame as it came: its data; with its name where only that tells what it is.
+    fn native(&mut self, name: Option<&str>, data: &str) {
+        if !self.wants_native {
+            return;
+        }
+        match name {
+            Some(name) if HAS_OTHERS => {
+                let mut frame = Object::new();
+                frame.set("event", name.to_owned().into());
+                frame.set("data", Value::parse(data).unwrap_or_else(|_| data.into()));
+                self.batch.native(&frame.to_json());
+            }
+            _ => self.batch.native(data),
         }
     }
 

@@ -85,6 +85,32 @@ pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
     })
 }
 
+/// What can be done with the session, as JSON ([`Capabilities`](crate::protocol::Capabilities)).
+#[wasm_bindgen(js_name = sessionCapabilities)]
+pub fn session_capabilities(session: u32) -> u32 {
+    texts(&mut |core, _| {
+        let session = core.sessions.get(session);
+        Ok(session.map(|session| session.protocol.protocol().capabilities().to_json()).unwrap_or_default())
+    })
+}
+
+/// Every call of the session is told these terms (JSON) from now on. If `said` is not negative, it is how many
+/// messages the user has said in it, and what its last turn waits for (a JSON array of events) follows a NUL
+/// character.
+#[wasm_bindgen(js_name = sessionSetTerms)]
+pub fn session_set_terms(session: u32, said: f64) {
+    with(|core| {
+        let text = core.take_text();
+        let (terms, actions) = cut(&text, 0);
+        if let Some(session) = core.sessions.get(session) {
+            session.set_terms(terms);
+            if said >= 0.0 {
+                session.found(said, actions);
+            }
+        }
+    });
+}
+
 /// The session was cancelled: it takes no further turns.
 #[wasm_bindgen(js_name = sessionCancelled)]
 pub fn session_cancelled(session: u32) {
@@ -222,6 +248,16 @@ pub fn turn_begin(
         let (turn, session) = core.turn(turn)?;
         turn.begin(session, goal, after, reconnect, since)
     })
+}
+
+/// To leave the turn's stream is to cancel the turn.
+#[wasm_bindgen(js_name = turnHangUp)]
+pub fn turn_hang_up(turn: u32) {
+    with(|core| {
+        if let Some(turn) = core.turns.get(turn) {
+            turn.hang_up();
+        }
+    });
 }
 
 /// The head of a stream's answer has come, at this time.

@@ -3,6 +3,8 @@
 //! A core knows those of its own family; the npm package has one core for each.
 
 use crate::error::{Error, ErrorCode, Result};
+#[cfg(feature = "aap")]
+use crate::json::Value;
 use crate::protocol::Protocol;
 #[cfg(feature = "aap")]
 use crate::protocol::aap::Aap;
@@ -38,6 +40,22 @@ impl Spoken {
             4 => Self::Aap(Aap::new()),
             _ => return Err(Error::new(ErrorCode::Unsupported, "this core does not speak the protocol")),
         })
+    }
+
+    /// The same for a session in which these terms (JSON) hold.
+    pub(super) fn with_terms(self, terms: &str) -> Self {
+        match self {
+            #[cfg(feature = "aap")]
+            Self::Aap(_) => {
+                let terms = Value::parse(terms).unwrap_or_default();
+                Self::Aap(terms.as_object().map_or_else(Aap::new, Aap::of_terms))
+            }
+            #[cfg(any(feature = "truefoundry", feature = "agent-event"))]
+            _ => {
+                let _ = terms;
+                self
+            }
+        }
     }
 
     /// What it says. Where there is one family, that is known at compile time (measured: 240 brotli bytes).

@@ -24,6 +24,10 @@ pub(super) struct Session {
     /// The turns that this client has, by their keys and ids.
     ids: Vec<(u32, String)>,
     next_key: u32,
+    /// What every call is told of the session, as JSON; empty if nothing is.
+    pub(super) terms: String,
+    /// How many messages the user has said in it, if that is known.
+    pub(super) said: Option<u64>,
 }
 
 /// A turn, as far as the next one needs to know.
@@ -50,6 +54,8 @@ impl Session {
             newest: Vec::new(),
             ids: Vec::new(),
             next_key: 0,
+            terms: String::new(),
+            said: None,
         }
     }
 
@@ -60,16 +66,31 @@ impl Session {
             return;
         }
         agent_name.clone_into(&mut self.agent_name);
-        let actions = Value::parse(actions).unwrap_or_default();
-        let mut index = EventIndex::new();
-        for action in actions.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
-            index.apply(EventRef::of(action));
+        let waiting = waiting(actions);
+        if !waiting.is_empty() {
+            self.stand_at(waiting);
         }
-        if !index.pending().is_empty() {
-            let key = self.key();
-            self.begin(key);
-            self.ended(key, Pending::Known(index.pending().to_vec()), (0, Vec::new()));
-        }
+    }
+
+    /// The session's history was read: the user has said so many messages, and the last turn waits for this.
+    pub(super) fn found(&mut self, said: f64, actions: &str) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a count")]
+        let said = said as u64;
+        self.said = Some(said);
+        self.stand_at(waiting(actions));
+    }
+
+    /// A turn that nobody here has read is the newest, and waits for these calls.
+    fn stand_at(&mut self, waiting: Vec<PendingAction>) {
+        let key = self.key();
+        self.begin(key);
+        self.ended(key, Pending::Known(waiting), (0, Vec::new()));
+    }
+
+    /// Every call is told this of the session from now on.
+    pub(super) fn set_terms(&mut self, terms: &str) {
+        self.protocol = self.protocol.with_terms(terms);
+        terms.clone_into(&mut self.terms);
     }
 
     /// What the stream of a turn of this id brought that paused.
@@ -190,4 +211,14 @@ impl Session {
     fn position(&self, key: u32) -> Option<usize> {
         self.newest.iter().position(|turn| turn.key == key)
     }
+}
+
+/// The calls that wait, of the events (a JSON array) that asked for answers to them.
+fn waiting(actions: &str) -> Vec<PendingAction> {
+    let actions = Value::parse(actions).unwrap_or_default();
+    let mut index = EventIndex::new();
+    for action in actions.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
+        index.apply(EventRef::of(action));
+    }
+    index.pending().to_vec()
 }

@@ -4,6 +4,7 @@ use crate::delivery::{ChangeBatch, TextArena};
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::json::{Object, ObjectWriter, Value};
+use crate::protocol::{Call, HAS_OTHERS};
 use crate::turn::{
     Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
     TurnMachine, TurnReader, TurnStatus,
@@ -102,7 +103,10 @@ impl Turn {
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json)?;
         if capabilities.takes_text_only() && input.has_files() {
-            return Err(Error::new(ErrorCode::InvalidInput, "this protocol takes messages of text only"));
+            return Err(Error::new(ErrorCode::InvalidInput, "this agent takes messages of text only"));
+        }
+        if !capabilities.takes_images() && input.has_images() {
+            return Err(Error::new(ErrorCode::InvalidInput, "this agent takes no images by their address"));
         }
         self.driver.set_input(input);
         self.check_start(session)?;
@@ -137,6 +141,11 @@ impl Turn {
     pub(super) fn take_record(&mut self, session: &mut Session, json: &str) -> Result<()> {
         let record = Value::parse(json).unwrap_or_default();
         let record = record.as_object().unwrap_or(const { &Object::new() });
+        if HAS_OTHERS && self.driver.reader().capabilities().is_unnamed() {
+            // By that it is found.
+            let input = Value::Array(record.array("input").to_vec());
+            self.driver.set_input(TurnInput::read(input).unwrap_or_default());
+        }
         let state = record.object("state").ok_or_else(|| {
             Error::new(ErrorCode::UnexpectedResponse, "the server gave a turn without `state`")
         })?;
@@ -202,10 +211,12 @@ impl Turn {
         let is_start = self.machine().status() == TurnStatus::Unstarted;
         if is_start {
             self.check_start(session)?;
+            self.driver.set_said(session.said);
         }
         if let Some((events, messages)) = self.paused_turn(session) {
             self.driver.reader_mut().follow(events, &messages);
         }
+        self.driver.set_terms(&session.terms);
         let trace = StartTrace { newest: session.newest(), since: since.to_owned(), others: Vec::new() };
         let step = match goal {
             Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
@@ -216,6 +227,11 @@ impl Turn {
             session.begin(self.key);
         }
         self.step(session, step)
+    }
+
+    /// To leave the stream is to cancel the turn.
+    pub(super) fn hang_up(&mut self) {
+        self.driver.hang_up();
     }
 
     /// The head of a stream's answer has come.
@@ -237,7 +253,7 @@ impl Turn {
         self.step(session, step)
     }
 
-    /// A step as JSON: a request `{ call, params, after? }`, a wait `{ delay, least, attempt, error }`, or
+    /// A step as JSON: a request `{ call, params, after?, whole? }`, a wait `{ delay, least, attempt, error }`, or
     /// nothing: `{}`.
     fn step(&mut self, session: &mut Session, step: Step) -> Result<String> {
         self.note(session);
@@ -247,7 +263,14 @@ impl Turn {
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
         match step {
-            Step::Open(plan) | Step::Ask(plan) => write_plan(&mut object, &plan),
+            Step::Open(plan) | Step::Ask(plan) => {
+                write_plan(&mut object, &plan);
+                if plan.call == Call::CreateTurnStream
+                    && self.driver.reader().capabilities().has_whole_answers()
+                {
+                    object.bool("whole", true);
+                }
+            }
             Step::Wait(Pause { delay, least, attempt, cause }) => {
                 object.u64("delay", millis(delay)).u64("least", millis(least)).u64("attempt", attempt.into());
                 write_error(object.member("error"), &cause);
@@ -336,6 +359,7 @@ impl Turn {
         let machine = self.driver.reader().machine();
         if let Some(id) = machine.id().filter(|_| !self.is_named) {
             session.begun(self.key, id, "");
+            session.said = session.said.map(|said| said + self.driver.input().message_count());
             self.is_named = true;
         }
         if machine.status().is_terminal() {

@@ -21,7 +21,9 @@ pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Val
         Call::CreateSession => record::made(params.text("agent_name"), body),
         Call::GetSession => record::read(body),
         Call::ListSessions => record::list(params.text("agent_name"), body),
-        Call::DeleteSession | Call::CreateTurnStream => Ok(Value::Null),
+        Call::DeleteSession => Ok(Value::Null),
+        // A turn that came whole: the decoder's business.
+        Call::CreateTurnStream => Ok(body),
         Call::GetTurn => turn(aap, &params, body),
         Call::ListTurns => turns(aap, &params, body),
         Call::ListTurnEvents => {

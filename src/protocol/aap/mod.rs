@@ -61,7 +61,8 @@ impl Protocol for Aap {
         let has_history = self.history.is_some();
         Capabilities {
             resume: if has_history { Resume::History } else { Resume::None },
-            cancel: false,
+            // By leaving the stream.
+            cancel: true,
             interrupt: false,
             history: has_history,
             live_answers: false,
@@ -80,6 +81,7 @@ impl Protocol for Aap {
             agents: true,
             images: self.http,
             unnamed: true,
+            whole_answers: self.mode == Mode::None,
             // There are no heartbeats, and a turn without a stream says nothing until it has ended.
             silence: 120_000,
         }

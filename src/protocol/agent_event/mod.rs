@@ -70,6 +70,7 @@ impl Protocol for AgentEvent {
             agents: false,
             images: false,
             unnamed: false,
+            whole_answers: false,
             // A model that says nothing for 90 s is no failure (section 1.1), and to leave is to lose the run;
             // awaken has heartbeats.
             silence: if is_tirea { 300_000 } else { 60_000 },

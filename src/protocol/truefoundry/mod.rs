@@ -68,6 +68,7 @@ impl Protocol for TrueFoundry {
             agents: false,
             images: false,
             unnamed: false,
+            whole_answers: false,
             silence: 60_000,
         }
     }

@@ -24,6 +24,9 @@ impl TurnDriver {
         if let Some(error) = self.given_up.take() {
             return self.end(self.end_of(error));
         }
+        if self.capabilities.is_unnamed() {
+            return self.not_yet(moment);
+        }
         if self.is_forsaken_unread() {
             return self.abandoned(moment);
         }

@@ -12,6 +12,9 @@ impl TurnDriver {
             return self.end(self.end_of(failure.error));
         }
         if failure.may_have_begun() {
+            if self.has_no_record() {
+                return self.unclear(&failure.error);
+            }
             let remedy = failure.remedy();
             self.restarts = remedy == Remedy::Later && !self.is_exhausted();
             self.looks = if failure.may_yet_begin() && remedy != Remedy::None { LOOKS } else { 1 };
@@ -65,8 +68,12 @@ impl TurnDriver {
 
     /// Nothing says whether the turn began.
     pub(super) fn unclear(&mut self, error: &Error) -> Step {
-        let parts =
-            ["whether the turn began is not known: ", &error.message, "; `stream()` looks for it again"];
+        let hope = if self.has_no_record() {
+            "; the agent keeps no history that could tell"
+        } else {
+            "; `stream()` looks for it again"
+        };
+        let parts = ["whether the turn began is not known: ", &error.message, hope];
         let error = Error::of(ErrorCode::Incomplete, &parts).with_status(error.status);
         self.end(StreamEnd::Failed(error))
     }

@@ -16,6 +16,7 @@
 //! delivered once (protocol note, section 2.4).
 
 mod answers;
+mod found;
 mod listing;
 mod lost;
 mod plan;
@@ -182,6 +183,12 @@ pub struct TurnDriver {
     pauses: u32,
     /// When the turn that is answered had paused, as the server says.
     paused_at: String,
+    /// What every call is told of the session (a JSON object); empty if nothing is.
+    terms: String,
+    /// How many messages the user had said in the session before this turn, if that is known.
+    said: Option<u64>,
+    /// Whether to leave the turn's stream is to cancel the turn.
+    hangs_up: bool,
 }
 
 impl TurnDriver {
@@ -190,7 +197,6 @@ impl TurnDriver {
     pub fn new(reader: TurnReader, session_id: &str, previous_turn_id: &str) -> Self {
         Self {
             capabilities: reader.capabilities(),
-            reader,
             session_id: session_id.to_owned(),
             input: TurnInput::default(),
             previous_turn_id: previous_turn_id.to_owned(),
@@ -218,11 +224,15 @@ impl TurnDriver {
             page_token: String::new(),
             pages: 0,
             cause: None,
-            is_frameless: false,
+            is_frameless: reader.capabilities().is_unnamed(),
+            reader,
             answered: 0,
             skimmed: 0,
             pauses: 0,
             paused_at: String::new(),
+            terms: String::new(),
+            said: None,
+            hangs_up: false,
         }
     }
 
@@ -249,6 +259,23 @@ impl TurnDriver {
     pub fn set_start(&mut self, agent_name: &str, turn_id: &str) {
         agent_name.clone_into(&mut self.agent_name);
         turn_id.clone_into(&mut self.turn_id);
+    }
+
+    /// Tells what every call is told of the session (a JSON object): what protocols need whose servers know no
+    /// turns.
+    pub fn set_terms(&mut self, terms: &str) {
+        terms.clone_into(&mut self.terms);
+    }
+
+    /// Tells how many messages the user has said in the session before this turn, if that is known. By that it is
+    /// told from an earlier one that said the same.
+    pub fn set_said(&mut self, said: Option<u64>) {
+        self.said = said;
+    }
+
+    /// To leave the stream is to cancel the turn: where a server cannot be told.
+    pub fn hang_up(&mut self) {
+        self.hangs_up = true;
     }
 
     /// What was read.
@@ -372,6 +399,9 @@ impl TurnDriver {
     /// The caller reads no more.
     fn aborted(&mut self) -> Step {
         let is_started = self.reader.machine().id().is_some();
+        if HAS_OTHERS && self.hangs_up {
+            return self.hung_up();
+        }
         if !is_started || !self.is_forsaken_unread() {
             return self.end(StreamEnd::Aborted);
         }
@@ -406,6 +436,10 @@ impl TurnDriver {
             Call::AnswerTurn if self.capabilities.has_answers_apart() => self.accepted(),
             Call::ListTurnFrames if self.capabilities.has_history_only() => self.replayed(answer, moment),
             Call::ListTurnEvents => self.listed(answer, moment),
+            Call::CreateTurnStream if self.capabilities.is_unnamed() => {
+                self.reader.push_body(answer);
+                self.interrupted(None, moment)
+            }
             _ => self.started(answer),
         }
     }

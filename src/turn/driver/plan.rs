@@ -15,6 +15,9 @@ impl TurnDriver {
         if !call.streams() {
             return Step::Ask(plan);
         }
+        if HAS_OTHERS && call == Call::CreateTurnStream {
+            self.reader.begin(&plan.params);
+        }
         let after = self.reader.machine().cursor().last();
         self.position = after;
         // Before the turn has an id it is looked for once more, whatever the number of tries.
@@ -29,6 +32,9 @@ impl TurnDriver {
         let mut json = String::new();
         let mut params = ObjectWriter::new(&mut json);
         params.str("session_id", &self.session_id);
+        if HAS_OTHERS && !self.terms.is_empty() {
+            params.raw("terms", &self.terms);
+        }
         if matches!(call, Call::CreateTurn | Call::CreateTurnStream) {
             if let Some(input) = self.input.json() {
                 params.raw("input", input);
@@ -56,6 +62,9 @@ impl TurnDriver {
         } else {
             let machine = self.reader.machine();
             params.str("turn_id", machine.id().unwrap_or(&self.turn_id));
+            if self.capabilities.is_unnamed() {
+                self.describe(&mut params);
+            }
             let cursor = self.reader.frame_cursor();
             if HAS_OTHERS && call == Call::ListTurnFrames {
                 params.u64("limit", FRAMES);

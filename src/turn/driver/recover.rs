@@ -83,6 +83,10 @@ impl TurnDriver {
         {
             return self.not_found(moment);
         }
+        if self.capabilities.is_unnamed() && call == Call::GetTurn && status == 404 && self.given_up.is_none()
+        {
+            return self.not_yet(moment);
+        }
         if self.answers_apart() && self.reader.machine().id().is_none() {
             return self.unanswered(failure, moment);
         }

@@ -31,6 +31,9 @@ impl TurnDriver {
 
     /// A stream has ended that cannot simply be asked for again.
     pub(super) fn detached(&mut self, failure: Failure, moment: Moment) -> Step {
+        if self.has_no_record() {
+            return self.lost(&failure.error);
+        }
         let is_server = failure.error.code == ErrorCode::Http;
         if failure.remedy() == Remedy::None && !(is_server && self.call == Call::SubscribeTurn) {
             return self.give_up(failure.error);

@@ -21,3 +21,5 @@ mod runs;
 mod starts;
 #[cfg(feature = "agent-event")]
 mod uncursored;
+#[cfg(feature = "aap")]
+mod unnamed;

@@ -11,6 +11,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value as Json, json};
 
+#[cfg(any(feature = "agent-event", feature = "aap"))]
+use crate::delivery::{EVENT_STRIDE, TextArena, kind};
 use crate::error::{Error, ErrorCode};
 use crate::json::Value;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
@@ -130,6 +132,32 @@ impl Play {
     fn tell(&mut self, outcome: Outcome<'_>) -> String {
         let step = self.driver.next(outcome, Moment { now: self.now, random: 0.5 });
         self.words(step)
+    }
+
+    /// The events that were delivered since this was last asked: texts as `+text`, others by their types and, of
+    /// messages and results, their ids.
+    #[cfg(any(feature = "agent-event", feature = "aap"))]
+    pub(super) fn delivered(&mut self) -> Vec<String> {
+        let mut taken = (Vec::new(), TextArena::default());
+        self.driver.reader_mut().batch().take(&mut taken);
+        let (records, text) = taken;
+        let records = records.chunks(EVENT_STRIDE).filter(|record| record[0] & 0xff != kind::NAME);
+        let word = |record: &[u32]| {
+            let span = record[5] as usize..(record[5] + record[6]) as usize;
+            let text = str::from_utf8(&text.ascii()[span]).expect("ASCII").to_owned();
+            if record[0] & 0xff != kind::JSON {
+                return format!("+{text}");
+            }
+            let event: Json = serde_json::from_str(&text).expect("JSON");
+            let kind = event["type"].as_str().expect("a type");
+            match kind {
+                "model.message" | "tool.response" => {
+                    format!("{kind} {}", event["id"].as_str().expect("an id"))
+                }
+                _ => kind.to_owned(),
+            }
+        };
+        records.map(word).collect()
     }
 
     /// The parameters of the last request.

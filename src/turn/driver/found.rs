@@ -1,0 +1,57 @@
+//! A turn whose server knows no turns: whether it has ended is told by the session's history, in which the turn is
+//! found by its input.
+
+use super::{Call, Error, ErrorCode, Moment, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
+
+impl TurnDriver {
+    /// By what the turn is found.
+    pub(super) fn describe(&self, params: &mut ObjectWriter<'_>) {
+        params.raw("input", self.input.json().unwrap_or("[]"));
+        params.bool("is_begun", self.reader.machine().id().is_some());
+        if let Some(said) = self.said {
+            params.u64("said", said);
+        }
+    }
+
+    /// The history does not have the whole of the turn. Nothing tells whether the server goes on with it.
+    pub(super) fn not_yet(&mut self, moment: Moment) -> Step {
+        let cause = self.cause.clone();
+        let cause = cause.unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
+        let parts = ["the session's history does not have the whole answer yet (", &cause.message, ")"];
+        let error = Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status);
+        if self.is_exhausted() {
+            return self.end(StreamEnd::Failed(error));
+        }
+        self.retry(Call::GetTurn, cause.into(), moment)
+    }
+
+    /// Whether nothing but its stream ever tells of a turn.
+    pub(super) fn has_no_record(&self) -> bool {
+        self.capabilities.is_unnamed() && !self.capabilities.history
+    }
+
+    /// The stream was all there was.
+    pub(super) fn lost(&mut self, cause: &Error) -> Step {
+        let parts = [
+            "the stream was lost before the turn ended, and the agent keeps no history: ",
+            &cause.message,
+            "; what came is kept",
+        ];
+        self.end(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
+    }
+
+    /// The caller cancels the turn by leaving its stream.
+    pub(super) fn hung_up(&mut self) -> Step {
+        if self.reader.machine().id().is_none() {
+            // It may have begun; before the next turn the history is read.
+            let mut turn = Object::new();
+            turn.set("id", self.turn_id.clone().into());
+            self.reader.found(&turn);
+        }
+        let mut state = Object::new();
+        state.set("status", "cancelled".into());
+        state.set("reason", "the stream was left; the server cannot be told".into());
+        self.reader.end_missed(&state);
+        self.end(StreamEnd::Eof)
+    }
+}
