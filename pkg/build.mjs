@@ -13,9 +13,9 @@ import { minify } from "terser";
 const root = import.meta.dirname;
 
 // A core for each family of protocols: its folder in core/, and its module in dist/.
-const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm" };
+const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm" };
 // Cores that travel in bundles of their own.
-const CHUNKS = ["agent-event"];
+const CHUNKS = ["agent-event", "aap"];
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every

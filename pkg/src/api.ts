@@ -5,10 +5,13 @@ export {
   Client,
   connect,
   type CreateSessionOptions,
+  type GetSessionOptions,
+  type HistoryMessage,
   type ListSessionsOptions,
   type SearchSessionsOptions,
 } from "./client.js";
 export type { Capabilities } from "./capabilities.js";
+export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode, ToolSpec } from "./terms.js";
 export type { Clocks } from "./clocks.js";
 export type { Numbered, StreamEvent } from "./delivery.js";
 export type { ConnectionTopics, Reconnecting } from "./drive.js";
@@ -45,5 +48,5 @@ export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
 export type { Protocol } from "./protocols.js";
 export type { Fetch, Token } from "./transport.js";
-export type { NativeEvent, TurnTopics } from "./topics.js";
+export type { AapAnswer, AapBlock, AapEvent, NativeEvent, TurnTopics } from "./topics.js";
 export { type ResumeOptions, type StreamOptions, Turn } from "./turn.js";

@@ -88,6 +88,16 @@ export class CoreSession {
     return new CoreTurn(this.#exports, this.#exports.turnOpen(this.#session, Number(isNewest)), this);
   }
 
+  capabilities(): string {
+    return textAt(this.#exports, this.#exports.sessionCapabilities(this.#session));
+  }
+
+  /** `text` is the terms, a NUL character, and what the last turn waits for. */
+  setTerms(text: string, said: number): void {
+    passText(this.#exports, text);
+    this.#exports.sessionSetTerms(this.#session, said);
+  }
+
   markCancelled(): void {
     this.#exports.sessionCancelled(this.#session);
   }
@@ -145,6 +155,10 @@ export class CoreTurn {
 
   begin(goal: number, after: number, reconnect: Reconnect, since: string): string {
     return this.#ask((turn) => this.#exports.turnBegin(turn, goal, after, ...reconnect), since);
+  }
+
+  hangUp(): void {
+    this.#exports.turnHangUp(this.#turn);
   }
 
   opened(): void {

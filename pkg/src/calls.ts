@@ -28,4 +28,5 @@ export const enum Call {
   GetSessionState,
   ListMessages,
   ListTurnFrames,
+  ListAgents,
 }

@@ -30,8 +30,12 @@ export interface Capabilities {
   readonly rename: boolean;
   /** `session.delete()` */
   readonly delete: boolean;
-  /** `session.state()` and `session.listMessages()` */
+  /** `session.state()` */
   readonly state: boolean;
+  /** `client.agents.list()` */
+  readonly agents: boolean;
+  /** Images by their address in user messages: parts `{ type: "image", url }`. */
+  readonly images: boolean;
 }
 
 /** What a protocol asks of its client. */
@@ -42,14 +46,16 @@ export interface Conventions {
   readonly clientIds: boolean;
   /** Each answer to a call is a request of its own. */
   readonly answersApart: boolean;
+  /** The server knows sessions, but no turns. */
+  readonly unnamed: boolean;
   /** The longest silence that is life, in milliseconds. */
   readonly silence: number;
 }
 
 /** Both, from what the core gives. */
 export function capabilitiesOf(json: string): [Capabilities, Conventions] {
-  const { detached, clientIds, answersApart, silence, ...capabilities } = JSON.parse(json) as Capabilities & Conventions;
-  return [capabilities, { detached, clientIds, answersApart, silence }];
+  const { detached, clientIds, answersApart, unnamed, silence, ...capabilities } = JSON.parse(json) as Capabilities & Conventions;
+  return [capabilities, { detached, clientIds, answersApart, unnamed, silence }];
 }
 
 /** An id that nobody else makes. Not `randomUUID`, which pages without TLS do not have. */

@@ -2,14 +2,15 @@
 import { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Capabilities, capabilitiesOf, newId } from "./capabilities.js";
-import { adopting, ProtocolError } from "./errors.js";
+import { adopting, InputError, ProtocolError } from "./errors.js";
 import type { SessionRecord, TurnRecord } from "./events.js";
 import { load } from "./load.js";
-import type { Limits } from "./clocks.js";
+import { type Limits, within } from "./clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
-import { type Connection, Session } from "./session.js";
+import { type Connection, Session, type SetUpRecord } from "./session.js";
 import { checked, type ConnectOptions, demand } from "./options.js";
 import { CORES, type Protocol, PROTOCOLS } from "./protocols.js";
+import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./terms.js";
 import { Transport } from "./transport.js";
 
 /**
@@ -68,36 +69,80 @@ export interface SearchSessionsOptions extends ListSessionsOptions {
   sessionId?: string;
 }
 
-/** What `createSession` takes. */
-export interface CreateSessionOptions extends RequestOptions {
+/** What `createSession` takes. What the protocol does not have is refused. */
+export interface CreateSessionOptions extends RequestOptions, AgentSettings, StreamOptions {
   /** A label for people. Most servers derive it from the first message. */
   title?: string;
   /** Metadata for the gateway's own records of the request. */
   metadata?: Record<string, unknown>;
+  /** What was said before the session (`"aap"`). */
+  messages?: readonly HistoryMessage[];
 }
+
+/** What `getSession` takes. */
+export interface GetSessionOptions extends RequestOptions, StreamOptions {
+  /** Whose session it is, for servers that do not say so (`AgentEvent`). */
+  agentName?: string;
+}
+
+interface StreamOptions {
+  /** How fine answers come (`"aap"`); by default as fine as the agent can. */
+  stream?: StreamMode;
+}
+
+/** A message of a session's past, in the form of the Agent Application Protocol. */
+export type HistoryMessage =
+  | { role: "system"; content: string }
+  | { role: "user" | "assistant"; content: string | readonly Record<string, unknown>[] }
+  | { role: "tool"; toolCallId: string; content: string | readonly Record<string, unknown>[] };
 
 /** The agents of a server, and their sessions. */
 export class Agents {
   readonly #connection: Connection;
+  /** The agents as they were listed last, where sessions have to know theirs. */
+  #known: Promise<KnownAgent[]> | undefined;
 
   /** @internal */
   constructor(connection: Connection) {
     this.#connection = connection;
   }
 
+  /** Lists the server's agents, where the protocol can. */
+  async list(options: RequestOptions = {}): Promise<Agent[]> {
+    demandOptions("list", options);
+    const agents = await this.#listed(options);
+    return agents.map(({ terms: _, ...agent }) => agent);
+  }
+
   /** Makes a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
-    demandOptions("createSession", options, "title", "metadata");
+    const { clientIds, unnamed } = this.#connection.conventions;
+    demandOptions("createSession", options, "title", ...(unnamed ? UNNAMED : ["metadata"]));
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
     const [limits, rest] = split(options);
-    const id = this.#connection.conventions.clientIds ? { id: newId() } : {};
+    if (unnamed) {
+      return within(limits, async (own) => {
+        const agent = await this.#agent(agentName, own);
+        const { stream, messages, agentOptions } = rest;
+        demandStream(agent, stream);
+        const { agentTools = agent.tools?.map(({ name }) => ({ name })) } = rest;
+        const params = { agentName, agentTools, agentOptions, messages };
+        const record = await this.#ask(Call.CreateSession, params, own);
+        // What the history has of them differs from server to server.
+        const isBlank = !messages?.length;
+        return this.#session({ ...record, agent: { tools: agentTools } }, isBlank, agent, stream);
+      });
+    }
+    const id = clientIds ? { id: newId() } : {};
     return this.#session(await this.#ask(Call.CreateSession, { agentName, ...id, ...rest }, limits), true);
   }
 
   /** Lists the sessions of an agent, over all pages. */
   listSessions(agentName: string, options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
-    const sessions = this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options, agentName);
+    const sessions = this.#connection.conventions.unnamed
+      ? this.#listOf(agentName, options)
+      : this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options, agentName);
     const known = new Set<string>();
     // Some servers list the sessions of all agents, and some list a session once more on a later page.
     return only(sessions, ({ id, agentName: name }) => {
@@ -111,10 +156,19 @@ export class Agents {
    * Reads a session, or a draft, by its id. `agentName` is for servers that do not say whose session it is
    * (`AgentEvent`): without it, the agent of its last turn goes on.
    */
-  async getSession(id: string, options: RequestOptions & { agentName?: string } = {}): Promise<Session> {
-    demandOptions("getSession", options, "agentName");
-    const [limits, { agentName }] = split(options);
+  async getSession(id: string, options: GetSessionOptions = {}): Promise<Session> {
+    const { unnamed } = this.#connection.conventions;
+    demandOptions("getSession", options, "agentName", ...(unnamed ? ["stream"] : []));
+    const [limits, { agentName, stream }] = split(options);
     demand(agentName == null || typeof agentName === "string", "`agentName` must be a string");
+    if (unnamed) {
+      return within(limits, async (own) => {
+        const record = await this.#ask(Call.GetSession, { sessionId: id }, own);
+        const agent = await this.#agent(record.agent_name ?? "", own);
+        demandStream(agent, stream);
+        return this.#session(record, false, agent, stream);
+      });
+    }
     const record = await this.#ask(Call.GetSession, { sessionId: id }, limits);
     if (record.agent_name == null && this.#connection.conventions.clientIds) {
       record.agent_name = agentName ?? (await this.#agentOf(id, limits));
@@ -197,12 +251,52 @@ export class Agents {
     });
   }
 
-  #session(record: SessionRecord, isNew = false): Session {
+  /** Lists sessions where each has to know its agent. */
+  async *#listOf(agentName: string, options: ListSessionsOptions): AsyncGenerator<Session, void, undefined> {
+    const { transport } = this.#connection;
+    const agent = await this.#agent(agentName, split(options)[0]);
+    const records = list(transport, Call.ListSessions, { agentName }, options, (record: SessionRecord) => record);
+    for await (const record of only(records, ({ agent_name: name }) => name === agentName)) {
+      yield this.#session(record, false, agent);
+    }
+  }
+
+  /** Asks for the agents. */
+  #listed(limits: Limits): Promise<KnownAgent[]> {
+    const asked = this.#connection.transport.ask<{ items: KnownAgent[] }>(Call.ListAgents, {}, limits);
+    const agents = asked.then(({ items }) => items);
+    this.#known = agents;
+    // Whoever asks next asks the server again.
+    agents.catch(() => (this.#known = undefined));
+    return agents;
+  }
+
+  /** What is known of an agent; if it is not among those known, they are listed anew. */
+  async #agent(name: string, limits: Limits): Promise<KnownAgent> {
+    const named = (agents: KnownAgent[] = []): KnownAgent | undefined => agents.find((agent) => agent.name === name);
+    const known = named(await this.#known?.catch(() => undefined));
+    if (known) return known;
+    const agents = await this.#listed(limits);
+    const agent = named(agents);
+    if (agent) return agent;
+    throw new InputError("invalid_option", `the server has no agent \`${name}\`; it has ${agents.map((one) => one.name).join(", ")}`);
+  }
+
+  #session(record: SetUpRecord, isNew = false, agent?: KnownAgent, stream?: StreamMode): Session {
     if (typeof record.id !== "string") {
       throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
     }
-    return new Session(this.#connection, record, isNew);
+    return new Session(this.#connection, record, isNew, agent, stream);
   }
+}
+
+/** The options of `createSession` where sessions have to know their agents. */
+const UNNAMED = ["agentTools", "agentOptions", "messages", "stream"];
+
+/** The agent must answer so. */
+function demandStream({ name, capabilities }: Agent, stream: StreamMode | undefined): void {
+  const modes = Object.keys(capabilities?.stream ?? { none: {} });
+  demand(stream == null || modes.includes(stream), `\`stream\` must be one of what agent \`${name}\` declares: ${modes.join(", ")}`);
 }
 
 /** Sessions of a page; the servers' own default is ten. */

@@ -8,7 +8,7 @@ export interface Clocks {
   connectTimeout?: number;
   /**
    * Between two chunks of an answer or a stream. Comments count. By default as long as the protocol's servers may
-   * be silent: 60 seconds; 300 for `tirea`, which has no heartbeat.
+   * be silent: 60 seconds; 120 for `aap` and 300 for `tirea`, which have no heartbeat.
    */
   idleTimeout?: number;
   /** From the call to its end, over all requests, pages and waits; none by default. The turn itself goes on. */

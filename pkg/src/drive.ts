@@ -41,11 +41,12 @@ const ABORTED = 3;
 const UNSENT = 4;
 const WAITED = 5;
 
-/** A request; `after` where it resumes a stream. */
+/** A request; `after` where it resumes a stream, `whole` where the answer comes when all is said. */
 interface Plan {
   call: number;
   params: object;
   after?: number;
+  whole?: true;
 }
 
 /** A wait, which may be cut short after `least` milliseconds. */
@@ -140,9 +141,10 @@ export class Drive {
   }
 
   /** Asks for JSON, and gives it; or reads a stream to its end, and gives nothing. */
-  async #request({ call, params, after }: Plan): Promise<string> {
+  async #request({ call, params, after, whole }: Plan): Promise<string> {
     const { core, transport, tell } = this.#driven;
-    const watch = new Watch({ ...this.#settings, signal: this.#whole });
+    const { connectTimeout, idleTimeout } = this.#settings;
+    const watch = new Watch({ connectTimeout: whole ? idleTimeout : connectTimeout, idleTimeout, signal: this.#whole });
     try {
       const body = await transport.open(call, JSON.stringify(params), watch);
       if (typeof body === "string") return body;

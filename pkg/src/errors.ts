@@ -10,6 +10,7 @@ export type ErrorCode =
   | "turn_already_streamed"
   | "turn_not_running"
   | "session_cancelled"
+  | "session_busy"
   | "unsupported"
   | "http"
   | "network"

@@ -8,6 +8,7 @@ provide({
   truefoundry: () => unpack(inline),
   // Bundlers make a file of this that is loaded when it is needed. So does the package's own build.
   "agent-event": async () => unpack(await chunk(import("./agent-event.js"))),
+  aap: async () => unpack(await chunk(import("./aap.js"))),
 });
 
 /** Starts the core ahead of the first `connect`, which otherwise does it; other protocols' cores are left alone. */

@@ -27,7 +27,7 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   baseUrl: string;
   /**
    * The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. For `"tirea"`
-   * and `"awaken"` a core of their own is loaded.
+   * and `"awaken"`, and for `"aap"`, a core of their own is loaded.
    */
   protocol?: Protocol;
   /**
@@ -117,14 +117,16 @@ export function checkedTurn(options: CreateTurnOptions): {
   input: string;
   previousTurnId: string | undefined;
   discardPending: boolean;
+  whenBusy: "wait" | "fail";
 } {
   // A turn without input makes the model run again: no misspelt name may come to that.
-  demandNames("createTurn", options, ["input", "previousTurnId", "discardPending"]);
+  demandNames("createTurn", options, ["input", "previousTurnId", "discardPending", "whenBusy"]);
   const previousTurnId = options.previousTurnId ?? undefined;
   demand(previousTurnId === undefined || typeof previousTurnId === "string", "`previousTurnId` must be a string");
-  const { discardPending = false } = options;
+  const { discardPending = false, whenBusy = "wait" } = options;
   demand(typeof discardPending === "boolean", "`discardPending` must be true or false");
-  return { input: checkedInput(options.input ?? null), previousTurnId, discardPending };
+  demand(whenBusy === "wait" || whenBusy === "fail", '`whenBusy` must be "wait" or "fail"');
+  return { input: checkedInput(options.input ?? null), previousTurnId, discardPending, whenBusy };
 }
 
 /** An input as JSON. */

@@ -9,6 +9,7 @@ export const CORES = {
   trueforge: "truefoundry",
   tirea: "agent-event",
   awaken: "agent-event",
+  aap: "aap",
 } as const;
 
 /** What a server speaks. */

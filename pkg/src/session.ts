@@ -3,12 +3,13 @@ import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
-import { adopting } from "./errors.js";
-import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord } from "./events.js";
+import { adopting, InputError, StateError } from "./errors.js";
+import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
-import { checkedTurn, demand } from "./options.js";
+import { checkedTurn, demand, demandNames } from "./options.js";
 import { Run, type RunOptions } from "./run.js";
+import { type Agent, type AgentSettings, type KnownAgent, type ServerTool, type StreamMode, Terms, type ToolSpec } from "./terms.js";
 import { ToolRegistry, type Tools, type ToolsOptions } from "./tools.js";
 import type { Transport } from "./transport.js";
 import { type ResumeOptions, Turn } from "./turn.js";
@@ -37,6 +38,20 @@ export interface CreateTurnOptions {
    * Only where `session.capabilities.discardPending`.
    */
   discardPending?: boolean;
+  /**
+   * Where a session has one turn at a time (`"aap"`): what becomes of this one if another one of this session still
+   * runs here when it is started. It waits by default; `"fail"` is a `StateError` (`session_busy`).
+   */
+  whenBusy?: "wait" | "fail";
+}
+
+/** A session whose settings the server keeps. @internal */
+export type SetUpRecord = SessionRecord & { agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
+
+/** What the turns of a session say together. */
+interface Standing {
+  items: TurnRecord[];
+  user_messages: number;
 }
 
 /** A conversation with an agent. */
@@ -47,13 +62,18 @@ export class Session {
   #record: SessionRecord;
   /** The newest turn that has begun, as far as is known here. */
   #newest: Turn | undefined;
+  /** What surrounds every turn where the server knows none. */
+  readonly #terms: Terms | undefined;
+  /** Notes that the settings of the turn that is on its way have been taken. */
+  #sent: (() => void) | undefined;
 
   /** @internal */
-  constructor(connection: Connection, record: SessionRecord, isNew: boolean) {
+  constructor(connection: Connection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
     this.#connection = connection;
     const actions = JSON.stringify(record.required_actions ?? []);
     this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew);
     this.#record = record;
+    if (agent) this.#terms = new Terms(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
   }
 
   /** Names the session; keep it to come back with `client.agents.getSession(id)`. */
@@ -63,7 +83,12 @@ export class Session {
 
   /** What can be done with it: not every protocol has everything. */
   get capabilities(): Capabilities {
-    return this.#connection.capabilities;
+    return this.#terms?.capabilities ?? this.#connection.capabilities;
+  }
+
+  /** The agent, as the server lists it, where it does (`"aap"`). */
+  get agent(): Agent | null {
+    return this.#terms?.agent ?? null;
   }
 
   /** `"session/draft"` for one whose agent is given by `agentSpec`. */
@@ -108,18 +133,23 @@ export class Session {
    * pending call is answered, files are data URIs), and a `StateError` if the session was cancelled.
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
-    const { input, previousTurnId, discardPending } = checkedTurn(options);
+    const { input, previousTurnId, discardPending, whenBusy } = checkedTurn(options);
     const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
     const sent = adopting(() => core.takeInput(input, discardPending));
-    return new Turn(this, this.#connection, core, { input: JSON.parse(sent) as TurnInputItem[] }, discardPending);
+    const record = { input: JSON.parse(sent) as TurnInputItem[] };
+    return new Turn(this, this.#connection, core, record, { discardPending, whenBusy });
   }
 
   /**
    * Sets the tools that `run()` runs in the page, in place of those before; without any, changes nothing. Gives their
-   * names.
+   * names. Where servers want to know them (`"aap"`), the next turn declares them.
    */
   tools(tools?: Tools, options: ToolsOptions = {}): string[] {
-    if (tools !== undefined) this.#registry.putTools(tools, options);
+    if (tools !== undefined) {
+      this.#terms?.demandTools();
+      this.#registry.putTools(tools, options);
+      this.#terms?.declare(this.#registry.toolSpecs());
+    }
     return this.#registry.toolNames;
   }
 
@@ -147,6 +177,10 @@ export class Session {
   /** Reads a turn by its id. */
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("getTurn", options);
+    if (this.#terms) {
+      for await (const turn of this.listTurns(options)) if (turn.id === id) return turn;
+      throw new InputError("invalid_input", `the session's history has no turn \`${id}\``);
+    }
     const params = this.#params({ turnId: id });
     const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, params, options), false);
     // One that is known already goes on to stand for its turn.
@@ -210,7 +244,7 @@ export class Session {
     }
     // Answers go on with what the user said before them; how that stands, the last of the server's turns says.
     const newest = [...records.values()].at(-1);
-    if (newest && parts.length > 0) {
+    if (newest && parts.length > 0 && !this.#terms) {
       await this.refresh(options);
       const { state } = newest;
       if (state.status === "done" && state.required_actions.length === 0) {
@@ -230,6 +264,7 @@ export class Session {
       return turn;
     });
     this.#newest = turns.at(-1);
+    if (this.#terms) this.#stand(newest, parts.flatMap(({ input }) => input).length);
     return turns;
   }
 
@@ -293,8 +328,13 @@ export class Session {
     return list(transport, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
   }
 
-  /** Changes a draft's agent. */
-  async update(options: RequestOptions & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
+  /** Changes a draft's agent; with `"aap"` how the agent is set up, from the next turn on, which says so to the server. */
+  async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
+    if (this.#terms) {
+      demandNames("update", options, ["agentTools", "agentOptions"]);
+      this.#terms.configure(options);
+      return this;
+    }
     demandOptions("update", options, "agentSpec");
     const [limits, rest] = split(options);
     this.#record = await this.#connection.transport.ask(Call.UpdateDraftSession, this.#params(rest), limits);
@@ -311,8 +351,60 @@ export class Session {
     return this;
   }
 
+  /**
+   * Makes ready for a turn that is about to start: it is the only one, and what waits before it is known. Gives what
+   * to wait for; nothing if it may start at once. Throws what forbids it. @internal
+   */
+  prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+    const terms = this.#terms;
+    if (!terms) return undefined;
+    const { turnstile } = terms;
+    if (turnstile.isTaken && whenBusy === "fail") {
+      throw new StateError("session_busy", "another turn of the session still runs, and it has one at a time");
+    }
+    if (turnstile.isTaken || (terms.isStale && terms.hasHistory)) return this.#prepare(terms, turn, signal);
+    terms.remember(turn.input);
+    turnstile.take();
+    this.#sent = terms.send();
+    return undefined;
+  }
+
+  async #prepare(terms: Terms, turn: Turn, signal: AbortSignal): Promise<void> {
+    await terms.turnstile.enter(signal);
+    try {
+      if (terms.isStale && terms.hasHistory) {
+        const { items, user_messages: said } = await this.#connection.transport.ask<Standing>(Call.ListTurns, this.#params(), { signal });
+        this.#stand(items.at(-1), said);
+      }
+      terms.remember(turn.input);
+      this.#sent = terms.send();
+    } catch (error) {
+      terms.turnstile.leave();
+      throw error;
+    }
+  }
+
+  /** A turn that was made ready for is over, or was not started after all. @internal */
+  leave({ status }: Turn, state: TurnState | null): void {
+    const terms = this.#terms;
+    if (!terms) return;
+    if (state?.status === "done") terms.waiting = state.required_actions;
+    // Nobody knows what the server has of it.
+    else if (status !== "unstarted") terms.isStale = true;
+    terms.turnstile.leave();
+  }
+
+  /** The history says where the session stands. */
+  #stand(newest: TurnRecord | undefined, said: number): void {
+    const terms = this.#terms!;
+    terms.waiting = newest?.state.status === "done" ? newest.state.required_actions : [];
+    terms.settle(said);
+  }
+
   /** A turn of this session has begun: the one before it waits no longer. @internal */
   began(turn: Turn, previousTurnId: string | null): void {
+    this.#sent?.();
+    this.#sent = undefined;
     const before = this.#newest;
     if (before === turn) return;
     this.#newest = turn;
@@ -328,8 +420,13 @@ export class Session {
     return new Turn(this, this.#connection, core, record);
   }
 
+  /** What names the session in requests. @internal */
+  params(more: object): object {
+    return { sessionId: this.id, ...(this.#terms && { terms: this.#terms }), ...more };
+  }
+
   #params(more: object = {}): object {
-    return { sessionId: this.id, ...more };
+    return this.params(more);
   }
 }
 

@@ -4,6 +4,7 @@ import { messageOf } from "./errors.js";
 import type { TurnInputItem } from "./events.js";
 import { demand, demandNames, demandWhole, isObject } from "./options.js";
 import type { RequiredAction } from "./snapshot.js";
+import type { ToolSpec } from "./terms.js";
 import { orAborted, stopped } from "./transport.js";
 import type { Turn } from "./turn.js";
 
@@ -41,14 +42,6 @@ export type Tools = Readonly<Record<string, ToolDefinition>>;
 export interface ToolsOptions {
   /** How long a tool may take, in milliseconds; 60 seconds by default, 0 as long as it likes. A tool's own wins. */
   timeout?: number;
-}
-
-/** A tool as it is declared to a server. @internal */
-export interface ToolSpec {
-  name: string;
-  title?: string;
-  description: string;
-  parameters: object;
 }
 
 /** A call that waits for its result. @internal */

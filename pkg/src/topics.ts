@@ -7,7 +7,30 @@ import type { Event } from "./events.js";
 import { demand } from "./options.js";
 
 /** What a server sends, in its own words; the fields of a TrueFoundry event may go by another spelling. */
-export type NativeEvent = AgentEvent | AwakenEvent | RelayError | Event;
+export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | AapAnswer | Event;
+
+/** A part of a message, as the Agent Application Protocol has it. */
+export type AapBlock =
+  | { type: "text"; text: string }
+  | { type: "thinking"; thinking: string }
+  | { type: "tool_use"; toolCallId: string; name: string; input: Record<string, unknown> }
+  | { type: "image"; url: string };
+
+/** A frame of a turn's stream, as the Agent Application Protocol has it: its name, and its data. */
+export type AapEvent =
+  | { event: "turn_start"; data: Record<string, never> }
+  | { event: "text_delta" | "thinking_delta"; data: { delta: string } }
+  | { event: "text"; data: { text: string } }
+  | { event: "thinking"; data: { thinking: string } }
+  | { event: "tool_call"; data: { toolCallId: string; name: string; input: Record<string, unknown> } }
+  | { event: "tool_result"; data: { toolCallId: string; content: string | AapBlock[] } }
+  | { event: "turn_stop"; data: { stopReason: "end_turn" | "tool_use" | "max_tokens" | "refusal" | "error" } };
+
+/** A turn's answer where it comes as a whole (`stream: "none"`). */
+export interface AapAnswer {
+  stopReason: "end_turn" | "tool_use" | "max_tokens" | "refusal" | "error";
+  messages: { role: "assistant" | "tool"; toolCallId?: string; content: string | AapBlock[] }[];
+}
 
 /**
  * The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream, and what

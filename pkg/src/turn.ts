@@ -4,13 +4,13 @@ import { Call } from "./calls.js";
 import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
-import { adopting, ApiError, InputError, StateError, TurnwireError } from "./errors.js";
+import { adopting, ApiError, asTurnwireError, InputError, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { byLines } from "./lines.js";
 import { demandOptions, list, type ListOptions, type RequestOptions } from "./lists.js";
 import { Listeners } from "./listeners.js";
-import type { Connection, Session, TurnInput } from "./session.js";
+import type { Connection, CreateTurnOptions, Session, TurnInput } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
 import { type EventSource, TurnStream } from "./stream.js";
 import { SparedOutput } from "./output.js";
@@ -33,6 +33,9 @@ export interface StreamOptions extends ResumeOptions {
    */
   afterSequenceNumber?: number;
 }
+
+/** How a turn is started. */
+type StartOptions = Pick<CreateTurnOptions, "discardPending" | "whenBusy">;
 
 /** What has come waits in the core until somebody looks, but no more than so many bytes of the stream. */
 const MOST_UNTAKEN = 1 << 17;
@@ -85,8 +88,14 @@ export class Turn {
   #reading: Promise<TurnwireError | undefined> | undefined;
   /** The calls that were answered while it runs. */
   readonly #answered = new Set<string>();
-  /** Whether it throws away what the turn before it waits for. */
-  readonly #discards: boolean;
+  /** Whether it throws away what the turn before it waits for, and whether it waits for its place. */
+  readonly #how: StartOptions;
+  /** Whether its start is made ready. */
+  #isPreparing = false;
+  /** Whether others wait until it is over. */
+  #isInside = false;
+  /** What ends the reading of its stream. */
+  #reads: Watch | undefined;
   /** The turn that this one follows, if its results belong to calls of that one. */
   #before: Turn | undefined;
   /** Who waits for anything to change. */
@@ -97,13 +106,13 @@ export class Turn {
   #failure: TurnwireError | undefined;
 
   /** @internal */
-  constructor(session: Session, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>, discards = false) {
+  constructor(session: Session, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>, how: StartOptions = {}) {
     this.session = session;
     this.#connection = connection;
     this.#core = core;
     this.#mirror = new SnapshotMirror(core, connection.memory);
     this.#output = new SparedOutput(this.#mirror);
-    this.#discards = discards;
+    this.#how = how;
     this.#record = record;
     this.#input = record.input ?? [];
   }
@@ -240,7 +249,7 @@ export class Turn {
   /**
    * Stops the turn on the server. A few more events may come, `turn.done` last: keep reading. It may be
    * called more than once, and does nothing once the turn has ended; while the turn is being started it waits
-   * until it has begun.
+   * until it has begun. A server that cannot be told (`"aap"`) is left: the turn ends here, and may go on there.
    */
   async cancel(options: RequestOptions = {}): Promise<void> {
     demandOptions("cancel", options);
@@ -248,6 +257,7 @@ export class Turn {
   }
 
   async #cancel(limits: Limits): Promise<void> {
+    if (this.#connection.conventions.unnamed) return this.#hangUp();
     await this.#settled(limits.signal);
     if (this.status === "incomplete" && this.id === null) await this.#start(LOOK, limits);
     this.#startedId("cancel");
@@ -256,6 +266,17 @@ export class Turn {
     if (!isKnown && (await this.#refresh("cancel", limits)).state.status !== "running") return;
     if (this.isOver) return;
     await this.#connection.transport.ask(Call.CancelTurn, this.#params("cancel"), limits);
+  }
+
+  /** The server cannot be told: its stream is left, and that is the turn's end. */
+  async #hangUp(): Promise<void> {
+    if (!this.isOver && this.#reading === undefined) {
+      this.#startedId("cancel");
+      throw new StateError("turn_not_running", "the turn is not read here, and this server cannot be told to stop it");
+    }
+    this.#core.hangUp();
+    this.#reads?.cut(LEFT);
+    await this.#reading;
   }
 
   /**
@@ -360,7 +381,7 @@ export class Turn {
   /** A later turn has answered what this one waited for; the results are in that one. @internal */
   settle(next: Turn): void {
     this.#before = undefined;
-    this.#core.settle(next.#discards);
+    this.#core.settle(next.#how.discardPending === true);
     this.fill(next.snapshot().threads.flatMap((thread) => thread.tool_responses) as unknown as Event[]);
   }
 
@@ -397,13 +418,47 @@ export class Turn {
     }
     try {
       const drive = this.#drive(options, whole.signal);
-      const first = drive.begin(STREAM, options.afterSequenceNumber);
+      const run = (): Promise<TurnwireError | undefined> => drive.run(drive.begin(STREAM, options.afterSequenceNumber));
+      const ready = this.#prepare(whole.signal);
+      const reading = ready ? this.#readied(ready, run) : run();
       this.#error = null;
-      return this.#follow(drive.run(first), whole);
+      this.#reads = whole;
+      return this.#follow(reading, whole);
     } catch (error) {
+      this.#leave();
       whole.end();
       throw error;
     }
+  }
+
+  /** Makes ready for a start. Gives what to wait for; nothing if it can begin at once. */
+  #prepare(signal: AbortSignal): Promise<void> | undefined {
+    if (this.#isPreparing) throw new StateError("turn_already_streamed", "the turn is being started already");
+    if (this.status !== "unstarted") return undefined;
+    const ready = this.session.prepare(this, this.#how.whenBusy ?? "wait", signal);
+    if (ready) return ready.then(() => void (this.#isInside = true));
+    this.#isInside = true;
+    return undefined;
+  }
+
+  /** Begins when all is ready. Never rejects. */
+  async #readied(ready: Promise<void>, run: () => Promise<TurnwireError | undefined>): Promise<TurnwireError | undefined> {
+    this.#isPreparing = true;
+    try {
+      await ready;
+      return await run();
+    } catch (error) {
+      return asTurnwireError(error);
+    } finally {
+      this.#isPreparing = false;
+    }
+  }
+
+  /** Other turns of the session may start. */
+  #leave(): void {
+    if (!this.#isInside) return;
+    this.#isInside = false;
+    this.session.leave(this, this.#state);
   }
 
   /** Others wait for a reading, too; when it is over, whoever looks finds the turn as it then is. */
@@ -574,6 +629,7 @@ export class Turn {
       this.#error = error;
       this.#listeners.tell("error", error);
     }
+    this.#leave();
     stream?.end(error);
     this.#before?.settle(this);
     // The turns before this one are not kept alive by it.
@@ -602,8 +658,9 @@ export class Turn {
   }
 
   /** What names the turn in requests. `method` needs it. */
-  #params(method: string): { sessionId: string; turnId: string } {
-    return { sessionId: this.session.id, turnId: this.#startedId(method) };
+  #params(method: string): object {
+    const { unnamed } = this.#connection.conventions;
+    return this.session.params({ turnId: this.#startedId(method), ...(unnamed && { input: this.#input, isBegun: true }) });
   }
 
   #startedId(method: string): string {

@@ -48,6 +48,7 @@ pub(crate) fn build_page(project: &Project) -> Result<()> {
         .input(&www)?
         .input(&project.path("pkg/dist/index.js"))?
         .input(&project.path("pkg/dist/agent-event.js"))?
+        .input(&project.path("pkg/dist/aap.js"))?
         .output(www.join("dist/index.html"));
     if stamp.is_current() {
         note("page: www/dist/ is up to date");

@@ -138,7 +138,14 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
             .arg(&tarball)
             // A wasm file is no module that types could describe. The profile leaves out the
             // resolution of Node before 16, which knows no `exports`.
-            .args(["--exclude-entrypoints", "core.wasm", "agent-event.wasm", "--profile", "node16"])
+            .args([
+                "--exclude-entrypoints",
+                "core.wasm",
+                "agent-event.wasm",
+                "aap.wasm",
+                "--profile",
+                "node16",
+            ])
             .current_dir(&tests),
     )
 }
@@ -146,7 +153,9 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
 fn node(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     let mut runner = node_tests(&session.project.path("pkg/test"))?;
-    runner.args(test_files(&session.project.path("pkg/test/agent-event"))?);
+    for folder in ["pkg/test/agent-event", "pkg/test/aap"] {
+        runner.args(test_files(&session.project.path(folder))?);
+    }
     count("node --test", runner.current_dir(session.project.path("pkg")), tally::node)
 }
 
