@@ -15,6 +15,7 @@ import { failure } from "./support/collect.mjs";
 const require = createRequire(import.meta.url);
 const BASE = { baseUrl: "http://127.0.0.1:9/acme" };
 const TIREA = { ...BASE, protocol: "tirea" };
+const AAP = { ...BASE, protocol: "aap" };
 const DIST = join(import.meta.dirname, "..", "dist");
 /** No file with a core in it is smaller, and no other is larger, in bytes. */
 const LEAST_CORE = 50_000;
@@ -78,25 +79,26 @@ test("the slim entry takes the modules of several families, and names the file t
   await started;
 });
 
-test("the entry for Workers has both modules at hand", async (context) => {
+test("the entry for Workers has all modules at hand", async (context) => {
   const folder = copied(context);
   // What the platform makes of an imported module.
   const source = await readFile(join(folder, "workerd.js"), "utf8");
-  for (const name of ["core", "agent-event"]) {
+  for (const name of ["core", "agent-event", "aap"]) {
     const bytes = JSON.stringify((await wasm(`${name}.wasm`)).toString("base64"));
     writeFileSync(join(folder, `${name}.mjs`), `export default new WebAssembly.Module(Buffer.from(${bytes}, "base64"));\n`);
   }
-  writeFileSync(join(folder, "workerd.js"), source.replaceAll(/\.\/(core|agent-event)\.wasm/g, "./$1.mjs"));
+  writeFileSync(join(folder, "workerd.js"), source.replaceAll(/\.\/(core|agent-event|aap)\.wasm/g, "./$1.mjs"));
   const { connect } = await import(pathToFileURL(join(folder, "workerd.js")));
   assert.equal((await connect(BASE)).capabilities.resume, "cursor");
   assert.equal((await connect(TIREA)).capabilities.resume, "none");
+  assert.equal((await connect(AAP)).capabilities.agents, true);
 });
 
 for (const [kind, { connect }] of [["a module", esm], ["CommonJS", require("../dist/index.cjs")]]) {
   test(`as ${kind}, each protocol has a core that can what it can`, async () => {
     const resume = async (protocol) => (await connect({ ...BASE, protocol })).capabilities.resume;
-    const all = await Promise.all(["truefoundry", "trueforge", "tirea", "awaken", "tirea"].map(resume));
-    assert.deepEqual(all, ["cursor", "cursor", "none", "history", "none"]);
+    const all = await Promise.all(["truefoundry", "trueforge", "tirea", "awaken", "aap", "tirea"].map(resume));
+    assert.deepEqual(all, ["cursor", "cursor", "none", "history", "history", "none"]);
     assert.equal((await connect(BASE)).protocol, "truefoundry");
     assert.equal((await failure(connect({ ...BASE, protocol: "smtp" }))).code, "invalid_option");
   });
@@ -104,7 +106,7 @@ for (const [kind, { connect }] of [["a module", esm], ["CommonJS", require("../d
 
 test("capabilities are what a page may ask for, and no more", async () => {
   const { capabilities } = await esm.connect(BASE);
-  const names = "cancel delete discardPending drafts files history interrupt liveAnswers rename resume sandboxFiles search state";
+  const names = "agents cancel delete discardPending drafts files history images interrupt liveAnswers rename resume sandboxFiles search state";
   assert.equal(Object.keys(capabilities).sort().join(" "), names);
 });
 
@@ -124,16 +126,17 @@ for (const [entry, chunk] of [["index.js", "agent-event.js"], ["index.cjs", "age
 }
 
 for (const splitting of [true, false]) {
-  test(`a bundler ${splitting ? "that splits" : "that does not split"} keeps both cores`, async (context) => {
+  test(`a bundler ${splitting ? "that splits" : "that does not split"} keeps all cores`, async (context) => {
     const folder = copied(context);
     const outdir = join(folder, "bundled");
     const entry = join(folder, "app.mjs");
     writeFileSync(entry, 'export { connect } from "./index.js";\n');
     const { metafile } = await build({ entryPoints: [entry], bundle: true, format: "esm", splitting, outdir, metafile: true });
     const sizes = Object.values(metafile.outputs).map(({ bytes }) => bytes);
-    assert.equal(sizes.filter((size) => size > LEAST_CORE).length, splitting ? 2 : 1);
+    assert.equal(sizes.filter((size) => size > LEAST_CORE).length, splitting ? 3 : 1);
     const { connect } = await import(pathToFileURL(join(outdir, "app.js")));
     assert.equal((await connect(TIREA)).protocol, "tirea");
+    assert.equal((await connect(AAP)).protocol, "aap");
     assert.equal((await connect(BASE)).protocol, "truefoundry");
   });
 }

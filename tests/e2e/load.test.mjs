@@ -24,11 +24,11 @@ test("another family's core is loaded when it is spoken, once", async () => {
   page.on("request", (request) => requests.push(new URL(request.url()).pathname));
   const resumes = await page.evaluate(async () => {
     const connect = (protocol) => turnwire.connect({ baseUrl: `${location.origin}/demo`, protocol });
-    const clients = await Promise.all(["tirea", "awaken", "truefoundry", "tirea"].map(connect));
+    const clients = await Promise.all(["tirea", "awaken", "truefoundry", "tirea", "aap"].map(connect));
     return clients.map(({ capabilities }) => capabilities.resume);
   });
-  assert.deepEqual(resumes, ["none", "history", "cursor", "none"]);
-  assert.deepEqual(requests, ["/dist/agent-event.js"]);
+  assert.deepEqual(resumes, ["none", "history", "cursor", "none", "history"]);
+  assert.deepEqual(requests, ["/dist/agent-event.js", "/dist/aap.js"]);
   assert.deepEqual(page.failures, []);
 });
 
@@ -46,7 +46,7 @@ test("a core that cannot be fetched is named in a typed error, and the others wo
   assert.equal(other, "truefoundry");
 });
 
-for (const protocol of ["truefoundry", "tirea"]) {
+for (const protocol of ["truefoundry", "tirea", "aap"]) {
   test(`${protocol}: a policy without 'wasm-unsafe-eval' is named in a typed error`, async () => {
     const page = await world.page("/csp.html");
     const error = await page.evaluate(async (spoken) => {
@@ -79,6 +79,9 @@ test("the slim entry starts from the module that the page fetches, and can be tr
       other: await codeOf(slim.connect({ ...options, protocol: "tirea" })),
       otherStarted: await codeOf(slim.init(fetch("/dist/agent-event.wasm"))),
       otherConnected: await codeOf(slim.connect({ ...options, protocol: "tirea" })),
+      third: await codeOf(slim.connect({ ...options, protocol: "aap" })),
+      thirdStarted: await codeOf(slim.init(fetch("/dist/aap.wasm"))),
+      thirdConnected: await codeOf(slim.connect({ ...options, protocol: "aap" })),
     };
   });
   assert.deepEqual(outcome, {
@@ -89,5 +92,8 @@ test("the slim entry starts from the module that the page fetches, and can be tr
     other: "wasm_missing",
     otherStarted: "ok",
     otherConnected: "ok",
+    third: "wasm_missing",
+    thirdStarted: "ok",
+    thirdConnected: "ok",
   });
 });

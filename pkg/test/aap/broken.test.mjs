@@ -1,0 +1,165 @@
+// Streams that break, and what the session's history makes of them: nothing is lost, doubled, or sent twice.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assistant, call, declaring, frame, HISTORY, history, result, saying, sent, serveSession, start, stop, told, turn, TURNS, use, user } from "../support/aap.mjs";
+import { collect, failure, textOf } from "../support/collect.mjs";
+import { body, json, reset, silence } from "../support/server.mjs";
+
+/** Plays a turn that says "Hello", on a server that answers so. */
+async function play(t, reply, past, options) {
+  const world = await serveSession(t, { [TURNS]: reply, ...(past && { [HISTORY]: past }) }, options);
+  const played = world.session.createTurn({ input: "Hello" });
+  return { ...world, played, ...(await collect(played.stream())) };
+}
+
+const cut = (...list) => ({ request, response }) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const text = list.map((one) => (typeof one === "string" ? frame("text_delta", { delta: one }) : frame(...one))).join("");
+  response.write(text, () => setTimeout(() => response.socket.resetAndDestroy(), 10));
+};
+const ids = (events) => events.map(({ id }) => id);
+
+for (const [name, reply] of [["an end without turn_stop", turn(start, "Hel", "lo")], ["a broken connection", cut(start, "Hel", "lo")]]) {
+  test(`${name}: the history has the whole answer`, async (t) => {
+    const { played, events, error, server } = await play(t, reply, history(user("Hello"), assistant("Hello there")));
+    assert.equal(error, undefined);
+    assert.equal(played.status, "done");
+    assert.equal(textOf(played), "Hello there");
+    assert.equal(played.snapshot().threads[0].messages.length, 1);
+    assert.equal(events.filter(({ type }) => type === "turn.done").length, 1);
+    assert.equal(server.count(TURNS), 1);
+  });
+
+  test(`${name}: it is waited for a while until the history has it`, async (t) => {
+    const none = history(user("Hello"));
+    const { played, error, server } = await play(t, reply, [none, none, history(user("Hello"), assistant("Hello you")), history(user("Hello"), assistant("Hello you"))]);
+    assert.equal(error, undefined);
+    assert.equal(textOf(played), "Hello you");
+    assert.equal(server.count(HISTORY), 4);
+  });
+
+  test(`${name}: it never comes: incomplete, the text is kept, and nothing is sent again`, async (t) => {
+    const { played, error, server } = await play(t, reply, history(user("Hello")));
+    assert.equal(error.name, "IncompleteError");
+    assert.match(error.message, /history/);
+    assert.equal(played.status, "incomplete");
+    assert.equal(textOf(played), "Hello");
+    assert.equal(server.count(TURNS), 1);
+    assert.equal(played.snapshot().error, error);
+  });
+
+  test(`${name}: an agent without a history: incomplete at once`, async (t) => {
+    const { played, error, server } = await play(t, reply, undefined, { agent: declaring({ stream: { delta: {} } }) });
+    assert.equal(error.name, "IncompleteError");
+    assert.match(error.message, /keeps no history/);
+    assert.equal(textOf(played), "Hello");
+    assert.equal(server.count(TURNS), 1);
+  });
+}
+
+test("a turn that was incomplete is looked for again by another stream()", async (t) => {
+  const none = history(user("Hello"));
+  const whole = history(user("Hello"), assistant("Hello again"));
+  const { played, error, server } = await play(t, turn(start, "Hello"), [none, none, none, none, whole, whole]);
+  assert.equal(error.name, "IncompleteError");
+  const { error: second } = await collect(played.stream());
+  assert.equal(second, undefined);
+  assert.equal(textOf(played), "Hello again");
+  assert.equal(server.count(TURNS), 1);
+});
+
+test("what was streamed is not delivered again from the history, calls and results neither", async (t) => {
+  const { played, events, error } = await play(
+    t,
+    turn(start, "Look", call("c1", "lookup", { q: 1 }), told("c1", "found"), "It"),
+    history(user("Hello"), assistant("Look", use("c1", "lookup", { q: 1 })), result("c1", "found"), result("c1", "found"), assistant("It is so.")),
+  );
+  assert.equal(error, undefined);
+  assert.equal(events.filter(({ type }) => type === "tool.response").length, 1);
+  const { messages } = played.snapshot().threads[0];
+  assert.deepEqual(messages.map(({ content }) => content), ["Look", "It is so."]);
+  assert.equal(messages[0].tool_calls[0].response.content, "found");
+  assert.equal(new Set(ids(events.filter(({ type }) => type !== "model.message.delta" && type !== "model.message"))).size, events.filter(({ type }) => type !== "model.message.delta" && type !== "model.message").length);
+});
+
+test("calls that the history knows to wait are asked for", async (t) => {
+  const { played, error, session, server } = await play(t, turn(start, "May I"), history(user("Hello"), assistant("May I?", use("c1", "restart", { now: true }))));
+  assert.equal(error, undefined);
+  const [action] = played.snapshot().state.required_actions;
+  assert.equal(action.type, "tool.approval_required");
+  assert.equal(action.tool_calls[0].name, "restart");
+  assert.equal((await failure(() => session.createTurn({ input: "Never mind" }))).code, "invalid_input");
+  assert.equal(server.count(TURNS), 1);
+});
+
+test("a start that was lost is found by its input", async (t) => {
+  const whole = history(user("Hello"), assistant("Found"));
+  const { played, error, server } = await play(t, reset, [whole, whole, whole]);
+  assert.equal(error, undefined);
+  assert.equal(textOf(played), "Found");
+  assert.equal(server.count(TURNS), 1);
+});
+
+test("a start that the history does not have has not begun, and can be tried again", async (t) => {
+  const { session, played, error, server } = await play(t, [reset, saying("Now")], history());
+  assert.equal(error.code, "network");
+  assert.equal(played.status, "unstarted");
+  assert.equal(server.count(TURNS), 1);
+  await collect(played.stream());
+  assert.equal(textOf(played), "Now");
+  assert.ok(session);
+});
+
+test("the answer to the same words said before is not taken for this turn's", async (t) => {
+  const past = history(user("Hello"), assistant("First"));
+  const { session, server } = await serveSession(t, { [TURNS]: [saying("First"), reset], [HISTORY]: past });
+  await session.createTurn({ input: "Hello" }).waitForCompletion();
+  const second = session.createTurn({ input: "Hello" });
+  const { error } = await collect(second.stream());
+  assert.equal(error.code, "network");
+  assert.equal(second.status, "unstarted");
+  assert.equal(server.count(TURNS), 2);
+});
+
+test("without a history nobody knows whether a lost start arrived", async (t) => {
+  const { played, error, server } = await play(t, reset, undefined, { agent: declaring({ stream: { delta: {} } }) });
+  assert.equal(error.name, "IncompleteError");
+  assert.match(error.message, /not known/);
+  assert.equal(played.status, "incomplete");
+  assert.equal(server.count(TURNS), 1);
+});
+
+test("a stream without any event may have begun nothing: the history tells", async (t) => {
+  const nothing = turn();
+  const absent = await play(t, nothing, history());
+  assert.equal(absent.played.status, "unstarted");
+  assert.ok(absent.error);
+  const whole = history(user("Hello"), assistant("There"));
+  const present = await play(t, nothing, whole);
+  assert.equal(textOf(present.played), "There");
+});
+
+test("an error that the server tells as HTTP 500 in the mode none is looked into", async (t) => {
+  const { played, error } = await play(t, body("Internal Server Error", { status: 500, type: "text/plain" }), history(), { session: { stream: "none" } });
+  assert.equal(error.status, 500);
+  assert.equal(played.status, "unstarted");
+});
+
+test("endless silence is given up, and the history asked", async (t) => {
+  const whole = history(user("Hello"), assistant("Said"));
+  const { played, error } = await play(t, ({ response }) => response.writeHead(200, { "content-type": "text/event-stream" }).write(frame("turn_start")), whole, { idleTimeout: 80 });
+  assert.equal(error, undefined);
+  assert.equal(textOf(played), "Said");
+});
+
+test("a head that never comes is given up, too", async (t) => {
+  const { error, played } = await play(t, silence, history(), { connectTimeout: 60 });
+  assert.equal(error.code, "timeout");
+  assert.equal(played.status, "unstarted");
+});
+
+test("a history that is refused for good ends the search", async (t) => {
+  const { error, played } = await play(t, turn(start, "Hi"), json({ error: "Session not found" }, 404));
+  assert.equal(error.name, "IncompleteError");
+  assert.equal(textOf(played), "Hi");
+});
