@@ -113,6 +113,12 @@ impl Message {
     }
 
     /// Whether both have the same texts.
+    /// Whether a whole message begins as this one does, as far as this one has come.
+    #[cfg(feature = "aap")]
+    pub(crate) fn begins(&self, whole: &Self) -> bool {
+        self.text.begins(&whole.text) && self.reasoning.begins(&whole.reasoning)
+    }
+
     pub(crate) fn says(&self, other: &Self) -> bool {
         let arguments = |message: &Self| {
             let mut all = String::new();

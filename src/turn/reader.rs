@@ -302,6 +302,17 @@ impl TurnReader {
         }
     }
 
+    /// Whether listed messages go on as those do that came.
+    #[cfg(feature = "aap")]
+    pub(super) fn goes_on_with(&self, events: &[Value<'_>]) -> bool {
+        let messages = events.iter().filter_map(Value::as_object);
+        let mut messages = messages.filter(|event| event.text("type") == "model.message");
+        messages.all(|event| {
+            let known = self.index().message(event.text("id"));
+            known.is_none_or(|known| known.begins(&Message::of(event)))
+        })
+    }
+
     /// The turn's events are listed, from the first one on.
     pub(super) fn begin_list(&mut self) {
         self.intake.results.begin_list();

@@ -23,6 +23,11 @@ fn agent(agent: Value<'_>) -> Result<Value<'_>> {
         return Err(unexpected("an agent has no `name`"));
     }
     let terms = terms::of_agent(agent.object("capabilities").unwrap_or(const { &Object::new() }));
+    for name in ["tools", "options"] {
+        if agent.get(name).is_some_and(|list| list.as_array().is_none()) {
+            return Err(unexpected(&["the `", name, "` of an agent are not a list"].concat()));
+        }
+    }
     agent.set("terms", terms.into());
     Ok(agent.into())
 }
@@ -35,6 +40,7 @@ fn check_version(version: Option<&Value<'_>>) -> Result<()> {
     }
     let said = version.and_then(|version| version.number_text().or_else(|| version.as_str()));
     let error = match said.filter(|said| said.len() <= LONGEST) {
+        Some("3") => unexpected("the server gives its version as a text, `\"3\"`, and not as a number"),
         Some(said) => {
             let parts = [
                 "the server speaks version ",

@@ -8,8 +8,8 @@ use crate::protocol::route::{unsupported, wire};
 
 use super::find;
 use super::history::{self, Turn};
-use super::story::{self, Story};
-use super::terms::own_tools;
+use super::story::{self, Story, Tools};
+use super::terms::History;
 use super::{Aap, agents, ids, record};
 
 /// Normalizes the answer to `call`.
@@ -30,13 +30,11 @@ pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Val
             let history = history::messages(aap, body)?;
             let part = find::part(aap, &params, &history)?;
             let story = Story::of(params.text("turn_id"), part.messages, part.answered.as_deref());
-            let own_tools = own_tools(&params);
-            let events = if part.is_followed { story.into_past() } else { story.into_events(&own_tools) };
-            Ok(ordered(&params, events.into_iter().map(Value::Object).collect()))
+            Ok(ordered(&params, told(story, &Tools::of(&params), part.is_followed)))
         }
         Call::ListSessionEvents => {
             let history = history::messages(aap, body)?;
-            Ok(ordered(&params, session_events(&history, &own_tools(&params))))
+            Ok(ordered(&params, session_events(&history, &Tools::of(&params))))
         }
         Call::ListMessages => Ok(ordered(&params, history::messages(aap, body)?)),
         _ => Err(unsupported()),
@@ -51,25 +49,37 @@ fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
     page(items, Value::Null)
 }
 
+/// What a turn's stream would have told by now.
+fn told<'a>(story: Story<'_, 'a>, tools: &Tools, is_followed: bool) -> Vec<Value<'a>> {
+    let events = if is_followed { story.into_past() } else { story.into_events(tools) };
+    events.into_iter().map(Value::Object).collect()
+}
+
+/// A turn as its record, and with it what it told: a second look at the history might see more.
 fn turn<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let history = history::messages(aap, body)?;
     let part = find::part(aap, params, &history)?;
     let turn_id = params.text("turn_id");
     let story = Story::of(turn_id, part.messages, part.answered.as_deref());
     let input = params.get("input").cloned().unwrap_or_default().into_owned();
-    let state = story.state(&own_tools(params), part.is_followed);
-    Ok(turn_record(params, turn_id, Value::Null, input, state).into())
+    let tools = Tools::of(params);
+    let state = story.state(&tools, part.is_followed);
+    let mut record = turn_record(params, turn_id, Value::Null, input, state);
+    record.set("events", told(story, &tools, part.is_followed).into());
+    // A compacted history may have it in other words.
+    record.set("is_exact", (aap.history == Some(History::Full)).into());
+    Ok(record.into())
 }
 
 fn turns<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let history = history::messages(aap, body)?;
-    let own_tools = own_tools(params);
+    let tools = Tools::of(params);
     let turns = history::turns(&history);
     let last = turns.len().saturating_sub(1);
     let mut records = Vec::new();
     for (at, turn) in turns.iter().enumerate() {
         let id = ids::turn(turn.number);
-        let state = Story::of(&id, turn.messages, None).state(&own_tools, at < last);
+        let state = Story::of(&id, turn.messages, None).state(&tools, at < last);
         records.push(turn_record(params, &id, previous(&turns, at), said(turn), state).into());
     }
     let mut page = page(records, Value::Null);
@@ -81,19 +91,18 @@ fn turns<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>
     Ok(page)
 }
 
-fn session_events<'a>(history: &[Value<'a>], own_tools: &[String]) -> Vec<Value<'a>> {
+fn session_events<'a>(history: &[Value<'a>], tools: &Tools) -> Vec<Value<'a>> {
     let turns = history::turns(history);
     let last = turns.len().saturating_sub(1);
     let mut items = Vec::new();
     for (at, turn) in turns.iter().enumerate() {
         let id = ids::turn(turn.number);
         let story = Story::of(&id, turn.messages, None);
-        let told = if at < last { story.into_past() } else { story.into_events(own_tools) };
         let created = story::created(&id, ids::event(&id, 1), previous(&turns, at), said(turn));
-        for event in std::iter::once(created).chain(told) {
+        for event in std::iter::once(Value::Object(created)).chain(told(story, tools, at < last)) {
             let mut item = Object::new();
             item.set("turn_id", id.clone().into());
-            item.set("event", event.into());
+            item.set("event", event);
             items.push(item.into());
         }
     }

@@ -10,6 +10,7 @@ use crate::protocol::fields::{Problem, event, put, with_text};
 
 use super::blocks::{Block, ToolUse, blocks, content};
 use super::ids::{self, Maker};
+use super::terms::{own_tools, trusted};
 use super::{results, waiting};
 
 /// What a turn's messages tell.
@@ -29,6 +30,21 @@ pub(super) struct Story<'p, 'a> {
     is_spoken: bool,
     /// The calls of an earlier turn that this one answers; nothing if it answers none.
     answered: Option<&'p [String]>,
+}
+
+/// The tools of a session by who runs them, as far as that is known; any other asks for permission.
+pub(super) struct Tools {
+    /// Those of the client.
+    pub(super) own: Vec<String>,
+    /// Those that the server runs without asking.
+    pub(super) trusted: Vec<String>,
+}
+
+impl Tools {
+    /// Those that a call's parameters name.
+    pub(super) fn of(params: &Object<'_>) -> Self {
+        Self { own: own_tools(params), trusted: trusted(params) }
+    }
 }
 
 /// The newest call of an id.
@@ -73,18 +89,19 @@ impl<'p, 'a> Story<'p, 'a> {
     }
 
     /// The events, oldest first, and after them the questions that the turn has ended with.
-    pub(super) fn into_events(mut self, own_tools: &[String]) -> Vec<Object<'a>> {
-        let questions = self.questions(own_tools);
+    pub(super) fn into_events(mut self, tools: &Tools) -> Vec<Object<'a>> {
+        let questions = self.questions(tools).unwrap_or_default();
         self.events.extend(questions);
         self.events
     }
 
     /// How the turn stands. It is known to have ended if the agent had the last word, or waits for answers.
-    pub(super) fn state(&self, own_tools: &[String], is_followed: bool) -> Object<'a> {
-        let questions = if is_followed { Vec::new() } else { self.questions(own_tools) };
-        if !is_followed && !self.is_spoken && questions.is_empty() {
+    pub(super) fn state(&self, tools: &Tools, is_followed: bool) -> Object<'a> {
+        let questions = if is_followed { Some(Vec::new()) } else { self.questions(tools) };
+        let ended = questions.filter(|questions| is_followed || self.is_spoken || !questions.is_empty());
+        let Some(questions) = ended else {
             return with_text("status", "running");
-        }
+        };
         let is_paused = !questions.is_empty();
         let last = self.events.iter().rfind(|event| event.text("type") == "model.message");
         let output = last.filter(|_| self.is_spoken && !is_paused).cloned();
@@ -196,16 +213,21 @@ impl<'p, 'a> Story<'p, 'a> {
         }
     }
 
-    /// What is asked of the client: the calls of the last message that have no result.
-    fn questions(&self, own_tools: &[String]) -> Vec<Object<'a>> {
+    /// What is asked of the client: the calls of the last message that have no result. Nothing is known of that
+    /// while the server runs one of them, which it does before it asks for anything.
+    fn questions(&self, tools: &Tools) -> Option<Vec<Object<'a>>> {
         let waits = |(number, call): &&(u64, ToolUse)| {
             let known = self.names.get(&call.id).and_then(|known| self.calls.get(known as usize));
             known.is_some_and(|known| known.maker == Some(*number) && !known.is_answered)
         };
-        let waiting = self.last.iter().filter(waits);
-        waiting
-            .map(|(number, call)| waiting::question(self.turn_id, Some(*number), call, own_tools))
-            .collect()
+        let waiting = || self.last.iter().filter(waits);
+        if waiting().any(|(_, call)| tools.trusted.contains(&call.name)) {
+            return None;
+        }
+        let question = |(number, call): &(u64, ToolUse)| {
+            waiting::question(self.turn_id, Some(*number), call, &tools.own)
+        };
+        Some(waiting().map(question).collect())
     }
 
     fn unknown(&mut self, wire_type: &str, raw: Value<'a>, problem: Option<Problem>) {

@@ -93,6 +93,15 @@ pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
 
 /// The names of the tools that are the client's own.
 pub(super) fn own_tools(params: &Object<'_>) -> Vec<String> {
-    let tools = params.object("terms").map(|terms| terms.array("tools")).unwrap_or_default();
+    names(params, "tools")
+}
+
+/// The names of the server's tools that run without asking.
+pub(super) fn trusted(params: &Object<'_>) -> Vec<String> {
+    names(params, "trusted")
+}
+
+fn names(params: &Object<'_>, of: &str) -> Vec<String> {
+    let tools = params.object("terms").map(|terms| terms.array(of)).unwrap_or_default();
     tools.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }

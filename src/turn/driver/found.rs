@@ -1,7 +1,7 @@
 //! A turn whose server knows no turns: whether it has ended is told by the session's history, in which the turn is
 //! found by its input.
 
-use super::{Call, Error, ErrorCode, Moment, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
+use super::{Call, Error, ErrorCode, Moment, Object, ObjectWriter, Step, StreamEnd, TurnDriver, Value};
 
 impl TurnDriver {
     /// By what the turn is found.
@@ -11,6 +11,29 @@ impl TurnDriver {
         if let Some(said) = self.said {
             params.u64("said", said);
         }
+    }
+
+    /// The history has the turn, with what it said.
+    #[cfg(feature = "aap")]
+    pub(super) fn told(&mut self, turn: &Object<'_>, moment: Moment) -> Step {
+        let state = turn.object("state").unwrap_or(const { &Object::new() });
+        let events = turn.array("events");
+        if state.text("status") == "running" {
+            return self.not_yet(moment);
+        }
+        // Somebody else may have said the same; or it is behind what was streamed.
+        if turn.get("is_exact").and_then(Value::as_bool) == Some(true) && !self.reader.goes_on_with(events) {
+            return self.not_yet(moment);
+        }
+        self.given_up = None;
+        self.ended = state.to_json();
+        self.reader.begin_list();
+        self.apply(events);
+        if !self.is_whole() {
+            return self.not_yet(moment);
+        }
+        self.finish();
+        self.end(StreamEnd::Eof)
     }
 
     /// The history does not have the whole of the turn. Nothing tells whether the server goes on with it.

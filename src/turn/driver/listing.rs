@@ -10,6 +10,10 @@ use super::{
 impl TurnDriver {
     /// The turn itself says how it stands.
     pub(super) fn read(&mut self, turn: &Object<'_>, moment: Moment) -> Step {
+        #[cfg(feature = "aap")]
+        if self.capabilities.is_unnamed() {
+            return self.told(turn, moment);
+        }
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         if !self.is_still_paused(state) && matches!(state.text("status"), "done" | "cancelled" | "error") {
             self.ended = state.to_json();
@@ -23,9 +27,6 @@ impl TurnDriver {
         }
         if let Some(error) = self.given_up.take() {
             return self.end(self.end_of(error));
-        }
-        if self.capabilities.is_unnamed() {
-            return self.not_yet(moment);
         }
         if self.is_forsaken_unread() {
             return self.abandoned(moment);
@@ -44,13 +45,7 @@ impl TurnDriver {
         if self.pages == 0 && !self.capabilities.has_cursor() {
             self.reader.begin_list();
         }
-        for event in page.array("items").iter().filter_map(Value::as_object) {
-            let event = EventRef::of(event);
-            self.reader.apply_missed(event);
-            if !self.capabilities.has_cursor() && is_answer(event) {
-                self.output = event.fields.to_json();
-            }
-        }
+        self.apply(page.array("items"));
         self.pages += 1;
         let token = page.text("next");
         if !token.is_empty() && token != self.page_token && self.pages < MOST_PAGES {
@@ -72,6 +67,17 @@ impl TurnDriver {
         }
         self.finish();
         self.end(StreamEnd::Eof)
+    }
+
+    /// Takes listed events.
+    pub(super) fn apply(&mut self, events: &[Value<'_>]) {
+        for event in events.iter().filter_map(Value::as_object) {
+            let event = EventRef::of(event);
+            self.reader.apply_missed(event);
+            if !self.capabilities.has_cursor() && is_answer(event) {
+                self.output = event.fields.to_json();
+            }
+        }
     }
 
     /// Whether nothing is missing of a turn that is done. Its last message is said once more with its state.

@@ -16,7 +16,9 @@ impl TurnDriver {
                 return self.unclear(&failure.error);
             }
             let remedy = failure.remedy();
-            self.restarts = remedy == Remedy::Later && !self.is_exhausted();
+            // A history that does not have it proves nothing: some servers store a turn when it has ended.
+            let is_free = !self.capabilities.is_unnamed() || failure.retry_after > 0;
+            self.restarts = remedy == Remedy::Later && is_free && !self.is_exhausted();
             self.looks = if failure.may_yet_begin() && remedy != Remedy::None { LOOKS } else { 1 };
             self.lost = Some(failure.clone());
             // The server may ask for a longer wait than anybody waits.
@@ -96,6 +98,9 @@ impl TurnDriver {
             let longest = self.reconnect.delay(2 + LOOKS - self.looks, 1.0);
             let delay = longest * (0.5 + 0.5 * moment.random);
             return Step::Wait(Pause { delay, least: delay, attempt: self.attempts, cause: failure.error });
+        }
+        if self.capabilities.is_unnamed() && !self.restarts && failure.may_have_begun() {
+            return self.unclear(&failure.error);
         }
         self.lost = None;
         if self.restarts {

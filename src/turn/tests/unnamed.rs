@@ -4,10 +4,10 @@
 use serde_json::{Value as Json, json};
 
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Waited};
-use super::play::{Play, http, network, page};
+use super::play::{Play, asking, http, network};
 use crate::json::Value;
 use crate::protocol::aap::Aap;
-use crate::turn::{Reconnect, TurnInput};
+use crate::turn::{Failure, Reconnect, TurnInput};
 
 fn turn_with(terms: &str) -> Play {
     let parsed = Value::parse(terms).expect("JSON");
@@ -39,7 +39,20 @@ fn record(status: &str) -> Json {
         "done" => json!({"status": "done", "output": listed(), "required_actions": []}),
         _ => json!({"status": status}),
     };
-    json!({"id": "t", "session_id": "s", "previous_turn_id": null, "state": state, "input": []})
+    let events = if status == "done" { vec![listed()] } else { Vec::new() };
+    json!({"id": "t", "session_id": "s", "previous_turn_id": null, "state": state, "input": [], "events": events,
+           "is_exact": true})
+}
+
+/// The same with another answer.
+fn record_saying(content: &str, is_exact: bool) -> Json {
+    let message = json!({"type": "model.message", "id": "t:0", "thread_id": "main", "content": content,
+                         "finish_reason": "stop"});
+    let mut record = record("done");
+    record["state"]["output"] = message.clone();
+    record["events"] = json!([message]);
+    record["is_exact"] = json!(is_exact);
+    record
 }
 
 fn listed() -> Json {
@@ -62,10 +75,9 @@ fn a_lost_answer_is_waited_for_in_the_history() {
             (Waited, "read"),
             (Fails(http(404)), &second),
             (Waited, "read"),
-            (Answers(record("done")), "list"),
+            (Answers(record("done")), "end done"),
         ];
         play.plays("found", &script);
-        play.plays("listed", &[(Answers(page(&[listed()], None)), "end done")]);
         assert_eq!(content(&play), "ab");
     }
 }
@@ -115,22 +127,53 @@ fn a_lost_start_is_looked_for() {
             (Fails(network()), "wait 250 #1 network"),
             (Waited, "read"),
             (Answers(record("done")), "read"),
-            (Answers(record("done")), "list"),
-            (Answers(page(&[listed()], None)), "end done"),
+            (Answers(record("done")), "end done"),
         ],
     );
     assert_eq!(content(&play), "ab");
-    let mut play = starting();
-    play.next(Fails(network()));
-    play.plays("once", &[(Waited, "read")]);
-    let mut step = String::new();
-    for _ in 0..3 {
-        step = play.next(Fails(http(404)));
-        if step.starts_with("wait") {
-            step = play.next(Waited);
+}
+
+/// A history that does not have a turn proves nothing: it may be stored when it has ended.
+#[test]
+fn a_start_that_may_have_arrived_is_never_sent_again() {
+    let absent = |failure: Failure| {
+        let mut play = starting();
+        let mut step = play.next(Fails(failure));
+        for _ in 0..10 {
+            step = match &*step {
+                wait if wait.starts_with("wait") => play.next(Waited),
+                "read" => play.next(Fails(http(404))),
+                _ => break,
+            };
         }
+        (step, play)
+    };
+    for failure in [network(), http(500), http(503)] {
+        let (step, mut play) = absent(failure);
+        assert!(step.starts_with("end incomplete: "), "{step}");
+        assert!(play.reported().contains("whether the turn began is not known"), "{}", play.reported());
+        assert_eq!(play.stream(Reconnect::default()), "read");
     }
-    assert_eq!(step, "end unstarted: network");
+    // Who says when to come again has not taken it.
+    let (step, _) = absent(asking(http(503), 1000));
+    assert_eq!(step, "post stream");
+    let mut play = starting();
+    play.plays("refused", &[(Fails(http(400)), "end unstarted: http 400")]);
+}
+
+/// What the history says has to go on as the stream did.
+#[test]
+fn another_answer_to_the_same_words_is_not_taken() {
+    for (other, is_exact, expected) in
+        [("b", true, "wait"), ("", true, "wait"), ("ab", true, "end done"), ("b", false, "end done")]
+    {
+        let mut play = starting();
+        assert_eq!(play.next(Breaks(part(), network())), "read");
+        let step = play.next(Answers(record_saying(other, is_exact)));
+        assert!(step.starts_with(expected), "{other}: {step}");
+        let said = if expected == "wait" { "a" } else { other };
+        assert_eq!(content(&play), said);
+    }
 }
 
 /// Where there is no history, the stream is all there is, and nothing is asked.

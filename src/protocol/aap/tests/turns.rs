@@ -124,3 +124,30 @@ fn a_turn_that_is_followed_has_ended() {
     let page = turns(&json!([user("Hi"), agent(json!([])), user("Hello?"), agent("Yes?")]));
     assert_eq!(page["items"][0]["state"], json!({"status": "done", "output": null, "required_actions": []}));
 }
+
+/// The server runs such a tool before it asks for anything else.
+#[test]
+fn section_5_a_turn_runs_while_a_trusted_tool_does() {
+    let asks = agent(json!([call("c1", "lookup"), call("c2", "restart"), call("c3", "clock")]));
+    let params =
+        |trusted: &[&str]| json!({"session_id": "s", "terms": {"tools": ["clock"], "trusted": trusted}});
+    let state = |trusted: &[&str], messages: Json| {
+        let turns = read(Call::ListTurns, &params(trusted), &full(&messages));
+        turns["items"][0]["state"].clone()
+    };
+    let kinds = |state: &Json| -> Vec<String> {
+        let actions = state["required_actions"].as_array().expect("a list");
+        actions.iter().map(|action| action["type"].as_str().expect("a type").to_owned()).collect()
+    };
+    let waiting = json!([user("hi"), asks]);
+    assert_eq!(state(&["lookup"], waiting.clone())["status"], "running");
+    let (approval, response) = ("tool.approval_required", "tool.response_required");
+    assert_eq!(kinds(&state(&[], waiting)), [approval, approval, response]);
+    let run = json!([user("hi"), asks, result("c1", "found")]);
+    assert_eq!(kinds(&state(&["lookup"], run)), [approval, response]);
+    // Nor is anything asked in its events.
+    let events = read(Call::ListSessionEvents, &params(&["lookup"]), &full(&json!([user("hi"), asks])));
+    let events = events["items"].as_array().expect("a list");
+    let kinds: Vec<_> = events.iter().map(|item| item["event"]["type"].as_str().expect("a type")).collect();
+    assert_eq!(kinds, ["turn.created", "model.message"]);
+}
