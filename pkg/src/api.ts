@@ -11,7 +11,7 @@ export {
   type SearchSessionsOptions,
 } from "./client.js";
 export type { Capabilities } from "./capabilities.js";
-export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode, ToolSpec } from "./terms.js";
+export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode, ToolSpec } from "./agent.js";
 export type { Clocks } from "./clocks.js";
 export type { Numbered, StreamEvent } from "./delivery.js";
 export type { ConnectionTopics, Reconnecting } from "./drive.js";

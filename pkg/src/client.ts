@@ -1,4 +1,5 @@
 // `connect`, and what a server offers: agents and their sessions.
+import { type Agent, type AgentSettings, demandSettings, demandStream, type KnownAgent, type StreamMode } from "./agent.js";
 import { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Capabilities, capabilitiesOf, newId } from "./capabilities.js";
@@ -10,7 +11,6 @@ import { demandOptions, list, type ListOptions, type RequestOptions, split } fro
 import { type Connection, Session, type SetUpRecord } from "./session.js";
 import { checked, type ConnectOptions, demand } from "./options.js";
 import { CORES, type Protocol, PROTOCOLS } from "./protocols.js";
-import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./terms.js";
 import { Transport } from "./transport.js";
 
 /**
@@ -120,6 +120,7 @@ export class Agents {
     demandOptions("createSession", options, "title", ...(unnamed ? UNNAMED : ["metadata"]));
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
+    demandSettings(options);
     const [limits, rest] = split(options);
     if (unnamed) {
       return within(limits, async (own) => {
@@ -292,12 +293,6 @@ export class Agents {
 
 /** The options of `createSession` where sessions have to know their agents. */
 const UNNAMED = ["agentTools", "agentOptions", "messages", "stream"];
-
-/** The agent must answer so. */
-function demandStream({ name, capabilities }: Agent, stream: StreamMode | undefined): void {
-  const modes = Object.keys(capabilities?.stream ?? { none: {} });
-  demand(stream == null || modes.includes(stream), `\`stream\` must be one of what agent \`${name}\` declares: ${modes.join(", ")}`);
-}
 
 /** Sessions of a page; the servers' own default is ten. */
 const PAGE = 100;

@@ -65,12 +65,12 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     input: TurnInput | null | undefined,
     options: RunOptions,
   ) {
-    demandOptions("run", options, "previousTurnId", "discardPending", "reconnect", "maxRounds");
-    const { previousTurnId = null, discardPending = false, maxRounds = MAX_ROUNDS, ...resuming } = options;
+    demandOptions("run", options, "previousTurnId", "discardPending", "whenBusy", "reconnect", "maxRounds");
+    const { previousTurnId = null, discardPending = false, whenBusy = "wait", maxRounds = MAX_ROUNDS, ...resuming } = options;
     demandWhole("maxRounds", maxRounds);
     this.#session = session;
     this.#registry = registry;
-    this.#creation = { previousTurnId, discardPending };
+    this.#creation = { previousTurnId, discardPending, whenBusy };
     this.#maxRounds = maxRounds;
     this.#resuming = resuming;
     [this.#limits] = split(resuming);

@@ -1,15 +1,16 @@
 // A session: a conversation with an agent, turn by turn.
+import { type Agent, type AgentSettings, demandSettings, type KnownAgent, type ServerTool, type StreamMode, type ToolSpec } from "./agent.js";
 import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
-import { adopting, InputError, StateError } from "./errors.js";
+import { adopting, InputError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
 import { checkedTurn, demand, demandNames } from "./options.js";
 import { Run, type RunOptions } from "./run.js";
-import { type Agent, type AgentSettings, type KnownAgent, type ServerTool, type StreamMode, Terms, type ToolSpec } from "./terms.js";
+import { Terms } from "./terms.js";
 import { ToolRegistry, type Tools, type ToolsOptions } from "./tools.js";
 import type { Transport } from "./transport.js";
 import { type ResumeOptions, Turn } from "./turn.js";
@@ -62,10 +63,10 @@ export class Session {
   #record: SessionRecord;
   /** The newest turn that has begun, as far as is known here. */
   #newest: Turn | undefined;
+  /** The turn that was made ready for, and is not over. */
+  #inside: Turn | undefined;
   /** What surrounds every turn where the server knows none. */
   readonly #terms: Terms | undefined;
-  /** Notes that the settings of the turn that is on its way have been taken. */
-  #sent: (() => void) | undefined;
 
   /** @internal */
   constructor(connection: Connection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
@@ -134,6 +135,7 @@ export class Session {
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
     const { input, previousTurnId, discardPending, whenBusy } = checkedTurn(options);
+    demand(!this.#terms || (previousTurnId ?? "auto") === "auto", "`previousTurnId` is not known to this protocol: turns follow each other");
     const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
     const sent = adopting(() => core.takeInput(input, discardPending));
     const record = { input: JSON.parse(sent) as TurnInputItem[] };
@@ -146,8 +148,7 @@ export class Session {
    */
   tools(tools?: Tools, options: ToolsOptions = {}): string[] {
     if (tools !== undefined) {
-      this.#terms?.demandTools();
-      this.#registry.putTools(tools, options);
+      this.#registry.putTools(tools, options, (names) => this.#terms?.demandTools(names));
       this.#terms?.declare(this.#registry.toolSpecs());
     }
     return this.#registry.toolNames;
@@ -178,6 +179,7 @@ export class Session {
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("getTurn", options);
     if (this.#terms) {
+      if (this.#newest?.id === id) return this.#newest;
       for await (const turn of this.listTurns(options)) if (turn.id === id) return turn;
       throw new InputError("invalid_input", `the session's history has no turn \`${id}\``);
     }
@@ -251,20 +253,28 @@ export class Session {
         state.required_actions = this.#record.required_actions ?? [];
       }
     }
+    const live = this.#terms && this.#inside;
     const turns = parts.map(({ id, input, events }, at) => {
       const isLast = at === parts.length - 1;
       const known = isLast ? newest : records.get(id);
       let state: TurnRecord["state"] = known?.state ?? { status: "done", output: null, required_actions: [] };
       // What nobody read to its end stays so in the server's records, although others came after it.
       if (!isLast && state.status === "running") state = { status: "cancelled", reason: "abandoned" };
-      const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast);
+      const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast && !live);
       // What runs on brings all of it once more with its stream.
       if (turn.isOver || this.capabilities.resume === "none") turn.fill(events);
       if (!isLast) turn.discard();
       return turn;
     });
-    this.#newest = turns.at(-1);
-    if (this.#terms) this.#stand(newest, parts.flatMap(({ input }) => input).length);
+    if (live && turns.length > 0) {
+      // It goes on here, and says more than the history does.
+      if (isSaid(live.input, parts.at(-1)!.input)) turns[turns.length - 1] = live;
+      return turns;
+    }
+    const last = turns.at(-1);
+    if (this.#newest && last) this.#registry.move(this.#newest, last);
+    this.#newest = last;
+    this.#terms?.stands(newest, parts.flatMap(({ input }) => input).length);
     return turns;
   }
 
@@ -332,6 +342,7 @@ export class Session {
   async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     if (this.#terms) {
       demandNames("update", options, ["agentTools", "agentOptions"]);
+      demandSettings(options);
       this.#terms.configure(options);
       return this;
     }
@@ -351,60 +362,27 @@ export class Session {
     return this;
   }
 
-  /**
-   * Makes ready for a turn that is about to start: it is the only one, and what waits before it is known. Gives what
-   * to wait for; nothing if it may start at once. Throws what forbids it. @internal
-   */
+  /** Makes ready for a turn that is about to start. Gives what to wait for; nothing if it may start at once. @internal */
   prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
-    const terms = this.#terms;
-    if (!terms) return undefined;
-    const { turnstile } = terms;
-    if (turnstile.isTaken && whenBusy === "fail") {
-      throw new StateError("session_busy", "another turn of the session still runs, and it has one at a time");
-    }
-    if (turnstile.isTaken || (terms.isStale && terms.hasHistory)) return this.#prepare(terms, turn, signal);
-    terms.remember(turn.input);
-    turnstile.take();
-    this.#sent = terms.send();
+    const ready = this.#terms?.enter(turn.input, whenBusy, signal, async () => {
+      const params = this.#params();
+      const { items, user_messages: said } = await this.#connection.transport.ask<Standing>(Call.ListTurns, params, { signal });
+      this.#terms!.stands(items.at(-1), said);
+    });
+    if (ready) return ready.then(() => void (this.#inside = turn));
+    this.#inside = turn;
     return undefined;
-  }
-
-  async #prepare(terms: Terms, turn: Turn, signal: AbortSignal): Promise<void> {
-    await terms.turnstile.enter(signal);
-    try {
-      if (terms.isStale && terms.hasHistory) {
-        const { items, user_messages: said } = await this.#connection.transport.ask<Standing>(Call.ListTurns, this.#params(), { signal });
-        this.#stand(items.at(-1), said);
-      }
-      terms.remember(turn.input);
-      this.#sent = terms.send();
-    } catch (error) {
-      terms.turnstile.leave();
-      throw error;
-    }
   }
 
   /** A turn that was made ready for is over, or was not started after all. @internal */
   leave({ status }: Turn, state: TurnState | null): void {
-    const terms = this.#terms;
-    if (!terms) return;
-    if (state?.status === "done") terms.waiting = state.required_actions;
-    // Nobody knows what the server has of it.
-    else if (status !== "unstarted") terms.isStale = true;
-    terms.turnstile.leave();
-  }
-
-  /** The history says where the session stands. */
-  #stand(newest: TurnRecord | undefined, said: number): void {
-    const terms = this.#terms!;
-    terms.waiting = newest?.state.status === "done" ? newest.state.required_actions : [];
-    terms.settle(said);
+    this.#inside = undefined;
+    this.#terms?.leave(status, state);
   }
 
   /** A turn of this session has begun: the one before it waits no longer. @internal */
   began(turn: Turn, previousTurnId: string | null): void {
-    this.#sent?.();
-    this.#sent = undefined;
+    this.#terms?.began();
     const before = this.#newest;
     if (before === turn) return;
     this.#newest = turn;
@@ -428,6 +406,13 @@ export class Session {
   #params(more: object = {}): object {
     return this.params(more);
   }
+}
+
+/** Whether a turn that was given this is the one of which the history has that. */
+function isSaid(input: readonly TurnInputItem[], known: readonly TurnInputItem[]): boolean {
+  const said = (items: readonly TurnInputItem[]): string =>
+    JSON.stringify(items.map((item) => [item.type, "content" in item && item.content]));
+  return said(input) === said(known);
 }
 
 /** Whether a turn is newer than the one that was listed before it. */

@@ -1,10 +1,10 @@
 // Tools that run in the page: which there are, and what becomes of a call.
+import type { ToolSpec } from "./agent.js";
 import { onAbort } from "./clocks.js";
 import { messageOf } from "./errors.js";
 import type { TurnInputItem } from "./events.js";
 import { demand, demandNames, demandWhole, isObject } from "./options.js";
 import type { RequiredAction } from "./snapshot.js";
-import type { ToolSpec } from "./terms.js";
 import { orAborted, stopped } from "./transport.js";
 import type { Turn } from "./turn.js";
 
@@ -70,14 +70,18 @@ export class ToolRegistry {
   #turn: Turn | undefined;
   readonly #running = new Map<string, Running>();
 
-  /** Takes the place of all tools. Throws an `InputError` that names the wrong one, and then nothing has changed. */
-  putTools(tools: Tools, options: ToolsOptions): void {
+  /**
+   * Takes the place of all tools. Throws an `InputError` that names the wrong one, or what `demandNew` throws at their
+   * names, and then nothing has changed.
+   */
+  putTools(tools: Tools, options: ToolsOptions, demandNew: (names: string[]) => void): void {
     demand(isObject(tools) && !(Symbol.iterator in tools), "`tools` takes an object of tools by their names");
     demandNames("tools", options, ["timeout"]);
     const { timeout } = options;
     demandWhole("timeout", timeout ?? TIMEOUT);
     const entries = Object.entries(tools);
     for (const [name, tool] of entries) demandTool(name, tool);
+    demandNew(Object.keys(tools));
     this.#tools.clear();
     for (const [name, tool] of entries) this.#tools.set(name, tool);
     this.#timeout = timeout ?? TIMEOUT;
@@ -96,6 +100,11 @@ export class ToolRegistry {
       description,
       parameters: parameters ?? { type: "object", properties: {} },
     }));
+  }
+
+  /** Another object stands for a turn from now on. */
+  move(from: Turn, to: Turn): void {
+    if (this.#turn === from) this.#turn = to;
   }
 
   /**
@@ -182,10 +191,21 @@ export function inputOf(json: string): Record<string, unknown> | undefined {
   }
 }
 
+/** Whether something can be sent. */
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What the model is told of a tool that has thrown. */
 function failed(cause: unknown): string {
   try {
-    return `${FAILED}: ${messageOf(cause)}`;
+    const text = isObject(cause) && !(cause instanceof Error) ? JSON.stringify(cause) : messageOf(cause);
+    return text === "{}" ? FAILED : `${FAILED}: ${text}`;
   } catch {
     // Not everything that can be thrown has a text.
     return FAILED;
@@ -203,6 +223,7 @@ function demandTool(name: string, tool: ToolDefinition): void {
     parameters == null || (isObject(parameters) && (parameters as { type?: unknown }).type === "object"),
     `\`${method}.parameters\` must be the JSON Schema of an object`,
   );
+  demand(isJson(parameters), `\`${method}.parameters\` must be JSON`);
   demandWhole(`${method}.timeout`, timeout ?? TIMEOUT);
   demand(typeof run === "function", `\`${method}.run\` must be a function`);
 }

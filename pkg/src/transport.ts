@@ -201,9 +201,9 @@ export function isUnsent(error: object): boolean {
   return unsent.has(error);
 }
 
-/** The error of a signal that aborted: a clock's own, or that the caller aborted it. */
+/** The error of a signal that aborted: its own, or that the caller aborted it. */
 export function stopped({ reason }: AbortSignal): TurnwireError {
-  if (reason instanceof ConnectionError) return reason;
+  if (reason instanceof TurnwireError) return reason;
   return new AbortError("aborted", "the signal was aborted", { cause: reason });
 }
 

@@ -4,7 +4,7 @@ import { Call } from "./calls.js";
 import { limited, type Limits, onAbort, sleep, Watch, within } from "./clocks.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import { Drive, LOOK, type Driven, type Reconnecting, START, STREAM } from "./drive.js";
-import { adopting, ApiError, asTurnwireError, InputError, StateError, TurnwireError } from "./errors.js";
+import { AbortError, adopting, ApiError, asTurnwireError, InputError, StateError, TurnwireError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
 import { byLines } from "./lines.js";
@@ -196,11 +196,15 @@ export class Turn {
     return stream;
   }
 
-  /** Asks the server how the turn stands. Starts the turn, without a stream, if it has not started. */
+  /**
+   * Asks the server how the turn stands. Starts the turn, without a stream, if it has not started. Where servers know no
+   * turns (`"aap"`), one that is read here stands as far as it was read.
+   */
   async state(options: RequestOptions = {}): Promise<TurnState> {
     demandOptions("state", options);
     return within(options, async (limits) => {
       await this.#begun(limits);
+      if (this.#connection.conventions.unnamed && this.#reading) return this.#state ?? { status: "running" };
       return (await this.#refresh("state", limits)).state;
     });
   }
@@ -237,6 +241,7 @@ export class Turn {
       if (mayStream()) void this.attach({ ...limits, signal: undefined! });
     }
     while (!this.isOver) {
+      if (this.#isPreparing) await this.#settled(signal);
       const error = this.#reading && (await orAborted(this.#reading, signal));
       // Whoever reads may have stopped that, or have had less time.
       if (error !== undefined && !["aborted", "timeout"].includes(error.code)) throw error;
@@ -274,7 +279,8 @@ export class Turn {
       this.#startedId("cancel");
       throw new StateError("turn_not_running", "the turn is not read here, and this server cannot be told to stop it");
     }
-    this.#core.hangUp();
+    if (this.#isPreparing) this.#reads?.cut(new AbortError("aborted", "the turn was cancelled before it was sent"));
+    else this.#core.hangUp();
     this.#reads?.cut(LEFT);
     await this.#reading;
   }
@@ -445,12 +451,10 @@ export class Turn {
   async #readied(ready: Promise<void>, run: () => Promise<TurnwireError | undefined>): Promise<TurnwireError | undefined> {
     this.#isPreparing = true;
     try {
-      await ready;
+      await ready.finally(() => (this.#isPreparing = false));
       return await run();
     } catch (error) {
       return asTurnwireError(error);
-    } finally {
-      this.#isPreparing = false;
     }
   }
 
@@ -528,7 +532,8 @@ export class Turn {
    */
   async #begun(limits: Limits): Promise<void> {
     const { status } = this;
-    if (status === "unstarted" || (status === "incomplete" && this.id === null)) {
+    if (this.#isPreparing) await this.#settled(limits.signal);
+    else if (status === "unstarted" || (status === "incomplete" && this.id === null)) {
       if (this.#connection.conventions.detached) return this.#start(START, limits);
       // Whoever starts it must read it.
       this.attach({ ...limits, signal: undefined! });
@@ -541,12 +546,19 @@ export class Turn {
   async #settled(signal: AbortSignal | undefined): Promise<void> {
     this.#joined += 1;
     try {
-      while (this.status === "starting") {
+      while (this.#isPreparing || this.status === "starting") {
         await orAborted(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
       }
     } finally {
       this.#joined -= 1;
+      this.#left(signal);
     }
+  }
+
+  /** Somebody waits no longer. What was not sent yet is not sent for nobody. */
+  #left(signal: AbortSignal | undefined): void {
+    const isWanted = this.#joined > 0 || this.#stream !== undefined;
+    if (signal?.aborted && this.#isPreparing && !isWanted) this.#reads?.cut(signal.reason);
   }
 
   /** Reads the turn as the server keeps it. */

@@ -101,7 +101,10 @@ impl TurnInput {
     /// Whether a message has an image by its address.
     #[must_use]
     pub fn has_images(&self) -> bool {
-        TAKES_IMAGES && self.has_parts("image", |part| !part.text("url").starts_with("data:"))
+        TAKES_IMAGES
+            && self.has_parts("image", |part| {
+                !part.text("url").get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+            })
     }
 
     fn has_parts(&self, kind: &str, is_one: fn(&Object<'_>) -> bool) -> bool {

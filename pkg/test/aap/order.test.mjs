@@ -1,7 +1,7 @@
 // One turn at a time; what a page has to know before the next one, and after a reload.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AGENT, assistant, call, frame, HISTORY, history, result, saying, sent, serveAap, serveSession, SESSION, start, stop, turn, TURNS, use, user } from "../support/aap.mjs";
+import { assistant, call, frame, HISTORY, history, result, saying, sent, serveAap, serveSession, SESSION, start, stop, turn, TURNS, use, user } from "../support/aap.mjs";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
 import { json, LiveStream } from "../support/server.mjs";
 
@@ -231,7 +231,6 @@ test("remember is refused for a tool that the session has not by name", async (t
   const item = { type: "user.tool_approval", thread_id: "main", tool_call_id: "c1", approval: { status: "allow", remember: true } };
   assert.equal((await failure(() => session.createTurn({ input: item }).stream())).code, "invalid_input");
   assert.equal(server.count(TURNS), 1);
-  assert.ok(AGENT);
 });
 
 test("a granted call is settled by the turn's going on, though no result comes", async (t) => {
@@ -245,3 +244,63 @@ test("a granted call is settled by the turn's going on, though no result comes",
   assert.equal(textOf(second), "Restarted.");
   assert.deepEqual(first.snapshot().required_actions ?? [], []);
 });
+
+test("history() while a turn runs here changes nothing of it", async (t) => {
+  const live = new LiveStream();
+  const asking = assistant("Let me see", use("c1", "lookup"));
+  const { session } = await serveSession(t, { [TURNS]: [live.reply, saying("Two")], [HISTORY]: history(user("One"), asking) });
+  const first = session.createTurn({ input: "One" });
+  const reading = collect(first.stream());
+  await live.write(frame("turn_start") + frame("text_delta", { delta: "Let me see" }) + frame("tool_call", { toolCallId: "c1", name: "lookup", input: {} }));
+  const turns = await session.resume();
+  assert.equal(turns.length, 1);
+  assert.equal(turns[0], first);
+  await live.write(frame("tool_result", { toolCallId: "c1", content: "found" }) + frame("text_delta", { delta: "So." }) + frame("turn_stop", { stopReason: "end_turn" }));
+  await live.end();
+  assert.equal((await reading).error, undefined);
+  assert.equal(await session.getTurn(first.id), first);
+  const { error } = await collect(session.createTurn({ input: "Two" }).stream());
+  assert.equal(error, undefined);
+});
+
+test("a turn that waits is cancelled before it is sent, and can be started later", async (t) => {
+  const live = new LiveStream();
+  const { session, server } = await serveSession(t, { [TURNS]: [live.reply, saying("Second")] });
+  const first = collect(session.createTurn({ input: "One" }).stream());
+  const second = session.createTurn({ input: "Two" });
+  const waiting = collect(second.stream());
+  await second.cancel();
+  const { error } = await waiting;
+  assert.equal(error.code, "aborted");
+  assert.match(error.message, /cancelled before it was sent/);
+  assert.equal(second.status, "unstarted");
+  await live.write(frame("turn_start") + frame("turn_stop", { stopReason: "end_turn" }));
+  await live.end();
+  await first;
+  assert.equal(server.count(TURNS), 1);
+  assert.equal((await collect(second.stream())).error, undefined);
+  assert.equal(textOf(second), "Second");
+});
+
+for (const [name, wait] of [["waitForCompletion()", (turn, options) => turn.waitForCompletion(options)], ["state()", (turn, options) => turn.state(options)]]) {
+  test(`a turn that nobody waits for any more is not sent: ${name}`, async (t) => {
+    const live = new LiveStream();
+    const { session, server } = await serveSession(t, { [TURNS]: [live.reply, saying("Second"), saying("Third")] });
+    const first = collect(session.createTurn({ input: "One" }).stream());
+    const second = session.createTurn({ input: "Two" });
+    const abort = new AbortController();
+    const waiting = failure(wait(second, { signal: abort.signal }));
+    // Somebody else may wait as well.
+    const third = session.createTurn({ input: "Three" });
+    const others = [failure(wait(third, { signal: abort.signal })), third.waitForCompletion()];
+    setTimeout(() => abort.abort(), 20);
+    assert.equal((await waiting).code, "aborted");
+    assert.equal((await others[0]).code, "aborted");
+    assert.equal(second.status, "unstarted");
+    await live.write(frame("turn_start") + frame("turn_stop", { stopReason: "end_turn" }));
+    await live.end();
+    await first;
+    await others[1];
+    assert.deepEqual(sent(server).map(({ messages }) => messages[0].content), ["One", "Three"]);
+  });
+}

@@ -123,7 +123,8 @@ test("a call whose name is nobody's asks for permission, and no tool runs", asyn
 
 test("a server's tool that ran is not run again by a tool of its name", async (t) => {
   let runs = 0;
-  const { session, server } = await serveTools(t, { lookup: tool(() => (runs += 1)) }, turn(start, call("c1", "lookup"), told("c1", "found"), "Found.", stop()));
+  const { session, server } = await serveSession(t, { [TURNS]: turn(start, call("c1", "lookup"), told("c1", "found"), "Found.", stop()) }, { session: { agentTools: [] } });
+  session.tools({ lookup: tool(() => (runs += 1)) });
   const run = session.run("Look it up");
   await follow(run);
   assert.equal(run.reason, "done");

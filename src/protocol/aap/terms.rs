@@ -82,10 +82,21 @@ pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
         let value = capabilities.object(of).and_then(|declared| declared.get(name));
         value.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
     };
-    let first = |of: &str, names: &[&'static str]| names.iter().copied().find(|name| declares(of, name));
+    let declared = |of: &str, names: &[&'static str]| -> Vec<_> {
+        names.iter().copied().filter(|name| declares(of, name)).collect()
+    };
     let mut terms = Object::new();
-    terms.set("history", first("history", &["full", "compacted"]).map_or(Value::Null, Value::from));
-    terms.set("stream", first("stream", &["delta", "message"]).unwrap_or("none").into());
+    terms.set(
+        "history",
+        declared("history", &["full", "compacted"]).first().copied().map_or(Value::Null, Value::from),
+    );
+    let mut modes = declared("stream", &["delta", "message", "none"]);
+    if modes.is_empty() {
+        // Every agent answers at last.
+        modes.push("none");
+    }
+    terms.set("stream", modes.first().copied().unwrap_or_default().into());
+    terms.set("modes", modes.into_iter().map(Value::from).collect::<Vec<_>>().into());
     let images = ["data", "http"].into_iter().filter(|kind| declares("image", kind));
     terms.set("images", images.map(Value::from).collect::<Vec<_>>().into());
     terms

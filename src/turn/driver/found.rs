@@ -1,7 +1,9 @@
 //! A turn whose server knows no turns: whether it has ended is told by the session's history, in which the turn is
 //! found by its input.
 
-use super::{Call, Error, ErrorCode, Moment, Object, ObjectWriter, Step, StreamEnd, TurnDriver, Value};
+#[cfg(feature = "aap")]
+use super::Value;
+use super::{Call, Error, ErrorCode, Moment, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
 
 impl TurnDriver {
     /// By what the turn is found.

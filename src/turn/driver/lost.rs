@@ -99,7 +99,9 @@ impl TurnDriver {
             let delay = longest * (0.5 + 0.5 * moment.random);
             return Step::Wait(Pause { delay, least: delay, attempt: self.attempts, cause: failure.error });
         }
-        if self.capabilities.is_unnamed() && !self.restarts && failure.may_have_begun() {
+        // A stream that ended without a word has begun nothing.
+        let was_silent = failure.error.code == ErrorCode::Incomplete;
+        if self.capabilities.is_unnamed() && !self.restarts && !was_silent && failure.may_have_begun() {
             return self.unclear(&failure.error);
         }
         self.lost = None;

@@ -22,7 +22,7 @@ fn section_3_an_agent_with_its_terms() {
             "application": {"tools": {}}, "image": {"http": {}, "data": {}}}});
     let page = listed(&json!([agent]));
     let mut expected = agent;
-    expected["terms"] = json!({"history": "full", "stream": "delta", "images": ["data", "http"]});
+    expected["terms"] = json!({"history": "full", "stream": "delta", "images": ["data", "http"], "modes": ["delta", "message", "none"]});
     assert_eq!(page, json!({"items": [expected], "next": null}));
     assert_eq!(listed(&json!([])), json!({"items": [], "next": null}));
 }
@@ -30,10 +30,15 @@ fn section_3_an_agent_with_its_terms() {
 /// What an agent declares is there if its key is.
 #[test]
 fn section_3_terms() {
-    let nothing = json!({"history": null, "stream": "none", "images": []});
+    let nothing = json!({"history": null, "stream": "none", "modes": ["none"], "images": []});
     let with = |name: &str, value: Json| {
         let mut terms = nothing.clone();
         terms[name] = value;
+        terms
+    };
+    let streaming = |modes: &[&str]| {
+        let mut terms = with("modes", json!(modes));
+        terms["stream"] = json!(modes[0]);
         terms
     };
     for (capabilities, terms) in [
@@ -47,8 +52,8 @@ fn section_3_terms() {
         (json!({"history": {"full": false}}), nothing.clone()),
         (json!({"history": "full"}), nothing.clone()),
         (json!({"stream": {"none": {}}}), nothing.clone()),
-        (json!({"stream": {"message": {}, "none": {}}}), with("stream", json!("message"))),
-        (json!({"stream": {"message": {}, "delta": {"x": 1}}}), with("stream", json!("delta"))),
+        (json!({"stream": {"message": {}, "none": {}}}), streaming(&["message", "none"])),
+        (json!({"stream": {"message": {}, "delta": {"x": 1}}}), streaming(&["delta", "message"])),
         (json!({"image": {"http": {}}}), with("images", json!(["http"]))),
         (json!({"image": {"data": true, "svg": {}}}), with("images", json!(["data"]))),
     ] {
@@ -80,6 +85,13 @@ fn section_1_versions() {
         assert_eq!(error.code, ErrorCode::UnexpectedResponse);
         assert!(error.message.starts_with(message), "{version}: {}", error.message);
     }
+}
+
+#[test]
+fn a_version_as_a_text_is_told_as_that() {
+    let error =
+        answer(Call::ListAgents, &json!({}), &json!({"version": "3", "agents": []})).expect_err("a text");
+    assert!(error.message.contains("as a text"), "{}", error.message);
 }
 
 #[test]
