@@ -1,0 +1,62 @@
+// The tools that agents can use because this page has them: each call runs here, in the browser.
+
+import type { ToolDefinition, Tools } from "turnwire";
+import { timeIn } from "./clock";
+import { calculate } from "./expression";
+
+const clock: ToolDefinition = {
+  title: "Clock",
+  description: "Tells what time it is where the user is, or in another time zone.",
+  parameters: {
+    type: "object",
+    properties: { zone: { type: "string", description: "An IANA time zone such as Asia/Tokyo; the user's by default." } },
+  },
+  run: ({ zone }) => {
+    if (zone !== undefined && typeof zone !== "string") throw new Error("The zone must be a text.");
+    return timeIn(zone, new Date());
+  },
+};
+
+const calculator: ToolDefinition = {
+  title: "Calculator",
+  description: "Calculates an arithmetic expression exactly.",
+  parameters: {
+    type: "object",
+    properties: { expression: { type: "string", description: "Such as 6*7, or sqrt(2)^2." } },
+    required: ["expression"],
+  },
+  run: ({ expression }) => {
+    if (typeof expression !== "string") throw new Error("The expression must be a text.");
+    return calculate(expression);
+  },
+};
+
+const TOOLS: Tools = { clock, calculator };
+
+/** What became of a call: the result, as text. */
+export type ToldResult = (callId: string, content: string) => void;
+
+/** The tools; `told` hears of each result at once, though the agent may get it later. */
+export function pageTools(told: ToldResult): Tools {
+  return Object.fromEntries(Object.entries(TOOLS).map(([name, tool]) => [name, { ...tool, run: telling(tool, told) }]));
+}
+
+function telling({ run }: ToolDefinition, told: ToldResult): ToolDefinition["run"] {
+  return async (input, context) => {
+    try {
+      const result = await run(input, context);
+      told(context.callId, String(result));
+      return result;
+    } catch (error) {
+      told(context.callId, `${FAILED}: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
+    }
+  };
+}
+
+/** How the result of a tool begins that has failed. */
+const FAILED = "Tool execution failed";
+
+export function hasFailed(content: string): boolean {
+  return content.startsWith(FAILED);
+}
