@@ -47,6 +47,6 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(["/demo", "/api", "/tirea", "/awaken", "/_gateway"].map((path) => [path, GATEWAY])),
+    proxy: Object.fromEntries(["/demo", "/api", "/tirea", "/awaken", "/aap", "/_gateway"].map((path) => [path, GATEWAY])),
   },
 });

@@ -3,6 +3,7 @@
 import type { Protocol, TurnInputItem } from "turnwire";
 import type { DevelopmentGateway } from "../connection/DevelopmentGateway";
 import { cutWords } from "../connection/words";
+import { knownProtocol } from "../settings/protocols";
 import { AnswerBar } from "./AnswerBar";
 import { callActions } from "./answers";
 import { Announcer } from "./Announcer";
@@ -49,7 +50,7 @@ export function Chat({ conversation, agentName, gateway, onProtocol, onSettings 
         <Composer
           running={running || (state.opening !== null && state.error === null)}
           blocked={blockedBy(state)}
-          takesFiles={capabilities.files}
+          accept={capabilities.files ? (knownProtocol(conversation.client.protocol)?.files ?? "") : null}
           onSend={send}
           onDiscard={discards ? (message) => conversation.discard(message) : null}
           onStop={() => conversation.stop()}

@@ -4,14 +4,14 @@ import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type 
 import type { TurnInputItem } from "turnwire";
 import { CutButton } from "../connection/CutButton";
 import { Icon } from "../ui/Icon";
-import { formatSize, readAttachment, userMessage, type Attachment } from "./attachments";
+import { formatSize, isTaken, readAttachment, userMessage, type Attachment } from "./attachments";
 
 interface Props {
   running: boolean;
   /** Why nothing can be sent now; null when it can. */
   blocked: string | null;
-  /** The server takes files in messages. */
-  takesFiles: boolean;
+  /** The files that the server takes in messages, as `accept` has them; null if it takes none. */
+  accept: string | null;
   onSend: (message: TurnInputItem) => void;
   /** Sends although the agent waits for answers, and throws its questions away; null where that can not be. */
   onDiscard: ((message: TurnInputItem) => void) | null;
@@ -23,7 +23,7 @@ interface Props {
 }
 
 export function Composer(props: Props) {
-  const { running, blocked, takesFiles, onSend, onDiscard, onStop, onCut, cutTitle } = props;
+  const { running, blocked, accept, onSend, onDiscard, onStop, onCut, cutTitle } = props;
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
@@ -45,9 +45,12 @@ export function Composer(props: Props) {
     if (ready) give(onSend);
   };
   const attach = async (list: Iterable<File>) => {
-    if (!takesFiles) return setProblem("This server takes no files.");
+    if (accept === null) return setProblem("This server takes no files.");
+    const chosen = Array.from(list);
+    const wrong = chosen.find((file) => !isTaken(accept, file));
+    if (wrong) return setProblem(`${wrong.name} is no image, and this server takes images only.`);
     try {
-      const read = await Promise.all(Array.from(list, readAttachment));
+      const read = await Promise.all(chosen.map(readAttachment));
       setFiles((before) => [...before, ...read]);
       setProblem(null);
     } catch (error) {
@@ -97,13 +100,14 @@ export function Composer(props: Props) {
         <Chips files={files} onRemove={(file) => setFiles(files.filter((other) => other !== file))} />
       )}
       <div className="composer-row">
-        {takesFiles && (
+        {accept !== null && (
           <>
             <input
               ref={picker}
               type="file"
               multiple
               hidden
+              accept={accept}
               onChange={(event) => void attach(event.target.files ?? [])}
               onClick={(event) => (event.currentTarget.value = "")}
             />
@@ -111,7 +115,8 @@ export function Composer(props: Props) {
               type="button"
               className="quiet round"
               onClick={() => picker.current?.click()}
-              aria-label="Attach files"
+              aria-label={attachWords(accept)}
+              title={attachWords(accept)}
             >
               <Icon name="attach" />
             </button>
@@ -147,6 +152,8 @@ export function Composer(props: Props) {
     </form>
   );
 }
+
+const attachWords = (accept: string): string => (accept === "" ? "Attach files" : "Attach images");
 
 /** Where there is no keyboard, the focus would call up one over half of the page. */
 function focusField(field: HTMLTextAreaElement | null): void {

@@ -31,8 +31,9 @@ function UserBubble({ message }: { message: UserMessage }) {
         <ul className="chips">
           {files.map(({ name, data }, index) => (
             <li key={index} className="chip">
-              <Icon name="file" /> <span className="chip-name">{name}</span>
-              <span className="faint">{formatSize(sizeOf(data))}</span>
+              {data.startsWith("data:image/") ? <img src={data} alt="" /> : <Icon name="file" />}{" "}
+              <span className="chip-name">{name}</span>
+              {data.startsWith("data:") && <span className="faint">{formatSize(sizeOf(data))}</span>}
             </li>
           ))}
         </ul>

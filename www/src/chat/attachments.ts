@@ -25,6 +25,11 @@ export async function readAttachment(file: File): Promise<Attachment> {
   });
 }
 
+/** Whether a file is of the types that are taken, as `accept` has them: all, or those that begin so. */
+export function isTaken(accept: string, { type }: Pick<File, "type">): boolean {
+  return accept === "" || type.startsWith(accept.replace(/\*$/, ""));
+}
+
 export function userMessage(text: string, files: readonly Attachment[]): TurnInputItem {
   if (files.length === 0) return { type: "user.message", content: text };
   return {
@@ -36,7 +41,7 @@ export function userMessage(text: string, files: readonly Attachment[]): TurnInp
   };
 }
 
-/** What a user's message holds. Servers spell a file in one of two ways. */
+/** What a user's message holds. Servers spell a file in one of three ways. */
 export function contentsOf({ content }: UserMessage): { texts: string[]; files: Pick<Attachment, "name" | "data">[] } {
   if (typeof content === "string") return { texts: [content], files: [] };
   const texts: string[] = [];
@@ -44,6 +49,8 @@ export function contentsOf({ content }: UserMessage): { texts: string[]; files: 
   for (const part of content) {
     if (part.type === "text") texts.push(part.text);
     else if (part.type === "file") files.push({ name: part.name, data: part.data });
+    // The name of an image is not kept.
+    else if (part.type === "image") files.push({ name: "Image", data: part.url });
     else files.push({ name: part.file.filename, data: part.file.file_data });
   }
   return { texts, files };

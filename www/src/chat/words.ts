@@ -99,6 +99,9 @@ function stopped(state: TurnState | null): string {
 /** A turn that is done, but not because the agent was. */
 function endedEarly(state: TurnState | null): Trouble | null {
   const termination = state?.status === "done" ? state.termination : undefined;
+  if (termination?.type === "refusal") return { title: "The model would not answer this.", detail: "", remedy: "none" };
+  const limit = limitIn(termination?.type ?? "");
+  if (limit !== null) return { title: limit, detail: "", remedy: "none" };
   if (termination?.type !== "stopped") return null;
   const { code = "", detail = "" } = typeof termination.value === "object" ? termination.value : {};
   return { title: limitIn(code) ?? "The server stopped the agent.", detail: detail || code, remedy: "none" };

@@ -9,9 +9,9 @@ export function tryingWords({ attempt }: Reconnecting): string {
 
 /** What there is to see when the connection is cut. */
 export function cutWords(resume: Capabilities["resume"]): string {
-  return resume === "none"
-    ? "Cut the connection, to see what is left of the answer: this server can not resume"
-    : "Cut the connection, to see it resume";
+  if (resume === "none") return "Cut the connection, to see what is left of the answer: this server can not resume";
+  if (resume === "history") return "Cut the connection, to see the answer completed from what the server keeps";
+  return "Cut the connection, to see it resume";
 }
 
 export function resumedWords({ after, gaps }: ConnectionState): string {

@@ -41,5 +41,9 @@ it("shows a frame in the server's own words, by whichever name it has its type",
   expect(frameType(frame({ event_type: "step_end" }))).toBe("step_end");
   expect(frameType(frame({}))).toBe("");
   expect(frameGist(frame({ type: "text_delta", data: { delta: "a" } }))).toBe('{"data":{"delta":"a"}}');
+  const stop = frame({ event: "turn_stop", data: { stopReason: "end_turn" } });
+  expect([frameType(stop), frameGist(stop)]).toEqual(["turn_stop", '{"stopReason":"end_turn"}']);
+  const whole = frame({ stopReason: "end_turn", messages: [] });
+  expect([frameType(whole), frameGist(whole)]).toEqual(["end_turn", '{"messages":[]}']);
   expect(frameGist(frame({ type: "long", text: "a".repeat(1000) })).length).toBeLessThan(210);
 });

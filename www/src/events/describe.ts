@@ -61,15 +61,22 @@ export function gistOf(event: StreamEvent): string {
 
 /** The type that a frame names, by whichever of the names that servers have for it. */
 export function frameType(frame: NativeEvent): string {
-  const { event_type, type } = frame as { event_type?: string; type?: string };
-  return event_type ?? type ?? "";
+  const { event_type, type, event, stopReason } = frame as Partial<Record<(typeof NAMES)[number], string>>;
+  // An answer that comes whole has no type, but says why it has ended.
+  return event_type ?? type ?? event ?? stopReason ?? "";
 }
 
 /** What a frame says beside its type, as it came. */
 export function frameGist(frame: NativeEvent): string {
-  const { event_type: _, type: __, ...fields } = frame as Record<string, unknown>;
-  return jsonOf(fields);
+  const name = NAMES.find((name) => name in frame);
+  const fields = Object.entries(frame).filter(([key]) => key !== name);
+  const [only] = fields;
+  const isData = name === "event" && fields.length === 1 && only?.[0] === "data";
+  return jsonOf(isData ? only[1] : Object.fromEntries(fields));
 }
+
+/** By what servers call the type of a frame. */
+const NAMES = ["event_type", "type", "event", "stopReason"] as const;
 
 function askedIn({ id, name, suspension }: ToolCallRef): string {
   return suspension?.message ?? name ?? id;

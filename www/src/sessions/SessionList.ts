@@ -1,10 +1,20 @@
 // The sessions of the agent, newest first, a page at a time.
 
 import type { Client, Session } from "turnwire";
+import { knownProtocol } from "../settings/protocols";
 import { Store } from "../ui/Store";
+import { remember, remembered } from "./remembered";
+
+/** A session, as it stands in the list. */
+export interface ListedSession {
+  readonly id: string;
+  readonly title: string;
+  /** As `Date.now()` gives it; null if nobody knows. */
+  readonly at: number | null;
+}
 
 export interface SessionListState {
-  readonly sessions: readonly Session[];
+  readonly sessions: readonly ListedSession[];
   readonly loading: boolean;
   /** There may be more. */
   readonly more: boolean;
@@ -12,10 +22,14 @@ export interface SessionListState {
 }
 
 const PAGE = 30;
+/** Where sessions come in any order, the newest may be the last. */
+const BARE_PAGE = 500;
 
 export class SessionList extends Store {
   readonly #client: Client;
   readonly #agentName: string;
+  /** The server gives sessions neither titles nor dates. */
+  readonly #isBare: boolean;
   #state: SessionListState = { sessions: [], loading: false, more: false, error: null };
   #pages: AsyncIterator<Session> | null = null;
   #listening = new AbortController();
@@ -24,6 +38,7 @@ export class SessionList extends Store {
     super();
     this.#client = client;
     this.#agentName = agentName;
+    this.#isBare = knownProtocol(client.protocol)?.isBare ?? false;
   }
 
   readonly state = (): SessionListState => this.#state;
@@ -32,7 +47,7 @@ export class SessionList extends Store {
   async refresh(): Promise<void> {
     this.close();
     const { signal } = (this.#listening = new AbortController());
-    // Newest first is what all servers give unasked, and not all can be asked.
+    // Newest first is what servers with dates give unasked, and not all can be asked.
     const list = this.#client.agents.listSessions(this.#agentName, { limit: PAGE, signal });
     this.#pages = list[Symbol.asyncIterator]();
     await this.#take([], signal);
@@ -43,30 +58,46 @@ export class SessionList extends Store {
     if (!this.#state.loading) await this.#take(this.#state.sessions, this.#listening.signal);
   }
 
-  /** Puts a session that was just created on top, without asking the server. Some servers title it after its first turn. */
-  note(session: Session): void {
-    const known = this.#state.sessions.find((other) => other.id === session.id);
-    if (!known) this.#set({ sessions: [session, ...this.#state.sessions] });
+  /**
+   * Puts a session that was just created on top, without asking the server. Some servers title it after its first
+   * turn; others never do, and `title` is remembered here.
+   */
+  note(session: Session, title: string | null): void {
+    const { sessions } = this.#state;
+    const known = sessions.find(({ id }) => id === session.id);
+    if (this.#isBare) {
+      remember(session.id, title ?? "", Date.now());
+      this.#set({ sessions: byTime([bare(session), ...sessions.filter((other) => other !== known)]) });
+    } else if (!known) this.#set({ sessions: [dated(session), ...sessions] });
     else if (!known.title) void this.refresh();
+  }
+
+  /** Takes in what a session is called that was just read, where nobody else knows. */
+  name(session: Session, title: string | null): void {
+    if (!this.#isBare || !title || remembered(session.id)?.title) return;
+    remember(session.id, title);
+    this.#set({ sessions: this.#state.sessions.map((other) => (other.id === session.id ? bare(session) : other)) });
   }
 
   close(): void {
     this.#listening.abort();
   }
 
-  async #take(before: readonly Session[], signal: AbortSignal): Promise<void> {
+  async #take(before: readonly ListedSession[], signal: AbortSignal): Promise<void> {
     const pages = this.#pages;
     if (!pages) return;
     this.#set({ loading: true, error: null });
     const sessions = [...before];
     try {
       let more = true;
-      for (let count = 0; count < PAGE && more; count += 1) {
+      const page = this.#isBare ? BARE_PAGE : PAGE;
+      for (let count = 0; count < page && more; count += 1) {
         const { value, done } = await pages.next();
         if (done) more = false;
-        else sessions.push(value);
+        else sessions.push(this.#isBare ? bare(value) : dated(value));
       }
-      if (!signal.aborted) this.#set({ sessions, loading: false, more });
+      if (signal.aborted) return;
+      this.#set({ sessions: this.#isBare ? byTime(sessions) : sessions, loading: false, more });
     } catch (error) {
       if (!signal.aborted) this.#set({ loading: false, error });
     }
@@ -76,4 +107,18 @@ export class SessionList extends Store {
     this.#state = { ...this.#state, ...change };
     this.notify();
   }
+}
+
+function dated({ id, title, createdAt }: Session): ListedSession {
+  return { id, title: title ?? "", at: createdAt === null ? Date.now() : Date.parse(createdAt) };
+}
+
+function bare({ id }: Session): ListedSession {
+  const { title = "", at = 0 } = remembered(id) ?? {};
+  return { id, title: title || `Conversation ${id.slice(-6)}`, at: at > 0 ? at : null };
+}
+
+/** Newest first, and those of which nothing is known last. */
+function byTime(sessions: readonly ListedSession[]): ListedSession[] {
+  return sessions.toSorted((one, other) => (other.at ?? 0) - (one.at ?? 0));
 }

@@ -1,11 +1,10 @@
 // The list of conversations beside the page, or in a drawer on a narrow screen.
 
 import { useSyncExternalStore } from "react";
-import type { Session } from "turnwire";
 import { explain } from "../chat/words";
 import { Icon } from "../ui/Icon";
 import { hrefOf } from "./route";
-import type { SessionList } from "./SessionList";
+import type { ListedSession, SessionList } from "./SessionList";
 
 interface Props {
   list: SessionList;
@@ -62,15 +61,15 @@ export function SessionPane({ list, currentId, onNew, onChoose }: Props) {
 
 interface Group {
   readonly label: string;
-  readonly members: Session[];
+  readonly members: ListedSession[];
 }
 
 /** By day, as far as people tell days apart. The sessions are sorted already. */
-function groups(sessions: readonly Session[]): Group[] {
+function groups(sessions: readonly ListedSession[]): Group[] {
   const today = new Date().setHours(0, 0, 0, 0);
   const result: Group[] = [];
   for (const session of sessions) {
-    const label = labelFor(session.createdAt === null ? today : Date.parse(session.createdAt), today);
+    const label = session.at === null ? "Others" : labelFor(session.at, today);
     const last = result.at(-1);
     if (last?.label === label) last.members.push(session);
     else result.push({ label, members: [session] });

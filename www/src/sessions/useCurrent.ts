@@ -51,7 +51,7 @@ export function useCurrent(client: Client, agentName: string): Current {
 
 function open(client: Client, agentName: string, sessionId: string | null, sessions: SessionList): Conversation {
   const onActivity = (session: Session) => {
-    sessions.note(session);
+    sessions.note(session, conversation.title);
     // What ends elsewhere does not call the reader there.
     if (conversation.isOpen) goTo(session.id);
   };

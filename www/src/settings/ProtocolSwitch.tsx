@@ -1,4 +1,4 @@
-// One page, four protocols: a click away from each other at the gateway that serves the page.
+// One page, five protocols: a click away from each other at the gateway that serves the page.
 
 import type { Protocol } from "turnwire";
 import { PROTOCOLS } from "./protocols";

@@ -11,6 +11,7 @@ const ADDRESS_HINTS: Record<Protocol, string> = {
   trueforge: "Without /api/v1, such as https://forge.example",
   tirea: "Without /v1; the server must allow this page to call it",
   awaken: "Without /v1; the server must allow this page to call it",
+  aap: "The address before /meta; the server must allow this page to call it",
 };
 
 interface Props {

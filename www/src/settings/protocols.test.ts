@@ -39,15 +39,15 @@ describe("choosing a protocol", () => {
     }
   });
 
-  it("knows the four, and nothing else", () => {
-    expect(["truefoundry", "trueforge", "tirea", "awaken"].every(isProtocol)).toBe(true);
+  it("knows the five, and nothing else", () => {
+    expect(["truefoundry", "trueforge", "tirea", "awaken", "aap"].every(isProtocol)).toBe(true);
     expect([null, "", "turns", 3].some(isProtocol)).toBe(false);
   });
 });
 
 describe("stored settings", () => {
   it("come back, but for the token", () => {
-    for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"] as const) {
+    for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"] as const) {
       const own = settings({ protocol, baseUrl: demoAddress(protocol), token: "secret" });
       saveSettings(own);
       expect([...stored.values()].join()).not.toMatch(/secret|page\.example/);

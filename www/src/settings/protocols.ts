@@ -9,6 +9,10 @@ export interface KnownProtocol {
   readonly short: string;
   /** Below the page's own origin. */
   readonly path: string;
+  /** Its servers give sessions neither titles nor dates, and turns no ids. */
+  readonly isBare?: true;
+  /** Of files, it takes only these types, as `accept` has them. */
+  readonly files?: string;
 }
 
 export const PROTOCOLS: readonly KnownProtocol[] = [
@@ -16,20 +20,31 @@ export const PROTOCOLS: readonly KnownProtocol[] = [
   { id: "trueforge", name: "TrueForge", short: "TrueForge", path: "" },
   { id: "tirea", name: "tirea", short: "tirea", path: "/tirea" },
   { id: "awaken", name: "awaken", short: "awaken", path: "/awaken" },
+  {
+    id: "aap",
+    name: "Agent Application Protocol",
+    short: "AAP",
+    path: "/aap",
+    isBare: true,
+    files: "image/*",
+  },
 ];
 
 export function isProtocol(value: unknown): value is Protocol {
   return PROTOCOLS.some(({ id }) => id === value);
 }
 
+export function knownProtocol(protocol: Protocol): KnownProtocol | undefined {
+  return PROTOCOLS.find(({ id }) => id === protocol);
+}
+
 export function protocolName(protocol: Protocol): string {
-  return PROTOCOLS.find(({ id }) => id === protocol)?.short ?? protocol;
+  return knownProtocol(protocol)?.short ?? protocol;
 }
 
 /** Where the gateway that serves this page speaks the protocol. */
 export function demoAddress(protocol: Protocol): string {
-  const path = PROTOCOLS.find(({ id }) => id === protocol)?.path ?? "";
-  return window.location.origin + path;
+  return window.location.origin + (knownProtocol(protocol)?.path ?? "");
 }
 
 /** Whether the address is one at which the gateway that serves this page speaks some protocol. */

@@ -1,0 +1,45 @@
+// Titles and dates of sessions, for servers that keep none: what this browser has seen of them.
+
+export interface Remembered {
+  readonly title: string;
+  /** When something was last said here, as `Date.now()` gives it; 0 if never. */
+  readonly at: number;
+}
+
+const KEY = "turnwire.sessions";
+/** Older ones are forgotten. */
+const KEPT = 200;
+
+export function remembered(sessionId: string): Remembered | undefined {
+  return load().get(sessionId);
+}
+
+/** Keeps a session's title, if it has none yet, and when something was said, if it was. */
+export function remember(sessionId: string, title: string, at?: number): void {
+  const sessions = load();
+  const known = sessions.get(sessionId);
+  // The newest are the last.
+  sessions.delete(sessionId);
+  sessions.set(sessionId, { title: known?.title || title, at: at ?? known?.at ?? 0 });
+  try {
+    localStorage.setItem(KEY, JSON.stringify([...sessions].slice(-KEPT)));
+  } catch {
+    // Then they have no titles once the page was loaded anew.
+  }
+}
+
+function load(): Map<string, Remembered> {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return new Map(Array.isArray(stored) ? stored.filter(isEntry) : []);
+  } catch {
+    return new Map();
+  }
+}
+
+function isEntry(entry: unknown): entry is [string, Remembered] {
+  if (!Array.isArray(entry)) return false;
+  const [id, known] = entry as unknown[];
+  const { title, at } = (known ?? {}) as Partial<Remembered>;
+  return typeof id === "string" && typeof title === "string" && typeof at === "number";
+}
