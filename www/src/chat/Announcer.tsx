@@ -10,12 +10,13 @@ export function Announcer({ state }: { state: ConversationState }) {
   );
 }
 
-function message({ loading, running, lost, pending, turns }: ConversationState): string {
+function message({ loading, running, lost, pending, halted, turns }: ConversationState): string {
   if (loading) return "The conversation is loading.";
   // A connection that comes back at the first try is nobody's concern.
   if (lost) return "The connection is lost. It is being tried again.";
   if (running && pending.length === 0) return "The agent is answering.";
   if (pending.length === 1) return "The agent waits for your decision.";
   if (pending.length > 1) return `The agent waits for ${pending.length} decisions.`;
+  if (halted) return "The agent waits for tools of this page.";
   return turns.length > 0 ? "The answer is complete." : "";
 }

@@ -10,16 +10,33 @@ interface Props {
   pending: readonly RequiredAction[];
   /** The turn goes on meanwhile. */
   running: boolean;
+  /** What it waits for are tools of the page, and nobody runs them. */
+  halted: boolean;
 }
 
-export function AnswerBar({ pending, running }: Props) {
+export function AnswerBar({ pending, running, halted }: Props) {
   const conversation = useConversation();
   const actions = callActions(pending);
   const given = useSyncExternalStore(
     conversation.subscribe,
     () => actions.filter((action) => conversation.answerOf(action.tool_call_id)).length,
   );
-  if (pending.length === 0) return null;
+  const sent = useSyncExternalStore(
+    conversation.subscribe,
+    () => actions.length > 0 && actions.every((action) => conversation.answerOf(action.tool_call_id)?.sent),
+  );
+  if (halted) {
+    return (
+      <p className="answer-bar">
+        <Icon name="tool" />
+        <span>The agent waits for tools of this page.</span>
+        <button type="button" className="small" onClick={() => conversation.proceedWithTools()}>
+          Run them
+        </button>
+      </p>
+    );
+  }
+  if (pending.length === 0 || sent) return null;
   return (
     <p className="answer-bar">
       <Icon name="shield" />

@@ -19,6 +19,7 @@ export function ApprovalForm({ action, name }: Props) {
   const [reason, setReason] = useState("");
   const [remember, setRemember] = useState(false);
   const reasonId = useId();
+  const agent = conversation.state().session?.agent ?? null;
   const inner = innerCall(action);
   const tool = inner?.name ?? name;
   const message = action.suspension?.message ?? "";
@@ -65,7 +66,7 @@ export function ApprovalForm({ action, name }: Props) {
         <button type="button" onClick={() => setDenying(true)}>
           Deny …
         </button>
-        {canRemember(action) && (
+        {canRemember(action, agent) && (
           <label className="check">
             <input type="checkbox" checked={remember} onChange={({ target }) => setRemember(target.checked)} /> Always
             allow

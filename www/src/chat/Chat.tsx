@@ -4,6 +4,7 @@ import type { Protocol, TurnInputItem } from "turnwire";
 import type { DevelopmentGateway } from "../connection/DevelopmentGateway";
 import { cutWords } from "../connection/words";
 import { knownProtocol } from "../settings/protocols";
+import { useAgent } from "../settings/useAgent";
 import { AnswerBar } from "./AnswerBar";
 import { callActions } from "./answers";
 import { Announcer } from "./Announcer";
@@ -27,9 +28,12 @@ interface Props {
 
 export function Chat({ conversation, agentName, gateway, onProtocol, onSettings }: Props) {
   const state = useConversationState(conversation);
-  const { session, running, begun, pending, loading } = state;
-  const { capabilities } = conversation.client;
-  const discards = capabilities.discardPending && !loading && callActions(pending).length > 0;
+  const { session, running, begun, pending, halted, loading } = state;
+  const { capabilities, client } = conversation;
+  const waits = halted || callActions(pending).length > 0;
+  const agent = useAgent(client, agentName);
+  const takesFiles = session || !agent ? capabilities.files : agent.capabilities?.image?.data !== undefined;
+  const discards = capabilities.discardPending && !loading && waits;
   const cut = gateway && session && begun ? () => void gateway.cut(session.id) : null;
   const send = (message: TurnInputItem) => void conversation.send(message);
   return (
@@ -46,11 +50,11 @@ export function Chat({ conversation, agentName, gateway, onProtocol, onSettings 
       </Transcript>
       <Announcer state={state} />
       <div className="dock">
-        <AnswerBar pending={pending} running={running} />
+        <AnswerBar pending={pending} running={running} halted={halted} />
         <Composer
           running={running || (state.opening !== null && state.error === null)}
           blocked={blockedBy(state)}
-          accept={capabilities.files ? (knownProtocol(conversation.client.protocol)?.files ?? "") : null}
+          accept={takesFiles ? (knownProtocol(client.protocol)?.files ?? "") : null}
           onSend={send}
           onDiscard={discards ? (message) => conversation.discard(message) : null}
           onStop={() => conversation.stop()}
@@ -79,8 +83,9 @@ function Interlude({ state, conversation, agentName, onProtocol, onSettings, onS
   return <EmptyPage client={conversation.client} agentName={agentName} onProtocol={onProtocol} onSend={onSend} />;
 }
 
-function blockedBy({ loading, pending }: ConversationState): string | null {
+function blockedBy({ loading, pending, halted }: ConversationState): string | null {
   if (loading) return "Loading …";
+  if (halted) return "The agent waits for this page";
   if (pending.length === 0) return null;
   return callActions(pending).length > 0 ? "First answer the agent above" : "First sign in above";
 }

@@ -10,8 +10,9 @@ beforeEach(() => {
 
 describe("answers while the turn runs", () => {
   async function asking(...actions: RequiredAction[]) {
-    const { session, created } = fakeSession();
-    const { conversation } = conversationWith(session, null, { liveAnswers: true });
+    const can = { liveAnswers: true };
+    const { session, created } = fakeSession([], can);
+    const { conversation } = conversationWith(session, null, can);
     await conversation.send(message("go"));
     const [turn] = created;
     if (!turn) throw new Error("no turn");
@@ -83,8 +84,9 @@ describe("answers while the turn runs", () => {
 
 describe("a question", () => {
   it("is thrown away by a message that is meant to", async () => {
-    const { session, created } = fakeSession();
-    const { conversation } = conversationWith(session, null, { discardPending: true });
+    const can = { discardPending: true };
+    const { session, created } = fakeSession([], can);
+    const { conversation } = conversationWith(session, null, can);
     await conversation.send(message("go"));
     created[0]?.change({ status: "done", required_actions: [approval("a")] });
     const createTurn = vi.spyOn(session, "createTurn");
@@ -96,7 +98,7 @@ describe("a question", () => {
 
 describe("the title", () => {
   it("is told to servers that begin a session with its first turn, once", async () => {
-    const { session, created } = fakeSession();
+    const { session, created } = fakeSession([], { rename: true });
     const { conversation } = conversationWith(session, null, { rename: true });
     for (const text of ["hello", "again"]) {
       await conversation.send(message(text));
@@ -110,7 +112,7 @@ describe("the title", () => {
 
 describe("leaving a conversation whose turn runs", () => {
   async function left(resume: string) {
-    const { session, created } = fakeSession();
+    const { session, created } = fakeSession([], { resume });
     const { conversation } = conversationWith(session, null, { resume });
     conversation.open();
     await conversation.send(message("go"));
@@ -143,7 +145,7 @@ describe("leaving a conversation whose turn runs", () => {
 
 describe("other tabs", () => {
   it("hear of a turn when it has ended, where they could not join it", async () => {
-    const { session, created } = fakeSession();
+    const { session, created } = fakeSession([], { resume: "none" });
     const { conversation, onTurn } = conversationWith(session, null, { resume: "none" });
     await conversation.send(message("go"));
     const [turn] = created;
@@ -158,7 +160,7 @@ describe("other tabs", () => {
     const known = new FakeTurn([message("t1")], null);
     known.id = "t1";
     known.change({ turn_id: "t1", status: "done" });
-    const { session } = fakeSession([known]);
+    const { session } = fakeSession([known], { resume: "none" });
     const { conversation } = conversationWith(session, "s1", { resume: "none" });
     conversation.open();
     await vi.waitFor(() => expect(conversation.state().loading).toBe(false));

@@ -2,8 +2,11 @@
 
 import {
   InputError,
+  type Capabilities,
   type Client,
   type RequiredAction,
+  type Run,
+  type RunOptions,
   type Session,
   type ToolCallResponse,
   type ToolCallSnapshot,
@@ -13,10 +16,13 @@ import {
 } from "turnwire";
 import { TurnConnection } from "../connection/TurnConnection";
 import { EventLog } from "../events/EventLog";
+import { knownProtocol } from "../settings/protocols";
+import { alone, keepAlone } from "../tools/oneTab";
+import { PageCalls } from "../tools/PageCalls";
 import { Store } from "../ui/Store";
 import { callActions, fromInput, toInput, type Answer, type AnswerState } from "./answers";
 import { isLive } from "./isLive";
-import { isNews, newestOf, onceNamed, onFirstEvent, read, titleFor, withKnown } from "./reading";
+import { isNews, isNewsByNumber, newestOf, onceNamed, onFirstEvent, read, titleFor, withKnown } from "./reading";
 
 export interface ConversationState {
   readonly session: Session | null;
@@ -25,14 +31,16 @@ export interface ConversationState {
   /** The first message, while the session that it opens is being created. */
   readonly opening: readonly TurnInputItem[] | null;
   readonly loading: boolean;
-  /** The last turn is under way. */
+  /** The last turn is under way, or the page runs the tools that it waits for. */
   readonly running: boolean;
   /** The server works on it, as far as is known here. */
   readonly begun: boolean;
   /** Its connection is lost, and the first try to get it back has failed. */
   readonly lost: boolean;
-  /** What the last turn waits for; while it runs, only where it can be answered at once. */
+  /** What the last turn wants of the person; while it runs, only where it can be answered at once. */
   readonly pending: readonly RequiredAction[];
+  /** The last turn waits for tools of the page alone, and they were stopped, or have run often enough unasked. */
+  readonly halted: boolean;
   /** Why the session could not be created or loaded. A turn's own failure is in its snapshot. */
   readonly error: unknown;
 }
@@ -46,6 +54,7 @@ const NOTHING: ConversationState = {
   begun: false,
   lost: false,
   pending: [],
+  halted: false,
   error: null,
 };
 
@@ -56,8 +65,17 @@ export interface ConversationOptions {
   readonly sessionId: string | null;
   /** A session was created or has got a new turn. */
   readonly onActivity: (session: Session) => void;
+  /** A session was loaded. */
+  readonly onLoad: (session: Session) => void;
   /** A turn that this page has sent has begun, or has ended. */
   readonly onTurn: (sessionId: string) => void;
+}
+
+/** What the last turn waits for, and whose it is. */
+interface Waiting {
+  readonly all: readonly RequiredAction[];
+  readonly person: readonly RequiredAction[];
+  readonly page: readonly RequiredAction[];
 }
 
 let opened = 0;
@@ -66,6 +84,8 @@ export class Conversation extends Store {
   /** Different for every conversation that the page has shown; a new one has no id of its own yet. */
   readonly key = (opened += 1);
   readonly events = new EventLog();
+  /** Calls of the tools that the page has. */
+  readonly pageCalls = new PageCalls(() => this.notify());
   readonly #options: ConversationOptions;
   #state: ConversationState;
   #answers = new Map<string, AnswerState>();
@@ -76,11 +96,15 @@ export class Conversation extends Store {
   #listening = new AbortController();
   #unwatch: (() => void) | null = null;
   /** It is being asked whether there are turns that are not known here. */
-  #isLooking = false;
+  #looking: Promise<void> | null = null;
   /** The server does not know the session's title yet. */
   #isUntitled = false;
   /** The turn that is to be stopped as soon as it can be. */
   #stopping: Turn | null = null;
+  /** The turns that follow each other by themselves, and what stops the tools between them. */
+  #run: { readonly stopping: AbortController } | null = null;
+  /** What the last turn waits for: for the person, and for tools of the page. */
+  #waiting: Waiting = { all: [], person: [], page: [] };
 
   constructor(options: ConversationOptions) {
     super();
@@ -148,6 +172,11 @@ export class Conversation extends Store {
     return this.#options.client;
   }
 
+  /** What can be done here: agents of one server may differ. */
+  get capabilities(): Capabilities {
+    return this.#state.session?.capabilities ?? this.client.capabilities;
+  }
+
   /** The page shows it. */
   get isOpen(): boolean {
     return this.#isOpen;
@@ -155,7 +184,7 @@ export class Conversation extends Store {
 
   /** Its turn runs, and the server would drop that if nobody listened any more. */
   get isBound(): boolean {
-    return this.#state.running && this.client.capabilities.resume === "none";
+    return this.#state.running && this.capabilities.resume === "none";
   }
 
   /** Loads the conversation, if there is one to load. To be called when the page shows it. */
@@ -197,28 +226,31 @@ export class Conversation extends Store {
    * shown stays meanwhile, also if that fails: it is only a look.
    */
   async catchUp(): Promise<void> {
-    const { session: known, turns, loading, running } = this.#state;
-    if (known === null || loading || running || this.#isLooking) return;
+    const { session, turns, loading, running } = this.#state;
+    if (session === null || loading || running || this.#looking) return;
     // What could not be sent is on this page only.
     if (turns.at(-1)?.id === null) return;
-    this.#isLooking = true;
+    this.#looking = this.#look(session.id, turns);
+    await this.#looking;
+    this.#looking = null;
+  }
+
+  async #look(id: string, turns: readonly Turn[]): Promise<void> {
     const looking = new AbortController();
     const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
     try {
-      const session = await this.#getSession(known.id, signal);
-      const { capabilities, protocol } = this.client;
+      const session = await this.#getSession(id, signal);
+      const { protocol } = this.client;
       const newest = await newestOf(session, protocol === "truefoundry", signal);
-      if (!newest || !isNews(newest, turns)) return;
+      if (!newest || !(knownProtocol(protocol)?.isBare ? isNewsByNumber : isNews)(newest, turns)) return;
       // Whoever sent it reads it, and nobody else can.
-      if (isLive(newest.snapshot()) && capabilities.resume === "none") return;
+      if (isLive(newest.turn.snapshot()) && session.capabilities.resume === "none") return;
       const all = await session.resume({ signal });
       // What was sent from here in the meantime is newer still.
       if (this.#state.turns === turns && !signal.aborted) this.#take(session, withKnown(all, turns));
       else looking.abort();
     } catch {
       // The next occasion to look will come.
-    } finally {
-      this.#isLooking = false;
     }
   }
 
@@ -233,31 +265,41 @@ export class Conversation extends Store {
       this.#rememberAnswers(turn.input);
       this.#rememberResponses(turn.snapshot());
     }
+    this.pageCalls.equip(session);
     this.#set({ session, turns, loading: false });
+    this.#options.onLoad(session);
     const last = turns.at(-1);
     if (!last) return;
     this.#watch(last);
-    if (!isLive(last.snapshot())) return;
-    this.#isUntitled = this.client.capabilities.rename && !session.title;
-    void this.#follow(last, (signal) => last.waitForCompletion({ signal }));
+    if (isLive(last.snapshot())) {
+      this.#isUntitled = this.capabilities.rename && !session.title;
+      void this.#follow(last, (signal) => last.waitForCompletion({ signal }));
+    }
+    void this.#goOn(last);
   }
 
   /** Sends a message, creating the session if this is the first one. */
   async send(message: TurnInputItem): Promise<void> {
     const session = this.#state.session ?? (await this.#createSession(message));
-    if (session) this.#start(session.createTurn({ input: message }));
+    if (session) this.#start(session, (options) => session.run(message, options));
   }
 
   /** Sends a message though the agent waits for answers, which it will not get any more. */
   discard(message: TurnInputItem): void {
     const { session } = this.#state;
-    if (session) this.#start(session.createTurn({ input: message, discardPending: true }));
+    if (session) this.#start(session, (options) => session.run(message, { ...options, discardPending: true }));
   }
 
   /** Goes on after the person signed in to the servers that asked for it. */
   proceed(): void {
     const { session } = this.#state;
-    if (session) this.#start(session.createTurn());
+    if (session) this.#start(session, (options) => session.run([], options));
+  }
+
+  /** Lets the page run the tools that the last turn waits for, after they were halted. */
+  proceedWithTools(): void {
+    const turn = this.#state.turns.at(-1);
+    if (turn) void this.#goOn(turn);
   }
 
   /**
@@ -284,7 +326,7 @@ export class Conversation extends Store {
     try {
       const next = await turn.answer(toInput(action, answer));
       // It has paused meanwhile, and this answer was the only one missing.
-      if (next !== turn) this.#start(next);
+      if (next !== turn) void this.#play(next).then(() => this.#goOn(next));
     } catch (error) {
       this.#answers.set(callId, { answer, sent: false });
       this.notify();
@@ -299,21 +341,23 @@ export class Conversation extends Store {
     const { session, turns } = this.#state;
     if (!session) return;
     // A turn that the server knows stays in its records; the new one forks from where that one began.
-    const fork = turn.id === null ? {} : { previousTurnId: turn.previousTurnId ?? "none" };
+    const hasFork = turn.id !== null && !knownProtocol(this.client.protocol)?.isBare;
+    const fork = hasFork ? { previousTurnId: turn.previousTurnId ?? "none" } : {};
     this.#set({ turns: turns.filter((other) => other !== turn) });
-    this.#start(session.createTurn({ input: turn.input, ...fork }));
+    this.#start(session, (options) => session.run(turn.input, { ...options, ...fork }));
   }
 
   /** Goes on reading a turn whose stream was cut, after the last event that came. */
   resume(turn: Turn): void {
-    void this.#follow(turn, (signal) => read(turn, signal));
+    void this.#follow(turn, (signal) => read(turn, signal)).then(() => this.#goOn(turn));
     this.#watch(turn);
   }
 
-  /** Asks the agent to stop. The turn's last events still come. */
+  /** Asks the agent to stop; the turn's last events still come. Tools of the page that run are cut off. */
   stop(): void {
     const turn = this.#state.turns.at(-1);
     if (!turn || !this.#state.running) return;
+    if (!isLive(turn.snapshot())) return this.#run?.stopping.abort();
     this.#stopping = turn;
     this.#cancelIfStarted(turn);
   }
@@ -334,6 +378,7 @@ export class Conversation extends Store {
       // The page has gone elsewhere in the meantime.
       if (signal.aborted) return null;
       this.#isUntitled = client.capabilities.rename;
+      this.pageCalls.equip(session);
       this.#set({ session });
       onActivity(session);
       return session;
@@ -345,14 +390,70 @@ export class Conversation extends Store {
     }
   }
 
-  #start(turn: Turn): void {
+  /** Starts a turn, and those that follow it because tools of the page have run. */
+  #start(session: Session, begin: (options: RunOptions) => Run): { run: Run; shown: Promise<void> } {
+    const started = this.#begin(begin);
+    keepAlone(session.id, started.shown);
+    return started;
+  }
+
+  #begin(begin: (options: RunOptions) => Run): { run: Run; shown: Promise<void> } {
+    const stopping = new AbortController();
+    const { signal } = this.#listening;
+    const run = begin({ signal: AbortSignal.any([signal, stopping.signal]) });
+    const own = (this.#run = { stopping });
+    const shown = this.#show(run).then(() => {
+      if (this.#run === own) this.#run = null;
+      this.#check();
+    });
+    this.#check();
+    return { run, shown };
+  }
+
+  /** Shows the turns of a run as they come. */
+  async #show(run: Run): Promise<void> {
+    // What the person has sent is there at once.
+    const [first] = run.turns;
+    try {
+      if (first && !(await this.#play(first))) return;
+      for await (const turn of run) if (turn !== first && !(await this.#play(turn))) return;
+    } catch (error) {
+      const turn = this.#state.turns.at(-1);
+      const isStopped = error instanceof Error && error.name === "AbortError";
+      // What a turn failed with is in its snapshot.
+      if (!isStopped && turn?.snapshot().error !== error) this.#set({ error });
+    }
+  }
+
+  /** Starts a turn, and shows it to its end. Gives whether it has come there. */
+  async #play(turn: Turn): Promise<boolean> {
     this.#rememberAnswers(turn.input);
     this.#set({ turns: [...this.#state.turns, turn], opening: null });
     const tell = () => this.#options.onTurn(turn.session.id);
     // Where nobody else can read it, there is nothing to see before its end.
-    if (this.client.capabilities.resume !== "none") onFirstEvent(turn, tell);
-    void this.#follow(turn, (signal) => read(turn, onceNamed(turn, signal))).then(tell);
+    if (this.capabilities.resume !== "none") onFirstEvent(turn, tell);
+    const reading = this.#follow(turn, (signal) => read(turn, onceNamed(turn, signal)));
     this.#watch(turn);
+    await reading;
+    tell();
+    return turn.snapshot().status === "done";
+  }
+
+  /** Goes on after a turn that this page has not sent, or not to its end: if it waits for tools of the page. */
+  async #goOn(turn: Turn): Promise<void> {
+    const { session } = this.#state;
+    const { signal } = this.#listening;
+    const isConcerned = () => this.#state.turns.at(-1) === turn && this.#run === null && !signal.aborted;
+    const mayWait = () => isLive(turn.snapshot()) || this.#waiting.page.length > 0;
+    if (!session || !isConcerned() || !mayWait()) return;
+    const work = async () => {
+      // Another tab may have gone on meanwhile.
+      await this.#looking;
+      await this.catchUp();
+      if (isConcerned() && mayWait()) await this.#begin((options) => session.run(null, options)).shown;
+    };
+    // Whoever leaves the conversation leaves this, too.
+    await alone(session.id, signal, work).catch(() => {});
   }
 
   /** Accompanies the turn until `reading` has ended. What happens on the way is seen through its snapshot. */
@@ -405,39 +506,68 @@ export class Conversation extends Store {
     };
   }
 
-  /** Keeps `running`, `begun`, `lost` and `pending` true to the last turn. */
+  /** Keeps the state true to the last turn. */
   #watch(turn: Turn): void {
     this.#unwatch?.();
-    const check = () => {
-      const snapshot = turn.snapshot();
-      const { status, turn_id, required_actions, reconnecting } = snapshot;
-      this.#rememberResponses(snapshot);
-      this.#cancelIfStarted(turn);
-      const running = isLive(snapshot);
-      const begun = running && turn_id !== null;
-      const lost = running && reconnecting !== null && reconnecting.attempt > 1;
-      const isAnswerable = status === "done" || (running && this.client.capabilities.liveAnswers);
-      const pending = isAnswerable ? required_actions : NOTHING.pending;
-      const now = { running, begun, lost, pending };
-      if (!differs(this.#state, now)) return;
-      this.#set(now);
-      this.#sendAnswers();
-    };
-    this.#unwatch = turn.subscribe(check);
-    check();
+    this.#unwatch = turn.subscribe(this.#check);
+    this.#check();
   }
 
+  readonly #check = (): void => {
+    const turn = this.#state.turns.at(-1);
+    if (!turn) return;
+    const snapshot = turn.snapshot();
+    const { status, turn_id, required_actions, reconnecting } = snapshot;
+    this.#rememberResponses(snapshot);
+    this.#cancelIfStarted(turn);
+    const live = isLive(snapshot);
+    const begun = live && turn_id !== null;
+    const lost = live && reconnecting !== null && reconnecting.attempt > 1;
+    const isAnswerable = status === "done" || (live && this.capabilities.liveAnswers);
+    const { person: pending, page } = this.#sort(isAnswerable ? required_actions : NOTHING.pending);
+    const isOpen = pending.some((action) => !("tool_call_id" in action) || !this.#answers.get(action.tool_call_id)?.sent);
+    const isForPage = status === "done" && page.length > 0 && !isOpen;
+    const now = {
+      running: live || (isForPage && this.#run !== null),
+      begun,
+      lost,
+      pending,
+      halted: isForPage && this.#run === null,
+    };
+    if (!differs(this.#state, now)) return;
+    this.#set(now);
+    this.#sendAnswers();
+  };
+
+  /** What is for the person, and what for the page. The same actions are sorted once. */
+  #sort(all: readonly RequiredAction[]): Waiting {
+    if (this.#waiting.all === all) return this.#waiting;
+    const page = this.pageCalls.among(all);
+    const person = page.length === 0 ? all : all.filter((action) => !page.includes(action));
+    return (this.#waiting = { all, person, page });
+  }
+
+  /** Sends the person's answers, when the last one is given. Results of the page's tools go with them. */
   #sendAnswers(): void {
     const { session, pending, running } = this.#state;
     const actions = callActions(pending);
     if (!session || running || actions.length === 0) return;
+    const given = new Map<string, AnswerState>();
     const input: TurnInputItem[] = [];
     for (const action of actions) {
       const state = this.#answers.get(action.tool_call_id);
       if (!state || state.sent) return;
+      given.set(action.tool_call_id, state);
       input.push(toInput(action, state.answer));
     }
-    this.#start(session.createTurn({ input }));
+    for (const [callId, { answer }] of given) this.#answers.set(callId, { answer, sent: true });
+    const { run, shown } = this.#start(session, (options) => session.run(input, options));
+    void shown.then(() => {
+      if (run.turns.length > 0) return;
+      // They were stopped on their way.
+      for (const [callId, state] of given) this.#answers.set(callId, state);
+      this.notify();
+    });
   }
 
   #rememberAnswers(input: readonly TurnInputItem[]): void {

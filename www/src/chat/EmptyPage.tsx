@@ -1,16 +1,29 @@
 // What one sees before the first message: what this page is, and things to try.
 
-import type { Client, Protocol, TurnInputItem } from "turnwire";
+import type { Capabilities, Client, Protocol, TurnInputItem } from "turnwire";
+import { knownProtocol } from "../settings/protocols";
 import { ProtocolSwitch } from "../settings/ProtocolSwitch";
 import { Icon } from "../ui/Icon";
-import { userMessage } from "./attachments";
+import { userMessage, type Attachment } from "./attachments";
 import { fits, MORE, SUGGESTIONS } from "./suggestions";
 
-/** The file of "Send a file": small, made here. */
-const NOTES = {
+/** The files of "Send a file" and "Send an image": small, made here. */
+const NOTES: Attachment = {
   name: "notes.txt",
   size: 38,
   data: `data:text/plain;base64,${btoa("Call Ada at noon.\nOrder more coffee.\n")}`,
+};
+const PICTURE: Attachment = {
+  name: "stripes.png",
+  size: 83,
+  data: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAGklEQVR42mMQT4/HihhwSuQc34kV4Zaggx0AcZlZIRFXuOcAAAAASUVORK5CYII=",
+};
+
+/** What becomes of an answer whose connection breaks, in a word. */
+const RECOVERY: Record<Capabilities["resume"], string> = {
+  cursor: "resumable",
+  history: "recoverable",
+  none: "typed",
 };
 
 interface Props {
@@ -22,13 +35,14 @@ interface Props {
 }
 
 export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
-  const send = (message: string) => onSend(userMessage(message, message.startsWith("File") ? [NOTES] : []));
+  const file = knownProtocol(client.protocol)?.files ? PICTURE : NOTES;
+  const send = (message: string) => onSend(userMessage(message, message.startsWith("File") ? [file] : []));
   return (
     <section className="empty-page">
       <h1>What should the agent do?</h1>
       <p className="lead">
         You are talking to <strong>{agentName}</strong>. Every answer streams through turnwire: exact,{" "}
-        {client.capabilities.resume === "none" ? "typed" : "resumable"}, fast. Write something, or try one of these.
+        {RECOVERY[client.capabilities.resume]}, fast. Write something, or try one of these.
       </p>
       {onProtocol && (
         <div className="speaks">

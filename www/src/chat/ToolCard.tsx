@@ -1,11 +1,11 @@
 // A call of a tool: its name, its arguments as they arrive, what it gave back, and the answer that it may need.
 
 import { memo, useMemo, useState } from "react";
-import type { ToolCallSnapshot } from "turnwire";
+import type { ToolCallResponse, ToolCallSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
 import { CallForm } from "./CallForm";
-import { resultOf, statusOf } from "./callStatus";
-import { useAnswer, useLateResponse, usePendingAction, useTurnEnd } from "./context";
+import { pageStatusOf, resultOf, statusOf } from "./callStatus";
+import { useAnswer, useLateResponse, usePageCall, usePendingAction, useTurnEnd, type PageCall } from "./context";
 import { DataView } from "./DataView";
 import { JsonPrinter, summarise } from "./prettyJson";
 import { ProgressLine } from "./ProgressLine";
@@ -24,10 +24,14 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   const pending = usePendingAction(call.id) !== undefined;
   const late = useLateResponse(call.id);
   const response = call.response ?? late ?? null;
-  // Who sees the arguments arrive keeps the card open; a finished call starts closed.
-  const [open, setOpen] = useState(call.status !== "done" && !answer?.sent);
-  const { mark, words } = statusOf(call, { answer, response, pending, live, ended: useTurnEnd() });
-  const result = response && resultOf(response);
+  const own = usePageCall(call);
+  // Who sees the arguments arrive keeps the card open, and who sees the page run it; a finished call starts closed.
+  const [open, setOpen] = useState(own?.ranHere || (call.status !== "done" && !answer?.sent));
+  const ended = useTurnEnd();
+  const { mark, words } = own
+    ? pageStatusOf(call, { ...own, response, live, ended })
+    : statusOf(call, { answer, response, pending, live, ended });
+  const result = own ? pageResult(own, response) : response && resultOf(response);
   const agent = useMemo(() => startedBy(call, name), [call, name]);
   // Of a call inside of another one, the server tells only its progress.
   const isOpaque = call.arguments === "" && call.progress !== undefined;
@@ -40,6 +44,11 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
         <Icon name={call.status === "approval_required" ? "shield" : agent ? "agent" : "tool"} />
         <span className="card-name">{agent?.title ?? name}</span>
         {call.tool_info?.type === "mcp" && <span className="badge">{call.tool_info.server_name}</span>}
+        {own && (
+          <span className="badge" title="This tool runs here in the page, not at the server">
+            this page
+          </span>
+        )}
         <span className="card-summary">{agent ? agent.task : open ? "" : summarise(call.arguments)}</span>
         <StatusMark mark={mark} words={words} />
         <Icon name="chevron" className="turning" />
@@ -52,10 +61,16 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
           {result?.remark && <p className="faint">{result.remark}</p>}
         </div>
       )}
-      <CallForm call={call} name={name} />
+      {!own && <CallForm call={call} name={name} />}
     </section>
   );
 });
+
+/** What a tool of the page gave. */
+function pageResult({ content, held }: PageCall, response: ToolCallResponse | null) {
+  const text = content ?? response?.content ?? "";
+  return { text, remark: held ? "The agent gets this together with your answer." : "" };
+}
 
 const Arguments = memo(function Arguments({ source }: { source: string }) {
   const [printer] = useState(() => new JsonPrinter());

@@ -47,8 +47,13 @@ export function Transcript({ state, children }: Props) {
               Show {Math.min(SHOWN, from)} earlier turns
             </button>
           )}
-          {turns.slice(from).map((turn) => (
-            <TurnView key={keyOf(turn)} turn={turn} last={turn === newest} />
+          {turns.slice(from).map((turn, index) => (
+            <TurnView
+              key={keyOf(turn)}
+              turn={turn}
+              last={turn === newest}
+              continued={isAnswer(turns[from + index + 1])}
+            />
           ))}
           {opening && (
             <article className="turn">
@@ -65,6 +70,11 @@ export function Transcript({ state, children }: Props) {
       )}
     </div>
   );
+}
+
+/** Whether the turn goes on with the one before it, whose calls it answers. */
+function isAnswer(turn: Turn | undefined): boolean {
+  return turn !== undefined && !turn.input.some(({ type }) => type === "user.message");
 }
 
 /** A turn gets its id only when it has started, which must not make another component of it. */

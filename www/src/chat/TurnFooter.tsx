@@ -6,18 +6,21 @@ import type { TurnSnapshot } from "turnwire";
 import { ConnectionLine } from "../connection/ConnectionLine";
 import type { TurnConnection } from "../connection/TurnConnection";
 import { Icon } from "../ui/Icon";
+import { useConversation } from "./context";
 
 interface Props {
   snapshot: TurnSnapshot;
   connection: TurnConnection;
   live: boolean;
   last: boolean;
+  continued: boolean;
 }
 
-export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live, last }: Props) {
+export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live, last, continued }: Props) {
+  const { resume } = useConversation().capabilities;
   const complete = !live && snapshot.required_actions.length === 0;
   // A turn that waited for an answer is followed closely by the one that got it.
-  if (!live && !complete && !last) return null;
+  if (!live && (continued || (!complete && !last))) return null;
   return (
     <div className="turn-footer">
       {live ? (
@@ -27,7 +30,7 @@ export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live,
       ) : (
         complete && hasText(snapshot) && <CopyAnswer snapshot={snapshot} />
       )}
-      <ConnectionLine connection={connection} reconnecting={snapshot.reconnecting} />
+      <ConnectionLine connection={connection} reconnecting={snapshot.reconnecting} resume={resume} />
     </div>
   );
 });

@@ -14,7 +14,7 @@ interface Props {
 
 export const TurnNotice = memo(function TurnNotice({ turn, snapshot, last }: Props) {
   const conversation = useConversation();
-  const trouble = explainEnd(snapshot, conversation.client.capabilities.resume);
+  const trouble = explainEnd(snapshot, conversation.capabilities.resume);
   if (!trouble) return null;
   if (snapshot.status === "cancelled") return <p className="faint stopped">{trouble.title}</p>;
   const onReload = () => void conversation.load();

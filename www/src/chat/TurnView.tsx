@@ -18,9 +18,11 @@ interface Props {
   turn: Turn;
   /** It is the conversation's last turn, the only one that can still be acted upon. */
   last: boolean;
+  /** The next turn goes on with it. */
+  continued: boolean;
 }
 
-export const TurnView = memo(function TurnView({ turn, last }: Props) {
+export const TurnView = memo(function TurnView({ turn, last, continued }: Props) {
   const snapshot = useTurnSnapshot(turn);
   const connection = useConversation().connectionOf(turn);
   const live = isLive(snapshot);
@@ -31,7 +33,7 @@ export const TurnView = memo(function TurnView({ turn, last }: Props) {
         <TurnInput input={snapshot.input} />
         <div className="answer">
           <Notes turn={turn} sandboxId={snapshot.sandbox_id} servers={snapshot.mcp_servers} />
-          {continued(snapshot.threads).map((thread) => (
+          {resumed(snapshot.threads).map((thread) => (
             <SubAgentCard key={thread.id} thread={thread} live={live} />
           ))}
           {main && <ThreadMessages messages={main.messages} live={live} />}
@@ -39,7 +41,7 @@ export const TurnView = memo(function TurnView({ turn, last }: Props) {
           {last && <AgentState state={snapshot.agent_state} problem={snapshot.agent_state_problem} />}
           <GapNotice connection={connection} live={live} />
           <TurnNotice turn={turn} snapshot={snapshot} last={last} />
-          <TurnFooter snapshot={snapshot} connection={connection} live={live} last={last} />
+          <TurnFooter snapshot={snapshot} connection={connection} live={live} last={last} continued={continued} />
         </div>
       </article>
     </TurnContext>
@@ -47,7 +49,7 @@ export const TurnView = memo(function TurnView({ turn, last }: Props) {
 });
 
 /** Sub-agents that were started by an earlier turn and go on in this one: here no call shows them. */
-function continued(threads: readonly ThreadSnapshot[]): readonly ThreadSnapshot[] {
+function resumed(threads: readonly ThreadSnapshot[]): readonly ThreadSnapshot[] {
   if (threads.length === 1) return [];
   const started = new Set<string | null>();
   for (const { messages } of threads) {

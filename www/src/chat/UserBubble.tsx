@@ -5,16 +5,25 @@ import type { TurnInputItem } from "turnwire";
 import { Icon } from "../ui/Icon";
 import { fromInput } from "./answers";
 import { contentsOf, formatSize, type UserMessage } from "./attachments";
+import { useConversation } from "./context";
 
 export const TurnInput = memo(function TurnInput({ input }: { input: readonly TurnInputItem[] }) {
+  const conversation = useConversation();
   const messages = input.filter((item) => item.type === "user.message");
-  const decisions = input.filter((item) => item.type !== "user.message");
+  const answers = input.filter((item) => item.type !== "user.message");
+  const decisions: TurnInputItem[] = [];
+  const tools: string[] = [];
+  for (const item of answers) {
+    const name = item.type === "user.tool_response" && conversation.callOf(item.tool_call_id)?.name;
+    if (name && conversation.pageCalls.has(name)) tools.push(name);
+    else decisions.push(item);
+  }
   return (
     <>
       {messages.map((message, index) => (
         <UserBubble key={index} message={message} />
       ))}
-      {decisions.length > 0 && <p className="decisions">{describe(decisions)}</p>}
+      {answers.length > 0 && <p className="decisions">{[...describe(decisions), ...describeTools(tools)].join(" ")}</p>}
     </>
   );
 });
@@ -47,7 +56,7 @@ function sizeOf(data: string): number {
   return Math.floor(((data.length - data.indexOf(",") - 1) * 3) / 4);
 }
 
-function describe(items: readonly TurnInputItem[]): string {
+function describe(items: readonly TurnInputItem[]): string[] {
   let allowed = 0;
   let denied = 0;
   let answered = 0;
@@ -62,7 +71,12 @@ function describe(items: readonly TurnInputItem[]): string {
     denied > 0 && `denied ${steps(denied)}`,
     answered > 0 && `answered ${answered === 1 ? "a question" : `${answered} questions`}`,
   ].filter((part) => part !== false);
-  return `You ${parts.join(" and ")}.`;
+  return parts.length > 0 ? [`You ${parts.join(" and ")}.`] : [];
+}
+
+function describeTools(names: readonly string[]): string[] {
+  const calls = names.length > 2 ? `${names.length} calls` : names.join(" and ");
+  return names.length > 0 ? [`This page ran ${calls}.`] : [];
 }
 
 const steps = (count: number): string => (count === 1 ? "one step" : `${count} steps`);

@@ -24,10 +24,14 @@ it("consent is what an approval wants, and a call whose server says so", () => {
 });
 
 it("only a server that can remember is asked to", () => {
-  expect(canRemember(nested)).toBe(true);
-  expect(canRemember(action({}))).toBe(false);
+  expect(canRemember(nested, null)).toBe(true);
+  expect(canRemember(action({}), null)).toBe(false);
   const odd = { id: "s", action: "a", response_schema: "none" };
-  expect(canRemember(action({ suspension: odd }))).toBe(false);
+  expect(canRemember(action({ suspension: odd }), null)).toBe(false);
+  const agent = { name: "bot", version: "1", tools: [{ name: "act", description: "Acts.", parameters: {} }] };
+  expect(canRemember(action({}), agent)).toBe(true);
+  expect(canRemember(action({ name: "other" }), agent)).toBe(false);
+  expect(canRemember(action({ type: "tool.response_required" }), agent)).toBe(false);
 });
 
 it("what would run is named where it is not the call that waits", () => {

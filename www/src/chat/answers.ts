@@ -1,6 +1,6 @@
 // What a person decided about the calls that wait for them, and how that becomes the next turn's input.
 
-import type { RequiredAction, TurnInputItem } from "turnwire";
+import type { Agent, RequiredAction, TurnInputItem } from "turnwire";
 
 export type Answer =
   | { readonly kind: "allow"; readonly remember?: boolean }
@@ -25,9 +25,11 @@ export function wantsConsent(action: CallAction): boolean {
   return action.type === "tool.approval_required" || isBoolean(schemaOf(action, "approved"));
 }
 
-/** Whether the server can be told to do the same from now on. */
-export function canRemember(action: CallAction): boolean {
-  return isBoolean(schemaOf(action, "remember"));
+/** Whether the server can be told to do the same from now on: it asks so, or lists the tool as one to be trusted. */
+export function canRemember(action: CallAction, agent: Agent | null): boolean {
+  if (isBoolean(schemaOf(action, "remember"))) return true;
+  const isListed = agent?.tools?.some(({ name }) => name === action.name) ?? false;
+  return action.type === "tool.approval_required" && isListed;
 }
 
 /** What is to run, where it is not the call itself that waits but one inside of it. */

@@ -1,6 +1,7 @@
 // How far a tool call is, as the small sign in its card's head says it.
 
 import type { ToolCallResponse, ToolCallSnapshot, ToolProgress } from "turnwire";
+import { hasFailed } from "../tools/pageTools";
 import type { AnswerState } from "./answers";
 import type { Mark } from "./StatusMark";
 
@@ -39,6 +40,23 @@ export function statusOf(call: ToolCallSnapshot, { answer, response, pending, li
     case "running":
       return live ? { mark: "working", words: "running" } : UNFINISHED[ended];
   }
+}
+
+export interface PageSurroundings extends Pick<Surroundings, "response" | "live" | "ended"> {
+  /** What it gave, as far as the page knows. */
+  readonly content: string | undefined;
+  /** The page does not run it any more, or not unasked. */
+  readonly halted: boolean;
+}
+
+/** How far a call of one of the page's own tools is. */
+export function pageStatusOf(call: ToolCallSnapshot, { content, response, live, ended, halted }: PageSurroundings): Status {
+  const given = content ?? response?.content;
+  if (given !== undefined) return hasFailed(given) ? { mark: "failed", words: "failed" } : { mark: "done", words: "done" };
+  const status = statusOf(call, { answer: undefined, response, pending: false, live, ended });
+  if (call.status !== "response_required") return status;
+  if (!live && ended !== "paused") return DISCARDED;
+  return halted ? { mark: "waiting", words: "waits" } : { mark: "working", words: "running" };
 }
 
 /** Calls that need no answer wait for those that do. */

@@ -1,7 +1,7 @@
 // How components below a conversation or a turn reach it, and watch just the part that they show.
 
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
-import type { ThreadSnapshot, ToolCallResponse, Turn, TurnSnapshot } from "turnwire";
+import type { ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, Turn, TurnSnapshot } from "turnwire";
 import type { AnswerState, CallAction } from "./answers";
 import type { Conversation, ConversationState } from "./Conversation";
 
@@ -76,4 +76,28 @@ export function useAsksInside(threadId: string): boolean {
   return useSyncExternalStore(conversation.subscribe, () =>
     conversation.state().pending.some((action) => action.type !== "mcp.auth_required" && action.thread_id === threadId),
   );
+}
+
+/** What is known of a call of one of the page's own tools; null if the tool is none of them. */
+export interface PageCall {
+  /** Its result, also where the agent does not have it yet. */
+  readonly content: string | undefined;
+  /** It ran since the page was loaded. */
+  readonly ranHere: boolean;
+  /** The agent gets the result together with what the person still has to say. */
+  readonly held: boolean;
+  readonly halted: boolean;
+}
+
+export function usePageCall({ id, name, tool_info }: ToolCallSnapshot): PageCall | null {
+  const conversation = useConversation();
+  const answer = useAnswer(id)?.answer;
+  const result = useSyncExternalStore(conversation.subscribe, () => conversation.pageCalls.resultOf(id));
+  const isOwn = useSyncExternalStore(conversation.subscribe, () => conversation.pageCalls.has(name));
+  const halted = useSyncExternalStore(conversation.subscribe, () => conversation.state().halted);
+  const asks = useSyncExternalStore(conversation.subscribe, () => conversation.state().pending.length > 0);
+  if (!isOwn || tool_info?.type === "mcp") return null;
+  const sent = answer?.kind === "text" ? answer.content : undefined;
+  const ranHere = result !== undefined;
+  return { content: sent ?? result, ranHere, held: sent === undefined && ranHere && asks, halted };
 }

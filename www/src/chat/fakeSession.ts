@@ -1,6 +1,15 @@
 // What tests of a conversation stand on: turns and sessions that do what a test says.
 
-import type { Client, RequiredAction, Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import type {
+  Client,
+  RequiredAction,
+  RunOptions,
+  Session,
+  Tools,
+  Turn,
+  TurnInputItem,
+  TurnSnapshot,
+} from "turnwire";
 import { vi } from "vitest";
 import { Conversation } from "./Conversation";
 
@@ -65,27 +74,35 @@ export class FakeTurn {
   }
 }
 
-export function fakeSession(history: FakeTurn[] = []) {
+const CAPABILITIES = { rename: false, liveAnswers: false, resume: "cursor" };
+
+export function fakeSession(history: FakeTurn[] = [], can: object = {}) {
   const created: FakeTurn[] = [];
   const session = {
     id: "s1",
     createTurn({
       input = [],
       previousTurnId,
-    }: { input?: TurnInputItem | TurnInputItem[]; previousTurnId?: string } = {}) {
+    }: { input?: TurnInputItem | TurnInputItem[]; previousTurnId?: string | null } = {}) {
       const turn = new FakeTurn(Array.isArray(input) ? input : [input], previousTurnId ?? null);
       created.push(turn);
       return turn as unknown as Turn;
     },
     title: "a title",
+    capabilities: { ...CAPABILITIES, ...can },
+    /** The names of the tools that it was given. */
+    tools: vi.fn((tools: Tools) => Object.keys(tools)),
+    /** A run of one turn, unless the test says otherwise. */
+    run(input: TurnInputItem | TurnInputItem[] | null, { signal: _, ...options }: RunOptions = {}) {
+      const turns = input === null ? [] : [session.createTurn({ input, ...options })];
+      return { turns, [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }) };
+    },
     rename: vi.fn(async () => {}),
     resume: async () => history,
     listTurns: () => history.toReversed().values(),
   };
   return { session: session as unknown as Session, created };
 }
-
-const CAPABILITIES = { rename: false, liveAnswers: false, resume: "cursor" };
 
 export function conversationWith(session: Session, sessionId: string | null = null, can: object = {}) {
   const createSession = vi.fn(async () => session);
@@ -94,7 +111,7 @@ export function conversationWith(session: Session, sessionId: string | null = nu
   const onActivity = vi.fn();
   const onTurn = vi.fn();
   return {
-    conversation: new Conversation({ client, agentName: "bot", sessionId, onActivity, onTurn }),
+    conversation: new Conversation({ client, agentName: "bot", sessionId, onActivity, onLoad: () => {}, onTurn }),
     createSession,
     onActivity,
     onTurn,

@@ -1,7 +1,7 @@
 import type { Session, Turn } from "turnwire";
 import { expect, it } from "vitest";
 import { FakeTurn, approval, message } from "./fakeSession";
-import { isNews, newestOf, withKnown } from "./reading";
+import { isNews as isNewsOf, isNewsByNumber, newestOf, withKnown } from "./reading";
 
 function turn(id: string, createdAt: string | null = null, part: object = {}): Turn {
   const fake = new FakeTurn([message(id)], null);
@@ -17,8 +17,10 @@ function sessionOf(turns: Turn[]): Session {
 }
 const newest = async (turns: Turn[], isFirst = false) => {
   const { signal } = new AbortController();
-  return (await newestOf(sessionOf(turns), isFirst, signal))?.id;
+  return (await newestOf(sessionOf(turns), isFirst, signal))?.turn.id;
 };
+
+const isNews = (listed: Turn, shown: readonly Turn[]) => isNewsOf({ turn: listed, count: 1 }, shown);
 
 it("finds the newest turn at whichever end of the list it is", async () => {
   const [old, middle, young] = [turn("a", "2026-01-01"), turn("b", "2026-01-02"), turn("c", "2026-01-03")];
@@ -48,4 +50,19 @@ it("draws a turn again that holds more than when it was streamed", () => {
   const whole = turn("b");
   expect(withKnown([question, whole], [question, answered])).toEqual([question, whole]);
   expect(withKnown([turn("a")], [question])[0]).toBe(question);
+});
+
+it("counts turns that have no names, and looks how the last one stands", () => {
+  const waiting = { required_actions: [approval("c1")] };
+  const answer = { type: "user.tool_response", thread_id: "main", tool_call_id: "c1", content: "42" } as const;
+  const answered = Object.assign(turn("y"), { input: [answer] });
+  const isNewsAfter = (count: number, part: object, ...shown: Turn[]) =>
+    isNewsByNumber({ turn: turn(`turn-${count}`, null, part), count }, shown);
+  expect(isNewsAfter(1, {}, turn("x"))).toBe(false);
+  expect(isNewsAfter(2, {}, turn("x"))).toBe(true);
+  expect(isNewsAfter(1, waiting, turn("x", null, waiting))).toBe(false);
+  expect(isNewsAfter(1, {}, turn("x", null, waiting))).toBe(true);
+  expect(isNewsAfter(1, {}, turn("x"), answered)).toBe(false);
+  expect(isNewsAfter(1, { status: "running" }, turn("x"))).toBe(false);
+  expect(isNewsAfter(1, { status: "running" }, turn("x", null, { status: "error" }))).toBe(false);
 });

@@ -33,21 +33,41 @@ export function onFirstEvent(turn: Turn, told: () => void): void {
   });
 }
 
-/** The session's newest turn, as the server lists it. Only some servers begin with it. */
-export async function newestOf(session: Session, isFirst: boolean, signal: AbortSignal): Promise<Turn | undefined> {
+/** The session's newest turn, as the server lists it, and how many turns it has listed. */
+export interface Newest {
+  readonly turn: Turn;
+  readonly count: number;
+}
+
+/** The session's newest turn. Only some servers begin with it. */
+export async function newestOf(session: Session, isFirst: boolean, signal: AbortSignal): Promise<Newest | undefined> {
   let first: Turn | undefined;
   let last: Turn | undefined;
+  let count = 0;
   for await (last of session.listTurns({ ...(isFirst && { limit: 1 }), signal })) {
     first ??= last;
+    count += 1;
     if (isFirst) break;
   }
-  return (first?.createdAt ?? "") > (last?.createdAt ?? "") ? first : last;
+  const turn = (first?.createdAt ?? "") > (last?.createdAt ?? "") ? first : last;
+  return turn && { turn, count };
 }
 
 /** Whether a turn that is listed is not shown, or not as it now is: with some servers it goes on when it is answered. */
-export function isNews(listed: Turn, shown: readonly Turn[]): boolean {
+export function isNews({ turn: listed }: Newest, shown: readonly Turn[]): boolean {
   const known = shown.findLast((turn) => turn.id === listed.id);
   return known === undefined || !isSettledAlike(known.snapshot(), listed.snapshot());
+}
+
+/**
+ * The same for servers that know turns by no name, and list what follows a message of the user as one. Of a turn
+ * that has ended without an answer they do not tell that it has.
+ */
+export function isNewsByNumber({ turn: listed, count }: Newest, shown: readonly Turn[]): boolean {
+  const said = shown.filter(({ input }) => input.some(({ type }) => type === "user.message")).length;
+  const last = shown.at(-1)?.snapshot();
+  const waits = last?.status === "done" && last.required_actions.length > 0;
+  return count !== said || (waits && !isSettledAlike(last, listed.snapshot()));
 }
 
 /** The turns, where nothing has changed with those that were known before, so that they need not be drawn again. */

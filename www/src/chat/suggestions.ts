@@ -37,10 +37,10 @@ export const SUGGESTIONS: readonly Suggestion[] = [
     message: "Question me if you need to, and set up a new site.",
   },
   {
-    icon: "thought",
-    title: "Think aloud",
-    about: "The reasoning streams before the answer",
-    message: "Reasoning, please: when should the maintenance run?",
+    icon: "clock",
+    title: "Tools of this page",
+    about: "A clock and a calculator that run right here",
+    message: "Page, what time is it in Tokyo, and what is six times seven?",
   },
   {
     icon: "bolt",
@@ -63,13 +63,17 @@ const RUNS: readonly Protocol[] = ["tirea", "awaken"];
 /** More scripts, for which a few words are enough. */
 export const MORE: readonly Script[] = [
   { label: "Plain answer", message: "Plain words only, please: what is this page?" },
+  { label: "Think aloud", message: "Reasoning, please: when should the maintenance run?" },
   { label: "Rich text", message: "Markdown, please: how do I move a site without downtime?" },
   { label: "Tools side by side", message: "Parallel measurements from three cities, please." },
   { label: "Sign in to a server", message: "MCP: plan the migration around my calendar.", by: TURNS },
   { label: "Work in a sandbox", message: "Sandbox: collect this year's uptime in a table.", by: TURNS },
   { label: "Keep something in mind", message: "Sandbox: collect this year's uptime in a table.", by: RUNS },
   { label: "Send a file", message: "File attached: did it arrive?", by: TURNS },
+  { label: "Send an image", message: "File attached: did it arrive?", by: ["aap"] },
   { label: "Approve and answer", message: "Mixed: prepare everything for the sale." },
+  { label: "This page’s tools and you", message: "Page mixed with your word: may billing be restarted?" },
+  { label: "This page, round by round", message: "Page rounds 4 times, please: multiply something." },
   { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?" },
   { label: "Many alphabets", message: "Unicode from everywhere, please." },
   { label: "A connection to cut", message: "Slow and steady, please, while I cut the connection." },

@@ -1,7 +1,7 @@
 // A turn's connection in one quiet line: lost, found again, and afterwards a small mark.
 
 import { memo, useEffect, useState, useSyncExternalStore } from "react";
-import type { Reconnecting } from "turnwire";
+import type { Capabilities, Reconnecting } from "turnwire";
 import { Icon } from "../ui/Icon";
 import type { TurnConnection } from "./TurnConnection";
 import { resumedWords, timesWords, tryingWords } from "./words";
@@ -12,16 +12,18 @@ const NEWS_MS = 5000;
 interface Props {
   connection: TurnConnection;
   reconnecting: Reconnecting | null;
+  /** What becomes of a turn whose connection drops. */
+  resume: Capabilities["resume"];
 }
 
-export const ConnectionLine = memo(function ConnectionLine({ connection, reconnecting }: Props) {
+export const ConnectionLine = memo(function ConnectionLine({ connection, reconnecting, resume }: Props) {
   const state = useSyncExternalStore(connection.subscribe, connection.state);
   const isNews = useIsNews(state.resumes);
   if (reconnecting !== null) {
     return (
       <span className="connection lost" title={reconnecting.cause.message}>
         <span className="spinner" aria-hidden="true" />
-        <span className="connection-words">{tryingWords(reconnecting)}</span>
+        <span className="connection-words">{tryingWords(reconnecting, resume)}</span>
       </span>
     );
   }

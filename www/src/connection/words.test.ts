@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { missingWords, resumedWords } from "./words";
+import { missingWords, resumedWords, tryingWords } from "./words";
 
 it("names the events that are missing", () => {
   expect(missingWords([{ after: 4, next: 6 }])).toBe("event 5");
@@ -22,4 +22,11 @@ it("says that nothing was lost only where that is so", () => {
   const gap = { after: 123, next: 130 };
   expect(resumedWords({ resumes: 2, after: 123, gaps: [gap] })).toBe("Resumed after event 123");
   expect(resumedWords({ resumes: 3, after: 150, gaps: [gap] })).toBe("Resumed after event 150, nothing lost");
+});
+
+it("speaks of a connection only where there was one", () => {
+  const trying = (attempt: number) => ({ attempt, delay: 3, cause: new Error("cut") as never });
+  expect(tryingWords(trying(1), "cursor")).toBe("Connection lost, trying again …");
+  expect(tryingWords(trying(2), "cursor")).toBe("Connection lost, trying again (2) …");
+  expect(tryingWords(trying(1), "history")).toBe("Waiting for the rest of the answer …");
 });

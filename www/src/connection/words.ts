@@ -3,8 +3,10 @@
 import type { Capabilities, Reconnecting } from "turnwire";
 import type { ConnectionState, Gap } from "./TurnConnection";
 
-export function tryingWords({ attempt }: Reconnecting): string {
-  return attempt > 1 ? `Connection lost, trying again (${attempt}) …` : "Connection lost, trying again …";
+/** What is done to go on. A turn that is read from the history need not have had a connection before. */
+export function tryingWords({ attempt }: Reconnecting, resume: Capabilities["resume"]): string {
+  const words = resume === "history" ? "Waiting for the rest of the answer" : "Connection lost, trying again";
+  return attempt > 1 ? `${words} (${attempt}) …` : `${words} …`;
 }
 
 /** What there is to see when the connection is cut. */

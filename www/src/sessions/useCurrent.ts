@@ -55,6 +55,7 @@ function open(client: Client, agentName: string, sessionId: string | null, sessi
     // What ends elsewhere does not call the reader there.
     if (conversation.isOpen) goTo(session.id);
   };
-  const conversation = new Conversation({ client, agentName, sessionId, onActivity, onTurn: tellTurn });
+  const onLoad = (session: Session) => sessions.name(session, conversation.title);
+  const conversation = new Conversation({ client, agentName, sessionId, onActivity, onLoad, onTurn: tellTurn });
   return conversation;
 }
