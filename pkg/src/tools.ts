@@ -30,9 +30,10 @@ export interface ToolDefinition {
   timeout?: number;
   /**
    * Runs the tool. A text that it gives is the result as it stands, anything else is sent as JSON. What it throws
-   * goes to the model as a message, without a stack.
+   * goes to the model as a message, without a stack. `null` only declares the tool: its calls wait for an answer, as
+   * those do that a person gives.
    */
-  run(input: Record<string, unknown>, context: ToolContext): unknown;
+  run: ((input: Record<string, unknown>, context: ToolContext) => unknown) | null;
 }
 
 /** Tools by their names. */
@@ -108,12 +109,12 @@ export class ToolRegistry {
   }
 
   /**
-   * The calls of tools that a turn waits for. What was kept of all others is dropped: a call may be made once more
+   * The calls of tools that run here which a turn waits for. What was kept of all others is dropped: a call may be made once more
    * under its id, and so may a turn that goes on. One that was read anew is the same as long as it waits.
    */
   callsOf(turn: Turn): WaitingCall[] {
     const isTool = (action: RequiredAction): action is WaitingCall =>
-      action.type === "tool.response_required" && this.#tools.has(action.name);
+      action.type === "tool.response_required" && !!this.#tools.get(action.name)?.run;
     const calls = turn.snapshot().required_actions.filter(isTool);
     const known = this.#turn;
     const isSame = known === turn || (known?.id === turn.id && known.snapshot().required_actions.length > 0);
@@ -162,7 +163,7 @@ export class ToolRegistry {
     const timer = timeout > 0 ? setTimeout(() => cutting.abort(late), timeout) : undefined;
     const { signal } = cutting;
     try {
-      const run = async (): Promise<unknown> => tool.run(input, { signal, callId, name });
+      const run = async (): Promise<unknown> => tool.run!(input, { signal, callId, name });
       const result = await orAborted(run(), signal);
       // A content must not be empty.
       return (typeof result === "string" && result) || (JSON.stringify(result) ?? "null");
@@ -225,5 +226,5 @@ function demandTool(name: string, tool: ToolDefinition): void {
   );
   demand(isJson(parameters), `\`${method}.parameters\` must be JSON`);
   demandWhole(`${method}.timeout`, timeout ?? TIMEOUT);
-  demand(typeof run === "function", `\`${method}.run\` must be a function`);
+  demand(run === null || typeof run === "function", `\`${method}.run\` must be a function, or null`);
 }

@@ -33,6 +33,19 @@ test("tools are known by their names, until others take their place", async (t) 
   assert.deepEqual(session.tools({}), []);
 });
 
+test("a tool that is declared only waits for its answer, and others run beside it", async (t) => {
+  const calls = [calling("c1", "clock"), calling("c2", "ask")];
+  const { session, server } = await serveTurns(t, pauses(calls), says("Thanks"));
+  const clock = noted("noon");
+  assert.deepEqual(session.tools({ clock: clock.tool, ask: tool(null) }), ["clock", "ask"]);
+  const run = session.run("Go");
+  assert.equal((await follow(run)).error, undefined);
+  assert.equal(run.reason, "waiting");
+  assert.equal((await follow(session.run(give("c2", "blue")))).error, undefined);
+  assert.deepEqual(inputs(server)[1], [give("c2", "blue"), give("c1", "noon")]);
+  assert.equal(clock.calls.length, 1);
+});
+
 const RUN = () => 1;
 const WRONG = {
   "no object": [5, /object/],

@@ -1,4 +1,4 @@
-// One page, four protocols: the same conversations over each, and what is told where servers differ.
+// One page, five protocols: the same conversations over each, and what is told where servers differ.
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { answer, closeDemos, cutButton, ended, grown, openDemo, PACE, say, transcript, unexpected, WWW } from "./demo-page.mjs";
@@ -11,9 +11,21 @@ const FAST = { "x-turnwire-delay-ms": "0" };
 const allow = (page) => page.getByRole("button", { name: "Allow", exact: true });
 const card = (page, name) => page.getByRole("region", { name });
 
-for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
+/** Waits for the answer, and allows on the way what the agent asks for. */
+async function allowed(page) {
+  const copy = page.getByRole("button", { name: "Copy answer" });
+  for (;;) {
+    await copy.or(allow(page)).first().waitFor();
+    if ((await allow(page).count()) === 0) return;
+    await allow(page).first().click();
+  }
+}
+
+for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
   describe(protocol, () => {
     const isAgentEvent = protocol === "tirea" || protocol === "awaken";
+    // It asks before any tool of the server runs, has no sub-agents' threads, and tells no failures apart.
+    const isAap = protocol === "aap";
     const open = (headers = FAST) => openDemo(world, { protocol, headers });
 
     test("a text, and the conversation after a reload, by its name", async () => {
@@ -32,7 +44,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
     test("tools: arguments, results without an envelope, also after a reload", async () => {
       const page = await open();
       await say(page, "tools");
-      await ended(page);
+      await allowed(page);
       for (const turn of ["streamed", "listed"]) {
         const tool = card(page, "Tool read_log, done");
         if ((await tool.getByText("Result").count()) === 0) await tool.getByRole("button").click();
@@ -50,7 +62,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
       const page = await open();
       await say(page, "approval");
       await allow(page).waitFor();
-      assert.equal(await page.getByRole("checkbox", { name: "Always allow" }).count(), isAgentEvent ? 1 : 0);
+      assert.equal(await page.getByRole("checkbox", { name: "Always allow" }).count(), isAgentEvent || isAap ? 1 : 0);
       await page.reload();
       await allow(page).click();
       await page.getByText("is running again").waitFor();
@@ -87,8 +99,8 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
       await say(page, "mixed");
       await page.getByRole("button", { name: "Send" }).waitFor();
       await page.getByRole("button", { name: "Nobody" }).click();
-      await page.getByText("1 of 2 answered").waitFor();
-      await allow(page).click();
+      await page.getByText(isAap ? "1 of 3 answered" : "1 of 2 answered").waitFor();
+      while ((await allow(page).count()) > 0) await allow(page).first().click();
       await page.getByText(/now has four instances.*“Nobody”/).waitFor();
       assert.deepEqual(page.failures, []);
     });
@@ -99,7 +111,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
       await ended(page);
       const cards = page.locator(".answer > .message > .card");
       const labels = await cards.evaluateAll((cards) => cards.map((card) => card.getAttribute("aria-label")));
-      assert.deepEqual(labels.map((label) => label.replace(/^.*, /, "")), ["done", "failed", "done"]);
+      assert.deepEqual(labels.map((label) => label.replace(/^.*, /, "")), isAap ? ["done", "done", "done"] : ["done", "failed", "done"]);
       assert.equal(new Set(labels).size, 3, "each has a name of its own");
       assert.match(await transcript(page), /connection refused/);
       assert.deepEqual(page.failures, []);
@@ -109,8 +121,8 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
       const page = await open();
       await say(page, "subagents approval");
       await allow(page).waitFor();
-      assert.match(await transcript(page), /The agent wants to run roll_back/);
-      assert.match(await transcript(page), /"version": "2\.13"/);
+      if (isAap) assert.match(await transcript(page), /The agent wants to run create_sub_agent/);
+      else assert.match(await transcript(page), /The agent wants to run roll_back[^]*"version": "2\.13"/);
       await allow(page).click();
       await page.getByText("Version 2.13 is running again").last().waitFor();
       assert.match(await transcript(page), /You allowed one step/);
@@ -134,7 +146,8 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
       await say(page, "error");
       const notice = page.getByRole("alert");
       await notice.waitFor();
-      assert.match(await notice.innerText(), protocol === "tirea" ? /LLM_ERROR: .*502 Bad Gateway/ : /502 Bad Gateway/);
+      const words = { tirea: /LLM_ERROR: .*502 Bad Gateway/, aap: /the agent reported an error/ };
+      assert.match(await notice.innerText(), words[protocol] ?? /502 Bad Gateway/);
       assert.match(await transcript(page), /and the renew/);
     });
 
@@ -150,7 +163,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
       await say(page, "plain");
       await page.getByRole("button", { name: "Copy answer" }).nth(1).waitFor();
       const frames = await types();
-      const last = { tirea: "run_finish", awaken: "run_finish" }[protocol] ?? "turn.done";
+      const last = { tirea: "run_finish", awaken: "run_finish", aap: "turn_stop" }[protocol] ?? "turn.done";
       assert.ok(frames.includes(last), frames.join(" "));
       assert.deepEqual(page.failures, []);
     });
@@ -174,12 +187,13 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
     test("files are taken where the server takes them", async () => {
       const page = await open();
       await page.getByRole("button", { name: "Send", exact: true }).waitFor();
-      assert.equal(await page.getByRole("button", { name: "Attach files" }).count(), isAgentEvent ? 0 : 1);
+      assert.equal(await page.getByRole("button", { name: "Attach files" }).count(), isAgentEvent || isAap ? 0 : 1);
+      assert.equal(await page.getByRole("button", { name: "Attach images" }).count(), isAap ? 1 : 0);
     });
   });
 }
 
-for (const protocol of ["truefoundry", "trueforge", "awaken"]) {
+for (const protocol of ["truefoundry", "trueforge", "awaken", "aap"]) {
   test(`${protocol}: an answer whose connection is cut comes whole`, async () => {
     const whole = await openDemo(world, { protocol, headers: FAST });
     await say(whole, "long 300");
@@ -194,7 +208,7 @@ for (const protocol of ["truefoundry", "trueforge", "awaken"]) {
   });
 }
 
-for (const protocol of ["trueforge", "awaken"]) {
+for (const protocol of ["trueforge", "awaken", "aap"]) {
   test(`${protocol}: an answer goes on after a reload in its middle`, async () => {
     const page = await openDemo(world, { protocol, headers: PACE });
     await say(page, "long 401");
@@ -290,7 +304,7 @@ test("a click on the empty page speaks another protocol, and the settings know i
   await page.getByRole("group", { name: "Protocol" }).waitFor();
   const chosen = () => page.evaluate(() => document.querySelector(".protocol-switch [aria-pressed=true]").innerText);
   assert.equal(await chosen(), "TrueFoundry");
-  for (const [name, path] of [["tirea", "/tirea"], ["awaken", "/awaken"], ["TrueForge", ""], ["TrueFoundry", "/demo"]]) {
+  for (const [name, path] of [["tirea", "/tirea"], ["awaken", "/awaken"], ["AAP", "/aap"], ["TrueForge", ""], ["TrueFoundry", "/demo"]]) {
     await page.getByRole("group", { name: "Protocol" }).getByRole("button", { name, exact: true }).click();
     await page.waitForFunction((name) => document.querySelector(".top-agent")?.innerText.endsWith(name), name);
     assert.equal(await chosen(), name);
