@@ -1,8 +1,8 @@
 // What a conversation does where servers differ in what they can: live answers, questions that are thrown away, titles,
 // and turns that need to be listened to.
-import { InputError, type RequiredAction, type TurnInputItem } from "turnwire";
+import { InputError, StateError, type RequiredAction, type Run, type TurnInputItem } from "turnwire";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { FakeTurn, approval, conversationWith, fakeSession, message } from "./fakeSession";
+import { FakeTurn, approval, conversationWith, fakeSession, message, question } from "./fakeSession";
 
 beforeEach(() => {
   vi.stubGlobal("requestAnimationFrame", () => 1);
@@ -173,5 +173,124 @@ describe("other tabs", () => {
     running.change({ status: "done" });
     await conversation.catchUp();
     expect(resume).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe("tools of the page", () => {
+  const clock = (tool_call_id: string): RequiredAction => ({ ...question(tool_call_id), name: "clock" }) as RequiredAction;
+  const result = (tool_call_id: string) =>
+    ({ type: "user.tool_response", thread_id: "main", tool_call_id, content: "noon" }) as TurnInputItem;
+
+  /** A run whose turns come when the test says so. */
+  function scripted(first?: FakeTurn) {
+    let next: ((turn: FakeTurn | null) => void) | undefined;
+    const asked = vi.fn();
+    const iterator = {
+      next: async () => {
+        asked();
+        const turn = await new Promise<FakeTurn | null>((resolve) => (next = resolve));
+        return turn ? { done: false, value: turn } : { done: true, value: undefined };
+      },
+      return: async () => ({ done: true, value: undefined }),
+    };
+    const run = { turns: first ? [first] : [], [Symbol.asyncIterator]: () => iterator } as unknown as Run;
+    return { run, asked, give: (turn: FakeTurn | null) => next?.(turn) };
+  }
+
+  async function calling(...actions: RequiredAction[]) {
+    const { session } = fakeSession();
+    const first = new FakeTurn([message("go")], null);
+    const { run, asked, give } = scripted(first);
+    const runs = vi.spyOn(session, "run").mockImplementation(() => run);
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    await vi.waitFor(() => expect(first.signals).toHaveLength(1));
+    first.id = "t1";
+    first.change({ turn_id: "t1", status: "done", required_actions: actions });
+    first.end();
+    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    return { conversation, session, runs, first, give };
+  }
+
+  it("are given to a session, whose turns then follow by themselves", async () => {
+    const { conversation, session, first, give } = await calling(clock("c1"));
+    expect(session.tools).toHaveBeenCalledTimes(1);
+    expect(conversation.state()).toMatchObject({ running: true, pending: [], halted: false });
+    const second = new FakeTurn([result("c1")], "t1");
+    give(second);
+    await vi.waitFor(() => expect(conversation.state().turns).toEqual([first, second]));
+    await vi.waitFor(() => expect(second.signals).toHaveLength(1));
+    second.change({ turn_id: "t2", status: "done" });
+    second.end();
+    expect(conversation.answerOf("c1")).toMatchObject({ sent: true });
+    await vi.waitFor(() => expect(conversation.state().running).toBe(false));
+    give(null);
+    await vi.waitFor(() => expect(conversation.state()).toMatchObject({ running: false, halted: false }));
+  });
+
+  it("are not the person's business, whose answers go out with their results", async () => {
+    const { conversation, runs, give } = await calling(clock("c1"), approval("a"));
+    expect(conversation.state()).toMatchObject({ running: false, pending: [{ tool_call_id: "a" }] });
+    give(null);
+    const { run } = scripted();
+    runs.mockImplementation(() => run);
+    conversation.answer("a", { kind: "allow" });
+    const input = [{ type: "user.tool_approval", thread_id: "main", tool_call_id: "a", approval: { status: "allow" } }];
+    expect(runs).toHaveBeenLastCalledWith(input, expect.anything());
+    expect(conversation.state()).toMatchObject({ running: true });
+    expect(conversation.answerOf("a")).toMatchObject({ sent: true });
+  });
+
+  it("that were stopped wait until the person lets them run", async () => {
+    const { conversation, runs, give } = await calling(clock("c1"));
+    conversation.stop();
+    const [, options] = runs.mock.lastCall ?? [];
+    expect(options?.signal?.aborted).toBe(true);
+    give(null);
+    await vi.waitFor(() => expect(conversation.state()).toMatchObject({ running: false, halted: true }));
+    const again = scripted();
+    runs.mockImplementation(() => again.run);
+    conversation.proceedWithTools();
+    expect(conversation.state()).toMatchObject({ running: true, halted: false });
+    await vi.waitFor(() => expect(runs).toHaveBeenLastCalledWith(null, expect.anything()));
+  });
+
+  it("run again for calls that wait when a conversation is loaded, and for no others", async () => {
+    for (const [action, count] of [[clock("c1"), 1], [question("q1"), 0]] as const) {
+      const waiting = new FakeTurn([message("go")], null);
+      waiting.id = "t1";
+      waiting.change({ turn_id: "t1", status: "done", required_actions: [action] });
+      const { session } = fakeSession([waiting]);
+      const { run } = scripted();
+      const runs = vi.spyOn(session, "run").mockImplementation(() => run);
+      const { conversation } = conversationWith(session, "s1");
+      conversation.open();
+      await vi.waitFor(() => expect(conversation.state().loading).toBe(false));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(runs).toHaveBeenCalledTimes(count);
+      expect(conversation.state()).toMatchObject({ running: count === 1, pending: count === 1 ? [] : [action] });
+    }
+  });
+
+  it("whose results somebody else has given let the conversation be read anew", async () => {
+    const { conversation, session, give } = await calling(clock("c1"));
+    const resume = vi.spyOn(session, "resume").mockResolvedValue([]);
+    const second = new FakeTurn([result("c1")], "t1");
+    give(second);
+    await vi.waitFor(() => expect(second.signals).toHaveLength(1));
+    second.change({ status: "unstarted", error: new StateError("turn_not_running", "too late") });
+    second.end();
+    await vi.waitFor(() => expect(resume).toHaveBeenCalled());
+    await vi.waitFor(() => expect(conversation.state()).toMatchObject({ loading: false, turns: [] }));
+  });
+
+  it("are done without where the agent takes none", async () => {
+    const { session } = fakeSession();
+    vi.mocked(session.tools).mockImplementation(() => {
+      throw new InputError("invalid_option", "it takes none");
+    });
+    const { conversation } = conversationWith(session);
+    await conversation.send(message("go"));
+    expect(conversation.pageCalls.has("clock")).toBe(false);
   });
 });

@@ -2,6 +2,7 @@
 
 import {
   InputError,
+  StateError,
   type Capabilities,
   type Client,
   type RequiredAction,
@@ -78,6 +79,16 @@ interface Waiting {
   readonly page: readonly RequiredAction[];
 }
 
+/** Turns that follow each other by themselves, since the page runs the tools that they wait for. */
+interface Chain {
+  /** Stops the tools between them. */
+  readonly stopping: AbortController;
+  /** It has not begun: another tab may have to be waited for. */
+  waits: boolean;
+  /** No other tab may go on now. */
+  isAlone: boolean;
+}
+
 let opened = 0;
 
 export class Conversation extends Store {
@@ -101,8 +112,10 @@ export class Conversation extends Store {
   #isUntitled = false;
   /** The turn that is to be stopped as soon as it can be. */
   #stopping: Turn | null = null;
-  /** The turns that follow each other by themselves, and what stops the tools between them. */
-  #run: { readonly stopping: AbortController } | null = null;
+  /** The turns that follow each other by themselves. */
+  #chain: Chain | null = null;
+  /** The server has gone on, and it is not known here how. */
+  #isOutdated = false;
   /** What the last turn waits for: for the person, and for tools of the page. */
   #waiting: Waiting = { all: [], person: [], page: [] };
 
@@ -227,7 +240,7 @@ export class Conversation extends Store {
    */
   async catchUp(): Promise<void> {
     const { session, turns, loading, running } = this.#state;
-    if (session === null || loading || running || this.#looking) return;
+    if (session === null || loading || this.#looking || (running && !this.#chain?.waits)) return;
     // What could not be sent is on this page only.
     if (turns.at(-1)?.id === null) return;
     this.#looking = this.#look(session.id, turns);
@@ -265,6 +278,9 @@ export class Conversation extends Store {
       this.#rememberAnswers(turn.input);
       this.#rememberResponses(turn.snapshot());
     }
+    const isAlone = this.#chain?.isAlone ?? false;
+    // It was to go on after what was known then.
+    if (!isAlone) this.#chain?.stopping.abort();
     this.pageCalls.equip(session);
     this.#set({ session, turns, loading: false });
     this.#options.onLoad(session);
@@ -275,7 +291,7 @@ export class Conversation extends Store {
       this.#isUntitled = this.capabilities.rename && !session.title;
       void this.#follow(last, (signal) => last.waitForCompletion({ signal }));
     }
-    void this.#goOn(last);
+    if (!isAlone) void this.#goOn(last);
   }
 
   /** Sends a message, creating the session if this is the first one. */
@@ -357,7 +373,7 @@ export class Conversation extends Store {
   stop(): void {
     const turn = this.#state.turns.at(-1);
     if (!turn || !this.#state.running) return;
-    if (!isLive(turn.snapshot())) return this.#run?.stopping.abort();
+    if (!isLive(turn.snapshot())) return this.#chain?.stopping.abort();
     this.#stopping = turn;
     this.#cancelIfStarted(turn);
   }
@@ -398,16 +414,29 @@ export class Conversation extends Store {
   }
 
   #begin(begin: (options: RunOptions) => Run): { run: Run; shown: Promise<void> } {
-    const stopping = new AbortController();
-    const { signal } = this.#listening;
-    const run = begin({ signal: AbortSignal.any([signal, stopping.signal]) });
-    const own = (this.#run = { stopping });
-    const shown = this.#show(run).then(() => {
-      if (this.#run === own) this.#run = null;
-      this.#check();
-    });
+    const { chain, signal } = this.#newChain();
+    const run = begin({ signal });
+    const shown = this.#show(run).finally(() => this.#end(chain));
     this.#check();
     return { run, shown };
+  }
+
+  /** Turns follow each other here. */
+  get #isBusy(): boolean {
+    return this.#chain !== null && !this.#chain.waits && !this.#chain.stopping.signal.aborted;
+  }
+
+  #newChain(): { chain: Chain; signal: AbortSignal } {
+    const chain: Chain = { stopping: new AbortController(), waits: false, isAlone: false };
+    this.#chain = chain;
+    return { chain, signal: AbortSignal.any([this.#listening.signal, chain.stopping.signal]) };
+  }
+
+  #end(chain: Chain): void {
+    if (this.#chain === chain) this.#chain = null;
+    this.#check();
+    if (this.#isOutdated) void this.load();
+    this.#isOutdated = false;
   }
 
   /** Shows the turns of a run as they come. */
@@ -415,14 +444,20 @@ export class Conversation extends Store {
     // What the person has sent is there at once.
     const [first] = run.turns;
     try {
-      if (first && !(await this.#play(first))) return;
-      for await (const turn of run) if (turn !== first && !(await this.#play(turn))) return;
+      if (first && !(await this.#play(first))) return this.#note(first);
+      for await (const turn of run) if (turn !== first && !(await this.#play(turn))) return this.#note(turn);
     } catch (error) {
       const turn = this.#state.turns.at(-1);
       const isStopped = error instanceof Error && error.name === "AbortError";
       // What a turn failed with is in its snapshot.
       if (!isStopped && turn?.snapshot().error !== error) this.#set({ error });
     }
+  }
+
+  /** A turn was not played to its end. What it answers may have been answered already, and the server is further on. */
+  #note(turn: Turn): void {
+    const { error } = turn.snapshot();
+    this.#isOutdated = error instanceof StateError && error.code === "turn_not_running";
   }
 
   /** Starts a turn, and shows it to its end. Gives whether it has come there. */
@@ -441,19 +476,31 @@ export class Conversation extends Store {
 
   /** Goes on after a turn that this page has not sent, or not to its end: if it waits for tools of the page. */
   async #goOn(turn: Turn): Promise<void> {
-    const { session } = this.#state;
-    const { signal } = this.#listening;
-    const isConcerned = () => this.#state.turns.at(-1) === turn && this.#run === null && !signal.aborted;
-    const mayWait = () => isLive(turn.snapshot()) || this.#waiting.page.length > 0;
-    if (!session || !isConcerned() || !mayWait()) return;
-    const work = async () => {
-      // Another tab may have gone on meanwhile.
-      await this.#looking;
-      await this.catchUp();
-      if (isConcerned() && mayWait()) await this.#begin((options) => session.run(null, options)).shown;
+    if (this.#state.turns.at(-1) !== turn || this.#isBusy || !this.#mayWait()) return;
+    const { chain, signal } = this.#newChain();
+    chain.waits = true;
+    this.#check();
+    const work = async (waited: boolean) => {
+      chain.isAlone = true;
+      // Another tab has gone on meanwhile.
+      if (waited) {
+        await this.#looking;
+        await this.catchUp();
+      }
+      const { session } = this.#state;
+      if (!session || this.#chain !== chain || signal.aborted || !this.#mayWait()) return;
+      chain.waits = false;
+      await this.#show(session.run(null, { signal }));
     };
     // Whoever leaves the conversation leaves this, too.
-    await alone(session.id, signal, work).catch(() => {});
+    await alone(turn.session.id, signal, work).catch(() => {});
+    this.#end(chain);
+  }
+
+  /** Whether the last turn waits for tools of the page, or may still do so. */
+  #mayWait(): boolean {
+    const turn = this.#state.turns.at(-1);
+    return turn !== undefined && (isLive(turn.snapshot()) || this.#waiting.page.length > 0);
   }
 
   /** Accompanies the turn until `reading` has ended. What happens on the way is seen through its snapshot. */
@@ -528,11 +575,11 @@ export class Conversation extends Store {
     const isOpen = pending.some((action) => !("tool_call_id" in action) || !this.#answers.get(action.tool_call_id)?.sent);
     const isForPage = status === "done" && page.length > 0 && !isOpen;
     const now = {
-      running: live || (isForPage && this.#run !== null),
+      running: live || (isForPage && this.#chain !== null),
       begun,
       lost,
       pending,
-      halted: isForPage && this.#run === null,
+      halted: isForPage && this.#chain === null,
     };
     if (!differs(this.#state, now)) return;
     this.#set(now);

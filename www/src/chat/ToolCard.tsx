@@ -1,11 +1,11 @@
 // A call of a tool: its name, its arguments as they arrive, what it gave back, and the answer that it may need.
 
 import { memo, useMemo, useState } from "react";
-import type { ToolCallResponse, ToolCallSnapshot } from "turnwire";
+import type { ToolCallSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
 import { CallForm } from "./CallForm";
 import { pageStatusOf, resultOf, statusOf } from "./callStatus";
-import { useAnswer, useLateResponse, usePageCall, usePendingAction, useTurnEnd, type PageCall } from "./context";
+import { useAnswer, useLateResponse, usePageCall, usePendingAction, useTurnEnd } from "./context";
 import { DataView } from "./DataView";
 import { JsonPrinter, summarise } from "./prettyJson";
 import { ProgressLine } from "./ProgressLine";
@@ -24,14 +24,14 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   const pending = usePendingAction(call.id) !== undefined;
   const late = useLateResponse(call.id);
   const response = call.response ?? late ?? null;
-  const own = usePageCall(call);
+  const own = usePageCall(call, response);
   // Who sees the arguments arrive keeps the card open, and who sees the page run it; a finished call starts closed.
   const [open, setOpen] = useState(own?.ranHere || (call.status !== "done" && !answer?.sent));
   const ended = useTurnEnd();
   const { mark, words } = own
-    ? pageStatusOf(call, { ...own, response, live, ended })
+    ? pageStatusOf(call, { ...own, live, ended })
     : statusOf(call, { answer, response, pending, live, ended });
-  const result = own ? pageResult(own, response) : response && resultOf(response);
+  const result = own ? { text: own.content ?? "", remark: own.held ? HELD : "" } : response && resultOf(response);
   const agent = useMemo(() => startedBy(call, name), [call, name]);
   // Of a call inside of another one, the server tells only its progress.
   const isOpaque = call.arguments === "" && call.progress !== undefined;
@@ -66,11 +66,7 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   );
 });
 
-/** What a tool of the page gave. */
-function pageResult({ content, held }: PageCall, response: ToolCallResponse | null) {
-  const text = content ?? response?.content ?? "";
-  return { text, remark: held ? "The agent gets this together with your answer." : "" };
-}
+const HELD = "The agent gets this together with your answer.";
 
 const Arguments = memo(function Arguments({ source }: { source: string }) {
   const [printer] = useState(() => new JsonPrinter());

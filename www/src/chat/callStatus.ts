@@ -24,8 +24,8 @@ export interface Surroundings {
 
 export function statusOf(call: ToolCallSnapshot, { answer, response, pending, live, ended }: Surroundings): Status {
   if (answer?.answer.kind === "deny") return { mark: "failed", words: "denied" };
-  if (response?.outcome === "failed") return { mark: "failed", words: "failed" };
-  if (response !== null || call.status === "done") return { mark: "done", words: "done" };
+  if (response?.outcome === "failed") return FAILED;
+  if (response !== null || call.status === "done") return DONE;
   switch (call.status) {
     case "streaming":
       return live ? { mark: "working", words: "preparing" } : { mark: "failed", words: "cut off" };
@@ -42,19 +42,19 @@ export function statusOf(call: ToolCallSnapshot, { answer, response, pending, li
   }
 }
 
-export interface PageSurroundings extends Pick<Surroundings, "response" | "live" | "ended"> {
-  /** What it gave, as far as the page knows. */
+export interface PageSurroundings extends Pick<Surroundings, "live" | "ended"> {
+  /** What it gave, if that is known. */
   readonly content: string | undefined;
   /** The page does not run it any more, or not unasked. */
   readonly halted: boolean;
 }
 
 /** How far a call of one of the page's own tools is. */
-export function pageStatusOf(call: ToolCallSnapshot, { content, response, live, ended, halted }: PageSurroundings): Status {
-  const given = content ?? response?.content;
-  if (given !== undefined) return hasFailed(given) ? { mark: "failed", words: "failed" } : { mark: "done", words: "done" };
-  const status = statusOf(call, { answer: undefined, response, pending: false, live, ended });
-  if (call.status !== "response_required") return status;
+export function pageStatusOf(call: ToolCallSnapshot, { content, live, ended, halted }: PageSurroundings): Status {
+  if (content !== undefined) return hasFailed(content) ? FAILED : DONE;
+  if (call.status !== "response_required") {
+    return statusOf(call, { answer: undefined, response: null, pending: false, live, ended });
+  }
   if (!live && ended !== "paused") return DISCARDED;
   return halted ? { mark: "waiting", words: "waits" } : { mark: "working", words: "running" };
 }
@@ -65,6 +65,8 @@ const UNFINISHED: Record<Surroundings["ended"], Status> = {
   left: { mark: "done", words: "continued below" },
   broken: { mark: "stopped", words: "cut off" },
 };
+const DONE: Status = { mark: "done", words: "done" };
+const FAILED: Status = { mark: "failed", words: "failed" };
 const ASKS: Status = { mark: "waiting", words: "asks you" };
 /** The conversation went on without an answer. */
 const DISCARDED: Status = { mark: "stopped", words: "not answered" };
@@ -85,4 +87,15 @@ export function shareOf({ progress, loaded, total }: ToolProgress): number | nul
   if (typeof progress !== "number") return null;
   const share = typeof total === "number" && total > 0 && progress > 1 ? progress / total : progress;
   return Math.min(1, Math.max(0, share));
+}
+
+/** What one of the page's own tools gave, as it comes back from the server: some keep a text as JSON. */
+export function pageResultOf(response: ToolCallResponse): string {
+  const { text } = resultOf(response);
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "string" ? value : text;
+  } catch {
+    return text;
+  }
 }

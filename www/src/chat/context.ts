@@ -3,6 +3,7 @@
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
 import type { ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, Turn, TurnSnapshot } from "turnwire";
 import type { AnswerState, CallAction } from "./answers";
+import { pageResultOf } from "./callStatus";
 import type { Conversation, ConversationState } from "./Conversation";
 
 export const ConversationContext = createContext<Conversation | null>(null);
@@ -89,7 +90,8 @@ export interface PageCall {
   readonly halted: boolean;
 }
 
-export function usePageCall({ id, name, tool_info }: ToolCallSnapshot): PageCall | null {
+export function usePageCall(call: ToolCallSnapshot, response: ToolCallResponse | null): PageCall | null {
+  const { id, name, tool_info } = call;
   const conversation = useConversation();
   const answer = useAnswer(id)?.answer;
   const result = useSyncExternalStore(conversation.subscribe, () => conversation.pageCalls.resultOf(id));
@@ -99,5 +101,6 @@ export function usePageCall({ id, name, tool_info }: ToolCallSnapshot): PageCall
   if (!isOwn || tool_info?.type === "mcp") return null;
   const sent = answer?.kind === "text" ? answer.content : undefined;
   const ranHere = result !== undefined;
-  return { content: sent ?? result, ranHere, held: sent === undefined && ranHere && asks, halted };
+  const listed = response ? pageResultOf(response) : undefined;
+  return { content: sent ?? result ?? listed, ranHere, held: sent === undefined && ranHere && asks, halted };
 }

@@ -91,7 +91,7 @@ export function fakeSession(history: FakeTurn[] = [], can: object = {}) {
     title: "a title",
     capabilities: { ...CAPABILITIES, ...can },
     /** The names of the tools that it was given. */
-    tools: vi.fn((tools: Tools) => Object.keys(tools)),
+    tools: vi.fn((tools?: Tools) => Object.keys(tools ?? {})),
     /** A run of one turn, unless the test says otherwise. */
     run(input: TurnInputItem | TurnInputItem[] | null, { signal: _, ...options }: RunOptions = {}) {
       const turns = input === null ? [] : [session.createTurn({ input, ...options })];

@@ -1,7 +1,7 @@
 // Calls of the tools that this page has: which they are, and what they have given.
 
 import { InputError, type RequiredAction, type Session } from "turnwire";
-import { pageTools } from "./pageTools";
+import { pageTools, RUNNING } from "./pageTools";
 
 export class PageCalls {
   #names: readonly string[] = [];
@@ -16,19 +16,19 @@ export class PageCalls {
   /** Gives the tools to a session, if its agent takes any. */
   equip(session: Session): void {
     try {
-      this.#names = session.tools(
-        pageTools((callId, content) => {
-          this.#results.set(callId, content);
-          this.#told();
-        }),
-      );
+      const tools = pageTools((callId, content) => {
+        this.#results.set(callId, content);
+        this.#told();
+      });
+      session.tools(tools);
+      this.#names = RUNNING;
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       this.#names = [];
     }
   }
 
-  /** Whether the page has a tool of that name. */
+  /** Whether the page runs a tool of that name. */
   has(name: string): boolean {
     return this.#names.includes(name);
   }

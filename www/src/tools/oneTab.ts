@@ -4,11 +4,23 @@
 const locks = (): LockManager | undefined => (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
 const nameOf = (sessionId: string): string => `turnwire.tools.${sessionId}`;
 
-/** Does the work as soon as no other tab runs the tools of this session. Rejects when `signal` aborts before that. */
-export async function alone(sessionId: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+/**
+ * Does the work as soon as no other tab runs the tools of this session; it is told whether it had to wait. Rejects
+ * when `signal` aborts before that.
+ */
+export async function alone(
+  sessionId: string,
+  signal: AbortSignal,
+  work: (waited: boolean) => Promise<void>,
+): Promise<void> {
   const manager = locks();
-  if (manager) await manager.request(nameOf(sessionId), { signal }, work);
-  else await work();
+  if (!manager) return work(false);
+  const name = nameOf(sessionId);
+  const isDone = await manager.request(name, { ifAvailable: true }, async (lock) => {
+    if (lock) await work(false);
+    return lock !== null;
+  });
+  if (!isDone) await manager.request(name, { signal }, () => work(true));
 }
 
 /** Keeps other tabs from running the tools of this session, as long as this lasts. */

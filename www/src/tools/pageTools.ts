@@ -31,7 +31,22 @@ const calculator: ToolDefinition = {
   },
 };
 
-const TOOLS: Tools = { clock, calculator };
+/** The one who answers is the person, at a card of its own: it is only declared, to servers that want to know it. */
+const question: ToolDefinition = {
+  title: "Question",
+  description: "Asks the user a question and waits for the answer.",
+  parameters: {
+    type: "object",
+    properties: { question: { type: "string" }, options: { type: "array", items: { type: "string" } } },
+    required: ["question"],
+  },
+  run: null,
+};
+
+const TOOLS: Tools = { clock, calculator, ask_user_question: question };
+
+/** The names of those that run. */
+export const RUNNING: readonly string[] = Object.keys(TOOLS).filter((name) => TOOLS[name]?.run !== null);
 
 /** What became of a call: the result, as text. */
 export type ToldResult = (callId: string, content: string) => void;
@@ -42,6 +57,7 @@ export function pageTools(told: ToldResult): Tools {
 }
 
 function telling({ run }: ToolDefinition, told: ToldResult): ToolDefinition["run"] {
+  if (run === null) return null;
   return async (input, context) => {
     try {
       const result = await run(input, context);
