@@ -1,6 +1,6 @@
 import type { ToolCallResponse, ToolCallSnapshot } from "turnwire";
 import { expect, it } from "vitest";
-import { resultOf, shareOf, statusOf, type Surroundings } from "./callStatus";
+import { pageResultOf, pageStatusOf, resultOf, shareOf, statusOf, type Surroundings } from "./callStatus";
 
 const call = (status: ToolCallSnapshot["status"]) => ({ id: "c", status }) as ToolCallSnapshot;
 const response = (part: Partial<ToolCallResponse>): ToolCallResponse => ({
@@ -19,6 +19,34 @@ it("a call that failed is not called done", () => {
   expect(words("done", { response: response({ outcome: "failed" }) })).toBe("failed: failed");
   expect(words("done", { response: response({ outcome: "succeeded" }) })).toBe("done: done");
   expect(words("done", { response: response({}) })).toBe("done: done");
+});
+
+it("a denial is told from a result also where nobody knows any more what was decided", () => {
+  expect(words("done", { response: response({ content: "Tool call denied: not now" }) })).toBe("failed: denied");
+  expect(words("done", { response: response({ content: "The tool call denied me" }) })).toBe("done: done");
+});
+
+it("a call of a tool of the page runs until it has given something, or nobody runs it", () => {
+  const page = (status: ToolCallSnapshot["status"], part: object = {}) => {
+    const around = { content: undefined, live: false, ended: "paused" as const, halted: false, ...part };
+    const { mark, words } = pageStatusOf(call(status), around);
+    return `${mark}: ${words}`;
+  };
+  expect(page("streaming", { live: true })).toBe("working: preparing");
+  expect(page("response_required")).toBe("working: running");
+  expect(page("response_required", { live: true })).toBe("working: running");
+  expect(page("response_required", { halted: true })).toBe("waiting: waits");
+  expect(page("response_required", { ended: "left" })).toBe("stopped: not answered");
+  expect(page("response_required", { content: "42" })).toBe("done: done");
+  expect(page("done", { content: "Tool execution failed: no batteries" })).toBe("failed: failed");
+});
+
+it("what a tool of the page gave is shown without what servers make of it", () => {
+  expect(pageResultOf(response({ content: "42" }))).toBe("42");
+  expect(pageResultOf(response({ content: '"noon"' }))).toBe("noon");
+  expect(pageResultOf(response({ content: '{"a":1}' }))).toBe('{"a":1}');
+  const result = { tool_name: "clock", status: "success", data: "noon", message: null };
+  expect(pageResultOf(response({ content: "{}", result }))).toBe("noon");
 });
 
 it("a call that will not be made is neither", () => {

@@ -23,7 +23,7 @@ export interface Surroundings {
 }
 
 export function statusOf(call: ToolCallSnapshot, { answer, response, pending, live, ended }: Surroundings): Status {
-  if (answer?.answer.kind === "deny") return { mark: "failed", words: "denied" };
+  if (answer?.answer.kind === "deny" || DENIED.test(response?.content ?? "")) return { mark: "failed", words: "denied" };
   if (response?.outcome === "failed") return FAILED;
   if (response !== null || call.status === "done") return DONE;
   switch (call.status) {
@@ -65,6 +65,8 @@ const UNFINISHED: Record<Surroundings["ended"], Status> = {
   left: { mark: "done", words: "continued below" },
   broken: { mark: "stopped", words: "cut off" },
 };
+/** What servers keep in place of the result, where they do not keep the answer. */
+const DENIED = /^Tool (call|use) denied\b/;
 const DONE: Status = { mark: "done", words: "done" };
 const FAILED: Status = { mark: "failed", words: "failed" };
 const ASKS: Status = { mark: "waiting", words: "asks you" };
