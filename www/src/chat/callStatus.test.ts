@@ -45,7 +45,7 @@ it("what a tool of the page gave is shown without what servers make of it", () =
   expect(pageResultOf(response({ content: "42" }))).toBe("42");
   expect(pageResultOf(response({ content: '"noon"' }))).toBe("noon");
   expect(pageResultOf(response({ content: '{"a":1}' }))).toBe('{"a":1}');
-  const result = { tool_name: "clock", status: "success", data: "noon", message: null };
+  const result = { tool_name: "clock", status: "success" as const, data: "noon", message: null };
   expect(pageResultOf(response({ content: "{}", result }))).toBe("noon");
 });
 
