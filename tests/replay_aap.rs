@@ -833,7 +833,10 @@ fn sessions_and_agents_are_those_of_the_server() {
     assert_eq!((all["items"].as_array().map(Vec::len), &all["next"]), (Some(32), &Json::Null));
     let agents = read(Call::ListAgents, "00-meta.http", json!({}));
     let agent = &agents["items"][0];
-    assert_eq!(agent["terms"], json!({"history": "full", "stream": "delta", "images": ["data", "http"]}));
+    assert_eq!(
+        agent["terms"],
+        json!({"history": "full", "stream": "delta", "images": ["data", "http"], "modes": ["delta", "message", "none"]})
+    );
     assert_eq!((&agent["name"], &agent["tools"][0]["name"]), (&json!("basic-agent"), &json!("web_fetch")));
     let scripted = read(Call::ListAgents, "a3-meta.http", json!({}));
     assert_eq!(scripted["items"][0]["options"][0]["options"], json!(["English", "Japanese"]));
