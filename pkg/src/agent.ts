@@ -68,7 +68,7 @@ export interface AgentTerms {
 /** An agent, with what the core makes of it. @internal */
 export type KnownAgent = Agent & { readonly terms: AgentTerms };
 
-/** Throws an `InputError` unless these are settings of an agent. No value is told: it may be a secret. */
+/** Throws an `InputError` unless these are settings of an agent. No value is told: it may be a secret. @internal */
 export function demandSettings({ agentTools, agentOptions }: AgentSettings): void {
   demand(
     agentTools == null || (Array.isArray(agentTools) && agentTools.every((tool: unknown) => isObject(tool) && isTool(tool as ServerTool))),
@@ -85,7 +85,7 @@ function isTool({ name, trust }: ServerTool): boolean {
   return typeof name === "string" && name !== "" && ["boolean", "undefined"].includes(typeof trust);
 }
 
-/** Throws an `InputError` unless the agent answers so. */
+/** Throws an `InputError` unless the agent answers so. @internal */
 export function demandStream({ name, terms }: KnownAgent, stream: StreamMode | undefined): void {
   demand(
     stream == null || terms.modes.includes(stream),

@@ -18,6 +18,11 @@ export interface ToolContext {
   readonly name: string;
 }
 
+/** What runs a tool. As a method, so that the type of its parameter may say what the model was told to give. */
+interface ToolRunner {
+  run(input: Record<string, unknown>, context: ToolContext): unknown;
+}
+
 /** A tool that runs in the page. */
 export interface ToolDefinition {
   /** The name for people. */
@@ -33,7 +38,7 @@ export interface ToolDefinition {
    * goes to the model as a message, without a stack. `null` only declares the tool: its calls wait for an answer, as
    * those do that a person gives.
    */
-  run: ((input: Record<string, unknown>, context: ToolContext) => unknown) | null;
+  run: ToolRunner["run"] | null;
 }
 
 /** Tools by their names. */
@@ -109,8 +114,8 @@ export class ToolRegistry {
   }
 
   /**
-   * The calls of tools that run here which a turn waits for. What was kept of all others is dropped: a call may be made once more
-   * under its id, and so may a turn that goes on. One that was read anew is the same as long as it waits.
+   * The calls of tools that run here which a turn waits for. What was kept of all others is dropped: a call may be made
+   * once more under its id, and so may a turn that goes on. One that was read anew is the same as long as it waits.
    */
   callsOf(turn: Turn): WaitingCall[] {
     const isTool = (action: RequiredAction): action is WaitingCall =>

@@ -82,15 +82,15 @@ pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
         let value = capabilities.object(of).and_then(|declared| declared.get(name));
         value.is_some_and(|value| !value.is_null() && value.as_bool() != Some(false))
     };
-    let declared = |of: &str, names: &[&'static str]| -> Vec<_> {
+    let kinds = |of: &str, names: &[&'static str]| -> Vec<_> {
         names.iter().copied().filter(|name| declares(of, name)).collect()
     };
     let mut terms = Object::new();
     terms.set(
         "history",
-        declared("history", &["full", "compacted"]).first().copied().map_or(Value::Null, Value::from),
+        kinds("history", &["full", "compacted"]).first().copied().map_or(Value::Null, Value::from),
     );
-    let mut modes = declared("stream", &["delta", "message", "none"]);
+    let mut modes = kinds("stream", &["delta", "message", "none"]);
     if modes.is_empty() {
         // Every agent answers at last.
         modes.push("none");

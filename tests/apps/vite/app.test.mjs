@@ -43,9 +43,10 @@ test("another family's core is a file of its own, loaded only by a page that spe
     const resume = await page.locator("output").getAttribute("data-resume");
     return [resume, scripts.filter((url) => large.some((name) => url.endsWith(name))).length];
   };
-  assert.equal(large.length, 2);
+  assert.equal(large.length, 3);
   assert.deepEqual(await loaded("/"), ["cursor", 1]);
   assert.deepEqual(await loaded("/?protocol=tirea"), ["none", 2]);
+  assert.deepEqual(await loaded("/?protocol=aap"), ["history", 2]);
 });
 
 /** The text of a session's messages by its event list (newest first), read without the package. */
