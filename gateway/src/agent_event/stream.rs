@@ -1,13 +1,8 @@
 //! The stream of a run as an answer, and what faults may forge in it.
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use axum::body::{Body, Bytes, HttpBody};
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
-use http_body::{Frame, SizeHint};
+use axum::response::Response;
 use serde_json::json;
 
 use super::error::Refusal;
@@ -16,7 +11,7 @@ use super::run::{Halt, Run};
 use super::surface::{Dialect, Surface};
 use super::wire::write_frame;
 use crate::faults::Forge;
-use crate::http::{Output, Ping, stream};
+use crate::http::{Guarded, Output, Ping, event_stream, stream};
 use crate::server::App;
 use crate::store::EventLog;
 
@@ -37,60 +32,28 @@ pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, surface: Sur
     let body = stream(&run.id, log, 0, output, &app.faults, forgery);
     match surface.dialect() {
         // Nobody else can read the run: when this reader is gone, so is the run.
-        Dialect::Tirea => sse(Body::new(Watched { body, run: Arc::clone(run) })),
-        Dialect::Awaken => sse(body),
+        Dialect::Tirea => event_stream(Guarded::body(body, Reader(Arc::clone(run)))),
+        Dialect::Awaken => event_stream(body),
     }
 }
 
 /// A stream of the event store.
 pub(super) fn follow(app: &App, scope: &str, log: Arc<EventLog>, after: u64, mut output: Output) -> Response {
     output.ping = ping(app, Dialect::Awaken);
-    sse(stream(scope, log, after, output, &app.faults, Endless))
+    event_stream(stream(scope, log, after, output, &app.faults, Endless))
 }
 
 fn ping(app: &App, dialect: Dialect) -> Option<Ping> {
     (dialect == Dialect::Awaken).then_some(Ping { silence: app.config.silence, comment: HEARTBEAT })
 }
 
-fn sse(body: Body) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (header::CONNECTION, HeaderValue::from_static("keep-alive")),
-    ];
-    (headers, body).into_response()
-}
+/// Who keeps the run going.
+struct Reader(Arc<Run>);
 
-/// A body whose reader keeps the run going.
-struct Watched {
-    body: Body,
-    run: Arc<Run>,
-}
-
-impl Drop for Watched {
+impl Drop for Reader {
     fn drop(&mut self) {
         // A run that is over does not care.
-        self.run.halt(Halt::Abandoned);
-    }
-}
-
-impl HttpBody for Watched {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.0.halt(Halt::Abandoned);
     }
 }
 

@@ -2,7 +2,9 @@
 
 pub(crate) mod access;
 mod delivery;
+mod guarded;
 mod stream;
 
 pub use delivery::Delivery;
-pub(crate) use stream::{Output, Ping, stream};
+pub(crate) use guarded::Guarded;
+pub(crate) use stream::{Output, Ping, event_stream, stream};

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::{BoxStream, unfold};
 use futures_util::{Stream, StreamExt};
@@ -30,6 +32,16 @@ pub(crate) struct Output {
     pub(crate) injection: Injection,
     /// `None` for streams that say nothing in a silence.
     pub(crate) ping: Option<Ping>,
+}
+
+/// The answer that is this event stream, of servers that say no more in its head.
+pub(crate) fn event_stream(body: Body) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::CONNECTION, HeaderValue::from_static("keep-alive")),
+    ];
+    (headers, body).into_response()
 }
 
 /// Streams the frames of a log after a cursor until it ends, or a fault ends the stream.
