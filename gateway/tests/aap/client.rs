@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use turnwire_gateway::{Config, Delivery, serve};
+
+pub(crate) use crate::answer::{Answer, text};
 
 /// No test waits longer than this for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -18,14 +19,6 @@ pub(crate) const MODES: [&str; 3] = ["delta", "message", "none"];
 pub(crate) struct Gateway {
     pub(crate) address: String,
     client: reqwest::Client,
-}
-
-/// An answer that was read to its end.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) text: String,
 }
 
 /// One event of a stream.
@@ -164,22 +157,6 @@ pub(crate) fn deny(call: &Value, reason: &str) -> Value {
 }
 
 impl Answer {
-    pub(crate) async fn read(request: reqwest::RequestBuilder) -> Self {
-        Self::of(request.send().await.expect("an answer")).await
-    }
-
-    pub(crate) async fn of(response: Response) -> Self {
-        Self {
-            status: response.status(),
-            headers: response.headers().clone(),
-            text: response.text().await.expect("a body"),
-        }
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {}", self.text))
-    }
-
     pub(crate) fn content_type(&self) -> &str {
         self.headers["content-type"].to_str().expect("text")
     }
@@ -229,9 +206,4 @@ pub(crate) async fn read_until(response: &mut Response, text: &str) -> String {
         all.extend_from_slice(&chunk.unwrap_or_else(|| panic!("the stream ended before {text}")));
     }
     String::from_utf8_lossy(&all).into_owned()
-}
-
-/// The string of a value.
-pub(crate) fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }

@@ -1,5 +1,7 @@
 //! The Agent Application Protocol of the gateway, over real HTTP on the loopback interface.
 
+#[path = "../support/answer.rs"]
+mod answer;
 mod client;
 mod conversation;
 

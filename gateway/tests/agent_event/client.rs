@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use turnwire_gateway::{Config, Delivery, serve};
+
+pub(crate) use crate::answer::{Answer, text};
 
 /// No test waits longer than this for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -15,14 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Gateway {
     pub(crate) address: String,
     client: reqwest::Client,
-}
-
-/// An answer that was read to its end.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) text: String,
 }
 
 /// A gateway at full speed.
@@ -118,19 +111,6 @@ pub(crate) fn words(thread: &str, text: &str) -> Value {
 }
 
 impl Answer {
-    pub(crate) async fn read(request: reqwest::RequestBuilder) -> Self {
-        let response = request.send().await.expect("an answer");
-        Self {
-            status: response.status(),
-            headers: response.headers().clone(),
-            text: response.text().await.expect("a body"),
-        }
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {}", self.text))
-    }
-
     /// The status and the sentence of an error.
     pub(crate) fn error(&self) -> (u16, String) {
         (self.status.as_u16(), text(&self.json()["error"]))
@@ -163,11 +143,6 @@ pub(crate) async fn read_until(response: &mut Response, text: &str) -> String {
         all.extend_from_slice(&chunk.unwrap_or_else(|| panic!("the stream ended before {text}")));
     }
     String::from_utf8_lossy(&all).into_owned()
-}
-
-/// The string of a value.
-pub(crate) fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
 /// The type of a frame, in either dialect.

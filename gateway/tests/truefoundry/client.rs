@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use turnwire_gateway::{Config, Delivery, serve};
+
+pub(crate) use crate::answer::{Answer, text};
 
 /// No test waits longer than this for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -16,14 +17,6 @@ pub(crate) struct Gateway {
     pub(crate) address: String,
     client: reqwest::Client,
     token: String,
-}
-
-/// An answer that was read to its end.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) text: String,
 }
 
 /// One event of a stream with its sequence number.
@@ -103,22 +96,6 @@ impl Gateway {
 }
 
 impl Answer {
-    pub(crate) async fn read(request: reqwest::RequestBuilder) -> Self {
-        Self::of(request.send().await.expect("an answer")).await
-    }
-
-    pub(crate) async fn of(response: Response) -> Self {
-        Self {
-            status: response.status(),
-            headers: response.headers().clone(),
-            text: response.text().await.expect("a body"),
-        }
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("not JSON: {}", self.text))
-    }
-
     /// What a successful answer wraps.
     pub(crate) fn data(&self) -> Value {
         assert!(self.status.is_success(), "{}", self.text);
@@ -144,11 +121,6 @@ impl Answer {
     pub(crate) fn events(&self) -> Vec<Numbered> {
         events(&self.text)
     }
-}
-
-/// The string of a value.
-pub(crate) fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
 /// Reads frames in exactly the form that the protocol gives them; comments are skipped.

@@ -1,5 +1,7 @@
 //! The TrueFoundry protocol of the gateway, over real HTTP on the loopback interface.
 
+#[path = "../support/answer.rs"]
+mod answer;
 mod client;
 
 mod cuts;
