@@ -6,6 +6,9 @@
 //! `-answered` is the next turn, in which what the first one asked was answered.
 #![cfg(not(target_arch = "wasm32"))]
 
+#[path = "support/random.rs"]
+mod random;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -18,6 +21,8 @@ use turnwire::index::{EventIndex, PendingKind, ThreadStatus};
 use turnwire::json::Value;
 use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
 use turnwire::turn::{StreamEnd, StreamPlan, TurnMachine, TurnReader, TurnStatus};
+
+use random::Random;
 
 /// How often a recording is cut at random: the ones that hold everything there is a thousand times.
 fn chunkings(name: &str) -> u64 {
@@ -222,35 +227,6 @@ fn replay<'c>(chunks: impl IntoIterator<Item = &'c [u8]>) -> Outcome {
         client.push(chunk);
     }
     client.finish()
-}
-
-/// Small numbers from a seed (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 11).expect("53 bits") % bound
-    }
-
-    /// Cuts bytes into chunks of many sizes, some of them empty.
-    fn cut<'b>(&mut self, bytes: &'b [u8]) -> Vec<&'b [u8]> {
-        let largest = [3, 16, 200, 1500, 20_000][self.below(5)];
-        let mut chunks = Vec::new();
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let (chunk, tail) = rest.split_at(self.below(largest + 1).min(rest.len()));
-            chunks.push(chunk);
-            rest = tail;
-        }
-        chunks
-    }
 }
 
 #[test]

@@ -6,6 +6,9 @@
 //! numbers, and those of findings, are the protocol note's.
 #![cfg(not(target_arch = "wasm32"))]
 
+#[path = "support/random.rs"]
+mod random;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +21,8 @@ use turnwire::protocol::aap::Aap;
 use turnwire::protocol::{Answer, Call, EventDecoder, EventSink, Protocol};
 use turnwire::sse::FrameDecoder;
 use turnwire::{Error, ErrorCode};
+
+use random::Random;
 
 const CHUNKINGS: u64 = 100;
 
@@ -354,26 +359,6 @@ fn seen(name: &str) -> Seen {
     replay(name).unwrap_or_else(|| panic!("{name} is a failure"))
 }
 
-/// Cuts bytes into chunks of many sizes, some of them empty (xorshift from a seed).
-fn cut(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
-    let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut below = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state >> 11).expect("53 bits") % bound
-    };
-    let largest = [3, 16, 60, 200, 1500][below(5)];
-    let mut chunks = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let (chunk, tail) = rest.split_at(below(largest + 1).min(rest.len()));
-        chunks.push(chunk);
-        rest = tail;
-    }
-    chunks
-}
-
 #[test]
 fn requests_are_those_that_were_recorded() {
     for name in of_kind(Kind::Start) {
@@ -413,7 +398,7 @@ fn streams_cut_anywhere_are_the_same() {
         };
         check(&stream(&params, answer.body.chunks(1)), "byte by byte");
         for seed in 0..CHUNKINGS {
-            check(&stream(&params, cut(&answer.body, seed)), &format!("seed {seed}"));
+            check(&stream(&params, Random::new(seed).cut(&answer.body)), &format!("seed {seed}"));
         }
     }
 }

@@ -5,6 +5,9 @@
 //! `tirea/tool.sse` left behind, as `GET /v1/threads/:id` gives it.
 #![cfg(not(target_arch = "wasm32"))]
 
+#[path = "support/random.rs"]
+mod random;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
@@ -16,6 +19,8 @@ use turnwire::protocol::agent_event::{AgentEvent, Dialect};
 use turnwire::protocol::{EventSink, Protocol};
 use turnwire::sse::FrameDecoder;
 use turnwire::turn::{TurnMachine, TurnReader, TurnStatus};
+
+use random::Random;
 
 const CHUNKINGS: u64 = 100;
 const FRAME_LIMIT: usize = 8 * 1024 * 1024;
@@ -175,26 +180,6 @@ fn left_with(mut reader: TurnReader) -> Left {
     Left { document, messages, status: reader.machine().status(), state: reader.take_state() }
 }
 
-/// Cuts bytes into chunks of many sizes, some of them empty (xorshift from a seed).
-fn cut(bytes: &[u8], seed: u64) -> Vec<&[u8]> {
-    let mut state = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut below = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state >> 11).expect("53 bits") % bound
-    };
-    let largest = [3, 16, 200, 1500, 20_000][below(5)];
-    let mut chunks = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let (chunk, tail) = rest.split_at(below(largest + 1).min(rest.len()));
-        chunks.push(chunk);
-        rest = tail;
-    }
-    chunks
-}
-
 #[test]
 fn streams_byte_by_byte_are_the_same() {
     for recording in recordings() {
@@ -213,7 +198,7 @@ fn streams_cut_anywhere_are_the_same() {
         // The long ones say little that is new.
         let chunkings = if recording.bytes.len() > 10_000 { CHUNKINGS / 20 } else { CHUNKINGS };
         for seed in 0..chunkings {
-            let chunks = cut(&recording.bytes, seed);
+            let chunks = Random::new(seed).cut(&recording.bytes);
             assert!(events(&recording, chunks.iter().copied()) == whole, "{}, seed {seed}", recording.name);
             assert!(left_with(read(&recording, chunks)) == kept, "{}, seed {seed}", recording.name);
         }

@@ -3,14 +3,15 @@
 //! other call, is read or refused; and a turn that a history has it has with its events.
 
 use serde_json::{Value as Json, json};
-use turnwire::event::{EventKind, EventRef, TextDelta};
+use turnwire::event::{EventKind, EventRef};
 use turnwire::json::{Object, Value};
 use turnwire::protocol::aap::Aap;
-use turnwire::protocol::{Answer, Call, EventDecoder, EventSink, Protocol};
+use turnwire::protocol::{Answer, Call, EventDecoder, Protocol};
 use turnwire::sse::{Frame, FrameDecoder};
 
 use crate::input::{Input, Plan};
 use crate::plain;
+use crate::sink::Sink;
 
 /// Runs the target.
 pub fn run(input: &[u8]) {
@@ -140,28 +141,5 @@ fn check_answers(plan: &mut Plan, params: &Object<'_>, body: &str) {
         let event = EventRef::of(event);
         assert_eq!(event.kind, EventKind::of(event.fields.text("type")));
         let _ = event.to_event();
-    }
-}
-
-#[derive(Debug, Default)]
-struct Sink(Vec<Json>);
-
-impl Sink {
-    fn take(&mut self, number: u64, event: Json) {
-        self.0.push(event);
-        assert_eq!(number, self.0.len() as u64);
-    }
-}
-
-impl EventSink for Sink {
-    fn delta(&mut self, number: u64, delta: TextDelta<'_>) {
-        self.take(number, plain::of_delta(&delta));
-    }
-
-    fn event(&mut self, number: u64, event: EventRef<'_>) {
-        let EventRef { kind, fields } = event;
-        assert_eq!(kind, EventKind::of(fields.text("type")));
-        let _ = event.to_event();
-        self.take(number, plain::of(&Value::from(fields.clone())));
     }
 }

@@ -18,6 +18,7 @@ pub mod protocol;
 pub mod records;
 pub mod runs;
 pub mod seeds;
+pub mod sink;
 pub mod sse;
 pub mod turn;
 

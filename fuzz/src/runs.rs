@@ -2,14 +2,12 @@
 //! and by whichever way they are read; events are numbered on, whatever comes.
 
 use serde_json::Value as Json;
-use turnwire::event::{EventKind, EventRef, TextDelta};
-use turnwire::json::Value;
+use turnwire::protocol::Protocol;
 use turnwire::protocol::agent_event::{AgentEvent, Dialect};
-use turnwire::protocol::{EventSink, Protocol};
 use turnwire::sse::{Frame, FrameDecoder};
 
 use crate::input::Input;
-use crate::plain;
+use crate::sink::Sink;
 
 /// Runs the target.
 pub fn run(input: &[u8]) {
@@ -52,27 +50,4 @@ fn with_a_list(data: &str) -> String {
 /// What must be the same if only that list was put into a frame.
 fn known(event: &Json) -> Json {
     if event["type"] == "unknown" { event["type"].clone() } else { event.clone() }
-}
-
-#[derive(Debug, Default)]
-struct Sink(Vec<Json>);
-
-impl Sink {
-    fn take(&mut self, number: u64, event: Json) {
-        self.0.push(event);
-        assert_eq!(number, self.0.len() as u64);
-    }
-}
-
-impl EventSink for Sink {
-    fn delta(&mut self, number: u64, delta: TextDelta<'_>) {
-        self.take(number, plain::of_delta(&delta));
-    }
-
-    fn event(&mut self, number: u64, event: EventRef<'_>) {
-        let EventRef { kind, fields } = event;
-        assert_eq!(kind, EventKind::of(fields.text("type")));
-        let _ = event.to_event();
-        self.take(number, plain::of(&Value::from(fields.clone())));
-    }
 }

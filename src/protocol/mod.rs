@@ -12,6 +12,8 @@ mod answer;
 mod body;
 mod call;
 mod capabilities;
+#[cfg(test)]
+pub(crate) mod damage;
 #[cfg(any(feature = "agent-event", feature = "aap"))]
 mod fields;
 mod route;

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
+use crate::protocol::damage::place;
+
 pub(in crate::protocol::aap) fn any_json() -> impl Strategy<Value = Json> {
     let words = vec![
         "c",
@@ -39,36 +41,12 @@ pub(in crate::protocol::aap) fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-fn nodes(json: &Json) -> usize {
-    1 + match json {
-        Json::Array(items) => items.iter().map(nodes).sum(),
-        Json::Object(members) => members.values().map(nodes).sum(),
-        _ => 0,
-    }
-}
-
-/// The node of that number, counted depth first.
-fn node<'j>(json: &'j mut Json, number: &mut usize) -> Option<&'j mut Json> {
-    if *number == 0 {
-        return Some(json);
-    }
-    *number -= 1;
-    match json {
-        Json::Array(items) => items.iter_mut().find_map(|item| node(item, number)),
-        Json::Object(members) => members.values_mut().find_map(|member| node(member, number)),
-        _ => None,
-    }
-}
-
 /// This JSON with some of its values replaced.
 pub(in crate::protocol::aap) fn damaged(json: Json) -> impl Strategy<Value = Json> {
     prop::collection::vec((any::<prop::sample::Index>(), any_json()), 0..3).prop_map(move |damages| {
         let mut json = json.clone();
         for (at, value) in damages {
-            let mut number = at.index(nodes(&json));
-            if let Some(place) = node(&mut json, &mut number) {
-                *place = value;
-            }
+            *place(&mut json, at) = value;
         }
         json
     })

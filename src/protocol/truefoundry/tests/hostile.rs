@@ -8,6 +8,7 @@ use super::{Seen, TurnDecoder, complete_events, decode, event_of, type_of};
 use crate::event::EventRef;
 use crate::index::EventIndex;
 use crate::json::{MAX_DEPTH, Value};
+use crate::protocol::damage::place;
 use crate::protocol::truefoundry::canonical;
 
 #[test]
@@ -103,29 +104,6 @@ fn of_doubled_fields_the_last_one_counts() {
     assert_eq!(event_of(data), json!({"type": "sandbox.created", "sandbox_id": "other", "thread_id": null}));
 }
 
-fn nodes(json: &mut Json) -> usize {
-    let mut count = 1;
-    match json {
-        Json::Array(items) => count += items.iter_mut().map(nodes).sum::<usize>(),
-        Json::Object(members) => count += members.values_mut().map(nodes).sum::<usize>(),
-        _ => {}
-    }
-    count
-}
-
-/// The node of that number, counted depth first.
-fn node<'j>(json: &'j mut Json, number: &mut usize) -> Option<&'j mut Json> {
-    if *number == 0 {
-        return Some(json);
-    }
-    *number -= 1;
-    match json {
-        Json::Array(items) => items.iter_mut().find_map(|item| node(item, number)),
-        Json::Object(members) => members.values_mut().find_map(|member| node(member, number)),
-        _ => None,
-    }
-}
-
 fn any_json() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -152,11 +130,11 @@ fn any_json() -> impl Strategy<Value = Json> {
 fn damaged_event() -> impl Strategy<Value = Json> {
     let edits = prop::collection::vec((any::<Index>(), any_json()), 1..4);
     (prop::sample::select(complete_events()), edits).prop_map(|(mut event, edits)| {
-        for (place, value) in edits {
-            let mut number = place.index(nodes(&mut event));
+        for (at, value) in edits {
+            let place = place(&mut event, at);
             // The root stays an object: other roots are a case of their own.
-            if let Some(node) = node(&mut event, &mut number).filter(|node| !node["type"].is_string()) {
-                *node = value;
+            if !place["type"].is_string() {
+                *place = value;
             }
         }
         event

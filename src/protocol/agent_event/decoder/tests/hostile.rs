@@ -10,6 +10,7 @@ use crate::event::EventRef;
 use crate::index::EventIndex;
 use crate::json::{MAX_DEPTH, Value};
 use crate::protocol::EventDecoder;
+use crate::protocol::damage::place;
 
 #[test]
 fn types_that_are_merely_new_are_unknown_without_a_problem() {
@@ -202,36 +203,12 @@ fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-fn nodes(json: &Json) -> usize {
-    1 + match json {
-        Json::Array(items) => items.iter().map(nodes).sum(),
-        Json::Object(members) => members.values().map(nodes).sum(),
-        _ => 0,
-    }
-}
-
-/// The node of that number, counted depth first.
-fn node<'j>(json: &'j mut Json, number: &mut usize) -> Option<&'j mut Json> {
-    if *number == 0 {
-        return Some(json);
-    }
-    *number -= 1;
-    match json {
-        Json::Array(items) => items.iter_mut().find_map(|item| node(item, number)),
-        Json::Object(members) => members.values_mut().find_map(|member| node(member, number)),
-        _ => None,
-    }
-}
-
 /// A frame, as it is or with one of its values replaced.
 fn any_frame() -> impl Strategy<Value = Json> {
     let damage = prop::option::weighted(0.4, (any::<prop::sample::Index>(), any_json()));
     (prop::sample::select(frames()), damage).prop_map(|(mut frame, damage)| {
         if let Some((at, value)) = damage {
-            let mut number = at.index(nodes(&frame));
-            if let Some(place) = node(&mut frame, &mut number) {
-                *place = value;
-            }
+            *place(&mut frame, at) = value;
         }
         frame
     })
