@@ -133,10 +133,14 @@ export class Terms {
     if (!said) return;
     this.#said = undefined;
     const { before, after } = said;
-    const now = this.#settings;
+    const { serverTools, declare, tools, options } = this.#settings;
     // What was set in the meantime is for the next turn.
-    if (now === before) this.#settings = { serverTools: after.serverTools };
-    else if (now.declare === before.declare) this.#settings = { ...now, declare: undefined! };
+    this.#settings = {
+      serverTools: serverTools === before.serverTools ? after.serverTools : serverTools,
+      ...(declare && declare !== before.declare && { declare }),
+      ...(tools && tools !== before.tools && { tools }),
+      ...(options && options !== before.options && { options }),
+    };
   }
 
   /** The turn that was let in is over, or was not started after all. */

@@ -1,9 +1,9 @@
 // What a session is set up with: checked when it is given, sent with the next turn, and held only once that has begun.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call, saying, sent, serveSession, start, stop, turn, TURNS } from "../support/aap.mjs";
+import { call, frame, saying, sent, serveSession, start, stop, turn, TURNS } from "../support/aap.mjs";
 import { collect, failure } from "../support/collect.mjs";
-import { json } from "../support/server.mjs";
+import { json, LiveStream } from "../support/server.mjs";
 import { tool } from "../support/tools.mjs";
 
 const asks = turn(start, call("c1", "restart"), stop("tool_use"));
@@ -77,4 +77,26 @@ test("a run takes what its turns take", async (t) => {
   const { session } = await serveSession(t, { [TURNS]: saying("Fine") });
   const run = session.run("Hello", { whenBusy: "fail" });
   assert.equal((await run.waitForCompletion()).status, "done");
+});
+
+test("what is set while a turn runs is for the next one, and what that turn said holds", async (t) => {
+  const live = new LiveStream();
+  const { session, server } = await serveSession(t, { [TURNS]: [asks, live.reply, saying("Two"), saying("Three")] });
+  await collect(session.createTurn({ input: "Restart" }).stream());
+  session.tools({ clock: tool(() => 1) });
+  const allowed = collect(session.createTurn({ input: answer("allow") }).stream());
+  await live.write(frame("turn_start"));
+  await session.update({ agentOptions: { tone: "warm" } });
+  await live.write(frame("turn_stop", { stopReason: "end_turn" }));
+  await live.end();
+  await allowed;
+  await collect(session.createTurn({ input: "Two" }).stream());
+  await collect(session.createTurn({ input: "Three" }).stream());
+  const trusted = { tools: [{ name: "lookup" }, { name: "restart", trust: true }] };
+  assert.deepEqual(sent(server).map(({ agent, tools }) => [agent, tools?.length]), [
+    [undefined, undefined],
+    [trusted, 1],
+    [{ options: { tone: "warm" } }, undefined],
+    [undefined, undefined],
+  ]);
 });
