@@ -28,6 +28,8 @@ pub enum ErrorCode {
     Unsupported,
     /// The server answered with a status that means failure.
     Http,
+    /// The server answered a message over a socket with an error; `body` is that, as JSON.
+    Rpc,
     /// The request or its answer did not get through.
     Network,
     /// Nothing came in time: no answer, nothing of a stream, or not all within the deadline.
@@ -59,6 +61,7 @@ impl ErrorCode {
             Self::SessionCancelled => "session_cancelled",
             Self::Unsupported => "unsupported",
             Self::Http => "http",
+            Self::Rpc => "rpc",
             Self::Network => "network",
             Self::Timeout => "timeout",
             Self::Token => "token",
@@ -121,13 +124,18 @@ impl Error {
     /// The same error with the answer that caused it.
     #[must_use]
     pub fn with_response(self, status: u16, body: &str) -> Self {
-        let mut error = self.with_status(Some(status));
+        self.with_status(Some(status)).with_body(body)
+    }
+
+    /// The same error with the body of the answer that caused it, as far as it is kept.
+    #[must_use]
+    pub(crate) fn with_body(mut self, body: &str) -> Self {
         let mut end = body.len().min(Self::BODY_LIMIT);
         while !body.is_char_boundary(end) {
             end -= 1;
         }
-        error.0.body = body.get(..end).map(str::to_owned);
-        error
+        self.0.body = body.get(..end).map(str::to_owned);
+        self
     }
 }
 

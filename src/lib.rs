@@ -2,7 +2,7 @@
 //!
 //! The modules in the order of the data's way:
 //!
-//! 1. [`sse`]: bytes → frames,
+//! 1. [`sse`]: bytes → frames; `rpc` where they come over a socket,
 //! 2. [`protocol`]: frames → events, calls → requests,
 //! 3. [`event`]: the one vocabulary that all protocols are turned into,
 //! 4. [`index`]: events → an id-keyed index, and what changed in it,
@@ -16,11 +16,13 @@ pub mod delivery;
 mod error;
 pub mod event;
 pub mod index;
-#[cfg(feature = "agent-event")]
+#[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
 mod iso;
 pub mod json;
 mod names;
 pub mod protocol;
+#[cfg(feature = "turn-rpc")]
+pub mod rpc;
 pub mod sse;
 mod text;
 pub mod turn;

@@ -7,7 +7,7 @@
  * The stream delivers all of these. The event list of a finished turn holds neither
  * `turn.created`, `turn.done` nor deltas; a session's event list holds all but deltas.
  */
-export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "tool.resumed" } & ToolResumed) | ({ type: "tool.cancelled" } & ToolCancelled) | ({ type: "message.reset" } & MessageReset) | ({ type: "state.snapshot" } & StateSnapshot) | ({ type: "state.delta" } & StateDelta) | ({ type: "messages.snapshot" } & MessagesSnapshot) | ({ type: "activity.snapshot" } & ActivitySnapshot) | ({ type: "activity.delta" } & ActivityDelta) | ({ type: "server.error" } & ServerError) | ({ type: "unknown" } & UnknownEvent);
+export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "tool.output" } & ToolOutput) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "tool.resumed" } & ToolResumed) | ({ type: "tool.cancelled" } & ToolCancelled) | ({ type: "message.reset" } & MessageReset) | ({ type: "state.snapshot" } & StateSnapshot) | ({ type: "state.delta" } & StateDelta) | ({ type: "messages.snapshot" } & MessagesSnapshot) | ({ type: "activity.snapshot" } & ActivitySnapshot) | ({ type: "activity.delta" } & ActivityDelta) | ({ type: "server.error" } & ServerError) | ({ type: "notice" } & Notice) | ({ type: "unknown" } & UnknownEvent);
 
 /**
  * The first event of a stream (`turn.created`).
@@ -234,6 +234,39 @@ export interface ToolResponse {
      * What the call changed in the agent's state, where the server says so.
      */
     patch?: TrackedPatch;
+}
+
+/**
+ * What a call puts out while it runs (`tool.output`). Its result says all that counts of it. Only the protocols that
+ * are spoken over a socket have this.
+ */
+export interface ToolOutput {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * The thread of the call.
+     */
+    thread_id: string;
+    /**
+     * The call.
+     */
+    tool_call_id: string;
+    /**
+     * Where it is put out: `"stdout"`, `"stderr"`, `"file_change"`, `"tool_progress"`; `"output"` where the server
+     * does not tell them apart; or a newer word.
+     */
+    stream: string;
+    /**
+     * Text to append.
+     */
+    delta: string;
+    /**
+     * What else the server says of it, such as the stage that the tool is at: of the JSON-RPC turn gateway a
+     * `ToolDeltaPayload`.
+     */
+    payload?: unknown;
 }
 
 /**
@@ -606,6 +639,42 @@ export interface ServerError {
      * `"LLM_ERROR"`, `"STATE_ERROR"`, `"RELAY_ERROR"`, or a newer word.
      */
     code?: string;
+}
+
+/**
+ * What the server tells of a turn beside what is said in it (`notice`): retries, timeouts, limits, warnings;
+ * and what the user said while it ran (`user_message`). Only the protocols that are spoken over a socket have this.
+ */
+export interface Notice {
+    /**
+     * The event's id.
+     */
+    id: string;
+    /**
+     * `null` where it concerns the whole turn.
+     */
+    thread_id: string | null;
+    /**
+     * How bad it is.
+     */
+    level: "info" | "warning" | "error";
+    /**
+     * What it is, in the server's words, for example `"item/retry_scheduled"` or `"capability.rejected"`.
+     */
+    code: string;
+    /**
+     * For people; may be empty.
+     */
+    message: string;
+    /**
+     * The message or call that it is about.
+     */
+    item_id?: string;
+    /**
+     * All that the server says of it: of `"capability.rejected"` `{ rejected: RejectedCapability[] }`, of
+     * `"prompt_manifest"` a `PromptManifest`, of a notification (`"item/retry_scheduled"`) its parameters.
+     */
+    details?: unknown;
 }
 
 /**
@@ -1267,7 +1336,35 @@ export type UserContent = string | ContentPart[];
 /**
  * A part of a user's message.
  */
-export type ContentPart = { type: "text"; text: string } | { type: "file"; name: string; data: string; file?: FileUpload } | { type: "file_upload"; file: FileUpload; name?: string; data?: string } | { type: "image"; url: string };
+export type ContentPart = { type: "text"; text: string; textElements?: TextElement[] } | { type: "file"; name: string; data: string; file?: FileUpload } | { type: "file_upload"; file: FileUpload; name?: string; data?: string } | { type: "image"; url: string } | { type: "audio"; url: string } | { type: "video"; url: string } | { type: "localImage"; path: string } | { type: "localFile"; path: string } | { type: "localAudio"; path: string } | { type: "localVideo"; path: string } | { type: "artifact"; artifactId: string; versionId?: string } | { type: "mention"; name: string; path: string } | { type: "skill"; name: string; path: string };
+
+/**
+ * A piece of a text that stands for something else.
+ */
+export interface TextElement {
+    /**
+     * Which piece of the text.
+     */
+    byte_range: ByteRange;
+    /**
+     * What stands there.
+     */
+    placeholder?: string;
+}
+
+/**
+ * A piece of a text, in bytes of its UTF-8.
+ */
+export interface ByteRange {
+    /**
+     * Its first byte.
+     */
+    start: number;
+    /**
+     * The byte after its last.
+     */
+    end: number;
+}
 
 /**
  * A file in the reference pages' spelling.
@@ -1286,7 +1383,7 @@ export interface FileUpload {
 /**
  * The verdict on a tool call.
  */
-export type Approval = { status: "allow"; remember?: boolean; result?: Record<string, unknown> } | { status: "deny"; remember?: boolean; reason?: string };
+export type Approval = { status: "allow"; remember?: boolean; result?: Record<string, unknown> } | { status: "deny"; remember?: boolean; reason?: string; cancel?: boolean };
 
 /**
  * A session, or a draft of one (`type` tells which), as a server keeps it.
@@ -1324,6 +1421,14 @@ export interface SessionRecord {
      * A draft's agent, as the server's schema has it.
      */
     agent_spec?: Record<string, unknown>;
+    /**
+     * The workspace that it is in. Only the JSON-RPC turn gateway has this.
+     */
+    workspace_id?: string;
+    /**
+     * Whether nothing was said in it yet, where the server says so (Codex app-server).
+     */
+    is_new?: boolean;
     /**
      * What its last turn waits for, where the server says so with the session.
      */

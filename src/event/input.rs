@@ -58,13 +58,16 @@ pub enum ContentPart {
     Text {
         /// The text.
         text: String,
+        /// What stands for something else in it. Only the JSON-RPC turn gateway takes this.
+        #[serde(rename = "textElements", skip_serializing_if = "Option::is_none")]
+        text_elements: Option<Vec<TextElement>>,
     },
     /// A file. On an event it carries the other spelling as well.
     #[serde(rename = "file")]
     File {
         /// The file's name, as the agent sees it.
         name: String,
-        /// `data:<mime>;base64,<payload>`
+        /// `data:<mime>;base64,<payload>`; for the JSON-RPC turn gateway any address.
         data: String,
         /// The same, as the reference pages spell it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,12 +85,92 @@ pub enum ContentPart {
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<String>,
     },
-    /// An image by its address. Only the Agent Application Protocol has this.
+    /// An image by its address. Only the Agent Application Protocol and those over a socket have this.
     #[serde(rename = "image")]
     Image {
         /// An `https:` address, or a data URI.
         url: String,
     },
+    /// Sound by its address. This and the following ones only the protocols over a socket have.
+    #[serde(rename = "audio")]
+    Audio {
+        /// An `https:` address, or a data URI.
+        url: String,
+    },
+    /// A film by its address.
+    #[serde(rename = "video")]
+    Video {
+        /// An `https:` address, or a data URI.
+        url: String,
+    },
+    /// An image on the server's machine.
+    #[serde(rename = "localImage")]
+    LocalImage {
+        /// Where it is there.
+        path: String,
+    },
+    /// A file on the server's machine.
+    #[serde(rename = "localFile")]
+    LocalFile {
+        /// Where it is there.
+        path: String,
+    },
+    /// Sound on the server's machine.
+    #[serde(rename = "localAudio")]
+    LocalAudio {
+        /// Where it is there.
+        path: String,
+    },
+    /// A film on the server's machine.
+    #[serde(rename = "localVideo")]
+    LocalVideo {
+        /// Where it is there.
+        path: String,
+    },
+    /// Something that an agent has made.
+    #[serde(rename = "artifact", rename_all = "camelCase")]
+    Artifact {
+        /// The artifact.
+        artifact_id: String,
+        /// Which version of it; the last one by default.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        version_id: Option<String>,
+    },
+    /// Something that the text speaks of.
+    #[serde(rename = "mention")]
+    Mention {
+        /// Its name in the text.
+        name: String,
+        /// What it is.
+        path: String,
+    },
+    /// A skill that is to be used.
+    #[serde(rename = "skill")]
+    Skill {
+        /// Its name in the text.
+        name: String,
+        /// Where it is on the server's machine.
+        path: String,
+    },
+}
+
+/// A piece of a text that stands for something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct TextElement {
+    /// Which piece of the text.
+    pub byte_range: ByteRange,
+    /// What stands there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+}
+
+/// A piece of a text, in bytes of its UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct ByteRange {
+    /// Its first byte.
+    pub start: u64,
+    /// The byte after its last.
+    pub end: u64,
 }
 
 /// A file in the reference pages' spelling.
@@ -122,5 +205,8 @@ pub enum Approval {
         /// Told to the agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// The turn ends with it. Only Codex app-server has this; others leave it out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cancel: Option<bool>,
     },
 }

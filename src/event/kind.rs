@@ -17,6 +17,8 @@ pub enum EventKind {
     ModelMessageDelta,
     /// `tool.response`
     ToolResponse,
+    /// `tool.output`
+    ToolOutput,
     /// `thread.created`
     ThreadCreated,
     /// `thread.done`
@@ -49,17 +51,20 @@ pub enum EventKind {
     ActivityDelta,
     /// `server.error`
     Error,
+    /// `notice`
+    Notice,
     /// `unknown`: something that could not be read.
     Unknown,
 }
 
 impl EventKind {
-    const NAMES: [(&'static str, Self); 21] = [
+    const NAMES: [(&'static str, Self); 23] = [
         ("turn.created", Self::TurnCreated),
         ("turn.done", Self::TurnDone),
         ("model.message", Self::ModelMessage),
         ("model.message.delta", Self::ModelMessageDelta),
         ("tool.response", Self::ToolResponse),
+        ("tool.output", Self::ToolOutput),
         ("thread.created", Self::ThreadCreated),
         ("thread.done", Self::ThreadDone),
         ("mcp.initialize", Self::McpInitialize),
@@ -76,6 +81,7 @@ impl EventKind {
         ("activity.snapshot", Self::ActivitySnapshot),
         ("activity.delta", Self::ActivityDelta),
         ("server.error", Self::Error),
+        ("notice", Self::Notice),
     ];
 
     /// The kind of this name.

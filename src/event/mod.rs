@@ -14,6 +14,7 @@ mod delta;
 mod input;
 mod kind;
 mod message;
+mod notice;
 mod outcome;
 mod session;
 mod state;
@@ -22,12 +23,13 @@ mod tool;
 mod turn;
 
 pub use delta::{TextDelta, TextField};
-pub use input::{Approval, ContentPart, FileUpload, TurnInputItem, UserContent};
+pub use input::{Approval, ByteRange, ContentPart, FileUpload, TextElement, TurnInputItem, UserContent};
 pub use kind::{EventKind, EventRef};
 pub use message::{
     ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, ToolCall, ToolCallDelta,
     ToolCallFunction, ToolCallFunctionDelta, ToolInfo, Usage, UsageBreakdown,
 };
+pub use notice::Notice;
 pub use outcome::{
     MessageReset, ServerError, StopReason, Suspension, Termination, ToolCancelled, ToolResult, ToolResumed,
 };
@@ -38,8 +40,8 @@ pub use state::{
 };
 pub use thread::{AgentInfo, ParentCall, ThreadCreated, ThreadDone, ThreadState};
 pub use tool::{
-    McpAuthRequired, McpInitialize, McpServer, McpServerAuth, SandboxCreated, ToolCallRef, ToolResponse,
-    ToolsRequired,
+    McpAuthRequired, McpInitialize, McpServer, McpServerAuth, SandboxCreated, ToolCallRef, ToolOutput,
+    ToolResponse, ToolsRequired,
 };
 pub use turn::{
     CreatedBy, RequiredActionEvent, RunningState, Subject, TerminalState, TurnCreated, TurnDone, TurnMetrics,
@@ -72,6 +74,9 @@ pub enum Event {
     /// The result of a tool call.
     #[serde(rename = "tool.response")]
     ToolResponse(ToolResponse),
+    /// What a tool call puts out while it runs.
+    #[serde(rename = "tool.output")]
+    ToolOutput(ToolOutput),
     /// A sub-agent's thread began.
     #[serde(rename = "thread.created")]
     ThreadCreated(ThreadCreated),
@@ -121,6 +126,9 @@ pub enum Event {
     /// Something went wrong on the server.
     #[serde(rename = "server.error")]
     Error(ServerError),
+    /// News of the turn that are no part of the conversation.
+    #[serde(rename = "notice")]
+    Notice(Notice),
     /// Something that this version does not know, or could not read; never dropped, never fatal.
     #[serde(rename = "unknown")]
     Unknown(UnknownEvent),

@@ -28,6 +28,12 @@ pub struct SessionRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
     pub agent_spec: Option<serde_json::Map<String, serde_json::Value>>,
+    /// The workspace that it is in. Only the JSON-RPC turn gateway has this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace_id: Option<String>,
+    /// Whether nothing was said in it yet, where the server says so (Codex app-server).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_new: Option<bool>,
     /// What its last turn waits for, where the server says so with the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[tsify(optional)]

@@ -36,6 +36,28 @@ pub struct ToolResponse {
     pub patch: Option<TrackedPatch>,
 }
 
+/// What a call puts out while it runs (`tool.output`). Its result says all that counts of it. Only the protocols that
+/// are spoken over a socket have this.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
+pub struct ToolOutput {
+    /// The event's id.
+    pub id: String,
+    /// The thread of the call.
+    pub thread_id: String,
+    /// The call.
+    pub tool_call_id: String,
+    /// Where it is put out: `"stdout"`, `"stderr"`, `"file_change"`, `"tool_progress"`; `"output"` where the server
+    /// does not tell them apart; or a newer word.
+    pub stream: String,
+    /// Text to append.
+    pub delta: String,
+    /// What else the server says of it, such as the stage that the tool is at: of the JSON-RPC turn gateway a
+    /// `ToolDeltaPayload`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[tsify(type = "unknown")]
+    pub payload: Option<serde_json::Value>,
+}
+
 /// Calls that wait for the client: for approval (`tool.approval_required`) or for a result
 /// (`tool.response_required`). The stream ends after it; the next turn's input must answer every call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]

@@ -40,6 +40,12 @@ pub enum PendingKind {
 }
 
 impl PendingAction {
+    /// What the call waits for, as the server put it: JSON; empty if it said nothing.
+    #[cfg(feature = "turn-rpc")]
+    pub(crate) fn suspension(&self) -> &str {
+        &self.suspension
+    }
+
     /// Whether this is about the call of this id in this thread.
     #[must_use]
     pub fn is_call(&self, thread_id: &str, tool_call_id: &str) -> bool {
@@ -83,6 +89,27 @@ impl EventIndex {
             self.changes.turn = true;
             self.mark_call(&action);
         }
+    }
+
+    /// The call waits no longer.
+    #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+    pub(super) fn tool_resumed(&mut self, event: &Object<'_>) {
+        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
+        self.release(&|action| action.is_call(thread_id, call_id));
+    }
+
+    /// The call will not be made. One of the same id may come after it.
+    #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+    pub(super) fn tool_cancelled(&mut self, event: &Object<'_>) {
+        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
+        self.release(&|action| action.is_call(thread_id, call_id));
+        let Some(slot) = self.newest_call(thread_id, call_id) else {
+            return;
+        };
+        if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
+            call.is_cancelled = true;
+        }
+        self.changes.message(slot, &mut self.messages, true);
     }
 
     /// A later turn has answered whatever waited.

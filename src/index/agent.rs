@@ -117,18 +117,10 @@ impl EventIndex {
             EventKind::ActivitySnapshot => self.report(fields),
             EventKind::ActivityDelta => self.amend_report(fields),
             EventKind::MessagesSnapshot => return self.messages_snapshot(fields),
-            EventKind::ToolResumed => return self.tool_resumed(fields),
-            EventKind::ToolCancelled => return self.tool_cancelled(fields),
             EventKind::MessageReset => return self.change(fields, Message::reset),
             _ => return,
         }
         self.changes.turn = true;
-    }
-
-    /// The call waits no longer.
-    fn tool_resumed(&mut self, event: &Object<'_>) {
-        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
-        self.release(&|action| action.is_call(thread_id, call_id));
     }
 
     /// Whether a message goes on with a known one, which then has its id.
@@ -146,19 +138,6 @@ impl EventIndex {
         }
         self.changes.message(slot, &mut self.messages, true);
         true
-    }
-
-    /// The call will not be made. One of the same id may come after it.
-    fn tool_cancelled(&mut self, event: &Object<'_>) {
-        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
-        self.release(&|action| action.is_call(thread_id, call_id));
-        let Some(slot) = self.newest_call(thread_id, call_id) else {
-            return;
-        };
-        if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
-            call.is_cancelled = true;
-        }
-        self.changes.message(slot, &mut self.messages, true);
     }
 
     /// Takes what a tool call changed in the state. Where that is not known, it says nothing of the rest of it.

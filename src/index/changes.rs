@@ -116,6 +116,8 @@ impl EventIndex {
         text_or_null(turn.member("sandbox_id"), self.sandbox_id.as_deref());
         #[cfg(feature = "agent-event")]
         self.agent.write(&mut turn);
+        #[cfg(feature = "turn-rpc")]
+        self.notices.write(&mut turn);
         turn.end();
     }
 
@@ -185,6 +187,8 @@ impl EventIndex {
         if !call.progress.is_empty() {
             object.raw("progress", &call.progress);
         }
+        #[cfg(feature = "turn-rpc")]
+        call.output.write(&mut object);
         object.end();
     }
 

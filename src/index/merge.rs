@@ -13,6 +13,9 @@ use super::message::{Message, MessageCall, Part, Text};
 #[cfg(feature = "agent-event")]
 use super::patch::is_same;
 
+/// Whether this build has a protocol in which a call's arguments can come once more, as other ones.
+const REPLACES_ARGUMENTS: bool = cfg!(any(feature = "agent-event", feature = "turn-rpc"));
+
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
     pub(super) fn append(&mut self, delta: &TextDelta<'_>) -> bool {
@@ -49,7 +52,7 @@ impl Message {
         for call in delta.array("tool_calls").iter().filter_map(Value::as_object) {
             let index = call.get("index").and_then(Value::as_u64).unwrap_or_default();
             let is_reset = self.call_at(usize::try_from(index).unwrap_or_default()).merge(call);
-            if cfg!(feature = "agent-event") && is_reset {
+            if REPLACES_ARGUMENTS && is_reset {
                 self.marks.arguments_reset = true;
                 self.calls.iter_mut().flatten().for_each(|call| call.arguments.retake());
             }
@@ -112,13 +115,13 @@ impl Message {
         message
     }
 
-    /// Whether both have the same texts.
     /// Whether a whole message begins as this one does, as far as this one has come.
     #[cfg(feature = "aap")]
     pub(crate) fn begins(&self, whole: &Self) -> bool {
         self.text.begins(&whole.text) && self.reasoning.begins(&whole.reasoning)
     }
 
+    /// Whether both have the same texts.
     pub(crate) fn says(&self, other: &Self) -> bool {
         let arguments = |message: &Self| {
             let mut all = String::new();
@@ -227,6 +230,8 @@ impl Message {
             }
             replace(&mut call.response, &known.response);
             replace(&mut call.progress, &known.progress);
+            #[cfg(feature = "turn-rpc")]
+            call.output.clone_from(&known.output);
             call.thread_id.clone_from(&known.thread_id);
         }
     }
@@ -241,7 +246,7 @@ impl MessageCall {
         if let Some(function) = delta.object("function") {
             replace(&mut self.name, function.text("name"));
             self.arguments.push(function.text("arguments"));
-            if cfg!(feature = "agent-event") && function.contains("whole_arguments") {
+            if REPLACES_ARGUMENTS && function.contains("whole_arguments") {
                 self.arguments = Text::of(function.text("whole_arguments"));
                 is_reset = true;
             }

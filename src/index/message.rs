@@ -87,6 +87,9 @@ pub struct MessageCall {
     pub(super) response: Json,
     /// The last report on it.
     pub(super) progress: Json,
+    /// What it puts out while it runs.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) output: super::output::Output,
     /// Whether it will not be made.
     pub is_cancelled: bool,
 }
@@ -162,6 +165,8 @@ impl MessageCall {
             provider_fields: NamedJson::default(),
             response: Json::new(),
             progress: Json::new(),
+            #[cfg(feature = "turn-rpc")]
+            output: super::output::Output::default(),
             is_cancelled: false,
         }
     }

@@ -14,8 +14,12 @@ mod decimal;
 mod merge;
 mod message;
 mod named;
+#[cfg(feature = "turn-rpc")]
+mod notices;
 #[cfg(feature = "agent-event")]
 mod operations;
+#[cfg(feature = "turn-rpc")]
+mod output;
 #[cfg(feature = "agent-event")]
 mod patch;
 #[cfg(test)]
@@ -48,6 +52,8 @@ pub struct EventIndex {
     found_state: Json,
     #[cfg(feature = "agent-event")]
     agent: agent::Agent,
+    #[cfg(feature = "turn-rpc")]
+    notices: notices::Notices,
     changes: changes::Changes,
 }
 
@@ -63,6 +69,8 @@ impl Default for EventIndex {
             found_state: Json::new(),
             #[cfg(feature = "agent-event")]
             agent: agent::Agent::default(),
+            #[cfg(feature = "turn-rpc")]
+            notices: notices::Notices::default(),
             changes: changes::Changes::new(),
         }
     }
@@ -152,6 +160,14 @@ impl EventIndex {
                 }
             }
             EventKind::TurnCreated | EventKind::Unknown => {}
+            #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+            EventKind::ToolResumed => self.tool_resumed(fields),
+            #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+            EventKind::ToolCancelled => self.tool_cancelled(fields),
+            #[cfg(feature = "turn-rpc")]
+            EventKind::ToolOutput => self.tool_output(fields),
+            #[cfg(feature = "turn-rpc")]
+            EventKind::Notice => self.noticed(fields),
             #[cfg(feature = "agent-event")]
             _ => self.apply_agent(event),
             #[cfg(not(feature = "agent-event"))]

@@ -34,6 +34,10 @@ impl Answer<'_> {
     /// Gives the JSON of the answer to `call`, which was asked with these parameters, in turnwire's form; or the
     /// error that it is.
     pub fn read(&self, protocol: &dyn Protocol, call: Call, params: &Object<'_>) -> Result<String> {
+        #[cfg(feature = "turn-rpc")]
+        if protocol.capabilities().has_socket() {
+            return crate::rpc::read(protocol, call, params, self.body);
+        }
         if !self.is_success() {
             return Err(self.refusal(protocol));
         }

@@ -61,11 +61,17 @@ pub enum Call {
     ListTurnFrames,
     /// Lists the agents that a server has, with what each of them can do.
     ListAgents,
+    /// What a new socket says first. What it answers every other call is told as `connection`.
+    Connect,
+    /// What a socket says when it has heard nothing for a while.
+    Ping,
+    /// Says more to a turn that runs.
+    SteerTurn,
 }
 
 impl Call {
     /// Every call, in the order of its number.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 30] = [
         Self::CreateSession,
         Self::ListSessions,
         Self::GetSession,
@@ -93,6 +99,9 @@ impl Call {
         Self::ListMessages,
         Self::ListTurnFrames,
         Self::ListAgents,
+        Self::Connect,
+        Self::Ping,
+        Self::SteerTurn,
     ];
 
     /// Whether the answer is an event stream.

@@ -16,6 +16,8 @@ pub struct Capabilities {
     pub history: bool,
     /// Calls of a turn that still runs can be answered.
     pub live_answers: bool,
+    /// More can be said to a turn that runs.
+    pub steer: bool,
     /// What waits can be thrown away by a user's message.
     pub discard_pending: bool,
     /// A user's message can have files.
@@ -44,10 +46,14 @@ pub struct Capabilities {
     pub agents: bool,
     /// A user's message can have images by their address.
     pub images: bool,
+    /// A user's message can have parts of kinds that only this protocol has.
+    pub native_parts: bool,
     /// The server knows no turns: what became of one is found by its input, among the session's messages.
     pub unnamed: bool,
     /// A turn's answer comes as a whole once the turn has ended, and not as a stream.
     pub whole_answers: bool,
+    /// It is spoken over a socket, and not over HTTP.
+    pub socket: bool,
     /// The longest silence that is life, in milliseconds: what servers without heartbeats need.
     pub silence: u32,
 }
@@ -77,14 +83,15 @@ impl Resume {
 
 /// Whether this build has a protocol whose streams are not resumed after a sequence number. Where it has none,
 /// the compiler leaves out what only those need.
-pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap"));
+pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
 
 /// What a protocol can do or not, by its names in JavaScript.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 20] = [
     "cancel",
     "interrupt",
     "history",
     "liveAnswers",
+    "steer",
     "discardPending",
     "files",
     "drafts",
@@ -99,6 +106,7 @@ const NAMES: [&str; 18] = [
     "agents",
     "images",
     "unnamed",
+    "socket",
 ];
 
 impl Capabilities {
@@ -156,10 +164,22 @@ impl Capabilities {
         HAS_OTHERS && self.images
     }
 
+    /// Whether a user's message can have parts of kinds that only this protocol has.
+    #[must_use]
+    pub fn takes_native_parts(&self) -> bool {
+        cfg!(feature = "turn-rpc") && self.native_parts
+    }
+
     /// Whether a turn is found by its input only.
     #[must_use]
     pub fn is_unnamed(&self) -> bool {
         HAS_OTHERS && self.unnamed
+    }
+
+    /// Whether it is spoken over a socket.
+    #[must_use]
+    pub fn has_socket(&self) -> bool {
+        cfg!(feature = "turn-rpc") && self.socket
     }
 
     /// Whether the client makes ids, and every turn names its agent.
@@ -185,6 +205,7 @@ impl Capabilities {
             self.interrupt,
             self.history,
             self.live_answers,
+            self.steer,
             self.discard_pending,
             self.files,
             self.drafts,
@@ -199,6 +220,7 @@ impl Capabilities {
             self.agents,
             self.images,
             self.unnamed,
+            self.socket,
         ];
         for (name, can) in NAMES.iter().zip(can) {
             object.bool(name, can);

@@ -8,17 +8,21 @@ pub mod aap;
 #[cfg(feature = "agent-event")]
 pub mod agent_event;
 mod answer;
-#[cfg(any(feature = "agent-event", feature = "aap"))]
+#[cfg(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"))]
 mod body;
 mod call;
 mod capabilities;
 #[cfg(test)]
 pub(crate) mod damage;
-#[cfg(any(feature = "agent-event", feature = "aap"))]
+#[cfg(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"))]
 mod fields;
+mod options;
+#[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "aap"))]
 mod route;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
+#[cfg(feature = "turn-rpc")]
+pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
@@ -38,6 +42,22 @@ pub trait Protocol {
     /// The HTTP request for `call`. `params` holds ids, query parameters and body fields under their
     /// `camelCase` or wire names; a name that the call does not take is an error.
     fn request(&self, call: Call, params: Object<'_>) -> Result<Request>;
+
+    /// What `call` says over a socket: of protocols whose capabilities have `socket`, in place of
+    /// [`request`](Self::request).
+    #[cfg(feature = "turn-rpc")]
+    fn messages(&self, call: Call, params: Object<'_>) -> Result<crate::rpc::Messages> {
+        let _ = (call, params);
+        Err(options::unsupported())
+    }
+
+    /// The HTTP status that an error of this code amounts to, where it is more than a refusal: 404 if there is no
+    /// such thing.
+    #[cfg(feature = "turn-rpc")]
+    fn status_of(&self, call: Call, code: i64) -> Option<u16> {
+        let _ = (call, code);
+        None
+    }
 
     /// The answer to a call that needs no server, as [`answer`](Self::answer) would give it: a session that
     /// comes into being with its first turn, for example. Nothing for every other call.
@@ -62,6 +82,37 @@ pub trait EventDecoder {
     /// The turn is about to be started with these parameters: what a stream does not say of itself.
     fn begin(&mut self, params: &Object<'_>) {
         let _ = params;
+    }
+
+    /// A stream is asked for, with these parameters, that goes on with the turn: what comes next is that stream.
+    #[cfg(feature = "turn-rpc")]
+    fn resume(&mut self, params: &Object<'_>) {
+        let _ = params;
+    }
+
+    /// Whether something has to be said on the stream's socket.
+    fn has_asks(&self) -> bool {
+        false
+    }
+
+    /// What has to be said on the stream's socket to learn more of the turn, if anything has; it is taken with that.
+    /// The responses become part of the stream.
+    #[cfg(feature = "turn-rpc")]
+    fn asks(&mut self) -> Option<crate::rpc::Messages> {
+        None
+    }
+
+    /// These calls, by their threads and ids, were answered by the client while the turn runs.
+    #[cfg(feature = "turn-rpc")]
+    fn answered(&mut self, calls: &[(String, String)]) {
+        let _ = calls;
+    }
+
+    /// Why nothing more is to be taken of this connection, if that is so: the turn is to be asked for anew, or given
+    /// up.
+    #[cfg(feature = "turn-rpc")]
+    fn failure(&mut self) -> Option<crate::Error> {
+        None
     }
 
     /// Decodes a frame into events, if it says any. Whatever cannot be read arrives as

@@ -1,9 +1,10 @@
 //! Requests out of tables: a line a call, with its method, its path and the names of its parameters.
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::json::{Object, write_hex};
 use crate::text::cut;
 
+use super::options::option_error;
 use super::{Call, Method};
 
 /// One request, as a line of a table says it.
@@ -136,42 +137,6 @@ pub(super) fn add_query(query: &Object<'_>, path: &mut String) {
     }
 }
 
-/// The parameters that say something, under their wire names.
-pub(super) fn wire<'a>(params: &Object<'a>) -> Object<'a> {
-    let mut wire = Object::new();
-    for (name, value) in params.iter().filter(|(_, value)| !value.is_null()) {
-        wire.insert(wire_name(name), value.clone());
-    }
-    wire
-}
-
-/// `pageToken` → `page_token`. Wire names stay as they are.
-fn wire_name(name: &str) -> String {
-    let mut wire = String::with_capacity(name.len() + 4);
-    for character in name.chars() {
-        if character.is_ascii_uppercase() {
-            wire.push('_');
-        }
-        wire.push(character.to_ascii_lowercase());
-    }
-    wire
-}
-
-/// An error about the option of this wire name. `problem` goes on after the name.
-pub(super) fn option_error(wire: &str, problem: &str) -> Error {
-    let mut name = String::with_capacity(wire.len());
-    let mut upper = false;
-    for character in wire.chars() {
-        if character == '_' {
-            upper = true;
-        } else {
-            name.push(if upper { character.to_ascii_uppercase() } else { character });
-            upper = false;
-        }
-    }
-    Error::of(ErrorCode::InvalidOption, &["`", &name, "`", problem])
-}
-
 /// Encodes all but the unreserved characters of RFC 3986.
 fn percent_encode(text: &str, out: &mut String) {
     for byte in text.bytes() {
@@ -182,9 +147,4 @@ fn percent_encode(text: &str, out: &mut String) {
             write_hex(out, u16::from(byte), 2, b'A');
         }
     }
-}
-
-/// What a protocol says to a call that it does not have.
-pub(super) fn unsupported() -> Error {
-    Error::new(ErrorCode::Unsupported, "this protocol has no such request")
 }

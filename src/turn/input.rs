@@ -5,7 +5,9 @@ use crate::index::{PendingAction, PendingKind};
 use crate::json::{Object, Value, write_u64};
 
 /// Whether this build has a protocol that takes images by their address.
-const TAKES_IMAGES: bool = cfg!(feature = "aap");
+const TAKES_IMAGES: bool = cfg!(any(feature = "aap", feature = "turn-rpc"));
+/// Whether this build has a protocol with parts of kinds of its own, which it checks itself.
+const TAKES_NATIVE: bool = cfg!(feature = "turn-rpc");
 
 /// What the session's last turn waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -95,25 +97,50 @@ impl TurnInput {
     /// Whether a message has a file.
     #[must_use]
     pub fn has_files(&self) -> bool {
-        self.has_parts("file", |_| true)
+        self.has_part(&|part| part.text("type") == "file")
     }
 
     /// Whether a message has an image by its address.
     #[must_use]
     pub fn has_images(&self) -> bool {
         TAKES_IMAGES
-            && self.has_parts("image", |part| {
-                !part.text("url").get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+            && self.has_part(&|part| {
+                let scheme = part.text("url").get(..5).unwrap_or_default();
+                part.text("type") == "image" && !scheme.eq_ignore_ascii_case("data:")
             })
     }
 
-    fn has_parts(&self, kind: &str, is_one: fn(&Object<'_>) -> bool) -> bool {
+    /// Whether a message has parts that only protocols with kinds of their own take.
+    #[must_use]
+    pub fn has_native_parts(&self) -> bool {
+        TAKES_NATIVE
+            && self.has_part(&|part| match part.text("type") {
+                "text" | "image" => false,
+                "file" => !part.text("data").starts_with("data:"),
+                _ => true,
+            })
+    }
+
+    fn has_part(&self, is_one: &dyn Fn(&Object<'_>) -> bool) -> bool {
         let items = Value::parse(&self.json).unwrap_or_default();
         let mut items = items.as_array().unwrap_or_default().iter().filter_map(Value::as_object);
-        items.any(|item| {
-            let mut parts = item.array("content").iter().filter_map(Value::as_object);
-            parts.any(|part| part.text("type") == kind && is_one(part))
-        })
+        items.any(|item| item.array("content").iter().filter_map(Value::as_object).any(is_one))
+    }
+
+    /// The items as they are sent where an answer needs what was asked: each with the `suspension` of the call that
+    /// it answers.
+    #[cfg(feature = "turn-rpc")]
+    #[must_use]
+    pub fn with_suspensions(&self, actions: &[PendingAction]) -> String {
+        let mut items = Value::parse(&self.json).unwrap_or_default();
+        let answers = self.answers.iter();
+        for (item, answer) in items.as_array_mut().into_iter().flatten().zip(answers) {
+            let asked = answer.as_ref().and_then(|answer| actions.iter().find(|action| answer.is_to(action)));
+            if let (Some(item), Some(action)) = (item.as_object_mut(), asked) {
+                item.set("suspension", Value::parse(action.suspension()).unwrap_or_default().into_owned());
+            }
+        }
+        items.to_json()
     }
 
     /// Checks an item by itself, brings it into the form that servers know, and notes what it answers.
@@ -262,6 +289,9 @@ fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
     if approval.get("remember").is_some_and(|remember| remember.as_bool().is_none()) {
         return Err("`approval.remember` must be true or false");
     }
+    if approval.get("cancel").is_some_and(|cancel| cancel.as_bool().is_none()) {
+        return Err("`approval.cancel` must be true or false");
+    }
     if approval.get("result").is_some_and(|result| result.as_object().is_none()) {
         return Err("`approval.result` must be an object");
     }
@@ -281,10 +311,17 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
                 }
             }
             part.set("type", "file".into());
+            if TAKES_NATIVE && part.text("data").is_empty() && !part.text("url").is_empty() {
+                let url = part.remove("url").unwrap_or_default();
+                let name = url.as_str().and_then(|url| url.rsplit('/').find(|name| !name.is_empty()));
+                let name = name.unwrap_or("file").to_owned();
+                part.set("name", name.into());
+                part.set("data", url);
+            }
             if part.text("name").is_empty() {
                 return Err("a file must have a `name`");
             }
-            if is_base64_uri(part.text("data").as_bytes()) {
+            if is_base64_uri(part.text("data").as_bytes()) || is_address(part.text("data")) {
                 return Ok(());
             }
             Err("a file must be a data URI: `data:<mime>;base64,<payload>`")
@@ -295,9 +332,16 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
             }
             Ok(())
         }
+        "" if TAKES_NATIVE => Err("a part must be an object with a `type`"),
+        _ if TAKES_NATIVE => Ok(()),
         _ if TAKES_IMAGES => Err("`type` of a part must be `text`, `file` or `image`"),
         _ => Err("`type` of a part must be `text` or `file`"),
     }
+}
+
+/// Whether a file is given by its address, which only some protocols take.
+fn is_address(data: &str) -> bool {
+    TAKES_NATIVE && (data.starts_with("https:") || data.starts_with("http:"))
 }
 
 fn is_base64_uri(uri: &[u8]) -> bool {

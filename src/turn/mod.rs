@@ -3,6 +3,7 @@
 mod answered;
 mod cursor;
 mod driver;
+mod frames;
 mod input;
 mod lost_start;
 mod machine;

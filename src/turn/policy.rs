@@ -41,11 +41,13 @@ pub struct Failure {
     pub retry_after: u32,
     /// Whether there is no network at all as far as is known. Such a try does not count.
     pub is_offline: bool,
+    /// Whether nothing of the request was sent: there was no connection to send it on.
+    pub is_unsent: bool,
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { error, retry_after: 0, is_offline: false }
+        Self { error, retry_after: 0, is_offline: false, is_unsent: false }
     }
 }
 
@@ -69,10 +71,18 @@ impl Failure {
     pub(super) fn remedy(&self) -> Remedy {
         match (self.error.code, self.error.status.unwrap_or_default()) {
             _ if self.retry_after > LONGEST_WAIT => Remedy::None,
+            _ if self.is_unsent => Remedy::Later,
             (ErrorCode::Http, 412) => Remedy::Read,
-            (ErrorCode::Http, 425 | 429 | 503) => Remedy::Later,
+            (ErrorCode::Http, 425 | 429 | 503) | (ErrorCode::Rpc, 503) => Remedy::Later,
             (ErrorCode::Http, status) if !matches!(status, 408 | 409 | 500 | 502 | 504..) => Remedy::None,
-            (ErrorCode::FrameTooLarge | ErrorCode::InvalidOption, _) => Remedy::None,
+            (ErrorCode::Rpc, 500) => Remedy::Retry,
+            (
+                ErrorCode::Rpc
+                | ErrorCode::FrameTooLarge
+                | ErrorCode::InvalidOption
+                | ErrorCode::InvalidInput,
+                _,
+            ) => Remedy::None,
             _ => Remedy::Retry,
         }
     }
@@ -81,15 +91,18 @@ impl Failure {
     /// done; what went wrong with it or on the way may have gone wrong afterwards.
     pub(super) fn may_have_begun(&self) -> bool {
         match (self.error.code, self.error.status.unwrap_or_default()) {
+            _ if self.is_unsent => false,
             (ErrorCode::Http, status) => status == 408 || status >= 500,
-            // It could not be sent.
-            (ErrorCode::InvalidOption, _) => false,
+            (ErrorCode::Rpc, 500) => true,
+            // It was refused, or could not be sent.
+            (ErrorCode::Rpc | ErrorCode::InvalidOption | ErrorCode::InvalidInput, _) => false,
             _ => true,
         }
     }
 
     /// Whether a turn that is not there yet may still appear: the request was on its way when it was given up.
     pub(super) fn may_yet_begin(&self) -> bool {
-        self.error.code != ErrorCode::Http || matches!(self.error.status, Some(408 | 503 | 504))
+        !matches!(self.error.code, ErrorCode::Http | ErrorCode::Rpc)
+            || matches!(self.error.status, Some(408 | 503 | 504))
     }
 }

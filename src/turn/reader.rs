@@ -8,9 +8,10 @@ use crate::index::Message;
 use crate::json::{Object, Value, write_u64};
 use crate::names::Names;
 use crate::protocol::{Capabilities, EventDecoder, EventSink, HAS_OTHERS, Protocol};
-use crate::sse::{Frame, FrameDecoder, FrameError};
+use crate::sse::{Frame, FrameError};
 
 use super::answered::{AnsweredCalls, Skim};
+use super::frames::Frames;
 use super::prints::Prints;
 use super::results::Results;
 use super::{Admission, TurnInput, TurnMachine};
@@ -22,7 +23,7 @@ const MAX_UNFILLED: usize = 3;
 
 /// Reads a turn's streams.
 pub struct TurnReader {
-    frames: FrameDecoder,
+    frames: Frames,
     decoder: Box<dyn EventDecoder>,
     intake: Intake,
     capabilities: Capabilities,
@@ -69,7 +70,7 @@ impl TurnReader {
     #[must_use]
     pub fn new(protocol: &dyn Protocol, machine: TurnMachine, max_frame_bytes: usize) -> Self {
         Self {
-            frames: FrameDecoder::with_limit(max_frame_bytes),
+            frames: Frames::of(protocol.capabilities(), max_frame_bytes),
             decoder: protocol.decoder(),
             capabilities: protocol.capabilities(),
             frame_cursor: String::new(),
@@ -143,6 +144,10 @@ impl TurnReader {
             intake.native(has_names.then_some(frame.event), frame.data);
             let before = intake.machine.cursor().last();
             decoder.decode(&frame, intake);
+            #[cfg(feature = "turn-rpc")]
+            if let Some(error) = decoder.failure() {
+                intake.broken.get_or_insert(error);
+            }
             if has_cursor && frame.has_own_id && intake.broken.is_none() {
                 frame.id.unwrap_or_default().clone_into(frame_cursor);
             } else if has_cursor && intake.machine.cursor().last() != before {
@@ -168,6 +173,25 @@ impl TurnReader {
     pub(super) fn begin(&mut self, params: &str) {
         let params = Value::parse(params).unwrap_or_default();
         self.decoder.begin(params.as_object().unwrap_or(const { &Object::new() }));
+    }
+
+    /// A request with these parameters asks for a stream that goes on with the turn.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn resume(&mut self, params: &str) {
+        let params = Value::parse(params).unwrap_or_default();
+        self.decoder.resume(params.as_object().unwrap_or(const { &Object::new() }));
+    }
+
+    /// Whether something has to be said on the stream's socket.
+    #[must_use]
+    pub fn has_asks(&self) -> bool {
+        self.decoder.has_asks()
+    }
+
+    /// What has to be said on the stream's socket to learn more of the turn, if anything has; it is taken with that.
+    #[cfg(feature = "turn-rpc")]
+    pub fn asks(&mut self) -> Option<crate::rpc::Messages> {
+        self.decoder.asks()
     }
 
     /// Takes an answer that is no stream but says all at once.
@@ -241,7 +265,12 @@ impl TurnReader {
 
     /// These answers were taken while the turn runs.
     pub fn add_answered(&mut self, input: &TurnInput) {
-        self.intake.answered.add(input.answered_calls(input.answer_count()));
+        let calls = input.answered_calls(input.answer_count());
+        #[cfg(feature = "turn-rpc")]
+        self.decoder.answered(&calls);
+        if self.capabilities.has_answers_apart() {
+            self.intake.answered.add(calls);
+        }
     }
 
     /// Whether a turn in this state waits only for what was answered.
@@ -257,7 +286,7 @@ impl TurnReader {
     /// What the stream last said of the time to wait before it is asked for again, in milliseconds.
     #[must_use]
     pub fn retry(&self) -> u64 {
-        self.frames.retry().unwrap_or_default()
+        self.frames.retry()
     }
 
     /// Gaps that were passed over: the numbers on both sides of what is lost.

@@ -32,7 +32,8 @@ pub fn capabilities(protocol: u8) -> u32 {
 }
 
 /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
-/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ local }`, its answer.
+/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ local }`, its answer;
+/// of a protocol that is spoken over a socket, its [`Messages`](crate::rpc::Messages).
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
@@ -43,6 +44,10 @@ pub fn request(protocol: u8, call: u8) -> u32 {
             return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
         };
         let Some(answer) = protocol.local(call, &params) else {
+            #[cfg(feature = "turn-rpc")]
+            if protocol.capabilities().has_socket() {
+                return Ok(protocol.messages(call, params)?.to_json());
+            }
             return Ok(protocol.request(call, params)?.to_json());
         };
         let mut json = String::new();
@@ -149,8 +154,9 @@ pub fn turn_free(turn: u32) {
     with(|core| core.turns.free(turn));
 }
 
-/// Takes the input (JSON) of a turn that this client makes; gives it as it will be sent. The turn is not to
-/// be used if that fails. A user's message may throw away what waits if `discards_pending`.
+/// Takes the input (JSON) of a turn that this client makes, and after a NUL character what the turn is started with
+/// besides (JSON), if there is anything; gives the input as it will be sent. The turn is not to be used if that
+/// fails. A user's message may throw away what waits if `discards_pending`.
 #[wasm_bindgen(js_name = turnTakeInput)]
 pub fn turn_take_input(turn: u32, discards_pending: bool) -> u32 {
     texts(&mut |core, json| {
@@ -295,7 +301,9 @@ pub fn turn_next(
                 let (code, message) = cut(input, 0);
                 let error =
                     Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
-                Outcome::Failed(Failure { error, retry_after, is_offline })
+                // Only sockets can tell.
+                let is_unsent = cfg!(feature = "turn-rpc") && code == "unsent";
+                Outcome::Failed(Failure { error, retry_after, is_offline, is_unsent })
             }
             3 => Outcome::Aborted,
             4 => Outcome::Unsent,
@@ -306,15 +314,22 @@ pub fn turn_next(
     })
 }
 
-/// Takes a chunk of the stream, cut anywhere. Gives 1 if more is to be read, and 2 in addition if there is a
-/// gap to be told ([`turn_take_gap`]).
+/// Takes a chunk of the stream, cut anywhere. Gives 1 if more is to be read, 2 in addition if there is a gap to be
+/// told ([`turn_take_gap`]), and 4 if something has to be said on its socket ([`turn_take_ask`]).
 #[wasm_bindgen(js_name = turnPush)]
 pub fn turn_push(turn: u32) -> u8 {
     with(|core| {
         let chunk = core.take_input();
-        core.turn(turn)
-            .map_or(0, |(turn, session)| u8::from(turn.push(session, &chunk)) + 2 * u8::from(turn.has_gap()))
+        core.turn(turn).map_or(0, |(turn, session)| {
+            u8::from(turn.push(session, &chunk)) + 2 * u8::from(turn.has_gap()) + 4 * u8::from(turn.has_ask())
+        })
     })
+}
+
+/// Takes what has to be said on the stream's socket, as JSON ([`Messages`](crate::rpc::Messages)).
+#[wasm_bindgen(js_name = turnTakeAsk)]
+pub fn turn_take_ask(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, _| Ok(turn.take_ask()))
 }
 
 /// Takes a gap that was passed over: `{ after, next }`, the numbers on both sides; nothing if there is none.
@@ -360,7 +375,8 @@ fn turn_texts(turn: u32, call: TurnCall) -> u32 {
 fn failure_code(code: &str) -> ErrorCode {
     match code {
         "http" => ErrorCode::Http,
-        "network" => ErrorCode::Network,
+        "rpc" => ErrorCode::Rpc,
+        "network" | "unsent" => ErrorCode::Network,
         "timeout" => ErrorCode::Timeout,
         "token" => ErrorCode::Token,
         "unexpected_response" => ErrorCode::UnexpectedResponse,

@@ -13,6 +13,9 @@ use crate::protocol::agent_event::{self, AgentEvent};
 #[cfg(feature = "truefoundry")]
 use crate::protocol::truefoundry::{self, TrueFoundry};
 
+#[cfg(feature = "turn-rpc")]
+use crate::protocol::turn_rpc::{self, TurnRpc};
+
 /// A protocol that this core speaks.
 #[derive(Clone, Copy)]
 pub(super) enum Spoken {
@@ -22,6 +25,8 @@ pub(super) enum Spoken {
     AgentEvent(AgentEvent),
     #[cfg(feature = "aap")]
     Aap(Aap),
+    #[cfg(feature = "turn-rpc")]
+    TurnRpc(TurnRpc),
 }
 
 impl Spoken {
@@ -38,6 +43,10 @@ impl Spoken {
             3 => Self::AgentEvent(AgentEvent::new(agent_event::Dialect::Awaken)),
             #[cfg(feature = "aap")]
             4 => Self::Aap(Aap::new()),
+            #[cfg(feature = "turn-rpc")]
+            5 => Self::TurnRpc(TurnRpc::new(turn_rpc::Dialect::Gateway)),
+            #[cfg(feature = "turn-rpc")]
+            6 => Self::TurnRpc(TurnRpc::new(turn_rpc::Dialect::Codex)),
             _ => return Err(Error::new(ErrorCode::Unsupported, "this core does not speak the protocol")),
         })
     }
@@ -50,7 +59,7 @@ impl Spoken {
                 let terms = Value::parse(terms).unwrap_or_default();
                 Self::Aap(terms.as_object().map_or_else(Aap::new, Aap::of_terms))
             }
-            #[cfg(any(feature = "truefoundry", feature = "agent-event"))]
+            #[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"))]
             _ => {
                 let _ = terms;
                 self
@@ -67,6 +76,8 @@ impl Spoken {
             Self::AgentEvent(protocol) => protocol,
             #[cfg(feature = "aap")]
             Self::Aap(protocol) => protocol,
+            #[cfg(feature = "turn-rpc")]
+            Self::TurnRpc(protocol) => protocol,
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::{Call, HAS_OTHERS};
+use crate::text::cut;
 use crate::turn::{
     Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
     TurnMachine, TurnReader, TurnStatus,
@@ -84,15 +85,19 @@ impl Turn {
         self.driver.reader().machine()
     }
 
-    /// Takes the input; gives it as it will be sent. Every pending call must be answered, unless what waits is
-    /// to be thrown away.
+    /// Takes the input, and after a NUL character what the turn is started with besides, if it is anything; gives
+    /// the input as it will be sent. Every pending call must be answered, unless what waits is to be thrown away.
     pub(super) fn take_input(
         &mut self,
         session: &Session,
-        json: &str,
+        text: &str,
         discards_pending: bool,
     ) -> Result<String> {
         session.check()?;
+        let (json, options) = cut(text, 0);
+        if cfg!(feature = "turn-rpc") {
+            self.driver.set_options(options);
+        }
         let capabilities = self.driver.reader().capabilities();
         if discards_pending && !capabilities.can_discard_pending() {
             let problem = "this protocol has no way to throw away what waits";
@@ -107,6 +112,10 @@ impl Turn {
         }
         if !capabilities.takes_images() && input.has_images() {
             return Err(Error::new(ErrorCode::InvalidInput, "this agent takes no images by their address"));
+        }
+        if !capabilities.takes_native_parts() && input.has_native_parts() {
+            let problem = "`type` of a part must be `text`, `file` or `image`, and a file a data URI";
+            return Err(Error::new(ErrorCode::InvalidInput, problem));
         }
         self.driver.set_input(input);
         self.check_start(session)?;
@@ -123,13 +132,19 @@ impl Turn {
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json)?;
         input.check_answers(self.driver.reader().index().pending())?;
+        #[cfg(feature = "turn-rpc")]
+        if self.driver.reader().capabilities().has_socket() {
+            // The server asked by a message, which the answer responds to.
+            return Ok(input.with_suspensions(self.driver.reader().index().pending()));
+        }
         Ok(input.json().unwrap_or("[]").to_owned())
     }
 
     /// Answers were taken while the turn runs, or paused in that moment: what it waits for them is no end of it,
-    /// where it goes on by itself.
+    /// where it goes on by itself; and over a socket they may get lost, and be asked for again.
     pub(super) fn answered(&mut self, json: &str) {
-        if self.driver.reader().capabilities().has_answers_apart() {
+        let capabilities = self.driver.reader().capabilities();
+        if capabilities.has_answers_apart() || capabilities.has_socket() {
             let json = Value::parse(json).unwrap_or_default();
             if let Ok(input) = TurnInput::read(json) {
                 self.driver.reader_mut().add_answered(&input);
@@ -296,6 +311,25 @@ impl Turn {
             ObjectWriter::new(&mut json).u64("after", *after).u64("next", *next).end();
         }
         json
+    }
+
+    /// Whether something has to be said on the stream's socket.
+    pub(super) fn has_ask(&self) -> bool {
+        // Where no protocol asks, the compiler leaves it out.
+        cfg!(feature = "turn-rpc") && self.driver.reader().has_asks()
+    }
+
+    /// Takes what has to be said, as JSON; nothing if nothing has.
+    pub(super) fn take_ask(&mut self) -> String {
+        #[cfg_attr(
+            not(feature = "turn-rpc"),
+            expect(unused_variables, reason = "without sockets nothing is said")
+        )]
+        let reader = self.reader();
+        #[cfg(feature = "turn-rpc")]
+        return reader.asks().map(|messages| messages.to_json()).unwrap_or_default();
+        #[cfg(not(feature = "turn-rpc"))]
+        String::new()
     }
 
     /// Whether there is a gap to tell.

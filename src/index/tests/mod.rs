@@ -8,6 +8,8 @@ mod agent_messages;
 mod calls;
 mod changes;
 mod mirror;
+#[cfg(feature = "turn-rpc")]
+mod news;
 mod properties;
 mod threads;
 

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 use crate::protocol::body::page;
-use crate::protocol::route::{unsupported, wire};
+use crate::protocol::options::{unsupported, wire};
 
 use super::find;
 use super::history::{self, Turn};

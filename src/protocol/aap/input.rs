@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-use crate::protocol::route::option_error;
+use crate::protocol::options::option_error;
 
 use super::Aap;
 

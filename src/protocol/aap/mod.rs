@@ -66,6 +66,7 @@ impl Protocol for Aap {
             interrupt: false,
             history: has_history,
             live_answers: false,
+            steer: false,
             discard_pending: false,
             files: self.data,
             drafts: false,
@@ -80,8 +81,10 @@ impl Protocol for Aap {
             answers_apart: false,
             agents: true,
             images: self.http,
+            native_parts: false,
             unnamed: true,
             whole_answers: self.mode == Mode::None,
+            socket: false,
             // There are no heartbeats, and a turn without a stream says nothing until it has ended.
             silence: 120_000,
         }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 use crate::protocol::body::{object, page, take_list, unexpected};
-use crate::protocol::route::unsupported;
+use crate::protocol::options::unsupported;
 
 use super::{Dialect, messages, pages, record};
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
-use crate::protocol::route::option_error;
+use crate::protocol::options::option_error;
 
 use super::Dialect;
 

@@ -55,6 +55,7 @@ impl Protocol for AgentEvent {
             interrupt: true,
             history: true,
             live_answers: true,
+            steer: false,
             discard_pending: true,
             files: false,
             drafts: false,
@@ -69,8 +70,10 @@ impl Protocol for AgentEvent {
             answers_apart: !is_tirea,
             agents: false,
             images: false,
+            native_parts: false,
             unnamed: false,
             whole_answers: false,
+            socket: false,
             // A model that says nothing for 90 s is no failure (section 1.1), and to leave is to lose the run;
             // awaken has heartbeats.
             silence: if is_tirea { 300_000 } else { 60_000 },

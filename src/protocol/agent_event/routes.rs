@@ -2,7 +2,8 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-use crate::protocol::route::{Route, add_query, option_error, unsupported, wire};
+use crate::protocol::options::{option_error, unsupported, wire};
+use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
 
 use super::pages::{LONGEST, offset};

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
-use crate::protocol::route::unsupported;
+use crate::protocol::options::unsupported;
 
 use super::spelling::{default, default_nulls};
 use super::{canonical, spelling};

@@ -53,6 +53,7 @@ impl Protocol for TrueFoundry {
             interrupt: true,
             history: true,
             live_answers: false,
+            steer: false,
             discard_pending: false,
             files: true,
             drafts: is_gateway,
@@ -67,8 +68,10 @@ impl Protocol for TrueFoundry {
             answers_apart: false,
             agents: false,
             images: false,
+            native_parts: false,
             unnamed: false,
             whole_answers: false,
+            socket: false,
             silence: 60_000,
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value, write_hex};
-use crate::protocol::route::{Route, add_query, unsupported, wire};
+use crate::protocol::options::{unsupported, wire};
+use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
 
 use super::{Dialect, spelling};

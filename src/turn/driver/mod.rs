@@ -185,6 +185,8 @@ pub struct TurnDriver {
     paused_at: String,
     /// What every call is told of the session (a JSON object); empty if nothing is.
     terms: String,
+    /// What its start is told besides (a JSON object); empty if nothing is.
+    options: String,
     /// How many messages the user had said in the session before this turn, if that is known.
     said: Option<u64>,
     /// Whether to leave the turn's stream is to cancel the turn.
@@ -231,9 +233,16 @@ impl TurnDriver {
             pauses: 0,
             paused_at: String::new(),
             terms: String::new(),
+            options: String::new(),
             said: None,
             hangs_up: false,
         }
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        &self.session_id
     }
 
     /// What the turn is given.
@@ -265,6 +274,12 @@ impl TurnDriver {
     /// turns.
     pub fn set_terms(&mut self, terms: &str) {
         terms.clone_into(&mut self.terms);
+    }
+
+    /// Gives what the turn is started with besides its input (a JSON object): what protocols take whose capabilities
+    /// have a `socket`.
+    pub fn set_options(&mut self, options: &str) {
+        options.clone_into(&mut self.options);
     }
 
     /// Tells how many messages the user has said in the session before this turn, if that is known. By that it is

@@ -18,6 +18,10 @@ impl TurnDriver {
         if HAS_OTHERS && call == Call::CreateTurnStream {
             self.reader.begin(&plan.params);
         }
+        #[cfg(feature = "turn-rpc")]
+        if call == Call::SubscribeTurn {
+            self.reader.resume(&plan.params);
+        }
         let after = self.reader.machine().cursor().last();
         self.position = after;
         // Before the turn has an id it is looked for once more, whatever the number of tries.
@@ -38,6 +42,9 @@ impl TurnDriver {
         if matches!(call, Call::CreateTurn | Call::CreateTurnStream) {
             if let Some(input) = self.input.json() {
                 params.raw("input", input);
+            }
+            if cfg!(feature = "turn-rpc") && !self.options.is_empty() {
+                params.raw("turn_options", &self.options);
             }
             if self.capabilities.has_client_ids() {
                 params.str("agent_name", &self.agent_name).str("turn_id", &self.turn_id);

@@ -106,7 +106,7 @@ impl TurnDriver {
 
     /// Waits before the next try, unless there were too many.
     pub(super) fn retry(&mut self, call: Call, failure: Failure, moment: Moment) -> Step {
-        let Failure { error, retry_after, is_offline } = failure;
+        let Failure { error, retry_after, is_offline, .. } = failure;
         if self.is_exhausted() {
             let parts = ["it failed ", &digits(self.attempts), " times in a row, at last: ", &error.message];
             return self.give_up(Error::of(ErrorCode::Incomplete, &parts).with_status(error.status));
@@ -157,8 +157,10 @@ impl TurnDriver {
         match error.code {
             // To go on after too large an event would be to meet it again.
             ErrorCode::FrameTooLarge => StreamEnd::Lost(error),
-            ErrorCode::Http | ErrorCode::UnexpectedResponse if self.was_interrupted => StreamEnd::Lost(error),
-            ErrorCode::Http | ErrorCode::UnexpectedResponse => StreamEnd::Rejected(error),
+            ErrorCode::Http | ErrorCode::Rpc | ErrorCode::UnexpectedResponse if self.was_interrupted => {
+                StreamEnd::Lost(error)
+            }
+            ErrorCode::Http | ErrorCode::Rpc | ErrorCode::UnexpectedResponse => StreamEnd::Rejected(error),
             _ => StreamEnd::Failed(error),
         }
     }

@@ -114,7 +114,8 @@ fn broken_rules_are_told_with_the_item() {
         (message(&json!(5)), 0, "`content`"),
         (message(&json!({"type": "text", "text": "a"})), 0, "`content`"),
         (json!([hi, message(&json!(["a"]))]), 1, "a part"),
-        (part(json!({"type": "audio"})), 1, "`type` of a part must be `text`, `file` or `image`"),
+        (part(json!({"type": "image"})), 1, "`url`"),
+        (part(json!({"url": "https://files.example/a"})), 1, "`type`"),
         (part(json!({"type": "text"})), 1, "`text`"),
         (part(json!({"type": "text", "text": 5})), 1, "`text`"),
         // Nothing to say.
@@ -123,7 +124,7 @@ fn broken_rules_are_told_with_the_item() {
         (json!([hi, message(&json!("  "))]), 1, "say something"),
         (message(&json!([])), 0, "a part"),
         // Files.
-        (file("https://files.example/a"), 1, "data URI"),
+        (file("ftp://files.example/a"), 1, "data URI"),
         (file("data:text/plain,YQ=="), 1, "data URI"),
         (file("data:text/plain;base64"), 1, "data URI"),
         (file(""), 1, "data URI"),
@@ -150,6 +151,7 @@ fn broken_rules_are_told_with_the_item() {
         (approval(json!({"status": "maybe"})), 0, "`approval.status`"),
         (approval(json!({})), 0, "`approval.status`"),
         (approval(json!("allow")), 0, "`approval.status`"),
+        (approval(json!({"status": "deny", "cancel": 1})), 0, "`approval.cancel`"),
         (without(allow("main", "c"), "approval"), 0, "`approval.status`"),
         (without(respond("main", "c"), "content"), 0, "`content`"),
         (with(respond("main", "c"), "content", json!("")), 0, "`content`"),
@@ -173,6 +175,41 @@ fn broken_rules_are_told_with_the_item() {
         assert!(error.message.starts_with(&format!("input[{at}]: ")), "{input}: {}", error.message);
         assert!(error.message.contains(rule), "{input}: {} says {rule}", error.message);
     }
+}
+
+/// Parts of other kinds are for the protocols to check that have them.
+#[test]
+#[cfg(feature = "turn-rpc")]
+fn parts_that_only_some_protocols_have_are_let_through() {
+    let parts = [
+        (json!({"type": "text", "text": "a"}), false),
+        (json!({"type": "image", "url": "https://files.example/a"}), false),
+        (json!({"type": "file", "name": "a", "data": URI}), false),
+        (json!({"type": "file", "name": "a", "data": "https://files.example/a"}), true),
+        (json!({"type": "localImage", "path": "/a"}), true),
+        (json!({"type": "newer"}), true),
+    ];
+    for (part, is_native) in parts {
+        let input = message(&json!([part]));
+        assert_eq!(read(&input).expect("an input").has_native_parts(), is_native, "{input}");
+        assert_eq!(sent(&input), Some(json!([input])));
+    }
+    let file = message(&json!([{"type": "file", "url": "https://files.example/a.pdf"}]));
+    let named = json!({"type": "file", "name": "a.pdf", "data": "https://files.example/a.pdf"});
+    assert_eq!(sent(&file), Some(json!([message(&json!([named]))])));
+}
+
+/// Where the server asked by a message, an answer says which.
+#[test]
+#[cfg(feature = "turn-rpc")]
+fn an_answer_carries_what_was_asked() {
+    let call = json!({"id": "c", "suspension": {"id": "7", "action": "a"}});
+    let asked = json!({"type": "tool.approval_required", "thread_id": "main", "tool_calls": [call]});
+    let actions = pending(&[asked]);
+    let input = read(&allow("main", "c")).expect("an input");
+    let sent: Json = serde_json::from_str(&input.with_suspensions(&actions)).expect("JSON");
+    assert_eq!(sent[0]["suspension"], json!({"id": "7", "action": "a"}));
+    assert_eq!(sent[0]["approval"]["status"], "allow");
 }
 
 /// What waits after these events.

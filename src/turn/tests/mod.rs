@@ -18,6 +18,8 @@ mod reader;
 mod replays;
 #[cfg(feature = "agent-event")]
 mod runs;
+#[cfg(feature = "turn-rpc")]
+mod sockets;
 mod starts;
 #[cfg(feature = "agent-event")]
 mod uncursored;

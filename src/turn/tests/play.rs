@@ -175,8 +175,16 @@ impl Play {
     fn words(&mut self, step: Step) -> String {
         if let Step::Open(plan) | Step::Ask(plan) = &step {
             let params = Value::parse(&plan.params).expect("JSON");
-            let request = self.protocol.request(plan.call, params.as_object().expect("an object").clone());
-            assert!(request.is_ok(), "{plan:?}: {request:?}");
+            let mut params = params.as_object().expect("an object").clone();
+            if self.protocol.capabilities().has_socket() {
+                let connection = Value::parse(r#"{"workspace_id":"w"}"#).expect("JSON");
+                params.set("connection", connection);
+                let messages = self.protocol.messages(plan.call, params);
+                assert!(messages.is_ok(), "{plan:?}: {messages:?}");
+            } else {
+                let request = self.protocol.request(plan.call, params);
+                assert!(request.is_ok(), "{plan:?}: {request:?}");
+            }
         }
         match self.step.insert(step) {
             Step::Open(plan) => request(plan, true),

@@ -4,7 +4,7 @@ use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, object, put};
-use crate::protocol::route::wire;
+use crate::protocol::options::wire;
 
 use super::super::terms::own_tools;
 use super::super::{results, story};

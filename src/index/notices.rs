@@ -1,0 +1,48 @@
+//! News of the turn, in the order in which they came.
+
+use std::collections::VecDeque;
+
+use crate::json::{Object, ObjectWriter};
+
+use super::EventIndex;
+use super::message::Json;
+
+/// How many are kept: the last ones.
+const MOST: usize = 256;
+
+/// The last news.
+#[derive(Debug, Default)]
+pub(super) struct Notices(VecDeque<Json>);
+
+impl Notices {
+    /// Writes what a snapshot shows.
+    pub(super) fn write(&self, turn: &mut ObjectWriter<'_>) {
+        if self.0.is_empty() {
+            return;
+        }
+        let out = turn.member("notices");
+        out.push('[');
+        for (at, notice) in self.0.iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            out.push_str(notice);
+        }
+        out.push(']');
+    }
+}
+
+impl EventIndex {
+    /// The last news of the turn, each a `notice` as JSON.
+    pub fn notices(&self) -> impl Iterator<Item = &str> {
+        self.notices.0.iter().map(String::as_str)
+    }
+
+    pub(super) fn noticed(&mut self, notice: &Object<'_>) {
+        if self.notices.0.len() == MOST {
+            self.notices.0.pop_front();
+        }
+        self.notices.0.push_back(notice.to_json());
+        self.changes.turn = true;
+    }
+}

@@ -1,0 +1,45 @@
+//! What callers give, by its names here and on the wire, and what is said of it where it is wrong.
+
+use crate::error::{Error, ErrorCode};
+use crate::json::Object;
+
+/// The parameters that say something, under their wire names.
+pub(super) fn wire<'a>(params: &Object<'a>) -> Object<'a> {
+    let mut wire = Object::new();
+    for (name, value) in params.iter().filter(|(_, value)| !value.is_null()) {
+        wire.insert(wire_name(name), value.clone());
+    }
+    wire
+}
+
+/// `pageToken` → `page_token`. Wire names stay as they are.
+fn wire_name(name: &str) -> String {
+    let mut wire = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
+            wire.push('_');
+        }
+        wire.push(character.to_ascii_lowercase());
+    }
+    wire
+}
+
+/// An error about the option of this wire name. `problem` goes on after the name.
+pub(super) fn option_error(wire: &str, problem: &str) -> Error {
+    let mut name = String::with_capacity(wire.len());
+    let mut upper = false;
+    for character in wire.chars() {
+        if character == '_' {
+            upper = true;
+        } else {
+            name.push(if upper { character.to_ascii_uppercase() } else { character });
+            upper = false;
+        }
+    }
+    Error::of(ErrorCode::InvalidOption, &["`", &name, "`", problem])
+}
+
+/// What a protocol says to a call that it does not have.
+pub(super) fn unsupported() -> Error {
+    Error::new(ErrorCode::Unsupported, "this protocol has no such request")
+}

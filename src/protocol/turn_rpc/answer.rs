@@ -1,0 +1,179 @@
+//! Results → turnwire's records, lists and events (sections 3, 4 and 14).
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value};
+use crate::names::Names;
+use crate::protocol::Call;
+use crate::protocol::body::{object, page, take_list, unexpected};
+use crate::protocol::fields::with_text;
+use crate::protocol::options::{unsupported, wire};
+
+use super::{Dialect, kept, record};
+
+/// Normalizes the result of `call`.
+pub(super) fn normalize<'a>(
+    dialect: Dialect,
+    call: Call,
+    params: &Object<'_>,
+    result: Value<'a>,
+) -> Result<Value<'a>> {
+    let params = wire(params);
+    let session_id = params.text("session_id");
+    if matches!(
+        call,
+        Call::Ping
+            | Call::CancelTurn
+            | Call::AnswerTurn
+            | Call::SteerTurn
+            | Call::RenameSession
+            | Call::DeleteSession
+            | Call::CreateTurnStream
+            | Call::SubscribeTurn
+    ) {
+        // Whatever it is: a response of ours, which an answer is, has no result at all.
+        return Ok(Value::Null);
+    }
+    let mut result = object(result)?;
+    match call {
+        Call::Connect => Ok(connection(dialect, &result).into()),
+        Call::CreateSession | Call::GetSession => {
+            record::session(dialect, thread(&result)?).map(Value::Object)
+        }
+        Call::ListSessions => {
+            let next = result.remove("nextCursor").filter(|next| next.as_str().is_some());
+            let threads = take_list(&mut result, "data")?.into_iter().map(object);
+            let sessions = threads.map(|thread| record::session(dialect, &thread?).map(Value::Object));
+            Ok(page(sessions.collect::<Result<_>>()?, next.unwrap_or_default()))
+        }
+        Call::ListAgents => {
+            let next = result.remove("nextCursor").filter(|next| next.as_str().is_some());
+            let models = take_list(&mut result, "data")?.into_iter().map(agent);
+            Ok(page(models.collect::<Result<_>>()?, next.unwrap_or_default()))
+        }
+        Call::ListTurns => {
+            let mut turns = record::turns(session_id, thread(&result)?)?;
+            if params.text("order") != "asc" {
+                turns.reverse();
+            }
+            Ok(page(turns, Value::Null))
+        }
+        Call::CreateTurn | Call::GetTurn if result.object("turn").is_some() => {
+            let turn = result.object("turn").unwrap_or(const { &Object::new() });
+            record::turn(session_id, Value::Null, turn).map(Value::Object)
+        }
+        Call::GetTurn => {
+            let turns = record::turns(session_id, thread(&result)?)?;
+            let turn_id = params.text("turn_id");
+            let found = turns
+                .into_iter()
+                .find(|turn| turn.as_object().is_some_and(|turn| turn.text("id") == turn_id));
+            found.ok_or_else(no_such_turn)
+        }
+        Call::ListTurnEvents => turn_events(dialect, &params, &result),
+        Call::ListSessionEvents => session_events(dialect, &params, &result),
+        _ => Err(unsupported()),
+    }
+}
+
+/// What every later call is told of the connection.
+fn connection<'a>(dialect: Dialect, result: &Object<'a>) -> Object<'a> {
+    let mut connection = Object::new();
+    let (from, name, of) = match dialect {
+        Dialect::Gateway => (result.object("workspace"), "workspace_id", "id"),
+        Dialect::Codex => (Some(result), "user_agent", "userAgent"),
+    };
+    connection.set(name, from.and_then(|from| from.get(of)).cloned().unwrap_or_default());
+    connection
+}
+
+fn thread<'o, 'a>(result: &'o Object<'a>) -> Result<&'o Object<'a>> {
+    result.object("thread").ok_or_else(|| unexpected("the result has no `thread`"))
+}
+
+fn no_such_turn() -> Error {
+    Error::new(ErrorCode::Rpc, "the thread has no such turn").with_status(Some(404))
+}
+
+/// A model as an agent.
+fn agent(model: Value<'_>) -> Result<Value<'_>> {
+    let mut model = object(model)?;
+    let name = ["model", "id"].map(|name| model.text(name)).into_iter().find(|name| !name.is_empty());
+    let name = name.ok_or_else(|| unexpected("a model has no `model`"))?.to_owned();
+    model.set("name", name.into());
+    if let Some(title) = model.get("displayName").cloned() {
+        model.set("title", title);
+    }
+    Ok(model.into())
+}
+
+/// A page of what is there oldest first.
+fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
+    if params.text("order") == "desc" {
+        items.reverse();
+    }
+    page(items, Value::Null)
+}
+
+/// Events of a turn: all but how it began and ended.
+fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -> Result<Value<'a>> {
+    let (thread_id, turn_id) = (params.text("session_id"), params.text("turn_id"));
+    let events = match dialect {
+        Dialect::Gateway => {
+            if result.get("items").and_then(Value::as_array).is_none() {
+                return Err(unexpected("the result has no list `items`"));
+            }
+            kept::of_timeline(thread_id, turn_id, result)
+        }
+        Dialect::Codex => {
+            let mut turns = thread(result)?.array("turns").iter().filter_map(Value::as_object);
+            let turn = turns.find(|turn| turn.text("id") == turn_id).ok_or_else(no_such_turn)?;
+            kept::of_turn(thread_id, turn)
+        }
+    };
+    let is_inside = |event: &Object<'_>| !matches!(event.text("type"), "turn.created" | "turn.done");
+    let events = events.into_iter().filter(is_inside).map(Value::Object).collect();
+    Ok(ordered(params, events))
+}
+
+fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -> Result<Value<'a>> {
+    let thread_id = params.text("session_id");
+    let mut items = Vec::new();
+    let mut take = |turn_id: &str, events: Vec<Object<'static>>| {
+        for event in events {
+            let mut item = with_text("turn_id", turn_id);
+            item.set("event", event.into());
+            items.push(item.into());
+        }
+    };
+    match dialect {
+        Dialect::Gateway => {
+            let Some(Value::Array(events)) = result.get("events") else {
+                return Err(unexpected("the result has no list `events`"));
+            };
+            let (mut names, mut turns) = (Names::default(), Vec::<Vec<&Object<'_>>>::new());
+            for event in events.iter().filter_map(Value::as_object) {
+                let (number, is_new) = names.number(event.text("turn_id"));
+                if is_new {
+                    turns.push(Vec::new());
+                }
+                if let Some(turn) = turns.get_mut(number as usize) {
+                    turn.push(event);
+                }
+            }
+            for turn in turns {
+                let turn_id = turn.first().map_or("", |event| event.text("turn_id"));
+                take(turn_id, kept::of_events(thread_id, turn_id, &turn));
+            }
+        }
+        Dialect::Codex => {
+            for turn in thread(result)?.array("turns").iter().filter_map(Value::as_object) {
+                take(turn.text("id"), kept::of_turn(thread_id, turn));
+            }
+        }
+    }
+    // Newest first, as turns are.
+    if params.text("order") != "asc" {
+        items.reverse();
+    }
+    Ok(page(items, Value::Null))
+}

@@ -1,0 +1,109 @@
+//! Answers to the server's requests (section 14): what each of them is responded with.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value};
+use crate::protocol::fields::{object, put, with_text};
+use crate::rpc::Message;
+
+/// The response that an answer is. The item holds what the server asked: its request's id, method and parameters.
+pub(super) fn response(at: usize, item: &Value<'_>) -> Result<Message> {
+    let nothing = const { &Object::new() };
+    let item = item.as_object().unwrap_or(nothing);
+    let asked = item.object("suspension").unwrap_or(nothing);
+    let (id, method) = (asked.text("id"), asked.text("action"));
+    if id.is_empty() || method.is_empty() {
+        let call = item.text("tool_call_id");
+        let place = super::input::place(at);
+        let parts = [&*place, ": what call `", call, "` waits for is not known"];
+        return Err(Error::of(ErrorCode::InvalidInput, &parts));
+    }
+    let params = asked.object("parameters").unwrap_or(nothing);
+    let result = match (item.text("type"), method) {
+        ("user.tool_approval", _) => decision(method, params, item.object("approval").unwrap_or(nothing)),
+        (_, "item/tool/requestUserInput") => answers(params, item.text("content")),
+        (_, _) => output(item.text("content")),
+    };
+    Ok(Message::Response { id: id.to_owned(), result: result.to_json() })
+}
+
+fn decision<'a>(method: &str, params: &Object<'a>, approval: &Object<'a>) -> Object<'a> {
+    let is_allowed = approval.text("status") == "allow";
+    let is = |name: &str| approval.get(name).and_then(Value::as_bool) == Some(true);
+    let remembers = is("remember");
+    match method {
+        "item/permissions/requestApproval" => {
+            let asked = params.get("permissions").filter(|_| is_allowed).cloned();
+            let mut granted = object("permissions", asked.unwrap_or_else(|| Object::new().into()));
+            granted.set("scope", if is_allowed && remembers { "session" } else { "turn" }.into());
+            with_result(granted, approval)
+        }
+        "mcpServer/elicitation/request" => {
+            let action = match (is_allowed, is("cancel")) {
+                (true, _) => "accept",
+                (_, true) => "cancel",
+                _ => "decline",
+            };
+            let mut answer = with_text("action", action);
+            if let Some(content) = approval.get("result").filter(|_| is_allowed) {
+                answer.set("content", content.clone());
+            }
+            answer
+        }
+        _ => {
+            let decision = match (is_allowed, remembers, is("cancel")) {
+                (true, true, _) => "acceptForSession",
+                (true, ..) => "accept",
+                (_, _, true) => "cancel",
+                _ => "decline",
+            };
+            with_result(with_text("decision", decision), approval)
+        }
+    }
+}
+
+/// The response with what the caller says in the server's own words, which goes before.
+fn with_result<'a>(mut response: Object<'a>, approval: &Object<'a>) -> Object<'a> {
+    for (name, value) in approval.object("result").into_iter().flat_map(Object::iter) {
+        response.insert(name.to_owned(), value.clone());
+    }
+    response
+}
+
+/// Answers to questions: the server's own form, or an object of texts by the questions' ids, or one text for them all.
+fn answers(params: &Object<'_>, content: &str) -> Object<'static> {
+    let given = Value::parse(content).unwrap_or_default().into_owned();
+    let mut answers = Object::new();
+    let one = |text: Value<'static>| {
+        let list = if text.as_array().is_some() { text } else { vec![text].into() };
+        Value::from(object("answers", list))
+    };
+    match given {
+        Value::Object(given) if given.object("answers").is_some() => return given,
+        Value::Object(given) => {
+            for (id, text) in given {
+                answers.insert(id, one(text));
+            }
+        }
+        _ => {
+            for question in params.array("questions").iter().filter_map(Value::as_object) {
+                answers.insert(question.text("id").to_owned(), one(content.to_owned().into()));
+            }
+        }
+    }
+    object("answers", answers.into())
+}
+
+/// A tool's result: the server's own form, or a text.
+fn output(content: &str) -> Object<'static> {
+    if let Ok(Value::Object(given)) = Value::parse(content)
+        && given.contains("contentItems")
+    {
+        return given.into_owned();
+    }
+    let mut text = with_text("type", "inputText");
+    put(&mut text, "text", content);
+    let mut output = Object::new();
+    output.set("contentItems", vec![text.into()].into());
+    output.set("success", true.into());
+    output
+}

@@ -1,0 +1,87 @@
+//! How a turn begins, and how a connection goes on with it (sections 7 and 8).
+
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::fields::{event, put, with_text};
+use crate::protocol::options::wire;
+
+use super::super::input::{said, words};
+use super::items::{Item, Kind};
+use super::turn::Turn;
+
+impl Turn {
+    /// A turn that is started with these parameters.
+    pub(super) fn started(params: &Object<'_>) -> Self {
+        let params = wire(params);
+        let previous = params.text("previous_turn_id");
+        let input = params.get("input").cloned().unwrap_or_else(|| Vec::new().into());
+        Self {
+            thread_id: params.text("session_id").to_owned(),
+            turn_id: params.text("turn_id").to_owned(),
+            previous_turn_id: match previous {
+                "" | "auto" | "none" => Value::Null,
+                id => id.to_owned().into(),
+            },
+            input: Some(input.into_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// The turn is read, and heard of, on another connection.
+    pub(super) fn resumed(&mut self, params: &Object<'_>) {
+        let params = wire(params);
+        params.text("session_id").clone_into(&mut self.thread_id);
+        params.text("turn_id").clone_into(&mut self.turn_id);
+        // Whoever reads a turn for the first time has events that came elsewhere.
+        let after = params.get("after_sequence_number").and_then(Value::as_u64);
+        self.given = after.unwrap_or(self.given);
+        // What it brought is read again.
+        self.timeline = super::tasks::Timeline::default();
+        self.ending = None;
+        self.look = None;
+        self.requests_are_stale();
+    }
+
+    /// Tells that the turn has begun, unless that was told, or its id is not known.
+    pub(super) fn created(&mut self, sink: &mut dyn EventSink) {
+        if self.turn_id.is_empty() || std::mem::replace(&mut self.is_begun, true) {
+            return;
+        }
+        let mut created = event("turn.created", [&*self.turn_id, ":created"].concat(), "");
+        put(&mut created, "turn_id", &self.turn_id);
+        created.set("previous_turn_id", self.previous_turn_id.clone());
+        created.set("input", self.input.take().unwrap_or_else(|| Vec::new().into()));
+        created.set("state", with_text("status", "running").into());
+        self.give(&created, sink);
+    }
+
+    /// The user's message is what the turn was given. A second one was said while the turn ran.
+    pub(super) fn user_message(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
+        let id = item.text("id");
+        if self.user_message.is_empty() {
+            id.clone_into(&mut self.user_message);
+            if !self.is_begun && self.input.is_none() {
+                self.input = Some(said(item).into_owned());
+            }
+            self.created(sink);
+            let chips =
+                item.array("attachments").iter().filter(|attachment| attachment.get("capability").is_some());
+            let chips: Vec<Value<'_>> = chips.cloned().collect();
+            if !chips.is_empty() {
+                self.notice(("info", "capability.attached", ""), id, Some(chips.into()), sink);
+            }
+        } else if self.user_message != id && self.is_new_fact(id) {
+            // Told as the turn's own input is, and with its place: news are listed apart from messages.
+            let mut details = Object::new();
+            details.set("input", said(item));
+            details.set("after", self.last_message().map_or(Value::Null, |id| id.to_owned().into()));
+            self.notice(("info", "user_message", &words(item)), id, Some(details.into()), sink);
+        }
+    }
+
+    /// The message that was begun last.
+    fn last_message(&self) -> Option<&str> {
+        let is_message = |item: &Item| item.thread == 0 && item.is_told && item.kind != Kind::Call;
+        self.items.iter().rev().find(|item| is_message(item)).map(|item| &*item.id)
+    }
+}

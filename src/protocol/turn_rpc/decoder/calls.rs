@@ -1,0 +1,226 @@
+//! Calls of tools: made in the message of their round, and answered by what their items say in the end (section 5).
+
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::fields::{Problem, event, object, put, with_text};
+
+use super::items::{Item, Kind, Place};
+use super::output::{content_of, outcome_of};
+use super::turn::{Print, Turn};
+
+/// How many calls a message may have; more of them are made in a message of their own.
+const MOST_IN_MESSAGE: usize = 1024;
+
+/// The types that are calls. The gateway's have a `toolName`; Codex has a type for each tool of its own.
+const CALLS: [&str; 11] = [
+    "commandExecution",
+    "fileChange",
+    "webSearch",
+    "webFetch",
+    "download",
+    "dynamicToolCall",
+    "mcpToolCall",
+    "collabAgentToolCall",
+    "imageView",
+    "imageGeneration",
+    "sleep",
+];
+
+/// What an item says of itself and of its end: everything else of it is what the tool is called with.
+const NO_ARGUMENTS: [&str; 32] = [
+    "type",
+    "id",
+    "status",
+    "server",
+    "tool",
+    "pluginId",
+    "processId",
+    "source",
+    "commandActions",
+    "aggregatedOutput",
+    "exitCode",
+    "durationMs",
+    "startedAtMs",
+    "completedAtMs",
+    "result",
+    "error",
+    "success",
+    "contentItems",
+    "agentsStates",
+    "mcpAppResourceUri",
+    "scriptPath",
+    "namespace",
+    "receiverThreadIds",
+    "senderThreadId",
+    "appContext",
+    "mcpAppUi",
+    "readOnlyHint",
+    "results",
+    "failure",
+    "generationId",
+    "revisedPrompt",
+    "savedPath",
+];
+
+/// Whether an item is a call: also one of a type that is newer than this, if it names its tool.
+pub(super) fn is_call(item: &Object<'_>) -> bool {
+    CALLS.contains(&item.text("type")) || !item.text("toolName").is_empty()
+}
+
+/// The tool that an item calls.
+pub(super) fn tool_of<'o>(item: &'o Object<'_>) -> &'o str {
+    ["toolName", "tool", "type"]
+        .map(|name| item.text(name))
+        .into_iter()
+        .find(|name| !name.is_empty())
+        .unwrap_or_default()
+}
+
+/// What it is called with, as JSON.
+fn arguments_of(item: &Object<'_>) -> String {
+    if item.contains("arguments") {
+        return item.json("arguments");
+    }
+    let mut arguments = Object::new();
+    for (name, value) in item.iter().filter(|(name, value)| !NO_ARGUMENTS.contains(name) && !value.is_null())
+    {
+        arguments.insert(name.to_owned(), value.clone());
+    }
+    arguments.to_json()
+}
+
+impl Turn {
+    /// A tool is called, or has done its work.
+    pub(super) fn call_item(
+        &mut self,
+        is_completed: bool,
+        place: &Place,
+        source: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let at = self.item_at(place, source.text("id"), Kind::Call)?;
+        let arguments = arguments_of(source);
+        if self.items.get(at).is_some_and(|item| !item.is_told) {
+            self.make_call(at, tool_of(source), &arguments, source, sink)?;
+        } else {
+            self.correct_call(at, tool_of(source), &arguments, sink);
+        }
+        if is_completed {
+            self.call_completed(at, source, sink);
+        }
+        Ok(())
+    }
+
+    /// Makes the call in its round's message.
+    pub(super) fn make_call(
+        &mut self,
+        at: usize,
+        tool: &str,
+        arguments: &str,
+        source: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let Some(item) = self.items.get(at) else { return Ok(()) };
+        let (id, thread) = (item.id.clone(), item.thread);
+        let maker = self.round(thread, &id)?;
+        let mut function = with_text("name", tool);
+        put(&mut function, "arguments", arguments);
+        let mut call = with_text("id", &id);
+        put(&mut call, "type", "function");
+        call.set("function", function.into());
+        let server = source.text("server");
+        if !server.is_empty() {
+            call.set("tool_info", mcp(server, tool).into());
+        }
+        self.tell(maker, None, sink);
+        let Some(round) = self.items.get_mut(maker) else { return Ok(()) };
+        let index = u32::try_from(round.calls.len()).unwrap_or(u32::MAX);
+        round.calls.push(call.clone());
+        let message_id = round.id.clone();
+        if let Some(item) = self.items.get_mut(at) {
+            item.is_told = true;
+            item.kind = Kind::Call;
+            item.print = Print::of(arguments);
+            item.maker = (maker, index);
+        }
+        call.set("index", u64::from(index).into());
+        let mut delta = event("model.message.delta", message_id, self.thread_name(thread));
+        delta.set("tool_calls", vec![call.into()].into());
+        put(&mut delta, "finish_reason", "tool_calls");
+        self.give(&delta, sink);
+        Ok(())
+    }
+
+    /// The item in whose message a call is made: what was said last, or one that stands for nothing said.
+    fn round(&mut self, thread: u32, call_id: &str) -> Result<usize, Problem> {
+        let known = self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, at)| *at);
+        let has_room = |item: &Item| item.calls.len() < MOST_IN_MESSAGE;
+        if let Some(at) = known.filter(|at| self.items.get(*at).is_some_and(has_room)) {
+            return Ok(at);
+        }
+        let place = Place { thread, turn_id: String::new() };
+        let task = if thread == 0 { "" } else { self.thread_name(thread) };
+        let name = ["calls:", task, if thread == 0 { "" } else { ":" }, call_id].concat();
+        let at = self.item_at(&place, &name, Kind::Calls)?;
+        self.set_round(thread, at);
+        Ok(at)
+    }
+
+    /// What is called, and with what, may be known only when the work is done.
+    fn correct_call(&mut self, at: usize, tool: &str, arguments: &str, sink: &mut dyn EventSink) {
+        let print = Print::of(arguments);
+        let Some(item) = self.items.get_mut(at).filter(|item| item.print != print) else { return };
+        item.print = print;
+        let ((maker, index), thread) = (item.maker, item.thread);
+        let Some(round) = self.items.get_mut(maker) else { return };
+        let call = round.calls.get_mut(index as usize);
+        if let Some(Value::Object(function)) = call.and_then(|call| call.get_mut("function")) {
+            put(function, "name", tool);
+            put(function, "arguments", arguments);
+        }
+        let message_id = round.id.clone();
+        let mut function = with_text("name", tool);
+        put(&mut function, "whole_arguments", arguments);
+        let mut piece = object("index", u64::from(index).into());
+        piece.set("function", function.into());
+        let mut delta = event("model.message.delta", message_id, self.thread_name(thread));
+        delta.set("tool_calls", vec![piece.into()].into());
+        self.give(&delta, sink);
+    }
+
+    fn call_completed(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
+        let outcome = outcome_of(source);
+        let content = content_of(source);
+        let mut print = Print::of(outcome);
+        print.push(&content);
+        let Some(item) = self.items.get_mut(at) else { return };
+        // It is said once more where it is read again.
+        if item.is_completed && item.result == print {
+            return;
+        }
+        item.is_completed = true;
+        item.result = print;
+        let (id, thread) = (item.id.clone(), item.thread);
+        self.requests.retain(|request| request.thread != thread || request.call_id != id);
+        let mut result = with_text("tool_name", tool_of(source));
+        put(&mut result, "status", if outcome == "failed" { "error" } else { "success" });
+        result.set("data", source.clone().into());
+        result.set("message", Value::Null);
+        let mut response = event("tool.response", [&*id, ":result"].concat(), self.thread_name(thread));
+        put(&mut response, "tool_call_id", &id);
+        response.set("content", content.into());
+        put(&mut response, "outcome", outcome);
+        response.set("result", result.into());
+        self.give(&response, sink);
+    }
+}
+
+/// The tool of a server that the agent's server has.
+fn mcp(server: &str, tool: &str) -> Object<'static> {
+    let mut info = with_text("type", "mcp");
+    for name in ["server_id", "server_name", "mcp_server_id", "mcp_server_name"] {
+        put(&mut info, name, server);
+    }
+    put(&mut info, "name", tool);
+    info
+}

@@ -1,0 +1,219 @@
+//! The hot path: a piece of an item, read without building a document.
+//!
+//! The gateway adds to every piece the whole text so far as a document (`markdown`), which makes a frame as long as
+//! the message. Nothing here needs it: what follows it is known, so that it is stepped over without being looked at.
+//! Whatever is written in another way than servers write it is left to the general reader; both must agree, and a
+//! property test says so.
+
+use crate::json::{Object, RawStr, Scanner, Value};
+use crate::protocol::fields::{Problem, optional_text, put, text};
+
+use super::either;
+
+/// What a piece is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source<'a> {
+    /// Of an answer.
+    Text,
+    /// Of reasoning.
+    Reasoning,
+    /// Not of reasoning itself: a part of it ends.
+    Part,
+    /// Of what a call puts out on this stream.
+    Output(&'a str),
+}
+
+/// A piece of an item.
+#[derive(Debug)]
+pub(super) struct Piece<'a> {
+    pub(super) method: &'a str,
+    pub(super) thread_id: &'a str,
+    pub(super) turn_id: &'a str,
+    pub(super) item_id: &'a str,
+    pub(super) source: Source<'a>,
+    pub(super) text: &'a str,
+    /// What else a tool says.
+    pub(super) payload: Option<Value<'a>>,
+}
+
+/// The methods, with the stream that is meant if none is named.
+const METHODS: [(&str, &str); 11] = [
+    ("item/agent_message/delta", "agent_message"),
+    ("item/agentMessage/delta", "agent_message"),
+    ("item/reasoning/summaryTextDelta", "generic"),
+    ("item/reasoning/textDelta", "generic"),
+    ("item/reasoning/summaryPartAdded", "part"),
+    ("item/command_execution/output_delta", "stdout"),
+    ("item/commandExecution/outputDelta", "output"),
+    ("item/file_change/output_delta", "file_change"),
+    ("item/fileChange/outputDelta", "file_change"),
+    ("item/tool/progress", "tool_progress"),
+    ("item/mcpToolCall/progress", "tool_progress"),
+];
+
+/// Whether a notification is a piece of an item.
+pub(super) fn is_delta(method: &str) -> bool {
+    METHODS.iter().any(|(known, _)| *known == method)
+}
+
+fn source<'a>(method: &str, stream: &'a str) -> Option<Source<'a>> {
+    let (_, default) = METHODS.iter().find(|(known, _)| *known == method)?;
+    Some(match if stream.is_empty() { default } else { stream } {
+        "agent_message" => Source::Text,
+        "generic" => Source::Reasoning,
+        "part" => Source::Part,
+        stream => Source::Output(stream),
+    })
+}
+
+impl<'a> Piece<'a> {
+    /// The piece that a notification is.
+    pub(super) fn of(method: &'a str, params: &'a Object<'_>) -> Result<Self, Problem> {
+        let stream = optional_text(params, "stream")?.unwrap_or_default();
+        let source = source(method, stream).ok_or("it is no delta")?;
+        let item_id = either(params, "item_id", "itemId");
+        if item_id.is_empty() {
+            return Err("the item's id is missing".to_owned());
+        }
+        let name = if method == "item/mcpToolCall/progress" { "message" } else { "delta" };
+        Ok(Self {
+            method,
+            thread_id: either(params, "thread_id", "threadId"),
+            turn_id: either(params, "turn_id", "turnId"),
+            item_id,
+            source,
+            text: if source == Source::Part { "\n\n" } else { text(params, name)? },
+            payload: params.get("payload").filter(|payload| !payload.is_null()).cloned(),
+        })
+    }
+
+    /// What it says, for a report.
+    pub(super) fn to_value(&self) -> Value<'static> {
+        let mut piece = Object::new();
+        put(&mut piece, "item_id", self.item_id);
+        put(&mut piece, "delta", self.text);
+        piece.into()
+    }
+}
+
+/// Reads pieces of text.
+#[derive(Debug, Default)]
+pub(super) struct DeltaReader {
+    /// Where a text with escapes is undone.
+    text: String,
+}
+
+/// What the gateway writes behind the document that is as long as the text.
+const AFTER_MARKDOWN: &str = ",\"markdown_version\":1}}";
+
+#[derive(Default)]
+struct Found<'a> {
+    method: &'a str,
+    thread_id: &'a str,
+    turn_id: &'a str,
+    item_id: &'a str,
+    stream: &'a str,
+    text: Option<RawStr<'a>>,
+    payload: Option<&'a str>,
+}
+
+impl Found<'_> {
+    /// Whether all has come that counts: whatever stands behind the document would go unread.
+    fn is_whole(&self) -> bool {
+        let has_payload = self.payload.is_some() || matches!(self.stream, "agent_message" | "generic");
+        self.text.is_some() && !self.stream.is_empty() && has_payload
+    }
+}
+
+impl DeltaReader {
+    /// Reads `data` if it is plainly a piece of what the agent says or thinks, or of what a call puts out.
+    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<Piece<'a>> {
+        let found = scan(data)?;
+        let source = source(found.method, found.stream)?;
+        if source == Source::Part || found.item_id.is_empty() {
+            return None;
+        }
+        let payload = match found.payload {
+            None | Some("null") => None,
+            Some(payload) => Some(Value::parse(payload).ok()?),
+        };
+        let text = found.text?;
+        let text = if let Some(plain) = text.plain() {
+            plain
+        } else {
+            self.text.clear();
+            text.unescape_into(&mut self.text);
+            &self.text
+        };
+        let Found { method, thread_id, turn_id, item_id, .. } = found;
+        Some(Piece { method, thread_id, turn_id, item_id, source, text, payload })
+    }
+}
+
+/// Walks the message. `None` for everything that is not plainly a piece: other members, one twice, escapes in names
+/// and ids, broken JSON before the text has come.
+fn scan(data: &str) -> Option<Found<'_>> {
+    let mut scanner = Scanner::new(data);
+    let mut found = Found::default();
+    let mut has_params = false;
+    scanner.begin_object().ok()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_key(&mut first).ok()? {
+        match key.plain()? {
+            "jsonrpc" => _ = string(&mut scanner)?,
+            "method" => {
+                once(&mut found.method, &mut scanner)?;
+                if !is_delta(found.method) {
+                    return None;
+                }
+            }
+            "params" if !has_params && !found.method.is_empty() => {
+                has_params = true;
+                if params(&mut found, &mut scanner, data)? {
+                    return Some(found);
+                }
+            }
+            "emittedAtMs" => _ = scanner.number().ok()?,
+            _ => return None,
+        }
+    }
+    scanner.finish().ok()?;
+    Some(found)
+}
+
+/// Gives whether the message ends with its parameters.
+fn params<'a>(found: &mut Found<'a>, scanner: &mut Scanner<'a>, data: &str) -> Option<bool> {
+    scanner.begin_object().ok()?;
+    let mut first = true;
+    while let Some(key) = scanner.next_key(&mut first).ok()? {
+        match key.plain()? {
+            "workspace_id" => _ = string(scanner)?,
+            "thread_id" | "threadId" => once(&mut found.thread_id, scanner)?,
+            "turn_id" | "turnId" => once(&mut found.turn_id, scanner)?,
+            "item_id" | "itemId" => once(&mut found.item_id, scanner)?,
+            "stream" => once(&mut found.stream, scanner)?,
+            "delta" if found.text.is_none() => found.text = Some(string(scanner)?),
+            "payload" if found.payload.is_none() => found.payload = Some(scanner.raw_value().ok()?),
+            "summaryIndex" | "contentIndex" | "markdown_version" => _ = scanner.number().ok()?,
+            "markdown" if found.is_whole() && data.ends_with(AFTER_MARKDOWN) => return Some(true),
+            "markdown" => scanner.skip_value().ok()?,
+            _ => return None,
+        }
+    }
+    Some(false)
+}
+
+fn string<'a>(scanner: &mut Scanner<'a>) -> Option<RawStr<'a>> {
+    (scanner.peek_value()? == b'"').then_some(())?;
+    scanner.string().ok()
+}
+
+/// Sets what may be set once, and has no escapes: of anything else the general reader knows what to make.
+fn once<'a>(place: &mut &'a str, scanner: &mut Scanner<'a>) -> Option<()> {
+    let text = string(scanner)?.plain()?;
+    if !place.is_empty() || text.is_empty() {
+        return None;
+    }
+    *place = text;
+    Some(())
+}

@@ -1,0 +1,64 @@
+//! What is heard before it can be understood: held until the responses are there that it belongs to.
+//!
+//! That is so after a connection broke, until the turn has been read as the server keeps it; and at the beginning, as
+//! long as the turn's id is the server's secret.
+
+use crate::json::Value;
+
+/// How many messages are held, and how many bytes of them. Beyond that they are taken as they are: everything is known
+/// by ids, so that what is read later completes it.
+pub(super) const MOST: usize = 4096;
+const MOST_BYTES: usize = 8 << 20;
+
+/// Responses that are waited for, and what was heard meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    awaits: &'static [&'static str],
+    /// The results that came, by method.
+    results: Vec<(String, Value<'static>)>,
+    held: Vec<String>,
+    bytes: usize,
+    is_full: bool,
+}
+
+impl Gate {
+    /// Waits for the responses to these methods.
+    pub(super) fn awaiting(awaits: &'static [&'static str]) -> Self {
+        Self { awaits, ..Self::default() }
+    }
+
+    /// Whether nothing is waited for.
+    pub(super) fn is_open(&self) -> bool {
+        self.awaits.is_empty()
+    }
+
+    /// Holds a message; gives whether there was room.
+    pub(super) fn hold(&mut self, data: &str) -> bool {
+        self.bytes += data.len();
+        self.is_full |= self.held.len() == MOST || self.bytes > MOST_BYTES;
+        if !self.is_full {
+            self.held.push(data.to_owned());
+        }
+        !self.is_full
+    }
+
+    /// Whether the response to this method is waited for.
+    pub(super) fn is_awaited(&self, method: &str) -> bool {
+        self.awaits.contains(&method) && self.results.iter().all(|(known, _)| known != method)
+    }
+
+    /// Takes a result that is waited for; gives all of them once they are there, and opens.
+    pub(super) fn take(&mut self, method: &str, result: Value<'_>) -> Option<Vec<(String, Value<'static>)>> {
+        self.results.push((method.to_owned(), result.into_owned()));
+        if self.results.len() < self.awaits.len() {
+            return None;
+        }
+        self.awaits = &[];
+        Some(std::mem::take(&mut self.results))
+    }
+
+    /// What was held, once it is to be held no longer.
+    pub(super) fn take_held(&mut self) -> Vec<String> {
+        if self.is_open() || self.is_full { std::mem::take(&mut self.held) } else { Vec::new() }
+    }
+}

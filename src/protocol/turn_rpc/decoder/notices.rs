@@ -1,0 +1,186 @@
+//! News beside the conversation: retries, timeouts, limits, warnings (sections 5 and 6).
+
+use crate::error::sentence;
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::fields::{event, put};
+
+use super::turn::Turn;
+
+/// News by their methods, with how bad each is, and whether the server keeps them: those are read again, and may have
+/// been heard before.
+const NEWS: [(&str, &str, bool); 30] = [
+    ("item/timeout_detected", "warning", true),
+    ("item/recovery_opened", "warning", true),
+    ("item/recovery_attached", "info", true),
+    ("item/retry_scheduled", "warning", true),
+    ("item/retry_attempt_started", "info", true),
+    ("item/recovery_succeeded", "info", true),
+    ("item/recovery_exhausted", "error", true),
+    ("item/tool/retry_scheduled", "warning", true),
+    ("item/tool/retry_resolved", "info", true),
+    ("item/tool/retry_exhausted", "error", true),
+    ("turn/tool_loop/budget_exceeded", "warning", true),
+    ("context/compressing", "info", false),
+    ("context/compressed", "info", false),
+    // Of Codex.
+    ("error", "error", false),
+    ("warning", "warning", false),
+    ("guardianWarning", "warning", false),
+    ("model/rerouted", "info", false),
+    ("model/verification", "info", false),
+    ("model/safetyBuffering/updated", "info", false),
+    ("thread/compacted", "info", false),
+    ("turn/plan/updated", "info", false),
+    ("turn/diff/updated", "info", false),
+    ("turn/moderationMetadata", "info", false),
+    ("item/fileChange/patchUpdated", "info", false),
+    ("item/commandExecution/terminalInteraction", "info", false),
+    ("item/autoApprovalReview/started", "info", false),
+    ("item/autoApprovalReview/completed", "info", false),
+    ("autoApprovalReview/strictReviewRequired", "warning", false),
+    ("hook/started", "info", false),
+    ("hook/completed", "info", false),
+];
+
+/// What says of which turn something is, which everything does.
+const PLACE: [&str; 7] =
+    ["type", "workspace_id", "thread_id", "turn_id", "workspaceId", "threadId", "turnId"];
+
+/// The method of news that the server has kept: `itemToolRetryScheduled` → `item/tool/retry_scheduled`.
+pub(super) fn method_of_kept(kind: &str) -> Option<&'static str> {
+    let letters = |method: &str| {
+        method
+            .bytes()
+            .filter(u8::is_ascii_alphabetic)
+            .map(|letter| letter.to_ascii_lowercase())
+            .collect::<Vec<_>>()
+    };
+    let kind = letters(kind);
+    NEWS.iter()
+        .filter(|(.., is_kept)| *is_kept)
+        .map(|(method, ..)| *method)
+        .find(|method| letters(method) == kind)
+}
+
+impl Turn {
+    /// Takes news of a thread. Gives whether they are known.
+    pub(super) fn news(
+        &mut self,
+        method: &str,
+        thread: u32,
+        params: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> bool {
+        let Some(&(method, mut level, is_kept)) = NEWS.iter().find(|(known, ..)| *known == method) else {
+            return false;
+        };
+        if params.get("willRetry").and_then(Value::as_bool) == Some(true) {
+            level = "warning";
+        }
+        let mut details = Object::new();
+        for (name, value) in params.iter().filter(|(name, _)| !PLACE.contains(name)) {
+            details.insert(snake(name), value.clone());
+        }
+        if is_kept && !self.is_new_fact(&[self.thread_name(thread), "\n", &fact(method, &details)].concat()) {
+            return true;
+        }
+        let message = message_of(&details);
+        let item_id = details.text("item_id").to_owned();
+        self.notice_in(thread, (level, method, &message), &item_id, Some(details.into()), sink);
+        true
+    }
+
+    /// An item that is news.
+    pub(super) fn system_event(&mut self, thread: u32, item: &Object<'_>, sink: &mut dyn EventSink) {
+        let id = item.text("id");
+        if !self.is_new_fact(&["event:", self.thread_name(thread), "\n", id].concat()) {
+            return;
+        }
+        let level = match item.text("level") {
+            "warning" => "warning",
+            "error" => "error",
+            _ => "info",
+        };
+        let code = if item.text("code").is_empty() { item.text("type") } else { item.text("code") };
+        let message = ["message", "text", "review"].map(|name| item.text(name));
+        let message = message.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+        let details = item.get("details").cloned().unwrap_or_else(|| item.clone().into());
+        self.notice_in(thread, (level, code, message), id, Some(details), sink);
+    }
+
+    /// Tells news of the turn: how bad they are, what they are, and what is to be said of them.
+    pub(super) fn notice(
+        &mut self,
+        news: (&'static str, &str, &str),
+        item_id: &str,
+        details: Option<Value<'_>>,
+        sink: &mut dyn EventSink,
+    ) {
+        self.notice_in(0, news, item_id, details, sink);
+    }
+
+    /// Tells news of a thread; 0 is the turn as a whole.
+    pub(super) fn notice_in(
+        &mut self,
+        thread: u32,
+        (level, code, message): (&'static str, &str, &str),
+        item_id: &str,
+        details: Option<Value<'_>>,
+        sink: &mut dyn EventSink,
+    ) {
+        self.created(sink);
+        let name = if thread == 0 { "" } else { self.thread_name(thread) };
+        let mut notice = event("notice", self.next_id(), name);
+        put(&mut notice, "level", level);
+        put(&mut notice, "code", code);
+        put(&mut notice, "message", message);
+        if !item_id.is_empty() {
+            put(&mut notice, "item_id", item_id);
+        }
+        if let Some(details) = details {
+            notice.set("details", details);
+        }
+        self.give(&notice, sink);
+    }
+}
+
+/// What people are told of it.
+fn message_of(details: &Object<'_>) -> String {
+    let own = ["message", "error_message", "reason", "summary", "explanation"].map(|name| details.text(name));
+    let said = own.into_iter().find(|text| !text.is_empty());
+    let error = details.object("error").map_or("", |error| error.text("message"));
+    said.unwrap_or(error).to_owned()
+}
+
+/// What tells one fact from another: its members, in whichever order they come.
+fn fact(method: &str, details: &Object<'_>) -> String {
+    sentence(&[method, "\n", &in_order(details)])
+}
+
+fn in_order(object: &Object<'_>) -> String {
+    let mut members: Vec<String> =
+        object.iter().map(|(name, value)| sentence(&[name, "=", &fixed(value)])).collect();
+    members.sort();
+    members.join("\n")
+}
+
+fn fixed(value: &Value<'_>) -> String {
+    match value {
+        Value::Object(object) => sentence(&["{", &in_order(object), "}"]),
+        Value::Array(items) => items.iter().map(fixed).collect::<Vec<_>>().join(","),
+        scalar => scalar.to_json(),
+    }
+}
+
+/// `itemId` → `item_id`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+    }
+    snake
+}

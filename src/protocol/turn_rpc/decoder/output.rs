@@ -1,0 +1,105 @@
+//! What calls put out: while they run, and in the end (section 5).
+
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::fields::{event, put};
+
+use super::delta::{Piece, Source};
+use super::turn::Turn;
+
+impl Turn {
+    /// A call puts out more.
+    pub(super) fn put_out(&mut self, at: usize, piece: &Piece<'_>, sink: &mut dyn EventSink) {
+        let Some(item) = self.items.get(at) else { return };
+        let (id, thread, is_told) = (item.id.clone(), item.thread, item.is_told);
+        if !is_told {
+            // Its beginning was missed: its end says what it is.
+            let made = self.make_call(at, "", "", const { &Object::new() }, sink);
+            if let Err(problem) = made {
+                return self.unknown(piece.method, piece.to_value(), Some(problem), sink);
+            }
+        }
+        let stream = match piece.source {
+            Source::Output(stream) => stream,
+            _ => "output",
+        };
+        let mut output = event("tool.output", self.next_id(), self.thread_name(thread));
+        put(&mut output, "tool_call_id", &id);
+        put(&mut output, "stream", stream);
+        put(&mut output, "delta", piece.text);
+        // A piece of output as such says nothing more.
+        let payload = piece.payload.as_ref();
+        let kind = payload.and_then(|payload| payload.get("kind")).and_then(Value::as_str);
+        if let Some(payload) = payload.filter(|_| kind != Some("output_chunk")) {
+            output.set("payload", payload.clone());
+        }
+        self.give(&output, sink);
+    }
+}
+
+/// How a call came out.
+pub(super) fn outcome_of(item: &Object<'_>) -> &'static str {
+    let is_failed = matches!(item.text("status"), "failed" | "declined" | "cancelled" | "interrupted")
+        || item.get("success").and_then(Value::as_bool) == Some(false)
+        || item.object("error").is_some();
+    if is_failed { "failed" } else { "succeeded" }
+}
+
+/// The result as a text: what is meant to be shown of it.
+pub(super) fn content_of(item: &Object<'_>) -> String {
+    let display = item.object("display").unwrap_or(const { &Object::new() });
+    let mut content = match display.text("kind") {
+        "shell" => {
+            let all = display.text("aggregated_output");
+            if all.is_empty() {
+                lines([display.text("stdout"), display.text("stderr")])
+            } else {
+                all.to_owned()
+            }
+        }
+        "summary" => {
+            let said = display.array("lines").iter().filter_map(Value::as_str);
+            lines(std::iter::once(display.text("title")).chain(said))
+        }
+        _ => String::new(),
+    };
+    if content.is_empty() {
+        content = lines(["aggregatedOutput", "stdout", "stderr"].map(|name| item.text(name)));
+    }
+    if content.is_empty() {
+        content = lines(parts_of(item));
+    }
+    if content.is_empty() && item.text("status") == "completed" {
+        content = lines(changes_of(item).iter().map(String::as_str));
+    }
+    if content.is_empty() {
+        content = item.object("error").map(|error| error.text("message").to_owned()).unwrap_or_default();
+    }
+    if content.is_empty() { item.text("status").to_owned() } else { content }
+}
+
+/// The texts in the result of an MCP tool, or of a tool of the client's.
+fn parts_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = &'o str> {
+    let result = item.object("result").map(|result| result.array("content")).unwrap_or_default();
+    let parts = item.array("contentItems").iter().chain(result);
+    parts.filter_map(|part| part.as_object().map(|part| part.text("text")))
+}
+
+/// What was done to which files. What was done in them is among the call's arguments.
+fn changes_of(item: &Object<'_>) -> Vec<String> {
+    let changes = item.array("changes").iter().filter_map(Value::as_object);
+    let named = changes.filter(|change| !change.text("path").is_empty());
+    let kind = |change: &Object<'_>| change.object("kind").map_or("", |kind| kind.text("type")).to_owned();
+    named.map(|change| [&*kind(change), " ", change.text("path")].concat().trim_start().to_owned()).collect()
+}
+
+fn lines<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let mut lines = String::new();
+    for text in texts.into_iter().filter(|text| !text.is_empty()) {
+        if !lines.is_empty() && !lines.ends_with('\n') {
+            lines.push('\n');
+        }
+        lines.push_str(text);
+    }
+    lines
+}

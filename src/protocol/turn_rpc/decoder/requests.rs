@@ -1,0 +1,194 @@
+//! Requests of the server's: what waits for the client while the turn runs (section 14).
+
+use crate::index::MAIN_THREAD;
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::fields::{Problem, event, put, with_text};
+use crate::rpc::Message;
+
+use super::either;
+use super::turn::Turn;
+
+/// How many may wait at once.
+const MOST: usize = 256;
+
+/// The code of JSON-RPC for a method that is not known.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// A request that was not answered yet.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// Its id, as the JSON that it is.
+    id: String,
+    pub(super) thread: u32,
+    pub(super) call_id: String,
+    /// Whether the connection on which it came is gone: if it still waits, it is sent again.
+    is_stale: bool,
+    /// Whether the client has answered it.
+    is_answered: bool,
+}
+
+impl Turn {
+    /// The server asks something of the client. Gives whether it is known what.
+    pub(super) fn asked(
+        &mut self,
+        id: &Value<'_>,
+        method: &str,
+        params: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<bool, Problem> {
+        let kind = match method {
+            "item/commandExecution/requestApproval"
+            | "item/fileChange/requestApproval"
+            | "item/permissions/requestApproval"
+            | "mcpServer/elicitation/request" => "tool.approval_required",
+            "item/tool/requestUserInput" | "item/tool/call" => "tool.response_required",
+            _ => {
+                // Whoever asks waits for a response.
+                self.refuse(id);
+                return Ok(false);
+            }
+        };
+        self.created(sink);
+        let id_json = id.to_json();
+        // One that waits still is sent again to whoever comes back.
+        if let Some(known) = self.requests.iter_mut().find(|request| request.id == id_json) {
+            known.is_stale = false;
+            if !std::mem::take(&mut known.is_answered) {
+                return Ok(true);
+            }
+            // The answer got lost: it is asked once more, and so is whoever answers.
+            let call_id = known.call_id.clone();
+            let event_id = self.next_id();
+            self.require(kind, event_id, (&id_json, &call_id), method, params, sink);
+            return Ok(true);
+        }
+        if self.requests.len() == MOST {
+            self.refuse(id);
+            return Err("too many requests wait".to_owned());
+        }
+        let id = id_json;
+        let call_id = self.call_of(&id, params);
+        self.requests.push(Request {
+            id: id.clone(),
+            thread: 0,
+            call_id: call_id.clone(),
+            is_stale: false,
+            is_answered: false,
+        });
+        let event_id = ["request:", &id].concat();
+        self.require(kind, event_id, (&id, &call_id), method, params, sink);
+        Ok(true)
+    }
+
+    /// Tells that a call waits.
+    fn require(
+        &mut self,
+        kind: &'static str,
+        event_id: String,
+        (id, call_id): (&str, &str),
+        method: &str,
+        params: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) {
+        let known = self.names.get(call_id).and_then(|at| self.items.get(at as usize));
+        let maker =
+            known.and_then(|item| self.items.get(item.maker.0)).map_or("", |maker| &maker.id).to_owned();
+        let mut suspension = with_text("id", id);
+        put(&mut suspension, "action", method);
+        let message = ["reason", "message"].map(|name| params.text(name)).concat();
+        if !message.is_empty() {
+            put(&mut suspension, "message", &message);
+        }
+        suspension.set("parameters", params.clone().into());
+        if let Some(schema) = params.get("requestedSchema") {
+            suspension.set("response_schema", schema.clone());
+        }
+        let mut call = with_text("id", call_id);
+        put(&mut call, "source_event_id", &maker);
+        put(&mut call, "event_id", &maker);
+        let tool = params.text("tool");
+        put(&mut call, "name", if tool.is_empty() { method } else { tool });
+        let arguments = params.get("arguments").map_or_else(|| params.to_json(), Value::to_json);
+        put(&mut call, "arguments", &arguments);
+        call.set("suspension", suspension.into());
+        let mut required = event(kind, event_id, MAIN_THREAD);
+        required.set("tool_calls", vec![call.into()].into());
+        self.give(&required, sink);
+    }
+
+    /// The client has answered these calls. Whether that arrives is told by the server.
+    pub(super) fn were_answered(&mut self, calls: &[(String, String)]) {
+        for request in &mut self.requests {
+            request.is_answered |= calls.iter().any(|(_, call)| *call == request.call_id);
+        }
+    }
+
+    /// The call that waits by a request: the one that it names, unless that waits by another request already. Some
+    /// commands ask more than once.
+    fn call_of(&self, id: &str, params: &Object<'_>) -> String {
+        let names = [either(params, "itemId", "callId"), params.text("approvalId")];
+        let is_free =
+            |name: &str| !name.is_empty() && self.requests.iter().all(|request| request.call_id != name);
+        let free = names.into_iter().find(|name| is_free(name));
+        free.map_or_else(|| ["request:", id].concat(), str::to_owned)
+    }
+
+    /// Nobody here knows what a request means.
+    fn refuse(&mut self, id: &Value<'_>) {
+        if self.refusals.len() < MOST {
+            self.refusals.push(id.to_json());
+        }
+    }
+
+    /// Whether something is still to be refused.
+    pub(super) fn has_refusals(&self) -> bool {
+        !self.refusals.is_empty()
+    }
+
+    /// Responses to what nobody here can answer.
+    pub(super) fn refused_requests(&mut self) -> Vec<Message> {
+        let refused = |id| Message::Refusal {
+            id,
+            code: METHOD_NOT_FOUND,
+            message: "the client does not know this method",
+        };
+        std::mem::take(&mut self.refusals).into_iter().map(refused).collect()
+    }
+
+    /// The connection broke: what still waits is sent again.
+    pub(super) fn requests_are_stale(&mut self) {
+        for request in &mut self.requests {
+            request.is_stale = true;
+        }
+    }
+
+    /// Something else came than requests: if some were sent again, those that were not wait no longer. One that comes
+    /// late all the same is told anew.
+    pub(super) fn requests_came(&mut self, sink: &mut dyn EventSink) {
+        if self.requests.iter().all(|request| request.is_stale) {
+            return;
+        }
+        while let Some(stale) = self.requests.iter().find(|request| request.is_stale) {
+            let id = stale.id.clone();
+            self.answered(&id, sink);
+        }
+    }
+
+    /// A request was answered, by whomever.
+    pub(super) fn answered(&mut self, id: &str, sink: &mut dyn EventSink) {
+        let Some(at) = self.requests.iter().position(|request| request.id == id) else { return };
+        let request = self.requests.remove(at);
+        let mut resumed = event("tool.resumed", self.next_id(), self.thread_name(request.thread));
+        put(&mut resumed, "tool_call_id", &request.call_id);
+        resumed.set("result", Value::Null);
+        self.give(&resumed, sink);
+    }
+
+    /// Nothing waits any more.
+    pub(super) fn all_answered(&mut self, sink: &mut dyn EventSink) {
+        while let Some(id) = self.requests.first().map(|request| request.id.clone()) {
+            self.answered(&id, sink);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Tasks: each is a thread of its own, with what its child turn says (section 4).
+
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::fields::{event, put, with_text};
+
+use super::either;
+use super::turn::Turn;
+
+/// How many tasks are told.
+const MOST: usize = 1024;
+
+/// A task.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) id: String,
+    title: String,
+    role: String,
+    status: String,
+    is_over: bool,
+}
+
+/// Whether what the tasks bring is to be read.
+#[derive(Debug, Default)]
+pub(super) struct Timeline {
+    has_changed: bool,
+    /// How many responses are on their way.
+    asked: u32,
+}
+
+impl Timeline {
+    /// There is more to be read.
+    pub(super) fn changed(&mut self) {
+        self.has_changed = true;
+    }
+
+    /// Whether to ask for it.
+    pub(super) fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    /// Whether to ask for it now; takes that.
+    pub(super) fn ask(&mut self) -> bool {
+        let asks = std::mem::take(&mut self.has_changed);
+        self.asked += u32::from(asks);
+        asks
+    }
+
+    /// It was read.
+    pub(super) fn read(&mut self) {
+        self.asked = self.asked.saturating_sub(1);
+    }
+
+    /// Whether something is still to be read.
+    pub(super) fn is_behind(&self) -> bool {
+        self.has_changed || self.asked > 0
+    }
+}
+
+impl Turn {
+    /// What is said of a task.
+    pub(super) fn task(&mut self, item: &Object<'_>, is_completed: bool, sink: &mut dyn EventSink) {
+        let id = either(item, "taskId", "id").to_owned();
+        let Some(at) = self.task_thread(&id, item.text("title"), item.text("agentRole"), sink) else {
+            return;
+        };
+        let status = item.text("status").to_owned();
+        let Some(task) = self.tasks.get_mut(at as usize - 1).filter(|task| !task.is_over) else { return };
+        let has_changed = task.status != status;
+        status.clone_into(&mut task.status);
+        let is_ok = matches!(&*status, "completed" | "succeeded" | "done");
+        let is_over = is_completed
+            || is_ok
+            || matches!(
+                &*status,
+                "failed" | "cancelled" | "canceled" | "timed_out" | "interrupted" | "exhausted"
+            );
+        if !is_over {
+            if has_changed {
+                self.notice_in(
+                    at,
+                    ("info", "task", &status),
+                    item.text("id"),
+                    Some(item.clone().into()),
+                    sink,
+                );
+            }
+            return;
+        }
+        task.is_over = true;
+        let mut done = event("thread.done", [&*id, ":done"].concat(), &id);
+        put(&mut done, "title", &task.title);
+        let mut state = with_text("status", if is_ok { "done" } else { "error" });
+        if !is_ok {
+            let preview = item.text("errorPreview");
+            let error = if preview.is_empty() { &status } else { preview };
+            put(&mut state, "error", error);
+            put(&mut done, "message", error);
+        }
+        done.set("status", state.get("status").cloned().unwrap_or_default());
+        done.set("state", state.into());
+        self.give(&done, sink);
+    }
+
+    /// The number of a task's thread, which is told if it is new, or if more is known of it.
+    pub(super) fn task_thread(
+        &mut self,
+        id: &str,
+        title: &str,
+        role: &str,
+        sink: &mut dyn EventSink,
+    ) -> Option<u32> {
+        let known = self.tasks.iter().position(|task| task.id == id);
+        if known.is_none() && self.tasks.len() == MOST {
+            return None;
+        }
+        let at = known.unwrap_or_else(|| {
+            let id = id.to_owned();
+            let (title, role, status) = (String::new(), String::new(), String::new());
+            self.tasks.push(Task { id, title, role, status, is_over: false });
+            self.tasks.len() - 1
+        });
+        let task = self.tasks.get_mut(at)?;
+        let is_told = known.is_some()
+            && (title.is_empty() || task.title == title)
+            && (role.is_empty() || task.role == role);
+        if !is_told {
+            for (known, said) in [(&mut task.title, title), (&mut task.role, role)] {
+                if !said.is_empty() {
+                    said.clone_into(known);
+                }
+            }
+            let name = if task.role.is_empty() { &task.title } else { &task.role };
+            let mut info = with_text("type", "task");
+            put(&mut info, "name", name);
+            let mut created = event("thread.created", [id, ":created"].concat(), id);
+            created.set("title", if task.title.is_empty() { Value::Null } else { task.title.clone().into() });
+            created.set("agent_info", info.into());
+            self.give(&created, sink);
+        }
+        u32::try_from(at + 1).ok()
+    }
+}

@@ -1,0 +1,231 @@
+//! Connections that break, and what is read afterwards (section 8).
+
+use serde_json::{Value as Json, json};
+
+use super::{Reading, TurnDecoder, with};
+use crate::protocol::EventDecoder;
+use crate::protocol::turn_rpc::Dialect;
+
+fn event(item: Json) -> Json {
+    json!({"sequence": 1, "created_at": 1, "payload": {"type": "itemCompleted", "threadId": "t", "turnId": "u", "item": item}})
+}
+
+fn snapshot(turn: &mut Reading, status: &str, items: &[Json]) {
+    let events: Vec<Json> = items.iter().cloned().map(event).collect();
+    turn.hear(&json!({"response_to": "thread/start", "result": {"thread": {}}}));
+    turn.hear(&json!({"response_to": "turn/get", "result": {"turn": {"id": "u", "status": status}}}));
+    turn.hear(&json!({"response_to": "turn/items", "result": {"events": events}}));
+    turn.hear(&json!({"response_to": "turn/timeline", "result": {"items": []}}));
+}
+
+#[test]
+fn what_is_heard_before_the_responses_waits_for_them() {
+    let mut turn = Reading::gateway();
+    turn.delta("a", "One. ", "agent_message");
+    turn.resume(&json!({"sessionId": "t", "turnId": "u", "afterSequenceNumber": 3}));
+    let before = turn.seen.events.len();
+    turn.item("completed", json!({"type": "agentMessage", "id": "a", "text": "One. Two."}));
+    turn.delta("b", "Three", "agent_message");
+    assert_eq!(turn.seen.events.len(), before, "it waits");
+    snapshot(&mut turn, "InProgress", &[json!({"type": "agentMessage", "id": "a", "text": "One. Two."})]);
+    assert_eq!(turn.seen.of("model.message").len(), 3, "a, a once more as it became, and b");
+    assert_eq!(turn.seen.index.message("a").expect("a message").content(), "One. Two.");
+    assert_eq!(turn.seen.index.message("b").expect("a message").content(), "Three");
+}
+
+#[test]
+fn a_turn_that_has_ended_ends_at_once() {
+    let mut turn = Reading::begun(Dialect::Gateway, &json!({}));
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    let said = json!({"type": "userMessage", "id": "m", "text": "Look", "attachments": [{"type": "image", "url": "data:image/png;base64,AA=="}]});
+    turn.decoder = TurnDecoder::new(Dialect::Gateway);
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    snapshot(&mut turn, "Completed", &[said, json!({"type": "agentMessage", "id": "a", "text": "Hi"})]);
+    let parts = json!([{"type": "text", "text": "Look"}, {"type": "file", "name": "", "data": "data:image/png;base64,AA=="}]);
+    assert_eq!(turn.seen.events[0]["input"], json!([{"type": "user.message", "content": parts}]));
+    assert_eq!(turn.seen.last()["state"]["output"]["content"], "Hi");
+}
+
+#[test]
+fn a_turn_that_is_not_there_any_more_ends_with_an_error() {
+    let mut turn = Reading::gateway();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    turn.hear(
+        &json!({"response_to": "turn/get", "error": {"code": -32600, "message": "turn `u` was not found"}}),
+    );
+    let state = &turn.seen.last()["state"];
+    assert_eq!(state["message"], "the server does not know the turn any more: turn `u` was not found");
+    let mut codex = Reading::codex();
+    codex.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    codex.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "idle"}}}}));
+    codex.hear(&json!({"response_to": "thread/turns/list", "result": {"data": [], "nextCursor": null}}));
+    assert_eq!(codex.seen.last()["state"]["status"], "error");
+}
+
+#[test]
+fn whoever_answers_elsewhere_is_noticed() {
+    for (flags, left) in [(json!(["waitingOnApproval"]), 1), (json!([]), 0)] {
+        let mut turn = Reading::codex();
+        turn.hear(&json!({"method": "item/fileChange/requestApproval", "id": 3, "params": {"threadId": "t", "turnId": "u", "itemId": "c"}}));
+        turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+        let turns = json!([{"id": "u", "status": "inProgress", "items": []}]);
+        let status = json!({"type": "active", "activeFlags": flags});
+        turn.hear(
+            &json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": status}}}),
+        );
+        turn.hear(
+            &json!({"response_to": "thread/turns/list", "result": {"data": turns, "nextCursor": null}}),
+        );
+        assert_eq!(turn.seen.index.pending().len(), left);
+    }
+}
+
+#[test]
+fn numbers_go_on_where_another_page_stood() {
+    let mut turn = Reading::begun(Dialect::Gateway, &json!({}));
+    with(&json!({"sessionId": "t", "turnId": "u", "afterSequenceNumber": 41}), |params| {
+        turn.decoder.resume(params);
+    });
+    assert_eq!(turn.decoder.turn.given, 41);
+}
+
+#[test]
+fn codex_waits_for_the_name_of_its_turn() {
+    let mut turn = Reading::begun(Dialect::Codex, &json!({"sessionId": "t"}));
+    turn.notify("item/agentMessage/delta", json!({"itemId": "x", "delta": "other", "turnId": "v"}));
+    turn.notify("item/agentMessage/delta", json!({"itemId": "a", "delta": "own"}));
+    assert!(turn.seen.events.is_empty());
+    turn.hear(&json!({"response_to": "turn/start", "result": {"turn": {"id": "u"}}}));
+    assert_eq!(turn.seen.events[0]["turn_id"], "u");
+    assert_eq!(turn.seen.index.messages().iter().map(|message| &*message.id).collect::<Vec<_>>(), ["a"]);
+}
+
+#[test]
+fn a_start_that_was_refused_begins_nothing() {
+    let error = json!({"response_to": "turn/start", "error": {"code": -32600, "message": "no"}});
+    for dialect in [Dialect::Gateway, Dialect::Codex] {
+        let params = if dialect == Dialect::Codex {
+            json!({"sessionId": "t"})
+        } else {
+            json!({"sessionId": "t", "turnId": "u"})
+        };
+        let mut turn = Reading::begun(dialect, &params);
+        turn.hear(&error);
+        assert!(turn.seen.events.is_empty());
+    }
+    let mut turn = Reading::gateway();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    turn.hear(&json!({"response_to": "thread/start", "error": {"code": -32600, "message": "no"}}));
+    assert!(turn.seen.events.is_empty());
+}
+
+#[test]
+fn there_is_an_end_to_what_is_held() {
+    let mut turn = Reading::gateway();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    let count = super::super::gate::MOST + 1;
+    for number in 0..count {
+        turn.delta("a", &format!("{number} "), "agent_message");
+    }
+    let said = (0..count).map(|number| format!("{number} ")).collect::<Vec<_>>().concat();
+    assert_eq!(turn.seen.index.message("a").expect("a message").content(), said, "nothing is lost");
+    snapshot(&mut turn, "Completed", &[json!({"type": "agentMessage", "id": "a", "text": "All"})]);
+    assert_eq!(turn.seen.index.message("a").expect("a message").content(), "All");
+}
+
+#[test]
+fn a_turn_that_ends_between_two_reads_says_all_that_was_heard() {
+    let mut turn = Reading::gateway();
+    turn.delta("a", "Hel", "agent_message");
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    turn.hear(&json!({"response_to": "thread/start", "result": {"thread": {}}}));
+    turn.hear(&json!({"response_to": "turn/items", "result": {"events": []}}));
+    turn.item("completed", json!({"type": "agentMessage", "id": "a", "text": "Hello world"}));
+    turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
+    turn.hear(&json!({"response_to": "turn/get", "result": {"turn": {"id": "u", "status": "Completed"}}}));
+    turn.hear(&json!({"response_to": "turn/timeline", "result": {"items": []}}));
+    assert_eq!(turn.seen.index.message("a").expect("a message").content(), "Hello world");
+    assert_eq!(turn.seen.last()["state"]["output"]["content"], "Hello world");
+    assert_eq!(turn.seen.of("turn.done").len(), 1);
+}
+
+#[test]
+fn what_cannot_be_read_now_is_no_end() {
+    let cases = [
+        ("turn/items", -32603, Some(500)),
+        ("turn/items", -32600, None),
+        ("turn/get", -32603, Some(500)),
+        ("turn/get", -32040, Some(401)),
+        ("turn/timeline", -32603, Some(500)),
+    ];
+    for (method, code, status) in cases {
+        let mut turn = Reading::gateway();
+        turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+        turn.hear(&json!({"response_to": method, "error": {"code": code, "message": "broken"}}));
+        let failure = turn.decoder.failure().expect("a failure");
+        assert_eq!((failure.code, failure.status), (crate::ErrorCode::Rpc, status), "{method}");
+        assert!(turn.seen.of("turn.done").is_empty());
+    }
+    for (method, code) in [("turn/timeline", -32601), ("turn/timeline", -32600), ("turn/get", -32044)] {
+        let mut turn = Reading::gateway();
+        turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+        turn.hear(&json!({"response_to": method, "error": {"code": code, "message": "none"}}));
+        assert!(turn.decoder.failure().is_none(), "{method}");
+        assert_eq!(turn.seen.of("turn.done").len(), usize::from(method == "turn/get"));
+    }
+}
+
+#[test]
+fn a_status_that_is_new_is_no_end() {
+    let mut turn = Reading::gateway();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    snapshot(&mut turn, "Recovering", &[json!({"type": "agentMessage", "id": "a", "text": "Half"})]);
+    assert!(turn.seen.of("turn.done").is_empty());
+    turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Perfected"}}));
+    assert_eq!(turn.seen.last()["state"]["status"], "done", "the notification says that it is over");
+}
+
+#[test]
+fn a_turn_is_looked_for_behind_those_that_came_after_it() {
+    let mut turn = Reading::codex();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    let page = |id: &str, next: Json| {
+        let items = json!([{"type": "agentMessage", "id": format!("of {id}"), "text": id}]);
+        let turns = json!([{"id": id, "status": "completed", "items": items}]);
+        json!({"response_to": "thread/turns/list", "result": {"data": turns, "nextCursor": next}})
+    };
+    turn.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "idle"}}}}));
+    turn.hear(&page("v", json!("before v")));
+    assert!(turn.decoder.has_asks() && turn.seen.of("turn.done").is_empty());
+    let asked = turn.decoder.asks().expect("older ones").to_json();
+    assert!(asked.contains(r#"\"cursor\":\"before v\""#), "{asked}");
+    turn.hear(&page("u", json!("before u")));
+    assert_eq!(turn.seen.last()["state"]["output"]["content"], "u");
+    assert!(!turn.decoder.has_asks());
+}
+
+#[test]
+fn a_turn_that_has_only_just_begun_goes_on() {
+    let mut turn = Reading::codex();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    turn.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "active", "activeFlags": []}}}}));
+    turn.hear(&json!({"response_to": "thread/turns/list", "result": {"data": [], "nextCursor": null}}));
+    assert!(turn.seen.of("turn.done").is_empty());
+}
+
+#[test]
+fn an_older_server_is_asked_for_the_whole_thread() {
+    let mut turn = Reading::codex();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    turn.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "idle"}}}}));
+    turn.hear(&json!({"response_to": "thread/turns/list", "error": {"code": -32600, "message": "Invalid request: unknown variant"}}));
+    assert!(turn.seen.of("turn.done").is_empty() && turn.decoder.failure().is_none());
+    let asked = turn.decoder.asks().expect("the thread").to_json();
+    assert!(asked.contains(r#""method":"thread/read""#), "{asked}");
+    let items = json!([{"type": "agentMessage", "id": "a", "text": "All"}]);
+    let turns =
+        json!([{"id": "v", "status": "completed"}, {"id": "u", "status": "completed", "items": items}]);
+    turn.hear(&json!({"response_to": "thread/read", "result": {"thread": {"id": "t", "turns": turns}}}));
+    assert_eq!(turn.seen.last()["state"]["output"]["content"], "All");
+    assert!(!turn.decoder.has_asks());
+}

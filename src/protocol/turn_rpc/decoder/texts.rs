@@ -1,0 +1,191 @@
+//! What the agent says and thinks: each item is a message under its own id (sections 5 and 7).
+//!
+//! A message of reasoning appears with its first words, since such an item is begun in every round.
+
+use crate::event::{TextDelta, TextField};
+use crate::iso::iso;
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::fields::{Problem, event, put};
+
+use super::delta::{Piece, Source};
+use super::items::{Kind, Place};
+use super::turn::{Print, Turn};
+
+/// Between parts of reasoning.
+const BREAK: &str = "\n\n";
+
+impl Turn {
+    /// A piece of an item: the hot path.
+    pub(super) fn piece(&mut self, piece: &Piece<'_>, sink: &mut dyn EventSink) {
+        self.created(sink);
+        let place = Place::default();
+        let kind = match piece.source {
+            Source::Text => Kind::Answer,
+            Source::Reasoning | Source::Part => Kind::Reasoning,
+            Source::Output(_) => Kind::Call,
+        };
+        let at = match self.item_at(&place, piece.item_id, kind) {
+            Ok(at) => at,
+            Err(problem) => return self.unknown(piece.method, piece.to_value(), Some(problem), sink),
+        };
+        let Some(item) = self.items.get(at) else { return };
+        // What it said in the end is known (section 7.4).
+        if item.is_completed || (piece.text.is_empty() && piece.payload.is_none()) {
+            return;
+        }
+        match item.kind {
+            Kind::Answer | Kind::Reasoning | Kind::Calls => {
+                // Parts stand apart, but for the first one.
+                if piece.source != Source::Part || item.print.len > 0 {
+                    self.say(at, piece.text, sink);
+                }
+            }
+            Kind::Call => self.put_out(at, piece, sink),
+        }
+    }
+
+    /// Appends to an item's text.
+    fn say(&mut self, at: usize, text: &str, sink: &mut dyn EventSink) {
+        self.tell(at, None, sink);
+        self.given += 1;
+        let sequence_number = self.given;
+        let Some(item) = self.items.get_mut(at) else { return };
+        item.print.push(text);
+        let field = if item.kind == Kind::Reasoning { TextField::Reasoning } else { TextField::Content };
+        let thread = item.thread;
+        let id = std::mem::take(&mut item.id);
+        let thread_id = self.thread_name(thread);
+        sink.delta(sequence_number, TextDelta { id: &id, thread_id, created_at: None, field, text });
+        if let Some(item) = self.items.get_mut(at) {
+            item.id = id;
+        }
+    }
+
+    /// Tells the beginning of an item's message, unless that was told.
+    pub(super) fn tell(&mut self, at: usize, source: Option<&Object<'_>>, sink: &mut dyn EventSink) {
+        let Some(item) = self.items.get_mut(at).filter(|item| !item.is_told) else { return };
+        item.is_told = true;
+        let (id, thread) = (item.id.clone(), item.thread);
+        let mut message = event("model.message", id, self.thread_name(thread));
+        stamp(&mut message, source);
+        self.give(&message, sink);
+    }
+
+    /// A message of the agent's, or what it thinks.
+    pub(super) fn text_item(
+        &mut self,
+        kind: Kind,
+        is_completed: bool,
+        place: &Place,
+        source: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let is_known = self.items.len();
+        let at = self.item_at(place, source.text("id"), kind)?;
+        if at == is_known || self.items.get(at).is_some_and(|item| !item.is_completed) {
+            self.set_round(place.thread, at);
+        }
+        let Some(item) = self.items.get_mut(at) else { return Ok(()) };
+        // Deltas may have come before, on the way that both kinds share: which it is, its type says (section 6).
+        if matches!(item.kind, Kind::Answer | Kind::Reasoning) && item.kind != kind {
+            item.is_misread = item.print.len > 0;
+            item.print = Print::default();
+            item.kind = kind;
+        }
+        let is_misread = item.is_misread;
+        let whole = text_of(kind, source);
+        if is_completed {
+            self.complete(at, &whole, source, sink);
+        } else if !item.is_completed {
+            if kind == Kind::Answer {
+                self.tell(at, Some(source), sink);
+            }
+            let print = self.items.get(at).map(|item| item.print);
+            if is_misread || !whole.is_empty() && print.is_some_and(|print| print.len < whole.len()) {
+                self.replace(at, &whole, "", source, sink);
+            }
+        }
+        Ok(())
+    }
+
+    /// The item is complete. It says what it said in the end, unless that is nothing: a failed attempt completes its
+    /// reasoning once more, and empty (section 7.2).
+    fn complete(&mut self, at: usize, whole: &str, source: &Object<'_>, sink: &mut dyn EventSink) {
+        let Some(item) = self.items.get_mut(at) else { return };
+        let was_completed = std::mem::replace(&mut item.is_completed, true);
+        let (kind, thread, is_told, id) = (item.kind, item.thread, item.is_told, item.id.clone());
+        let reason = if item.calls.is_empty() { "stop" } else { "tool_calls" };
+        let is_same = (whole.is_empty() || item.print == Print::of(whole)) && !item.is_misread;
+        if kind == Kind::Answer && thread == 0 && (!was_completed || !whole.is_empty()) {
+            self.answer = Some((id.clone(), whole.to_owned()));
+        }
+        if !is_same {
+            return self.replace(at, whole, reason, source, sink);
+        }
+        if was_completed || (!is_told && kind != Kind::Answer) {
+            return;
+        }
+        self.tell(at, Some(source), sink);
+        let mut delta = event("model.message.delta", id, self.thread_name(thread));
+        put(&mut delta, "finish_reason", reason);
+        self.give(&delta, sink);
+    }
+
+    /// Says something else than what was said before.
+    fn replace(
+        &mut self,
+        at: usize,
+        whole: &str,
+        reason: &str,
+        source: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) {
+        let Some(item) = self.items.get_mut(at) else { return };
+        item.is_told = true;
+        item.print = Print::of(whole);
+        let (id, thread, calls) = (item.id.clone(), item.thread, item.calls.clone());
+        let is_misread = std::mem::take(&mut item.is_misread);
+        let fields = ["content", "reasoning_content"];
+        let [own, other] = if item.kind == Kind::Reasoning { [fields[1], fields[0]] } else { fields };
+        let mut message = event("model.message", id, self.thread_name(thread));
+        stamp(&mut message, Some(source));
+        put(&mut message, own, whole);
+        if is_misread {
+            put(&mut message, other, "");
+        }
+        if !calls.is_empty() {
+            message.set("tool_calls", calls.into_iter().map(Value::Object).collect::<Vec<_>>().into());
+        }
+        if !reason.is_empty() {
+            put(&mut message, "finish_reason", reason);
+        }
+        self.give(&message, sink);
+    }
+
+    /// Calls in this thread are made in this message from now on.
+    pub(super) fn set_round(&mut self, thread: u32, at: usize) {
+        match self.rounds.iter_mut().find(|(known, _)| *known == thread) {
+            Some((_, round)) => *round = at,
+            None => self.rounds.push((thread, at)),
+        }
+    }
+}
+
+/// When a message was begun, where the server says so.
+fn stamp(message: &mut Object<'_>, source: Option<&Object<'_>>) {
+    let time = source.and_then(|source| source.get("startedAtMs")).and_then(Value::as_u64);
+    if let Some(time) = time {
+        message.set("created_at", iso(time).into());
+    }
+}
+
+/// What an item says.
+fn text_of(kind: Kind, item: &Object<'_>) -> String {
+    if kind != Kind::Reasoning {
+        return item.text("text").to_owned();
+    }
+    let parts = |name| -> Vec<&str> { item.array(name).iter().filter_map(Value::as_str).collect() };
+    let summary = parts("summary");
+    if summary.is_empty() { parts("content").join(BREAK) } else { summary.join(BREAK) }
+}

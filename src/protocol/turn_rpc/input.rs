@@ -1,0 +1,188 @@
+//! A turn's input → what the user says, in parts (section 4).
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value, write_u64};
+use crate::protocol::fields::{put, with_text};
+use crate::protocol::options::option_error;
+
+use super::Dialect;
+
+/// Kinds of parts with the member that each must have, and those that it may have.
+type Kinds = &'static [(&'static str, &'static [&'static str], &'static [&'static str])];
+
+const GATEWAY: Kinds = &[
+    ("text", &["text"], &["textElements"]),
+    ("image", &["url"], &[]),
+    ("audio", &["url"], &[]),
+    ("video", &["url"], &[]),
+    ("localImage", &["path"], &[]),
+    ("localFile", &["path"], &[]),
+    ("localAudio", &["path"], &[]),
+    ("localVideo", &["path"], &[]),
+    ("artifact", &["artifactId"], &["versionId"]),
+    ("mention", &["name", "path"], &[]),
+];
+
+const CODEX: Kinds = &[
+    ("text", &["text"], &["text_elements"]),
+    ("image", &["url"], &["detail"]),
+    ("localImage", &["path"], &["detail"]),
+    ("audio", &["url"], &[]),
+    ("localAudio", &["path"], &[]),
+    ("skill", &["name", "path"], &[]),
+    ("mention", &["name", "path"], &[]),
+];
+
+/// The parts of all messages in a turn's input.
+pub(super) fn parts<'a>(dialect: Dialect, input: Option<&Value<'a>>) -> Result<Vec<Value<'a>>> {
+    let items = match input {
+        None => &[][..],
+        Some(Value::Array(items)) => items,
+        Some(_) => return Err(option_error("input", " must be a list of items")),
+    };
+    let mut parts = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let item = item.as_object().ok_or_else(|| invalid(&place(at), "an item must be an object"))?;
+        if item.text("type") != "user.message" {
+            let rule = match dialect {
+                Dialect::Gateway => "this protocol takes user messages only",
+                Dialect::Codex => "what waits is answered while the turn runs, by `turn.answer()`",
+            };
+            return Err(invalid(&place(at), rule));
+        }
+        match item.get("content") {
+            Some(Value::String(text)) => {
+                let mut part = with_text("type", "text");
+                part.set("text", Value::String(text.clone()));
+                parts.push(part.into());
+            }
+            Some(Value::Array(content)) => {
+                for (number, part) in content.iter().enumerate() {
+                    let part = native(dialect, part);
+                    parts.push(part.map_err(|rule| invalid(&place_of_part(at, number), &rule))?);
+                }
+            }
+            _ => return Err(invalid(&place(at), "`content` must be a text or a list of parts")),
+        }
+    }
+    Ok(parts)
+}
+
+/// A part as the server has it.
+fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
+    let part = part.as_object().ok_or("a part must be an object with a `type`")?;
+    let kind = part.text("type");
+    if kind == "file" {
+        return file(dialect, part.text("data"));
+    }
+    let kinds = if dialect == Dialect::Gateway { GATEWAY } else { CODEX };
+    let known = kinds.iter().find(|(name, ..)| *name == kind);
+    let (kind, required, optional) =
+        known.ok_or_else(|| ["this server takes no parts of type `", kind, "`"].concat())?;
+    let mut own = with_text("type", kind);
+    for name in *required {
+        // A text may be empty, and nothing else may.
+        let value = part
+            .get(name)
+            .filter(|value| value.as_str().is_some_and(|text| !text.is_empty() || *name == "text"));
+        let value = value.ok_or_else(|| ["a part of type `", kind, "` must have a `", name, "`"].concat())?;
+        own.set(name, value.clone());
+    }
+    for name in *optional {
+        if let Some(value) = part.get(name).filter(|value| !value.is_null()) {
+            own.set(name, value.clone());
+        }
+    }
+    Ok(own.into())
+}
+
+/// A file by what it is: the media type of a data URI tells; an address does not say.
+fn file<'a>(dialect: Dialect, url: &str) -> Result<Value<'a>, String> {
+    let media =
+        url.strip_prefix("data:").and_then(|uri| uri.split(['/', ';', ',']).next()).unwrap_or_default();
+    let kind = match media {
+        "image" | "audio" | "video" => media,
+        _ => "file",
+    };
+    if dialect == Dialect::Codex && !matches!(kind, "image" | "audio") {
+        return Err("of files, this server takes images and sound only, as data URIs".to_owned());
+    }
+    let mut part = with_text("type", kind);
+    put(&mut part, "url", url);
+    Ok(part.into())
+}
+
+/// An item by its place.
+pub(super) fn place(at: usize) -> String {
+    let mut place = "input[".to_owned();
+    write_u64(&mut place, at as u64);
+    place.push(']');
+    place
+}
+
+fn place_of_part(at: usize, number: usize) -> String {
+    let mut place = place(at);
+    place.push_str(".content[");
+    write_u64(&mut place, number as u64);
+    place.push(']');
+    place
+}
+
+fn invalid(place: &str, rule: &str) -> Error {
+    Error::of(ErrorCode::InvalidInput, &[place, ": ", rule])
+}
+
+/// What a turn was given, told by the user's message as the server keeps it (section 5).
+pub(super) fn said<'a>(message: &Object<'a>) -> Value<'a> {
+    let mut parts = Vec::new();
+    if let Some(text) = message.get("text").filter(|text| text.as_str().is_some()) {
+        let mut part = with_text("type", "text");
+        part.set("text", text.clone());
+        parts.push(part.into());
+    }
+    let kept = message.array("content").iter().chain(message.array("attachments"));
+    parts.extend(kept.filter_map(Value::as_object).filter_map(part_of));
+    let content = match &*parts {
+        [Value::Object(only)] if only.text("type") == "text" => only.get("text").cloned().unwrap_or_default(),
+        _ => parts.into(),
+    };
+    let mut item = with_text("type", "user.message");
+    item.set("content", content);
+    vec![item.into()].into()
+}
+
+/// The words of a user's message as the server keeps it.
+pub(super) fn words(message: &Object<'_>) -> String {
+    let parts = message.array("content").iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
+    let texts: Vec<&str> =
+        std::iter::once(message.text("text")).chain(parts).filter(|text| !text.is_empty()).collect();
+    texts.join("\n")
+}
+
+/// A part as callers give it. What is no part, such as a capability, is not among them.
+fn part_of<'a>(kept: &Object<'a>) -> Option<Value<'a>> {
+    let (kind, url) = (kept.text("type"), kept.text("url"));
+    let is_data = url.starts_with("data:");
+    if kind == "file" || is_data && matches!(kind, "image" | "audio" | "video") {
+        let mut part = with_text("type", "file");
+        put(&mut part, "name", "");
+        part.set("data", url.to_owned().into());
+        return Some(part.into());
+    }
+    if kind == "artifact" {
+        let artifact = kept.object("artifact").unwrap_or(kept);
+        let mut part = with_text("type", kind);
+        for (name, snake) in [("artifactId", "artifact_id"), ("versionId", "version_id")] {
+            if let Some(id) = artifact.get(name).or_else(|| artifact.get(snake)) {
+                part.set(name, id.clone());
+            }
+        }
+        return Some(part.into());
+    }
+    let known = GATEWAY.iter().chain(CODEX).find(|(name, ..)| *name == kind)?;
+    let mut part = with_text("type", kind);
+    for name in known.1 {
+        part.set(name, kept.get(name)?.clone());
+    }
+    Some(part.into())
+}

@@ -1,0 +1,76 @@
+//! What callers give: checked by name, and put into messages.
+
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::protocol::options::{option_error, wire};
+
+/// The parameters of a call, under their wire names.
+pub(super) struct Params<'a>(Object<'a>);
+
+impl<'a> Params<'a> {
+    /// Takes parameters. Besides `names`, each a word, there are those that every call is given.
+    pub(super) fn of(params: &Object<'a>, names: &str) -> Result<Self> {
+        const EVERYWHERE: [&str; 3] = ["session_id", "connection", "terms"];
+        let params = wire(params);
+        for (name, _) in params.iter() {
+            if !EVERYWHERE.contains(&name) && !names.split(' ').any(|known| known == name) {
+                return Err(option_error(name, " is not an option of this call"));
+            }
+        }
+        Ok(Self(params))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value<'a>> {
+        self.0.get(name)
+    }
+
+    /// A text; empty if it is not given.
+    pub(super) fn text(&self, name: &str) -> &str {
+        self.0.text(name)
+    }
+
+    /// An id that must be given.
+    pub(super) fn id(&self, name: &str) -> Result<&str> {
+        let id = self.0.text(name);
+        if id.is_empty() {
+            return Err(option_error(name, " must be the id of something that exists"));
+        }
+        Ok(id)
+    }
+
+    /// An object of further options; without any if it is not given.
+    pub(super) fn options(&self, name: &str) -> Result<Object<'a>> {
+        match self.0.get(name) {
+            None => Ok(Object::new()),
+            Some(Value::Object(options)) => Ok(options.clone()),
+            Some(_) => Err(option_error(name, " must be an object")),
+        }
+    }
+
+    /// What was learnt of the session.
+    pub(super) fn term(&self, name: &str) -> &str {
+        self.0.object("terms").map_or("", |terms| terms.text(name))
+    }
+
+    /// What the connection's first message has brought.
+    pub(super) fn connection(&self, name: &str) -> &str {
+        self.0.object("connection").map_or("", |connection| connection.text(name))
+    }
+}
+
+/// Options under their wire names, each pair the name that callers may write and that of the wire. Others are refused.
+pub(super) fn renamed<'a>(
+    of: &str,
+    options: Object<'a>,
+    names: &[(&str, &'static str)],
+) -> Result<Object<'a>> {
+    let mut renamed = Object::new();
+    for (name, value) in options {
+        let known = names.iter().find(|(own, wire)| *own == name || *wire == name);
+        let Some((_, wire)) = known else {
+            return Err(option_error(of, &[" has no member `", &name, "`"].concat()));
+        };
+        renamed.set(wire, value);
+    }
+    Ok(renamed)
+}

@@ -1,0 +1,38 @@
+//! What a response means: a result, or an error.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value, write_u64};
+use crate::protocol::{Call, Protocol};
+
+/// Reads the response to the first request of `call`; gives its result in turnwire's form.
+pub(crate) fn read(
+    protocol: &dyn Protocol,
+    call: Call,
+    params: &Object<'_>,
+    message: &str,
+) -> Result<String> {
+    let unexpected = |problem: &str| Error::new(ErrorCode::UnexpectedResponse, problem);
+    let message = Value::parse(message).map_err(|_| unexpected("the response is not JSON"))?;
+    let response = message.as_object().ok_or_else(|| unexpected("the response is not an object"))?;
+    if let Some(error) = response.get("error") {
+        return Err(refusal(error, |code| protocol.status_of(call, code)));
+    }
+    let result = response.get("result").ok_or_else(|| unexpected("the response has no `result`"))?;
+    if call.streams() {
+        // It is the stream's.
+        return Ok(String::new());
+    }
+    Ok(protocol.answer(call, params, result.clone())?.to_json())
+}
+
+/// The error that a server answers with. `status_of` gives the HTTP status that its code amounts to.
+pub(crate) fn refusal(error: &Value<'_>, status_of: impl Fn(i64) -> Option<u16>) -> Error {
+    let said = error.get("message").and_then(Value::as_str).unwrap_or("an error without a message");
+    let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+    // Not `to_string`: the module has no digits for `core::fmt`.
+    let mut number = if code < 0 { "-" } else { "" }.to_owned();
+    write_u64(&mut number, code.unsigned_abs());
+    let refusal = Error::of(ErrorCode::Rpc, &["the server answered ", &number, ": ", said]);
+    let body = error.to_json();
+    refusal.with_body(&body).with_status(status_of(code))
+}

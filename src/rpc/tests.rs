@@ -1,0 +1,126 @@
+//! Messages as JSON and on the wire, to whom they belong, and lines however they are cut.
+
+use super::{LineDecoder, Message, Messages, is_refusal, response_ids, stream_line, thread_mark};
+
+#[test]
+fn a_call_says_its_messages_in_order() {
+    let request = |method, params: &str| Message::Request { method, params: params.to_owned() };
+    let messages = Messages {
+        thread: "t".to_owned(),
+        subscribe: Some(request("thread/start", "{}")),
+        subscribes: false,
+        list: vec![
+            request("turn/start", r#"{"a":"b"}"#),
+            Message::Notification { method: "initialized", params: "{}".to_owned() },
+            Message::Response { id: "7".to_owned(), result: "null".to_owned() },
+        ],
+    };
+    assert_eq!(
+        messages.to_json(),
+        concat!(
+            r#"{"thread":"t","subscribes":false,"subscribe":{"method":"thread/start","params":"{}"},"messages":["#,
+            r#"{"method":"turn/start","params":"{\"a\":\"b\"}"},"#,
+            r#"{"method":"initialized","params":"{}","notifies":true},{"id":"7","result":"null"}]}"#
+        )
+    );
+    let one = Messages::request("turn/get", "{}".to_owned()).to_json();
+    assert_eq!(one, r#"{"thread":"","subscribes":false,"messages":[{"method":"turn/get","params":"{}"}]}"#);
+}
+
+/// The lines of a stream whose chunks have this size.
+fn lines(text: &[u8], size: usize, limit: usize) -> (Vec<String>, bool) {
+    let mut decoder = LineDecoder::with_limit(limit);
+    let mut lines = Vec::new();
+    for chunk in text.chunks(size) {
+        if decoder.feed(chunk, &mut |frame| lines.push(frame.data.to_owned())).is_err() {
+            return (lines, false);
+        }
+    }
+    (lines, true)
+}
+
+#[test]
+fn lines_are_the_same_however_they_are_cut() {
+    let text = "{\"a\":1}\n\n {\"ü\":\"😀\"}\r\n{}\nunfinished";
+    for size in 1..=text.len() {
+        let (lines, is_whole) = lines(text.as_bytes(), size, 100);
+        assert_eq!(lines, ["{\"a\":1}", "{\"ü\":\"😀\"}", "{}"], "{size}");
+        assert!(is_whole);
+    }
+}
+
+#[test]
+fn a_line_has_a_limit_and_nothing_is_taken_after_it() {
+    for size in 1..=12 {
+        let (lines, is_whole) = lines(b"1234\n12345\n1234\n", size, 4);
+        assert_eq!(lines, ["1234"], "{size}");
+        assert!(!is_whole);
+    }
+    let mut decoder = LineDecoder::with_limit(2);
+    assert!(decoder.feed(b"123", &mut |_| ()).is_err());
+    assert!(decoder.feed(b"\n", &mut |_| ()).is_err());
+    decoder.reset();
+    assert!(decoder.feed(b"1\n", &mut |_| ()).is_ok());
+}
+
+#[test]
+fn bytes_that_are_no_text_stay_readable() {
+    let (lines, _) = lines(b"a\xff\n", 1, 10);
+    assert_eq!(lines, ["a\u{fffd}"]);
+}
+
+#[test]
+fn requests_go_under_their_ids_and_responses_under_those_of_the_server() {
+    let params = || r#"{"a":1}"#.to_owned();
+    let request = Message::Request { method: "turn/get", params: params() };
+    assert_eq!(
+        request.to_wire("ccccccccccccccccccccc"),
+        r#"{"jsonrpc":"2.0","id":"ccccccccccccccccccccc","method":"turn/get","params":{"a":1}}"#
+    );
+    let notification = Message::Notification { method: "initialized", params: params() };
+    assert_eq!(notification.to_wire("c"), r#"{"jsonrpc":"2.0","method":"initialized","params":{"a":1}}"#);
+    let response = Message::Response { id: "7".to_owned(), result: "null".to_owned() };
+    assert_eq!(response.to_wire("c"), r#"{"jsonrpc":"2.0","id":7,"result":null}"#);
+}
+
+#[test]
+fn a_response_is_known_by_its_id_wherever_that_stands() {
+    let ids = |message| response_ids(message).collect::<Vec<_>>();
+    let id = "abcdefghijklmnopqrs-_";
+    assert_eq!(ids(r#"{"id":"abcdefghijklmnopqrs-_","result":{}}"#), [id]);
+    assert_eq!(ids("{\"result\":{\"id\":\"x\"},\n\"id\" :\t\"abcdefghijklmnopqrs-_\"}"), [id]);
+    for other in [
+        r#"{"id":7}"#,
+        r#"{"id":"abc"}"#,
+        r#"{"text":"\"id\":\"abcdefghijklmnopqrs-_\""}"#,
+        r#"{"id":"abcdefghijklmnopqrs-_"#,
+        r#"{"id""#,
+        r#"{"ids":"abcdefghijklmnopqrs-_"}"#,
+        "",
+    ] {
+        assert!(ids(other).is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn an_error_is_a_refusal_and_so_is_what_cannot_be_read() {
+    for refusal in [r#"{"id":"c","error":{"code":-32600}}"#, "{", "7"] {
+        assert!(is_refusal(refusal), "{refusal}");
+    }
+    assert!(!is_refusal(r#"{"id":"c","result":{"error":null}}"#));
+}
+
+#[test]
+fn a_line_says_of_a_response_what_it_responds_to() {
+    assert_eq!(
+        stream_line(" {\"a\":\r\n1}\n", Some("turn/get")),
+        "{\"response_to\":\"turn/get\",\"a\":  1}\n"
+    );
+    assert_eq!(stream_line("{\"a\":1}", None), "{\"a\":1}\n");
+    assert_eq!(stream_line("[1,\n2]", Some("turn/get")), "[1, 2]\n");
+}
+
+#[test]
+fn a_thread_is_looked_for_as_json_has_its_id() {
+    assert_eq!(thread_mark("t\"1"), r#""t\"1""#);
+}

@@ -1,0 +1,85 @@
+//! Messages as they go over the socket, and what of one that comes tells to whom it belongs.
+
+use crate::json::{ObjectWriter, Value, write_str};
+
+use super::Message;
+
+/// How long the id of a request is, in characters: some servers demand just that.
+pub const ID_LENGTH: usize = 21;
+
+impl Message {
+    /// The text that is sent. A request goes under `id`; every other message has no use for it.
+    #[must_use]
+    pub fn to_wire(&self, id: &str) -> String {
+        let mut text = String::new();
+        let mut object = ObjectWriter::new(&mut text);
+        object.str("jsonrpc", "2.0");
+        match self {
+            Self::Request { method, params } => {
+                object.str("id", id).str("method", method).raw("params", params)
+            }
+            Self::Notification { method, params } => object.str("method", method).raw("params", params),
+            Self::Response { id, result } => object.raw("id", id).raw("result", result),
+            Self::Refusal { id, code, message } => {
+                object.raw("id", id).raw("error", &error_json(*code, message))
+            }
+        };
+        object.end();
+        text
+    }
+}
+
+/// The error of a response.
+pub(super) fn error_json(code: i64, message: &str) -> String {
+    let mut error = String::new();
+    ObjectWriter::new(&mut error).raw("code", &code.to_string()).str("message", message).end();
+    error
+}
+
+/// Whatever of a message may be the id of the request that it responds to. To parse each message for that would
+/// double the work: quotes inside of texts are escaped in JSON, so that nothing which an agent says looks like a
+/// member.
+pub fn response_ids(message: &str) -> impl Iterator<Item = &str> {
+    const NAME: &str = r#""id""#;
+    message.match_indices(NAME).filter_map(|(at, _)| {
+        let rest = message.get(at + NAME.len()..)?.trim_ascii_start().strip_prefix(':')?;
+        let (id, _) = rest.trim_ascii_start().strip_prefix('"')?.split_once('"')?;
+        (id.len() == ID_LENGTH).then_some(id)
+    })
+}
+
+/// Whether a response is an error, or not even JSON.
+#[must_use]
+pub fn is_refusal(message: &str) -> bool {
+    let response = Value::parse(message).unwrap_or_default();
+    response.as_object().is_none_or(|response| response.contains("error"))
+}
+
+/// How a message that names the thread of this id has it: as a text of its own.
+#[must_use]
+pub fn thread_mark(thread: &str) -> String {
+    let mut mark = String::new();
+    write_str(&mut mark, thread);
+    mark
+}
+
+/// A message as the line of a stream, with its end; of a response, `response_to` is the method of its request.
+#[must_use]
+pub fn stream_line(message: &str, response_to: Option<&str>) -> String {
+    let mut line = String::new();
+    let mut rest = message.trim_ascii();
+    // What is no object cannot be told whose response it is, and the decoder reports it as it is.
+    if let Some((method, members)) = response_to.zip(rest.strip_prefix('{')) {
+        line.push_str(r#"{"response_to":"#);
+        write_str(&mut line, method);
+        line.push(',');
+        rest = members;
+    }
+    // Outside of texts, where JSON has no line ends, they mean nothing.
+    for (at, piece) in rest.split(['\r', '\n']).enumerate() {
+        line.push_str(if at > 0 { " " } else { "" });
+        line.push_str(piece);
+    }
+    line.push('\n');
+    line
+}
