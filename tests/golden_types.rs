@@ -10,15 +10,16 @@ use std::path::Path;
 
 use tsify::Tsify;
 use turnwire::event::{
-    ActivityDelta, ActivitySnapshot, AgentInfo, Approval, ContentPart, CreatedBy, Event, FileUpload,
-    McpAuthRequired, McpInitialize, McpServer, McpServerAuth, MessageReset, MessagesSnapshot, ModelContent,
-    ModelContentPart, ModelMessage, ModelMessageDelta, ParentCall, PatchOperation, RequiredActionEvent,
-    RunningState, SandboxCreated, ServerError, SessionEvent, SessionRecord, StateDelta, StateKey,
-    StateOperation, StateOperations, StateSnapshot, StopReason, Subject, Suspension, TerminalState,
-    Termination, ThreadCreated, ThreadDone, ThreadMessage, ThreadState, ThreadToolCall, ToolCall,
-    ToolCallDelta, ToolCallFunction, ToolCallFunctionDelta, ToolCallRef, ToolCancelled, ToolInfo,
-    ToolProgress, ToolResponse, ToolResult, ToolResumed, ToolsRequired, TrackedPatch, TurnCreated, TurnDone,
-    TurnInputItem, TurnMetrics, TurnRecord, TurnState, UnknownEvent, Usage, UsageBreakdown, UserContent,
+    ActivityDelta, ActivitySnapshot, AgentInfo, Approval, ByteRange, ContentPart, CreatedBy, Event,
+    FileUpload, McpAuthRequired, McpInitialize, McpServer, McpServerAuth, MessageReset, MessagesSnapshot,
+    ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, Notice, ParentCall, PatchOperation,
+    RequiredActionEvent, RunningState, SandboxCreated, ServerError, SessionEvent, SessionRecord, StateDelta,
+    StateKey, StateOperation, StateOperations, StateSnapshot, StopReason, Subject, Suspension, TerminalState,
+    Termination, TextElement, ThreadCreated, ThreadDone, ThreadMessage, ThreadState, ThreadToolCall,
+    ToolCall, ToolCallDelta, ToolCallFunction, ToolCallFunctionDelta, ToolCallRef, ToolCancelled, ToolInfo,
+    ToolOutput, ToolProgress, ToolResponse, ToolResult, ToolResumed, ToolsRequired, TrackedPatch,
+    TurnCreated, TurnDone, TurnInputItem, TurnMetrics, TurnRecord, TurnState, UnknownEvent, Usage,
+    UsageBreakdown, UserContent,
 };
 use turnwire::protocol::agent_event::wire::{
     ActivityDeltaData, ActivitySnapshotData, AgentEvent, AwakenEvent, AwakenRunFinish, AwakenRunStart,
@@ -26,6 +27,16 @@ use turnwire::protocol::agent_event::wire::{
     RelayError, RunFinish, RunIdentity, RunStart, StateDeltaData, StateSnapshotData, StepEnd, StepStart,
     StreamReset, SuspendTicket, TextDeltaData, TokenUsage, ToolCallCancel, ToolCallDeltaData, ToolCallDone,
     ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, ToolCallStreamDelta,
+};
+
+use turnwire::protocol::turn_rpc::wire::{
+    CapabilityKind, CompressedParams, CompressingParams, ItemAttachment, ItemDeltaParams, ItemParams,
+    PromptManifest, PromptManifestDiagnostic, RecoveryAttached, RecoveryExhausted, RecoveryOf,
+    RecoveryOpened, RejectedCapability, RetryBudget, RetryScheduled, SandboxPolicy, ThreadClosedParams,
+    ThreadParams, TimelineChangedParams, TimeoutDetected, ToolDeltaPayload, ToolDisplay, ToolItem,
+    ToolLoopBudgetExceeded, ToolOutcome, ToolRetryExhausted, ToolRetryResolved, ToolRetryScheduled,
+    TreeChangedParams, TurnCapability, TurnItem, TurnParams, TurnRpcNotification, TurnRpcSessionOptions,
+    TurnRpcThread, TurnRpcTurn, TurnRpcTurnOptions,
 };
 
 const HEAD: &str = "\
@@ -48,6 +59,11 @@ import type {
 } from \"./events.js\";
 ";
 
+const TURN_RPC_HEAD: &str = "\
+// Messages of the JSON-RPC turn gateway, as it sends them, and what it takes. Derived from the Rust types in
+// `src/protocol/turn_rpc/wire`, whose golden test writes this file: do not edit it.
+";
+
 macro_rules! declarations {
     ($($type:ty),* $(,)?) => { [$(<$type as Tsify>::DECL),*] };
 }
@@ -61,6 +77,7 @@ fn declarations_are_as_reviewed() {
         ModelMessage,
         ModelMessageDelta,
         ToolResponse,
+        ToolOutput,
         ThreadCreated,
         ThreadDone,
         McpInitialize,
@@ -76,6 +93,7 @@ fn declarations_are_as_reviewed() {
         ActivitySnapshot,
         ActivityDelta,
         ServerError,
+        Notice,
         UnknownEvent,
         TurnState,
         TerminalState,
@@ -114,6 +132,8 @@ fn declarations_are_as_reviewed() {
         TurnInputItem,
         UserContent,
         ContentPart,
+        TextElement,
+        ByteRange,
         FileUpload,
         Approval,
         SessionRecord,
@@ -162,6 +182,50 @@ fn declarations_of_agent_event_are_as_reviewed() {
     ];
     let of = "src/protocol/agent_event/wire.rs";
     check("pkg/src/native.ts", of, AGENT_EVENT_HEAD, &declarations);
+}
+
+#[test]
+fn declarations_of_the_turn_gateway_are_as_reviewed() {
+    let declarations = declarations![
+        TurnRpcSessionOptions,
+        TurnRpcTurnOptions,
+        SandboxPolicy,
+        TurnCapability,
+        CapabilityKind,
+        RejectedCapability,
+        TurnRpcNotification,
+        ThreadParams,
+        ThreadClosedParams,
+        TreeChangedParams,
+        TurnParams,
+        ItemParams,
+        ItemDeltaParams,
+        ToolDeltaPayload,
+        TimelineChangedParams,
+        ToolLoopBudgetExceeded,
+        TimeoutDetected,
+        RecoveryOpened,
+        RecoveryAttached,
+        RetryScheduled,
+        RecoveryOf,
+        RecoveryExhausted,
+        RetryBudget,
+        ToolRetryScheduled,
+        ToolRetryResolved,
+        ToolRetryExhausted,
+        CompressingParams,
+        CompressedParams,
+        TurnRpcThread,
+        TurnRpcTurn,
+        PromptManifest,
+        PromptManifestDiagnostic,
+        TurnItem,
+        ToolItem,
+        ToolDisplay,
+        ToolOutcome,
+        ItemAttachment,
+    ];
+    check("pkg/src/native-turn-rpc.ts", "src/protocol/turn_rpc/wire", TURN_RPC_HEAD, &declarations);
 }
 
 /// Whether a file holds these declarations; writes it if asked to.

@@ -8,13 +8,15 @@
 
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/typed.rs"]
+mod typed;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
-use turnwire::event::{Event, EventRef, TextDelta, TextField};
+use turnwire::event::{EventRef, TextDelta};
 use turnwire::index::EventIndex;
 use turnwire::json::{Object, Value};
 use turnwire::protocol::aap::Aap;
@@ -275,44 +277,14 @@ fn parsed(json: Option<&str>) -> Json {
 
 impl EventSink for Seen {
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        let field = match delta.field {
-            TextField::Content => "content",
-            TextField::Reasoning => "reasoning_content",
-            TextField::Arguments(_) => panic!("arguments come whole"),
-        };
         self.index.append(&delta);
-        let event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id, field: delta.text});
-        self.take(sequence_number, event);
+        self.take(sequence_number, typed::of_delta(&delta));
     }
 
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
-        let typed = event.to_event();
-        assert!(!matches!(typed, Event::Unknown(_)), "{typed:?}");
-        let json: Json = serde_json::from_str(&event.fields.to_json()).expect("JSON");
-        // Each event in turnwire's form is one of the Rust types, with the same fields.
-        let again = serde_json::to_value(&typed).expect("JSON");
-        assert_eq!(comparable(again), comparable(json.clone()));
+        let json = typed::of_event(event, false);
         self.index.apply(event);
         self.take(sequence_number, json);
-    }
-}
-
-/// The fields that say something. A state's output has a type for JSON alone.
-fn comparable(mut event: Json) -> Json {
-    if let Some(output) = event.pointer_mut("/state/output").and_then(Json::as_object_mut) {
-        output.remove("type");
-    }
-    without_nulls(event)
-}
-
-fn without_nulls(json: Json) -> Json {
-    match json {
-        Json::Array(items) => items.into_iter().map(without_nulls).collect(),
-        Json::Object(members) => {
-            let said = members.into_iter().map(|(name, value)| (name, without_nulls(value)));
-            said.filter(|(_, value)| !value.is_null()).collect()
-        }
-        other => other,
     }
 }
 

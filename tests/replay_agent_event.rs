@@ -8,12 +8,15 @@
 #[path = "support/random.rs"]
 mod random;
 
+#[path = "support/typed.rs"]
+mod typed;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
 use turnwire::delivery::ChangeBatch;
-use turnwire::event::{Event, EventRef, TextDelta, TextField};
+use turnwire::event::{EventRef, TextDelta};
 use turnwire::index::PendingKind;
 use turnwire::protocol::agent_event::{AgentEvent, Dialect};
 use turnwire::protocol::{EventSink, Protocol};
@@ -95,46 +98,13 @@ impl Events {
 
 impl EventSink for Events {
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        let mut event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id});
-        match delta.field {
-            TextField::Content => event["content"] = delta.text.into(),
-            TextField::Reasoning => event["reasoning_content"] = delta.text.into(),
-            TextField::Arguments(index) => {
-                event["tool_calls"] = json!([{"index": index, "function": {"arguments": delta.text}}]);
-            }
-        }
-        self.0.push(event);
+        self.0.push(typed::of_delta(&delta));
         assert_eq!(sequence_number, self.0.len() as u64);
     }
 
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
-        let typed = event.to_event();
-        assert!(!matches!(typed, Event::Unknown(_)), "{typed:?}");
-        let json: Json = serde_json::from_str(&event.fields.to_json()).expect("JSON");
-        // Each event in turnwire's form is one of the Rust types, with the same fields.
-        let again = serde_json::to_value(&typed).expect("JSON");
-        assert_eq!(comparable(again), comparable(json.clone()));
-        self.0.push(json);
+        self.0.push(typed::of_event(event, false));
         assert_eq!(sequence_number, self.0.len() as u64);
-    }
-}
-
-/// The fields that say something. A state's output has a type for JSON alone.
-fn comparable(mut event: Json) -> Json {
-    if let Some(output) = event.pointer_mut("/state/output").and_then(Json::as_object_mut) {
-        output.remove("type");
-    }
-    without_nulls(event)
-}
-
-fn without_nulls(json: Json) -> Json {
-    match json {
-        Json::Array(items) => items.into_iter().map(without_nulls).collect(),
-        Json::Object(members) => {
-            let said = members.into_iter().map(|(name, value)| (name, without_nulls(value)));
-            said.filter(|(_, value)| !value.is_null()).collect()
-        }
-        other => other,
     }
 }
 

@@ -16,6 +16,7 @@ pub mod mutate;
 pub mod plain;
 pub mod protocol;
 pub mod records;
+pub mod rpc;
 pub mod runs;
 pub mod seeds;
 pub mod sink;
@@ -47,12 +48,13 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "sse", run: sse::run, seeds: seeds::streams },
     Target { name: "json", run: json::run, seeds: seeds::documents },
     Target { name: "protocol", run: protocol::run, seeds: seeds::turns },
     Target { name: "runs", run: runs::run, seeds: seeds::streams },
     Target { name: "aap", run: aap::run, seeds: seeds::dialogs },
+    Target { name: "rpc", run: rpc::run, seeds: rpc::seeds },
     Target { name: "turn", run: turn::run, seeds: seeds::turns },
 ];
 
