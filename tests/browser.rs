@@ -10,6 +10,13 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test_configure!(run_in_browser);
 
+#[cfg(target_arch = "wasm32")]
+#[path = "browser/scripted.rs"]
+mod scripted;
+#[cfg(target_arch = "wasm32")]
+#[path = "browser/socket.rs"]
+mod socket;
+
 mod replay {
     //! Recorded streams of the development gateway, in pieces, through the reader of a turn.
 

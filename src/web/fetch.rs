@@ -11,27 +11,20 @@
 //! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
 //! ```
 
-use std::pin::pin;
-
-use futures::future::{Either, select};
+use futures::Stream;
 use futures::stream::unfold;
-use futures::{Stream, StreamExt};
 use gloo_net::http::{RequestBuilder, Response};
-use gloo_timers::future::TimeoutFuture;
-use js_sys::{Date, Math, Reflect, Uint8Array};
+use js_sys::{Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value};
+use crate::json::Object;
 use crate::protocol::{Answer, Call, Method, Protocol};
-use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver};
+use crate::turn::{Failure, Plan, Step, TurnDriver};
 
-/// From a request to the head of its answer, in milliseconds.
-const CONNECT_TIMEOUT: u32 = 30_000;
-/// Between two chunks of a stream, in milliseconds. Comments count.
-const IDLE_TIMEOUT: u32 = 60_000;
+use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, in_time, params};
 
 /// A server, as a Rust front end reaches it.
 #[derive(Debug)]
@@ -53,65 +46,7 @@ impl<P: Protocol> Server<P> {
         first: Step,
         came: &mut dyn FnMut(&mut TurnDriver),
     ) -> Result<()> {
-        let mut step = first;
-        loop {
-            let answer;
-            let outcome = match step {
-                Step::End(ended) => return ended,
-                Step::Wait(Pause { delay, .. }) => {
-                    // Waits are at most some minutes long.
-                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
-                    TimeoutFuture::new(delay as u32).await;
-                    Outcome::Waited
-                }
-                Step::Ask(plan) => {
-                    answer = in_time(CONNECT_TIMEOUT, self.asked(&plan)).await;
-                    match &answer {
-                        Ok(json) => Outcome::Answered(json),
-                        Err(failure) => Outcome::Failed(failure.clone()),
-                    }
-                }
-                Step::Open(plan) => match self.read_stream(&plan, driver, came).await {
-                    Ok(()) => Outcome::Ended,
-                    Err(failure) => Outcome::Failed(failure),
-                },
-            };
-            step = driver.next(outcome, Moment { now: Date::now(), random: Math::random() });
-            came(driver);
-        }
-    }
-
-    async fn read_stream(
-        &self,
-        plan: &Plan,
-        driver: &mut TurnDriver,
-        came: &mut dyn FnMut(&mut TurnDriver),
-    ) -> Result<(), Failure> {
-        let response = in_time(CONNECT_TIMEOUT, self.sent(plan)).await?;
-        let mut chunks = pin!(self.chunks(plan.call, &Object::new(), response).await?);
-        driver.opened(Date::now());
-        loop {
-            let next = async { Ok::<_, Failure>(chunks.next().await) };
-            let Some(chunk) = in_time(IDLE_TIMEOUT, next).await? else {
-                return Ok(());
-            };
-            // What cannot be read the driver knows.
-            let pushed = driver.reader_mut().push(&chunk?);
-            came(driver);
-            if pushed.is_err() || driver.reader().machine().status().is_terminal() {
-                return Ok(());
-            }
-        }
-    }
-
-    async fn sent(&self, plan: &Plan) -> Result<Response, Failure> {
-        Ok(self.send(plan.call, params(plan)?).await?)
-    }
-
-    async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
-        let response = self.sent(plan).await?;
-        let read = self.read(plan.call, &params(plan)?, &response).await;
-        read.map_err(|error| failure(error, &response))
+        steps::run(self, driver, first, came).await
     }
 
     /// Asks for JSON; gives it in turnwire's form.
@@ -130,16 +65,12 @@ impl<P: Protocol> Server<P> {
         params: Object<'_>,
     ) -> Result<impl Stream<Item = Result<Vec<u8>>> + use<P>> {
         let response = self.send(call, params.clone()).await?;
-        self.chunks(call, &params, response).await.map_err(|failure| failure.error)
+        let chunks = self.chunks(call, &params, response).await.map_err(|failure| failure.error)?;
+        Ok(unfold(chunks, |chunks| async { chunks.read().await.transpose().map(|chunk| (chunk, chunks)) }))
     }
 
     /// The bytes of a stream, as they come.
-    async fn chunks(
-        &self,
-        call: Call,
-        params: &Object<'_>,
-        response: Response,
-    ) -> Result<impl Stream<Item = Result<Vec<u8>>> + use<P>, Failure> {
+    async fn chunks(&self, call: Call, params: &Object<'_>, response: Response) -> Result<Chunks, Failure> {
         let content_type = response.headers().get("content-type").unwrap_or_default();
         let answer =
             Answer { status: response.status(), status_text: "", content_type: &content_type, body: "" };
@@ -147,8 +78,8 @@ impl<P: Protocol> Server<P> {
             self.read(call, params, &response).await.map_err(|error| failure(error, &response))?;
         }
         let body = response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the answer has no body"))?;
-        let reader = Reader(body.get_reader().unchecked_into());
-        Ok(unfold(reader, |reader| async { reader.next().await.map(|chunk| (chunk, reader)) }))
+        let silence = self.protocol.capabilities().silence;
+        Ok(Chunks { reader: body.get_reader().unchecked_into(), silence })
     }
 
     async fn send(&self, call: Call, params: Object<'_>) -> Result<Response> {
@@ -188,19 +119,23 @@ impl<P: Protocol> Server<P> {
     }
 }
 
-/// A plan's parameters.
-fn params(plan: &Plan) -> Result<Object<'_>> {
-    match Value::parse(&plan.params) {
-        Ok(Value::Object(params)) => Ok(params),
-        _ => Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object")),
-    }
-}
+impl<P: Protocol> Transport for Server<P> {
+    type Source = Chunks;
 
-/// What becomes of `work`, unless it takes longer than `limit` milliseconds.
-async fn in_time<T>(limit: u32, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    match select(pin!(work), TimeoutFuture::new(limit)).await {
-        Either::Left((done, _)) => done,
-        Either::Right(_) => Err(Error::new(ErrorCode::Timeout, "nothing came in time").into()),
+    async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
+        let params = params(plan)?;
+        let asked = async {
+            let response = self.send(plan.call, params.clone()).await?;
+            let read = self.read(plan.call, &params, &response).await;
+            read.map_err(|error| failure(error, &response))
+        };
+        in_time(CONNECT_TIMEOUT, asked).await
+    }
+
+    async fn opened(&self, plan: &Plan) -> Result<Chunks, Failure> {
+        let params = params(plan)?;
+        let response = in_time(CONNECT_TIMEOUT, self.send(plan.call, params.clone())).await?;
+        self.chunks(plan.call, &params, response).await
     }
 }
 
@@ -211,23 +146,33 @@ fn failure(error: Error, response: &Response) -> Failure {
     Failure { retry_after, ..error.into() }
 }
 
-/// Reads a stream's chunks; gives the connection back when it is dropped.
-struct Reader(ReadableStreamDefaultReader);
+/// A stream's chunks. Gives the connection back when it is dropped.
+pub(super) struct Chunks {
+    reader: ReadableStreamDefaultReader,
+    /// The longest silence that is life, in milliseconds. Comments count.
+    silence: u32,
+}
 
-impl Reader {
-    async fn next(&self) -> Option<Result<Vec<u8>>> {
-        let Ok(read) = JsFuture::from(self.0.read()).await else {
-            return Some(Err(Error::new(ErrorCode::Network, "the connection broke")));
+impl Chunks {
+    async fn read(&self) -> Result<Option<Vec<u8>>> {
+        let Ok(read) = JsFuture::from(self.reader.read()).await else {
+            return Err(Error::new(ErrorCode::Network, "the connection broke"));
         };
         let field = |name: &str| Reflect::get(&read, &JsValue::from_str(name)).unwrap_or_default();
-        (!field("done").is_truthy()).then(|| Ok(Uint8Array::new(&field("value")).to_vec()))
+        Ok((!field("done").is_truthy()).then(|| Uint8Array::new(&field("value")).to_vec()))
     }
 }
 
-impl Drop for Reader {
+impl Source for Chunks {
+    async fn next(&mut self) -> Result<Option<Came>, Failure> {
+        Ok(in_time(self.silence, self.read()).await?.map(Came::Chunk))
+    }
+}
+
+impl Drop for Chunks {
     fn drop(&mut self) {
         // How the closing of a stream that nobody reads goes concerns nobody.
-        let _ = self.0.cancel();
+        let _ = self.reader.cancel();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The browser: the only part that knows JavaScript.
 //!
-//! [`fetch`] is for front ends written in Rust. Everything else is the npm package's module (feature
+//! [`fetch`] and [`socket`] are for front ends written in Rust. Everything else is the npm package's module (feature
 //! `module`), a thin translation: options and parameters in, requests out, network chunks in, records and
 //! JSON out. Decisions are taken in the sans-IO parts; the package's TypeScript puts the public classes,
 //! iterators and listeners around what is exported here.
@@ -8,12 +8,17 @@
 #[cfg(feature = "module")]
 pub mod exports;
 pub mod fetch;
+#[cfg(feature = "turn-rpc")]
+mod line;
 #[cfg(feature = "module")]
 mod protocols;
 #[cfg(feature = "module")]
 mod session;
+#[cfg(feature = "turn-rpc")]
+pub mod socket;
 #[cfg(feature = "module")]
 mod state;
+mod steps;
 #[cfg(feature = "module")]
 mod turn;
 

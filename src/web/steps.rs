@@ -1,0 +1,140 @@
+//! A turn's steps carried out, whatever carries its requests.
+
+use std::pin::pin;
+
+use futures::future::{Either, select};
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Date, Math};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value};
+#[cfg(feature = "turn-rpc")]
+use crate::rpc::Messages;
+use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver};
+
+/// From a request to the head of its answer, in milliseconds.
+pub(super) const CONNECT_TIMEOUT: u32 = 30_000;
+
+/// The way to a server.
+pub(super) trait Transport {
+    /// A stream that was opened. To drop it is to leave it.
+    type Source: Source;
+
+    /// Asks for JSON; gives it in turnwire's form.
+    async fn asked(&self, plan: &Plan) -> Result<String, Failure>;
+
+    /// Opens a stream: its answer's head has come.
+    async fn opened(&self, plan: &Plan) -> Result<Self::Source, Failure>;
+}
+
+/// What comes of a stream.
+pub(super) enum Came {
+    /// Bytes.
+    Chunk(Vec<u8>),
+    /// It is time to ask what is to be asked.
+    #[cfg(feature = "turn-rpc")]
+    Time,
+}
+
+/// A stream as it comes.
+pub(super) trait Source {
+    /// What comes next; nothing at the stream's end. Silence that is too long is a failure.
+    async fn next(&mut self) -> Result<Option<Came>, Failure>;
+
+    /// There is something to be asked; it may become more in a moment. Only where there is a way to ask.
+    #[cfg(feature = "turn-rpc")]
+    fn ask_soon(&mut self) {}
+
+    /// Says more on the way on which the stream comes; the answers become part of it.
+    #[cfg(feature = "turn-rpc")]
+    fn say(&mut self, messages: &Messages) -> Result<(), Failure> {
+        let _ = messages;
+        Ok(())
+    }
+}
+
+/// Carries out a turn's steps until there is none. Calls `came` whenever something may have come.
+pub(super) async fn run(
+    transport: &impl Transport,
+    driver: &mut TurnDriver,
+    first: Step,
+    came: &mut dyn FnMut(&mut TurnDriver),
+) -> Result<()> {
+    let mut step = first;
+    loop {
+        let answer;
+        let outcome = match step {
+            Step::End(ended) => return ended,
+            Step::Wait(Pause { delay, .. }) => {
+                // Waits are at most some minutes long.
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
+                TimeoutFuture::new(delay as u32).await;
+                Outcome::Waited
+            }
+            Step::Ask(plan) => {
+                answer = transport.asked(&plan).await;
+                match &answer {
+                    Ok(json) => Outcome::Answered(json),
+                    Err(failure) => Outcome::Failed(failure.clone()),
+                }
+            }
+            Step::Open(plan) => match read_stream(transport, &plan, driver, came).await {
+                Ok(()) => Outcome::Ended,
+                Err(failure) => Outcome::Failed(failure),
+            },
+        };
+        step = driver.next(outcome, Moment { now: Date::now(), random: Math::random() });
+        came(driver);
+    }
+}
+
+async fn read_stream(
+    transport: &impl Transport,
+    plan: &Plan,
+    driver: &mut TurnDriver,
+    came: &mut dyn FnMut(&mut TurnDriver),
+) -> Result<(), Failure> {
+    let mut source = transport.opened(plan).await?;
+    driver.opened(Date::now());
+    while let Some(news) = source.next().await? {
+        // What cannot be read the driver knows.
+        let pushed = match news {
+            Came::Chunk(chunk) => driver.reader_mut().push(&chunk),
+            #[cfg(feature = "turn-rpc")]
+            Came::Time => {
+                if let Some(messages) = driver.reader_mut().asks() {
+                    source.say(&messages)?;
+                }
+                continue;
+            }
+        };
+        #[cfg(feature = "turn-rpc")]
+        if driver.reader().has_asks() {
+            source.ask_soon();
+        }
+        came(driver);
+        if pushed.is_err() || driver.reader().machine().status().is_terminal() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A plan's parameters.
+pub(super) fn params(plan: &Plan) -> Result<Object<'_>> {
+    match Value::parse(&plan.params) {
+        Ok(Value::Object(params)) => Ok(params),
+        _ => Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object")),
+    }
+}
+
+/// What becomes of `work`, unless it takes longer than `limit` milliseconds.
+pub(super) async fn in_time<T, E: From<Error>>(
+    limit: u32,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    match select(pin!(work), TimeoutFuture::new(limit)).await {
+        Either::Left((done, _)) => done,
+        Either::Right(_) => Err(Error::new(ErrorCode::Timeout, "nothing came in time").into()),
+    }
+}

@@ -1,0 +1,233 @@
+//! A socket whose server is a script in the page: what the development gateway does not do. It speaks as Codex
+//! app-server does, asks for consent, and can be slow to take what is sent.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use futures::future::join;
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Function, Object as JsObject, Reflect};
+use serde_json::{Value as Json, json};
+use turnwire::ErrorCode;
+use turnwire::json::{Object, Value};
+use turnwire::protocol::Call;
+use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
+use turnwire::sse::DEFAULT_LIMIT;
+use turnwire::turn::{Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
+use turnwire::web::socket::{Server, Waiting};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::spawn_local;
+
+use super::wasm_bindgen_test;
+
+/// Gives a server with one turn, which asks for consent and ends once it has it.
+const CODEX: &str = r#"
+    const server = { said: [], addresses: [], buffered: 0, cuts: 0 };
+    const turn = { id: "u", status: "inProgress", items: [] };
+    const thread = { id: "t", status: { type: "active" }, turns: [turn] };
+    const results = {
+        initialize: { userAgent: "test" }, "thread/start": { thread }, "thread/resume": { thread }, "turn/start": { turn },
+        "thread/turns/list": { data: [turn], nextCursor: null },
+    };
+    const question = { id: 7, method: "item/commandExecution/requestApproval", params: { threadId: "t", turnId: "u", itemId: "c", command: "ls" } };
+    const Platform = globalThis.WebSocket;
+    globalThis.WebSocket = class extends EventTarget {
+        static CONNECTING = 0; static OPEN = 1; static CLOSING = 2; static CLOSED = 3;
+        readyState = 0;
+        constructor(address) {
+            super();
+            // A test that failed puts nothing back: others are to have what they ask for.
+            if (!address.includes("codex.test")) return new Platform(address);
+            server.addresses.push(address);
+            setTimeout(() => { this.readyState = 1; this.dispatchEvent(new Event("open")); });
+        }
+        get bufferedAmount() { return server.buffered; }
+        say(message) { setTimeout(() => this.dispatchEvent(new MessageEvent("message", { data: JSON.stringify(message) }))); }
+        send(text) {
+            const message = JSON.parse(text);
+            server.said.push(message);
+            const { id, method } = message;
+            if (method === undefined) {
+                this.say({ method: "serverRequest/resolved", params: { threadId: "t", requestId: id } });
+                this.say({ method: "turn/completed", params: { threadId: "t", turn: { ...turn, status: "completed" } } });
+            } else if (id !== undefined) {
+                this.say(results[method] ? { id, result: results[method] } : { id, error: { code: -32601, message: "not spoken" } });
+                if (method === "turn/start" || method === "thread/resume") this.say(question);
+                if (method === "turn/start" && server.cuts-- > 0) {
+                    setTimeout(() => {
+                        this.readyState = 3;
+                        this.dispatchEvent(new CloseEvent("close", { code: 1012, reason: "restart" }));
+                    }, 5);
+                }
+            }
+        }
+        close() { this.readyState = 3; }
+    };
+    return server;"#;
+
+/// The script, in the place of the browser's own class as long as it is there.
+struct Scripted {
+    platform: JsValue,
+    server: JsObject,
+}
+
+impl Scripted {
+    fn new() -> Self {
+        let platform =
+            Reflect::get(&js_sys::global(), &"WebSocket".into()).expect("there is a global object");
+        let server = Function::new_no_args(CODEX).call0(&JsValue::NULL).expect("it is a script");
+        Self { platform, server: server.unchecked_into() }
+    }
+
+    fn set(&self, name: &str, value: f64) {
+        Reflect::set(&self.server, &name.into(), &value.into()).expect("it is an object");
+    }
+
+    fn get(&self, name: &str) -> Json {
+        let value = Reflect::get(&self.server, &name.into()).expect("it is an object");
+        let text = js_sys::JSON::stringify(&value).expect("it is JSON");
+        serde_json::from_str(&String::from(text)).expect("it is JSON")
+    }
+
+    /// What the client said, by its methods; a response is `-`.
+    fn methods(&self) -> Vec<String> {
+        let said = self.get("said");
+        let said = said.as_array().expect("it is a list").iter();
+        said.map(|message| message["method"].as_str().unwrap_or("-").to_owned()).collect()
+    }
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        Reflect::set(&js_sys::global(), &"WebSocket".into(), &self.platform).expect("it is put back");
+    }
+}
+
+fn server() -> Rc<Server<TurnRpc>> {
+    Rc::new(Server::new("https://codex.test/any?a=b", TurnRpc::new(Dialect::Codex)).with_token("a/b"))
+}
+
+fn turn(server: &Server<TurnRpc>) -> TurnDriver {
+    let reader = TurnReader::new(server.protocol(), TurnMachine::unstarted(), DEFAULT_LIMIT);
+    let mut driver = TurnDriver::new(reader, "t", "");
+    driver.set_input(TurnInput::read("Go".into()).expect("a text is an input"));
+    driver
+}
+
+fn input_of(json: &Json) -> TurnInput {
+    let text = json.to_string();
+    TurnInput::read(Value::parse(&text).expect("it is JSON")).expect("it is an input")
+}
+
+/// Reads a turn to its end, which gives its consent when it is asked for.
+async fn consent(server: &Rc<Server<TurnRpc>>) -> TurnDriver {
+    let mut driver = turn(server);
+    let reconnect = Reconnect { max_attempts: 50, base_delay: 10, max_delay: 10 };
+    let first = driver.stream(None, reconnect, StartTrace::default()).expect("it is new");
+    let is_answered = Cell::new(false);
+    let came = &mut |driver: &mut TurnDriver| {
+        let waiting = Waiting::of(driver);
+        if waiting.pending().is_empty() || is_answered.replace(true) {
+            return;
+        }
+        let server = Rc::clone(server);
+        spawn_local(async move {
+            // As people take their time: the connection may break meanwhile.
+            TimeoutFuture::new(30).await;
+            let [asked] = waiting.pending() else { panic!("one call waits") };
+            let input = json!([{
+                "type": "user.tool_approval", "thread_id": asked.thread_id, "tool_call_id": asked.id,
+                "approval": {"status": "allow"},
+            }]);
+            let params = waiting.answers(&input_of(&input)).expect("it fits what waits");
+            server.ask(Call::AnswerTurn, params).await.expect("it is sent");
+        });
+    };
+    assert_eq!(server.run(&mut driver, first, came).await, Ok(()));
+    assert_eq!(driver.reader().machine().status(), TurnStatus::Done);
+    driver
+}
+
+#[wasm_bindgen_test]
+async fn a_server_is_greeted_and_what_it_asks_is_answered() {
+    let page = Scripted::new();
+    consent(&server()).await;
+    let expected = ["initialize", "initialized", "thread/resume", "turn/start", "-"];
+    assert_eq!(page.methods(), expected);
+    assert_eq!(page.get("said")[4], json!({"jsonrpc": "2.0", "id": 7, "result": {"decision": "accept"}}));
+    assert_eq!(page.get("addresses"), json!(["wss://codex.test/any?a=b&access_token=a%2Fb"]));
+}
+
+#[wasm_bindgen_test]
+async fn every_connection_is_greeted_and_what_waits_is_told_once() {
+    let page = Scripted::new();
+    page.set("cuts", 1.0);
+    consent(&server()).await;
+    let expected = [
+        "initialize",
+        "initialized",
+        "thread/resume",
+        "turn/start",
+        "initialize",
+        "initialized",
+        "thread/resume",
+        "thread/turns/list",
+        "-",
+    ];
+    assert_eq!(page.methods(), expected);
+}
+
+#[wasm_bindgen_test]
+async fn what_is_not_taken_is_not_sent_and_a_start_of_it_is_tried_again() {
+    let page = Scripted::new();
+    let server = server();
+    let list = || server.ask(Call::ListAgents, Object::new());
+    assert_eq!(list().await.expect_err("it is not spoken").code, ErrorCode::Rpc);
+    page.set("buffered", 17.0 * 1024.0 * 1024.0);
+    let before = page.methods().len();
+    let error = list().await.expect_err("too much waits");
+    assert_eq!(error.code, ErrorCode::Network);
+    assert!(error.message.contains("16 MiB"), "{error}");
+    let relief = async {
+        TimeoutFuture::new(40).await;
+        assert_eq!(page.methods().len(), before, "nothing was sent");
+        page.set("buffered", 0.0);
+    };
+    join(consent(&server), relief).await;
+    assert_eq!(page.methods()[before..], ["thread/resume", "turn/start", "-"]);
+}
+
+#[wasm_bindgen_test]
+async fn answers_that_fit_nothing_are_refused_before_they_are_sent() {
+    let page = Scripted::new();
+    let server = server();
+    let driver = consent(&server).await;
+    let input =
+        json!([{"type": "user.tool_response", "thread_id": "main", "tool_call_id": "x", "content": "y"}]);
+    let input = input_of(&input);
+    let refusal = Waiting::of(&driver).answers(&input).expect_err("nothing waits");
+    assert_eq!(refusal.code, ErrorCode::InvalidInput);
+
+    let protocol = TurnRpc::new(Dialect::Gateway);
+    let reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
+    let other = TurnDriver::new(reader, "t", "");
+    let refusal = Waiting::of(&other).answers(&input).expect_err("it asks nothing");
+    assert_eq!(refusal.code, ErrorCode::Unsupported);
+    assert_eq!(page.methods().iter().filter(|method| *method == "-").count(), 1, "nothing more was sent");
+}
+
+#[wasm_bindgen_test]
+async fn a_front_end_that_closes_its_connection_gets_another_one() {
+    let page = Scripted::new();
+    let server = server();
+    let closing = async {
+        while !page.methods().iter().any(|method| method == "turn/start") {
+            TimeoutFuture::new(1).await;
+        }
+        TimeoutFuture::new(5).await;
+        server.close();
+    };
+    join(consent(&server), closing).await;
+    let count = |method: &str| page.methods().iter().filter(|said| *said == method).count();
+    assert_eq!((count("initialize"), count("turn/start")), (2, 1));
+}

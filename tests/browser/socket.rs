@@ -1,0 +1,346 @@
+//! Turns as a front end written in Rust reads them over a socket, against the development gateway: `cargo xtask test
+//! --only browser` starts it, and names its address when this is compiled.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::pin::pin;
+
+use futures::future::{Either, join, join_all, select};
+use gloo_net::http::Request;
+use gloo_timers::future::TimeoutFuture;
+use serde_json::{Value as Json, json};
+use turnwire::ErrorCode;
+use turnwire::delivery::{EVENT_STRIDE, TextArena, kind};
+use turnwire::index::{EventIndex, Message};
+use turnwire::json::Object;
+use turnwire::protocol::Call;
+use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
+use turnwire::sse::DEFAULT_LIMIT;
+use turnwire::turn::{
+    Reconnect, StartTrace, Step, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus,
+};
+use turnwire::web::socket::{Server, new_id};
+
+use super::wasm_bindgen_test;
+
+const QUICK: Reconnect = Reconnect { max_attempts: 5, base_delay: 5, max_delay: 50 };
+
+/// How long a turn may take, in milliseconds.
+const PATIENCE: u32 = 15_000;
+
+/// Where the gateway listens, without its scheme.
+fn gateway() -> &'static str {
+    // Not `env!`: lints are run without a gateway.
+    let url: Option<&str> = option_env!("TURNWIRE_GATEWAY_URL");
+    let url = url.expect("`cargo xtask test --only browser` names a gateway");
+    url.strip_prefix("http://").expect("it is an HTTP address")
+}
+
+/// A server whose turns say something every so many milliseconds.
+fn server(delay: &str) -> Server<TurnRpc> {
+    let address = ["ws://", gateway(), "/turn-rpc?delay_ms=", delay].concat();
+    Server::new(&address, TurnRpc::new(Dialect::Gateway))
+}
+
+/// What the gateway's control route answers.
+async fn control(method: gloo_net::http::Method, path: &str, body: Option<Json>) -> Json {
+    let url = ["http://", gateway(), "/_gateway/sessions/", path].concat();
+    let request = gloo_net::http::RequestBuilder::new(&url).method(method);
+    let request = request.header("content-type", "application/json");
+    let request: Request = match body {
+        Some(body) => request.body(body.to_string()).expect("it is a request"),
+        None => request.build().expect("it is a request"),
+    };
+    let answer = request.send().await.expect("the gateway listens");
+    assert!(answer.ok(), "{path}: {}", answer.status());
+    serde_json::from_str(&answer.text().await.expect("it has a body")).unwrap_or(Json::Null)
+}
+
+/// What was asked of a session, or (`turn-rpc`) of all sockets.
+async fn journal(session: &str) -> Vec<Json> {
+    let asked = control(gloo_net::http::Method::GET, &[session, "/requests"].concat(), None).await;
+    asked.as_array().expect("it is a list").clone()
+}
+
+/// How often this method was asked.
+async fn count(session: &str, method: &str) -> usize {
+    journal(session).await.iter().filter(|asked| asked["frame"]["method"] == method).count()
+}
+
+/// On how many sockets something was asked of these sessions.
+async fn sockets(sessions: &[&str]) -> usize {
+    let asked = join_all(sessions.iter().map(|session| journal(session))).await.concat();
+    let sockets: BTreeSet<u64> = asked.iter().filter_map(|asked| asked["socket"].as_u64()).collect();
+    sockets.len()
+}
+
+/// The next socket that is opened has this fault.
+async fn break_next(fault: &str) {
+    let schedule = json!([{"on": "connect", "fault": fault, "times": 1}]);
+    control(gloo_net::http::Method::PUT, "turn-rpc/faults?ahead=true", Some(schedule)).await;
+}
+
+fn params<const N: usize>(members: [(&'static str, &str); N]) -> Object<'static> {
+    let mut params = Object::new();
+    for (name, value) in members {
+        params.insert(name, value.to_owned());
+    }
+    params
+}
+
+/// A new session.
+async fn session(server: &Server<TurnRpc>) -> String {
+    let id = new_id();
+    assert_eq!(id.len(), 21);
+    let made = server.ask(Call::CreateSession, params([("id", &id), ("agent_name", "Chat")])).await;
+    let made: Json = serde_json::from_str(&made.expect("it is made")).expect("it is JSON");
+    assert_eq!(made["id"], *id);
+    id
+}
+
+fn driver(session: &str, script: &str) -> TurnDriver {
+    let protocol = TurnRpc::new(Dialect::Gateway);
+    let mut reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
+    reader.set_wants_events(true);
+    let mut driver = TurnDriver::new(reader, session, "");
+    driver.set_start("Chat", &new_id());
+    driver.set_input(TurnInput::read(script.to_owned().into()).expect("a text is an input"));
+    driver
+}
+
+fn begin(driver: &mut TurnDriver) -> Step {
+    driver.stream(None, QUICK, StartTrace::default()).expect("it is new")
+}
+
+/// A turn that was read to its end, and the numbers of its events.
+struct Played {
+    session: String,
+    driver: TurnDriver,
+    numbers: Vec<u32>,
+    ended: turnwire::Result<()>,
+}
+
+/// What becomes of something that has an end.
+async fn in_time<T>(what: &str, work: impl Future<Output = T>) -> T {
+    match select(pin!(work), TimeoutFuture::new(PATIENCE)).await {
+        Either::Left((done, _)) => done,
+        Either::Right(_) => panic!("`{what}` has no end"),
+    }
+}
+
+/// Plays a script in a session.
+async fn play_in(server: &Server<TurnRpc>, session: String, script: &str) -> Played {
+    let mut driver = driver(&session, script);
+    let first = begin(&mut driver);
+    let mut numbers = Vec::new();
+    let mut taken = (Vec::new(), TextArena::default());
+    let came = &mut |driver: &mut TurnDriver| {
+        driver.reader_mut().batch().take(&mut taken);
+        let events = taken.0.chunks(EVENT_STRIDE).filter(|record| record[0] & 0xff != kind::NAME);
+        numbers.extend(events.map(|record| record[3]));
+    };
+    let ended = in_time(script, server.run(&mut driver, first, came)).await;
+    Played { session, driver, numbers, ended }
+}
+
+async fn play(server: &Server<TurnRpc>, script: &str) -> Played {
+    let session = session(server).await;
+    play_in(server, session, script).await
+}
+
+impl Played {
+    fn index(&self) -> &EventIndex {
+        self.driver.reader().index()
+    }
+
+    fn status(&self) -> TurnStatus {
+        self.driver.reader().machine().status()
+    }
+
+    /// It ended well, and each event came once.
+    fn demand_whole(&self, about: &str) {
+        assert_eq!(self.ended, Ok(()), "{about}");
+        assert_eq!(self.status(), TurnStatus::Done, "{about}");
+        let counted: Vec<u32> = (1..).take(self.numbers.len()).collect();
+        assert!(self.numbers == counted && !counted.is_empty(), "{about}: {:?}", self.numbers);
+    }
+
+    /// What was said, without names that are made anew each time.
+    fn conversation(&self) -> Vec<Vec<String>> {
+        let threads = self.index().threads();
+        let said = |at: usize| {
+            let messages = self.index().messages().iter().filter(|message| message.thread == at);
+            let mut said: Vec<String> = messages.map(shape).collect();
+            said.sort();
+            said
+        };
+        (0..threads.len()).map(said).collect()
+    }
+}
+
+fn shape(message: &Message) -> String {
+    let outcome = |response: &str| serde_json::from_str::<Json>(response).expect("JSON")["outcome"].clone();
+    let calls = message.calls().iter().flatten();
+    let calls = calls.map(|call| json!([call.name, call.arguments(), call.response().map(outcome)]));
+    let calls: Json = calls.collect();
+    json!([message.content(), message.reasoning(), message.finish_reason(), calls]).to_string()
+}
+
+#[wasm_bindgen_test]
+async fn turns_are_read_to_their_ends() {
+    let server = server("0.2");
+    for script in ["plain", "reasoning", "tools", "subagents"] {
+        let played = play(&server, script).await;
+        played.demand_whole(script);
+        let said: usize = played.conversation().iter().map(Vec::len).sum();
+        assert!(said > 0, "{script}");
+        let threads = played.index().threads().len();
+        // What sub-agents do is asked for on the stream's own socket.
+        assert_eq!(threads > 1, script == "subagents", "{script}");
+        assert_eq!(sockets(&[&played.session]).await, 1, "{script}");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn connections_that_break_leave_the_same_conversation() {
+    let plain = play(&server("0.2"), "tools").await;
+    for fault in ["reset:9", "eof:15", "stall:12", "duplicate:12", "malformed:9:number", "lost-response"] {
+        let server = server("0.2").with_timeouts(500, 500);
+        break_next(fault).await;
+        let broken = play(&server, "tools").await;
+        broken.demand_whole(fault);
+        assert_eq!(broken.conversation(), plain.conversation(), "{fault}");
+        assert_eq!(count(&broken.session, "turn/start").await, 1, "{fault}");
+        let is_cut = ["reset", "eof", "stall"].iter().any(|cut| fault.starts_with(cut));
+        assert_eq!(sockets(&[&broken.session]).await, if is_cut { 2 } else { 1 }, "{fault}");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_start_whose_answer_was_lost_with_its_connection_is_not_sent_again() {
+    let server = server("0.2");
+    let session = session(&server).await;
+    let schedule = json!([{"on": "create", "fault": "lost", "times": 1}, {"on": "turn-events", "fault": "refuse", "times": 1}]);
+    control(gloo_net::http::Method::PUT, &[&session, "/faults"].concat(), Some(schedule)).await;
+    let played = play_in(&server, session, "plain").await;
+    played.demand_whole("lost");
+    assert_eq!(played.conversation(), play(&server, "plain").await.conversation());
+    assert_eq!(count(&played.session, "turn/start").await, 1);
+}
+
+#[wasm_bindgen_test]
+async fn many_share_one_connection_and_its_loss() {
+    let server = server("1");
+    break_next("reset:60").await;
+    let ids = join_all((0..4).map(|_| session(&server))).await;
+    let played = join_all(ids.into_iter().map(|id| play_in(&server, id, "tools"))).await;
+    for one in &played {
+        one.demand_whole("one of many");
+        assert_eq!(one.conversation(), played[0].conversation());
+    }
+    let sessions: Vec<&str> = played.iter().map(|one| &*one.session).collect();
+    assert_eq!(sockets(&sessions).await, 2);
+}
+
+#[wasm_bindgen_test]
+async fn what_the_server_refuses_is_an_error_of_its_own_code() {
+    let server = server("5");
+    let nowhere = server.ask(Call::GetTurn, params([("session_id", "nowhere"), ("turn_id", "none")])).await;
+    let error = nowhere.expect_err("there is no such turn");
+    assert_eq!((error.code, error.status), (ErrorCode::Rpc, Some(404)));
+    assert!(error.body.as_ref().is_some_and(|body| body.contains("-32600")), "{error:?}");
+
+    // A thread has one turn at a time. The first is stopped once the other was refused.
+    let session = session(&server).await;
+    let turn = RefCell::new(String::new());
+    let (mut running, mut refused) = (driver(&session, "slow"), driver(&session, "plain"));
+    let (first, second) = (begin(&mut running), begin(&mut refused));
+    let came = &mut |driver: &mut TurnDriver| {
+        if let Some(id) = driver.reader().machine().id() {
+            id.clone_into(&mut turn.borrow_mut());
+        }
+    };
+    let run = server.run(&mut running, first, came);
+    let interfere = async {
+        while turn.borrow().is_empty() {
+            TimeoutFuture::new(5).await;
+        }
+        let ended = server.run(&mut refused, second, &mut |_| ()).await;
+        let id = turn.borrow().clone();
+        let cancel = params([("session_id", &session), ("turn_id", &id)]);
+        server.ask(Call::CancelTurn, cancel).await.expect("it is cancelled");
+        ended
+    };
+    let (ended, refusal) = join(run, interfere).await;
+    assert_eq!(refusal.expect_err("the thread is busy").code, ErrorCode::Rpc);
+    assert_eq!(refused.reader().machine().status(), TurnStatus::Unstarted);
+    assert_eq!(ended, Ok(()));
+    assert_eq!(running.reader().machine().status(), TurnStatus::Cancelled);
+}
+
+#[wasm_bindgen_test]
+async fn who_stops_listening_leaves_the_turn_running() {
+    let server = server("5");
+    let session = session(&server).await;
+    let mut driver = driver(&session, "tools");
+    let first = begin(&mut driver);
+    let came = Cell::new(0);
+    let seen = &mut |_: &mut TurnDriver| came.set(came.get() + 1);
+    let left = async {
+        while came.get() < 3 {
+            TimeoutFuture::new(5).await;
+        }
+    };
+    let run = server.run(&mut driver, first, seen);
+    assert!(matches!(select(pin!(run), pin!(left)).await, Either::Right(_)));
+    let heard = came.get();
+    let id = driver.reader().machine().id().expect("it has begun").to_owned();
+    let look = || server.ask(Call::GetTurn, params([("session_id", &session), ("turn_id", &id)]));
+    loop {
+        let turn: Json = serde_json::from_str(&look().await.expect("it is there")).expect("it is JSON");
+        if turn["state"]["status"] == "done" {
+            break;
+        }
+        assert_eq!(turn["state"]["status"], "running");
+        TimeoutFuture::new(20).await;
+    }
+    assert_eq!(came.get(), heard, "nothing is handed to who has left");
+    assert_eq!(sockets(&[&session]).await, 1);
+}
+
+#[wasm_bindgen_test]
+async fn a_silent_turn_is_no_silence() {
+    let server = server("0.2&fault=silence:1500").with_timeouts(500, 500);
+    let played = play(&server, "plain").await;
+    played.demand_whole("silence");
+    assert_eq!(sockets(&[&played.session]).await, 1, "signs of life were asked for");
+}
+
+#[wasm_bindgen_test]
+async fn who_does_not_answer_in_time_is_left_for_another_connection() {
+    // One is long in opening, one opens and then says nothing to its first words, one nothing after them.
+    for fault in ["slow-head:1500", "stall:0", "stall:1"] {
+        let server = server("0.2").with_timeouts(300, 300);
+        break_next(fault).await;
+        let look = || server.ask(Call::GetSession, params([("session_id", "nowhere")]));
+        assert_eq!(look().await.expect_err("nobody answers").code, ErrorCode::Timeout, "{fault}");
+        assert_eq!(look().await.expect_err("there is no such session").code, ErrorCode::Rpc, "{fault}");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn without_a_server_nothing_is_sent_and_no_token_told() {
+    let protocol = TurnRpc::new(Dialect::Gateway);
+    let server = Server::new("http://127.0.0.1:1", protocol).with_token("se cret");
+    let error =
+        server.ask(Call::GetSession, params([("session_id", "s")])).await.expect_err("nobody is there");
+    assert_eq!(error.code, ErrorCode::Network);
+    assert!(!format!("{error:?} {server:?}").contains("cret"));
+
+    let mut driver = driver("s", "plain");
+    let first = begin(&mut driver);
+    let ended = server.run(&mut driver, first, &mut |_| ()).await;
+    assert_eq!(ended.expect_err("nobody is there").code, ErrorCode::Network);
+    // It may be started again.
+    assert_eq!(driver.reader().machine().status(), TurnStatus::Unstarted);
+}
