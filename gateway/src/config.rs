@@ -11,6 +11,8 @@ pub use crate::http::Delivery;
 pub struct Config {
     /// The only bearer token that is accepted; `None` accepts any, and none at all.
     pub token: Option<String>,
+    /// Whether a WebSocket may bring its token as `?access_token=`: pages cannot set a header on it.
+    pub token_in_query: bool,
     /// A directory whose files are served at `/`.
     pub www: Option<PathBuf>,
     /// Whether each request is written to stderr.
@@ -33,6 +35,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             token: None,
+            token_in_query: false,
             www: None,
             log: false,
             beat: Duration::from_millis(25),

@@ -3,7 +3,7 @@
 //!
 //! In the order of a turn's way:
 //! - `server`: the HTTP server and what all protocols share;
-//! - `truefoundry`, `agent_event`, `aap`: the routes of a protocol, and how its events look;
+//! - `truefoundry`, `agent_event`, `aap`, `turn_rpc`: the routes of a protocol, and how its events look;
 //! - `agents`: the scripts, in steps that belong to no protocol;
 //! - `turns`: playing a script at a pace, until it ends or is stopped;
 //! - `store`: sessions, turns, and the log that all readers of a turn share;
@@ -22,6 +22,7 @@ mod server;
 mod store;
 mod time;
 mod truefoundry;
+mod turn_rpc;
 mod turns;
 
 pub use config::{Chaos, Config, Delivery};

@@ -8,8 +8,7 @@ use super::message::Content;
 use super::pending::{Given, Pending, Rest, Waiting};
 use super::player::{Flow, Player};
 use super::round::until_talk;
-use super::served::serve;
-use crate::agents::{Answers, Step, Steps, saying};
+use crate::agents::{Answers, Step, Steps, saying, serve};
 
 impl Player {
     /// Takes the answers to all calls that wait. The steps that follow.
@@ -100,5 +99,9 @@ impl Player {
 
 /// What the server makes of a call of which the script says nothing. It cannot run the client's tools.
 fn served(waiting: &Waiting) -> String {
-    if waiting.by_client { format!("Tool not found: {}", waiting.call.name) } else { serve(&waiting.call) }
+    if waiting.by_client {
+        format!("Tool not found: {}", waiting.call.name)
+    } else {
+        serve(&waiting.call.name, &waiting.call.input)
+    }
 }

@@ -6,7 +6,7 @@
 //! - `catalog`: the agents, and what each of them declares;
 //! - `input`: what a turn is asked to do, checked;
 //! - `player`, `round`, `answers`: the script's steps at their pace, calls that wait, and their answers;
-//! - `recorder`, `sub_agents`, `served`: what steps come to as messages;
+//! - `recorder`, `sub_agents`: what steps come to as messages;
 //! - `wire`, `stream`: how events look, and the answer that carries them;
 //! - `session`, `message`, `pending`: what is kept.
 
@@ -19,7 +19,6 @@ mod pending;
 mod player;
 mod recorder;
 mod round;
-mod served;
 mod session;
 mod sessions;
 mod stream;

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use super::message::Call;
 use super::pending::{Given, Pending, Rest, Waiting, Wish};
 use super::player::{Flow, Player};
-use super::served::serve;
+
 use super::session::Runner;
-use crate::agents::{Answers, Ending, MAIN, Resume, Step, Steps};
+use crate::agents::{Answers, Ending, MAIN, Resume, Step, Steps, serve};
 
 /// A call, and what is to become of it.
 struct Sorted {
@@ -129,7 +129,7 @@ impl Player {
         let mut answers = Answers::default();
         for Sorted { waiting, .. } in sorted.iter().filter(|sorted| !sorted.waits()) {
             let granted = Given::Permission { granted: true, reason: None };
-            let result = serve(&waiting.call);
+            let result = serve(&waiting.call.name, &waiting.call.input);
             waiting.tell(&granted, &result, &mut answers);
             if waiting.wish == Wish::Response {
                 self.recorder.result(&waiting.call.id, result);

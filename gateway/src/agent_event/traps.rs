@@ -61,7 +61,7 @@ impl Traps {
                 Trap::MessagesSnapshot => traps.messages_snapshot = true,
                 Trap::ActivityDelta => traps.activity_delta = true,
                 // Those are of another protocol.
-                Trap::Aap(_) => {}
+                Trap::Aap(_) | Trap::Rpc(_) => {}
             }
         }
         traps

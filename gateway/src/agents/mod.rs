@@ -3,6 +3,7 @@
 
 mod compose;
 mod prompt;
+mod served;
 mod step;
 
 mod approval;
@@ -29,8 +30,9 @@ mod unicode;
 use std::fmt::Write;
 use std::time::Duration;
 
-pub(crate) use compose::words;
+pub(crate) use compose::{Message, Play, call_id, words};
 pub(crate) use prompt::{Answers, Approval, Attachment, Memory, Prompt};
+pub(crate) use served::serve;
 pub(crate) use step::{Ending, FinishReason, MAIN, MessageKey, Resume, Server, Step, Steps, SubAgent, Tool};
 
 /// The fact under which a conversation keeps the id of its sandbox.

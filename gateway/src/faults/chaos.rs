@@ -43,7 +43,11 @@ impl Dice {
         if random.f64() >= rate {
             return None;
         }
-        let text = if view.streaming { stream(&mut random) } else { answer(&mut random) };
+        let text = match view.on {
+            Some(On::Connect) => socket(&mut random),
+            _ if view.streaming => stream(&mut random),
+            _ => answer(&mut random),
+        };
         // Every text that is made here follows the grammar: a test goes through them.
         text.parse().ok()
     }
@@ -72,6 +76,20 @@ fn stream(random: &mut Rng) -> String {
     }
 }
 
+/// A fault of a WebSocket, of its turns, or of the answer that opens it.
+fn socket(random: &mut Rng) -> String {
+    let frames = 1 + (random.u64(..1024) >> random.u32(..11));
+    match random.u8(..12) {
+        0..3 => format!("eof:{frames}"),
+        3..6 => format!("reset:{frames}"),
+        6 => format!("drop-deltas:{}", random.u64(1..=4)),
+        7 => "late-delta".to_owned(),
+        8 => "early-events".to_owned(),
+        9 => "refuse".to_owned(),
+        _ => answer(random),
+    }
+}
+
 /// A fault of any answer.
 fn answer(random: &mut Rng) -> String {
     match random.u8(..5) {
@@ -91,11 +109,11 @@ mod tests {
 
     fn view(on: On) -> View {
         View {
-            method: axum::http::Method::GET,
+            method: "GET".to_owned(),
             path: String::new(),
             session: None,
             on: Some(on),
-            streaming: on == On::Subscribe,
+            streaming: matches!(on, On::Subscribe | On::Connect),
             after: None,
         }
     }
@@ -114,7 +132,7 @@ mod tests {
     #[test]
     fn every_fault_that_is_made_follows_the_grammar() {
         // At these rates only a text that cannot be read would leave a request without a fault.
-        for on in [On::Subscribe, On::Turn] {
+        for on in [On::Subscribe, On::Turn, On::Connect] {
             let texts = (0..5).flat_map(|seed| rolled(seed, 4.0, on));
             assert!(texts.into_iter().all(|text| text.is_some()));
         }

@@ -52,8 +52,42 @@ pub(crate) enum Fault {
     TwoDones,
     /// The stream ends where the last event would come.
     NoDone,
+    /// After this frame of a WebSocket comes one that is none of the protocol.
+    Malformed { after: u64, kind: Malformed },
     /// Something that the turn itself does, where its protocol knows it.
     Trap(Trap),
+}
+
+/// What is wrong with a frame of a WebSocket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    /// Half a JSON text.
+    Json,
+    /// JSON, but no object.
+    Number,
+    /// Several messages at once.
+    Batch,
+    /// A message without the version.
+    NoVersion,
+    /// A notification without parameters.
+    NoParams,
+    /// Bytes in place of text.
+    Binary,
+    /// No text at all.
+    Empty,
+}
+
+impl Malformed {
+    /// Each kind by its name.
+    pub(super) const ALL: [(&str, Self); 7] = [
+        ("json", Self::Json),
+        ("number", Self::Number),
+        ("batch", Self::Batch),
+        ("no-version", Self::NoVersion),
+        ("no-params", Self::NoParams),
+        ("binary", Self::Binary),
+        ("empty", Self::Empty),
+    ];
 }
 
 /// What is given instead of an answer.

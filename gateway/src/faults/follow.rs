@@ -2,7 +2,7 @@
 //! behind their answers when the next request is to come on a new one.
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
@@ -15,7 +15,8 @@ pub(crate) async fn follow(State(app): State<App>, request: Request, next: Next)
     let connection = Connection::of(&request);
     let under_way = connection.begin_request();
     let mut response = next.run(request).await;
-    if connection.is_retired() || app.faults.leave_no_answer() {
+    let upgrades = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+    if !upgrades && (connection.is_retired() || app.faults.leave_no_answer()) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     // It is under way until its body is written or dropped.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
 
-use super::fault::{Ending, Fault, Instead, Mark, Numbers, Refusal, Run};
-use super::trap::{AapTrap, Trap};
+use super::fault::{Ending, Fault, Instead, Malformed, Mark, Numbers, Refusal, Run};
+use super::trap::{AapTrap, RpcTrap, Trap};
 
 /// The longest pause, in milliseconds: a day.
 const LONGEST_PAUSE: u64 = 86_400_000;
@@ -16,7 +16,7 @@ const GIANT_BYTES: std::ops::RangeInclusive<u64> = 64..=256 * 1024 * 1024;
 const MOST_EVENTS: u64 = 100_000;
 
 /// Every kind with its arguments, and what it does.
-const KINDS: [(&str, &str); 61] = [
+const KINDS: [(&str, &str); 69] = [
     ("status:CODE[:RETRY_AFTER]", "this status, nothing is processed; Retry-After in seconds"),
     ("text-status:CODE", "the same with a plain-text body"),
     ("late-status:CODE[:RETRY_AFTER]", "processed, then answered with this status"),
@@ -57,12 +57,12 @@ const KINDS: [(&str, &str); 61] = [
         "AgentEvent: the provider drops after N deltas, or in a call; a new step goes on",
     ),
     ("retries", "AgentEvent: the provider fails three times, and so does the run"),
-    ("silence:MS", "AgentEvent, AAP: the provider says nothing for so long"),
+    ("silence:MS", "AgentEvent, AAP, turn-rpc: the provider says nothing for so long"),
     ("suspend-live", "AgentEvent: another call goes on while one waits for an answer"),
     ("stale-snapshot", "AgentEvent: after an answer comes a snapshot of the state before it"),
     ("stream-reset:N", "awaken: after N deltas of text all of them are void, and come again"),
     ("tool-cancel", "awaken: a call is begun and taken back"),
-    ("unknown-type", "AgentEvent, AAP: an event of a type that nobody knows"),
+    ("unknown-type", "AgentEvent, AAP, turn-rpc: an event of a type that nobody knows"),
     ("unknown-termination", "AgentEvent, AAP: the run ends for a reason that nobody knows"),
     ("legacy-progress", "AgentEvent: tools report progress in the older form"),
     ("state-delta", "AgentEvent: the state changes by patches too"),
@@ -79,6 +79,14 @@ const KINDS: [(&str, &str); 61] = [
     ("plain-content", "AAP: messages of text alone have a string for content"),
     ("block-results", "AAP: results of server tools have blocks for content"),
     ("other-version", "AAP: `/meta` tells another version of the protocol"),
+    ("malformed:N[:KIND]", "turn-rpc: after frame N one that is none of the protocol"),
+    ("drop-deltas[:N]", "turn-rpc: all deltas get lost, or every N-th"),
+    ("late-delta", "turn-rpc: a text's last delta comes after its item is complete"),
+    ("early-events", "turn-rpc: the agent's first events come before the response to turn/start"),
+    ("lost-response", "turn-rpc: turn/start is never answered, though the turn runs"),
+    ("double-reasoning", "turn-rpc: reasoning items are completed twice, then with nothing in them"),
+    ("no-markdown", "turn-rpc: deltas come without their Markdown"),
+    ("huge-markdown:BYTES", "turn-rpc: the Markdown of a delta has at least so many bytes"),
     ("none", "no fault, whatever else is planned"),
     ("KIND+KIND", "several at once"),
 ];
@@ -189,6 +197,7 @@ impl Arguments<'_> {
             "after-done" => Fault::AfterDone(self.number("COUNT", 1..=MOST_EVENTS)?),
             "two-dones" => Fault::TwoDones,
             "no-done" => Fault::NoDone,
+            "malformed" => self.malformed()?,
             _ => return self.trap(kind).map(|trap| Some(Fault::Trap(trap))),
         }))
     }
@@ -211,8 +220,25 @@ impl Arguments<'_> {
             "state-delta" => Trap::StateDelta,
             "messages-snapshot" => Trap::MessagesSnapshot,
             "activity-delta" => Trap::ActivityDelta,
-            _ => return self.aap_trap(kind).map(Trap::Aap),
+            _ => match self.rpc_trap(kind)? {
+                Some(trap) => Trap::Rpc(trap),
+                None => return self.aap_trap(kind).map(Trap::Aap),
+            },
         })
+    }
+
+    fn rpc_trap(&mut self, kind: &str) -> Result<Option<RpcTrap>, String> {
+        Ok(Some(match kind {
+            "drop-deltas" if self.rest.is_none() => RpcTrap::DropDeltas(1),
+            "drop-deltas" => RpcTrap::DropDeltas(self.place()?),
+            "late-delta" => RpcTrap::LateDelta,
+            "early-events" => RpcTrap::EarlyEvents,
+            "lost-response" => RpcTrap::LostResponse,
+            "double-reasoning" => RpcTrap::DoubleReasoning,
+            "no-markdown" => RpcTrap::NoMarkdown,
+            "huge-markdown" => RpcTrap::HugeMarkdown(self.bytes()?),
+            _ => return Ok(None),
+        }))
     }
 
     fn aap_trap(&mut self, kind: &str) -> Result<AapTrap, String> {
@@ -266,9 +292,24 @@ impl Arguments<'_> {
 
     fn giant(&mut self) -> Result<Fault, String> {
         let after = self.place()?;
+        Ok(Fault::Giant { after, bytes: self.bytes()? })
+    }
+
+    fn bytes(&mut self) -> Result<usize, String> {
         let bytes = self.number("BYTES", GIANT_BYTES)?;
-        let bytes = usize::try_from(bytes).map_err(|_| self.wrong("BYTES", "fit into memory"))?;
-        Ok(Fault::Giant { after, bytes })
+        usize::try_from(bytes).map_err(|_| self.wrong("BYTES", "fit into memory"))
+    }
+
+    fn malformed(&mut self) -> Result<Fault, String> {
+        let after = self.place()?;
+        if self.rest.is_none() {
+            return Ok(Fault::Malformed { after, kind: Malformed::Json });
+        }
+        let word = self.word("KIND")?.to_owned();
+        let found = Malformed::ALL.iter().find(|(name, _)| *name == word);
+        let names = Malformed::ALL.map(|(name, _)| name).join(", ");
+        let (_, kind) = found.ok_or_else(|| self.wrong("KIND", &format!("be one of {names}")))?;
+        Ok(Fault::Malformed { after, kind: *kind })
     }
 
     fn numbers(&mut self) -> Result<Fault, String> {
@@ -353,11 +394,12 @@ mod tests {
     fn every_kind_of_the_catalog_is_understood() {
         for (form, _) in KINDS.iter().filter(|(form, _)| *form != "KIND+KIND") {
             let full = form.replace(['[', ']'], "");
+            let kind = if form.starts_with("malformed") { "batch" } else { "huge" };
             let arguments = [
                 ("RETRY_AFTER", "2"),
                 ("CODE", "503"),
                 ("TYPE", "text/html"),
-                ("KIND", "huge"),
+                ("KIND", kind),
                 ("BYTES", "100"),
                 ("COUNT", "3"),
                 ("FIRST", "4"),

@@ -22,9 +22,9 @@ use crate::store::lock;
 /// All that a gateway knows of faults.
 #[derive(Debug, Default)]
 pub(crate) struct FaultState {
-    pub(super) plans: Plans,
+    pub(crate) plans: Plans,
     pub(super) dice: Option<Dice>,
-    pub(super) streams: OpenStreams,
+    pub(crate) streams: OpenStreams,
     pub(crate) connections: Connections,
     /// The events that every stream of a turn lacks, by turn.
     holes: Mutex<HashMap<String, Vec<Run>>>,
@@ -44,9 +44,9 @@ impl FaultState {
 /// What one response is to suffer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injection {
-    pub(super) faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     pub(super) session: String,
-    pub(super) connection: Connection,
+    pub(crate) connection: Connection,
 }
 
 impl Injection {

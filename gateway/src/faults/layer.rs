@@ -19,7 +19,7 @@ use super::request::View;
 use super::socket::Connection;
 use crate::server::App;
 use crate::truefoundry::ApiError;
-use crate::{aap, agent_event};
+use crate::{aap, agent_event, turn_rpc};
 
 /// The header that asks for a fault.
 const HEADER: &str = "x-turnwire-fault";
@@ -178,6 +178,7 @@ fn refuse(refusal: Refusal, uri: &Uri) -> Response {
     let path = uri.path();
     let mut response = agent_event::refusal(path, refusal.status, &message)
         .or_else(|| aap::refusal(path, refusal.status, &message))
+        .or_else(|| turn_rpc::refusal(path, refusal.status, &message))
         .unwrap_or_else(|| ApiError::new(refusal.status, "injected_fault", message).into_response());
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

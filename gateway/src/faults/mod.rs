@@ -5,7 +5,7 @@
 //! - `layer`: the middleware that finds out what a request is to meet, and spoils its head;
 //! - `request`, `plan`, `chaos`: what a request is about, what is planned for it, what chance adds;
 //! - `grammar`, `fault`: how faults are written, and what they are;
-//! - `edit`, `frames`: what they make of a stream's frames;
+//! - `edit`, `frames`: what they make of a stream's frames; `messages`: and of a WebSocket's;
 //! - `body`, `streams`: how the stream is written and ended, also by an order from outside;
 //! - `control`: the endpoints under `/_gateway`.
 
@@ -19,6 +19,7 @@ mod frames;
 mod grammar;
 mod injection;
 mod layer;
+mod messages;
 mod plan;
 mod request;
 mod socket;
@@ -31,9 +32,14 @@ pub use grammar::catalog;
 pub(crate) use body::Piece;
 pub(crate) use control::routes;
 pub(crate) use edit::Forge;
-pub(crate) use fault::Ending;
+pub(crate) use fault::{Ending, Fault, Instead};
 pub(crate) use follow::follow;
+pub(crate) use grammar::Faults;
 pub(crate) use injection::{FaultState, Injection};
 pub(crate) use layer::{Injected, inject};
-pub(crate) use socket::{Connection, Sockets};
-pub(crate) use trap::{AapTrap, Trap};
+pub(crate) use messages::{MessageEditor, OutFrame};
+pub(crate) use plan::{JournalPlace, SentFrame};
+pub(crate) use request::{On, View};
+pub(crate) use socket::{Connection, Sockets, UnderWay};
+pub(crate) use streams::OpenStream;
+pub(crate) use trap::{AapTrap, RpcTrap, Trap};

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::grammar::Faults;
 use super::request::{On, View};
@@ -52,6 +53,19 @@ pub(crate) struct JournalEntry {
     /// The cursor of a subscribe.
     after: Option<u64>,
     fault: Option<String>,
+    /// What a client sent in a frame of a WebSocket.
+    #[serde(flatten)]
+    frame: Option<SentFrame>,
+}
+
+/// A frame of a WebSocket, as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct SentFrame {
+    /// The number of the socket.
+    pub(crate) socket: u64,
+    pub(crate) frame: Value,
+    /// The code of the error that answered it.
+    pub(crate) code: Option<i64>,
 }
 
 /// The schedules and journals of all sessions.
@@ -121,13 +135,39 @@ impl Plans {
     pub(crate) fn note(&self, view: &View, fault: Option<&str>) -> Option<JournalPlace> {
         let id = view.session.clone()?;
         let entry = JournalEntry {
-            method: view.method.to_string(),
+            method: view.method.clone(),
             path: view.path.clone(),
             on: view.on,
             status: None,
             after: view.after,
             fault: fault.map(str::to_owned),
+            frame: None,
         };
+        Some(self.keep(id, entry))
+    }
+
+    /// Writes down a frame that a client sent: with the frames of all sockets, or with those of a
+    /// session.
+    pub(crate) fn note_frame(
+        &self,
+        session: &str,
+        view: &View,
+        fault: Option<&str>,
+        frame: SentFrame,
+    ) -> JournalPlace {
+        let entry = JournalEntry {
+            method: view.method.clone(),
+            path: view.path.clone(),
+            on: view.on,
+            status: None,
+            after: None,
+            fault: fault.map(str::to_owned),
+            frame: Some(frame),
+        };
+        self.keep(session.to_owned(), entry)
+    }
+
+    fn keep(&self, id: String, entry: JournalEntry) -> JournalPlace {
         let number = self.change(&id, |session| {
             session.journal.push_back(entry);
             if session.journal.len() > JOURNAL_LENGTH {
@@ -136,15 +176,30 @@ impl Plans {
             }
             session.forgotten + session.journal.len() - 1
         });
-        Some(JournalPlace { session: id, number })
+        JournalPlace { session: id, number }
     }
 
     /// Adds how a request was answered.
     pub(crate) fn answered(&self, place: &JournalPlace, status: StatusCode) {
+        self.amend(place, |entry| entry.status = Some(status.as_u16()));
+    }
+
+    /// Adds that a frame was answered, and with which error, if with one.
+    pub(crate) fn answered_frame(&self, place: &JournalPlace, error: Option<i64>) {
+        let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        self.amend(place, |entry| {
+            entry.status = Some(status.as_u16());
+            if let Some(frame) = &mut entry.frame {
+                frame.code = error;
+            }
+        });
+    }
+
+    fn amend(&self, place: &JournalPlace, change: impl FnOnce(&mut JournalEntry)) {
         self.change(&place.session, |session| {
             let index = place.number.checked_sub(session.forgotten);
             if let Some(entry) = index.and_then(|index| session.journal.get_mut(index)) {
-                entry.status = Some(status.as_u16());
+                change(entry);
             }
         });
     }
@@ -170,7 +225,7 @@ mod tests {
 
     fn view(on: On, streaming: bool) -> View {
         View {
-            method: axum::http::Method::POST,
+            method: "POST".to_owned(),
             path: "/x".to_owned(),
             session: Some("s".to_owned()),
             on: Some(on),

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Method, Uri, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::aap;
+use crate::{aap, turn_rpc};
 
 /// The largest body that is looked into; what it says counts as unknown in larger ones.
 const BODY_LIMIT: u64 = 1024 * 1024;
@@ -36,6 +36,8 @@ pub(crate) enum On {
     Cancel,
     /// What a turn asked is answered.
     Answer,
+    /// A WebSocket is opened.
+    Connect,
     /// Any request of a session.
     Any,
 }
@@ -46,6 +48,9 @@ impl On {
     fn of(method: &Method, route: &str) -> Option<Self> {
         if let Some((_, rest)) = route.split_once("/v1/runs") {
             return Self::of_run(method, rest);
+        }
+        if turn_rpc::speaks(route) {
+            return Some(Self::Connect);
         }
         let (before, rest) = route.split_once("{session}")?;
         match (method.as_str(), rest) {
@@ -80,7 +85,7 @@ impl On {
 /// A request, as far as faults care.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct View {
-    pub(crate) method: Method,
+    pub(crate) method: String,
     pub(crate) path: String,
     /// The session that the request belongs to.
     pub(crate) session: Option<String>,
@@ -110,13 +115,16 @@ impl View {
             Err(_) => None,
         };
         let mut view = Self {
-            method: request.method().clone(),
+            method: request.method().to_string(),
             path: request.uri().path().to_owned(),
             session,
             on,
-            streaming: on == Some(On::Subscribe),
+            streaming: matches!(on, Some(On::Subscribe | On::Connect)),
             after: None,
         };
+        if on == Some(On::Connect) {
+            view.session = Some(turn_rpc::SOCKETS.to_owned());
+        }
         if on == Some(On::Create) || on == Some(On::Subscribe) {
             let wish;
             (wish, request) = Wish::of(request).await;
@@ -215,6 +223,7 @@ mod tests {
             ("POST", "/aap/sessions/{session}/turns", Some(On::Create)),
             ("GET", "/aap/sessions/{session}/history", Some(On::SessionEvents)),
             ("GET", "/aap/sessions/{session}", Some(On::Session)),
+            ("GET", "/turn-rpc", Some(On::Connect)),
         ] {
             assert_eq!(On::of(&method.parse().expect("a method"), route), on, "{method} {route}");
         }

@@ -1,4 +1,4 @@
-//! The event streams that are open now, so that they can be counted and cut off.
+//! The event streams and WebSockets that are open now, so that they can be counted and cut off.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,8 @@ struct Register {
 /// How one stream is reached.
 #[derive(Debug)]
 struct Line {
-    session: String,
+    /// A WebSocket may serve several.
+    sessions: Vec<String>,
     order: watch::Sender<Option<Ending>>,
     connection: Connection,
 }
@@ -37,7 +38,7 @@ struct Line {
 pub(crate) struct OpenStream {
     number: u64,
     order: watch::Receiver<Option<Ending>>,
-    pub(super) connection: Connection,
+    pub(crate) connection: Connection,
     register: OpenStreams,
 }
 
@@ -47,7 +48,7 @@ impl OpenStreams {
         let mut register = lock(&self.0);
         register.next += 1;
         let number = register.next;
-        let line = Line { session, order: sender, connection: connection.clone() };
+        let line = Line { sessions: vec![session], order: sender, connection: connection.clone() };
         register.open.insert(number, line);
         OpenStream { number, order, connection, register: self.clone() }
     }
@@ -60,7 +61,9 @@ impl OpenStreams {
     pub(crate) fn cut(&self, session: &str, how: Ending) -> usize {
         let register = lock(&self.0);
         let mut cut = 0;
-        for (number, line) in register.open.iter().filter(|(_, line)| line.session == session) {
+        for (number, line) in
+            register.open.iter().filter(|(_, line)| line.sessions.iter().any(|id| id == session))
+        {
             line.order.send_replace(Some(how));
             if how == Ending::Reset {
                 tokio::spawn(self.clone().reset(*number));
@@ -80,6 +83,22 @@ impl OpenStreams {
 }
 
 impl OpenStream {
+    /// Serves another session too.
+    pub(crate) fn join(&self, session: &str) {
+        self.change(|sessions| sessions.push(session.to_owned()));
+    }
+
+    /// Does not serve a session any more.
+    pub(crate) fn leave(&self, session: &str) {
+        self.change(|sessions| sessions.retain(|id| id != session));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<String>)) {
+        if let Some(line) = lock(&self.register.0).open.get_mut(&self.number) {
+            change(&mut line.sessions);
+        }
+    }
+
     /// Waits for an order to end.
     pub(crate) async fn order(&mut self) -> Ending {
         // The register holds the other side as long as this stream is open.

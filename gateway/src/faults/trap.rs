@@ -39,6 +39,27 @@ pub(crate) enum Trap {
     ActivityDelta,
     /// One that only the Agent Application Protocol knows.
     Aap(AapTrap),
+    /// One that only turn-rpc knows.
+    Rpc(RpcTrap),
+}
+
+/// What a turn of turn-rpc does, or suffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RpcTrap {
+    /// Every so-manieth delta is lost; 1 loses all of them.
+    DropDeltas(u64),
+    /// The last delta of a text comes after the item is complete.
+    LateDelta,
+    /// The agent's first events come before the response that starts the turn.
+    EarlyEvents,
+    /// The response that starts the turn never comes.
+    LostResponse,
+    /// Each reasoning item is completed a second time, with nothing in it.
+    DoubleReasoning,
+    /// Deltas do not carry the whole text as Markdown.
+    NoMarkdown,
+    /// The Markdown of each delta has at least so many bytes.
+    HugeMarkdown(usize),
 }
 
 /// What the released server of the Agent Application Protocol does.

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use turnwire_gateway::{Config, Delivery, serve};
+use turnwire_gateway::Config;
+
+use crate::listen::{self, listen};
 
 pub(crate) use crate::answer::{Answer, text};
-
-/// No test waits longer than this for anything.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// All stream modes.
 pub(crate) const MODES: [&str; 3] = ["delta", "message", "none"];
@@ -35,17 +33,13 @@ pub(crate) async fn fast() -> Gateway {
 
 /// A gateway with a pause of so many milliseconds between events.
 pub(crate) async fn paced(milliseconds: u64) -> Gateway {
-    let delay = Some(Duration::from_millis(milliseconds));
-    Gateway::start(Config { delivery: Delivery { delay, ..Delivery::default() }, ..Config::default() }).await
+    Gateway::start(listen::paced(Duration::from_millis(milliseconds))).await
 }
 
 impl Gateway {
     pub(crate) async fn start(config: Config) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("an address").to_string();
-        tokio::spawn(serve(listener, config));
-        let client = reqwest::Client::builder().timeout(PATIENCE).build();
-        Self { address, client: client.expect("a client") }
+        let (address, client) = listen(config).await;
+        Self { address, client }
     }
 
     /// A request to the protocol's base URL, or to the gateway's own endpoints.

@@ -4,6 +4,8 @@
 mod answer;
 mod client;
 mod conversation;
+#[path = "../support/listen.rs"]
+mod listen;
 
 mod answers;
 mod captures;

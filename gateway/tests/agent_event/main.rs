@@ -3,6 +3,8 @@
 #[path = "../support/answer.rs"]
 mod answer;
 mod client;
+#[path = "../support/listen.rs"]
+mod listen;
 
 mod awaken;
 mod decisions;

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use turnwire_gateway::{Config, Delivery, serve};
+use turnwire_gateway::Config;
+
+use crate::listen::listen;
+pub(crate) use crate::listen::paced;
 
 pub(crate) use crate::answer::{Answer, text};
-
-/// No test waits longer than this for anything.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running gateway. It ends with the test's runtime.
 pub(crate) struct Gateway {
@@ -31,18 +30,10 @@ pub(crate) fn fast() -> Config {
     paced(Duration::ZERO)
 }
 
-/// Settings with a pause between events.
-pub(crate) fn paced(delay: Duration) -> Config {
-    Config { delivery: Delivery { delay: Some(delay), ..Delivery::default() }, ..Config::default() }
-}
-
 impl Gateway {
     pub(crate) async fn start(config: Config) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let address = listener.local_addr().expect("an address").to_string();
-        tokio::spawn(serve(listener, config));
-        let client = reqwest::Client::builder().timeout(PATIENCE).build();
-        Self { address, client: client.expect("a client"), token: "test".to_owned() }
+        let (address, client) = listen(config).await;
+        Self { address, client, token: "test".to_owned() }
     }
 
     /// The same gateway, used with another token.

@@ -1,18 +1,16 @@
-//! What the server itself makes of a call that a page should have run, when it is told to run it.
+//! What a server itself makes of a call that a page or its user should have answered.
 
 use serde_json::{Map, Value};
 
-use super::message::Call;
-
 /// The result of a call for which no script has one.
-pub(super) fn serve(call: &Call) -> String {
-    let served = match call.name.as_str() {
-        "ask_user_question" => recommended(&call.input),
-        "clock" => call.input.get("zone").and_then(Value::as_str).map(|zone| format!("09:30 ({zone})")),
-        "calculator" => product(&call.input),
+pub(crate) fn serve(tool: &str, input: &Map<String, Value>) -> String {
+    let served = match tool {
+        "ask_user_question" => recommended(input),
+        "clock" => input.get("zone").and_then(Value::as_str).map(|zone| format!("09:30 ({zone})")),
+        "calculator" => product(input),
         _ => None,
     };
-    served.unwrap_or_else(|| format!("Tool not found: {}", call.name))
+    served.unwrap_or_else(|| format!("Tool not found: {tool}"))
 }
 
 /// The option that the agent itself would choose.
@@ -36,8 +34,7 @@ mod tests {
     use super::*;
 
     fn served(name: &str, input: &Value) -> String {
-        let input = input.as_object().cloned().unwrap_or_default();
-        serve(&Call { id: "c".to_owned(), name: name.to_owned(), input })
+        serve(name, &input.as_object().cloned().unwrap_or_default())
     }
 
     #[test]

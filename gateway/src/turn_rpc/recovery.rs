@@ -1,0 +1,185 @@
+//! What is tried again, and how that is told: recovery of items, retries of tools, limits of the loop.
+
+use serde_json::{Value, json};
+
+use super::event::{Event, ItemRef};
+use super::turn::{Job, now};
+use super::voice::Voice;
+use crate::store::random_suffix;
+
+/// How many seconds lie between an attempt and the next.
+const BACKOFF: i64 = 2;
+
+/// What happens to something that failed.
+#[derive(Debug, Clone)]
+pub(super) enum News {
+    /// A call does not answer in time; the second is told to a recovery that is under way.
+    Timeout(String),
+    TimeoutAttached(String),
+    /// An attempt begins.
+    Attempt,
+    /// It failed, and the next one is planned.
+    Again(&'static str),
+    Succeeded,
+    Exhausted(String),
+    /// The model is to call the tool once more.
+    ToolRetry(String),
+    ToolResolved(String),
+    ToolExhausted(String),
+    /// The model has had enough rounds.
+    Budget,
+}
+
+/// What a turn has under repair.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    /// The latest job, which may be over.
+    job: Option<Job>,
+    /// What the turn fails with.
+    failure: Option<String>,
+    episode: Option<String>,
+    tool_attempt: u64,
+}
+
+impl Recovery {
+    /// What the turn fails with, if a recovery was used up.
+    pub(super) fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
+    /// A recovery begins.
+    pub(super) fn open(&mut self, voice: &Voice, item: ItemRef, trigger: &str, action: &str) {
+        let job = Job { id: format!("rec_{}", random_suffix(17)), item, attempt: 1 };
+        let details = json!({
+            "recoveryJobId": job.id, "trigger": trigger, "action": action, "attemptNumber": job.attempt,
+        });
+        voice.track.record(Event::about("itemRecoveryOpened", &job.item, details));
+        self.set(voice, Some(job));
+    }
+
+    /// The turn knows of a job under way, since it ends with the turn.
+    fn set(&mut self, voice: &Voice, job: Option<Job>) {
+        voice.track.thread.change(&voice.track.turn, |record| record.job.clone_from(&job));
+        if job.is_some() {
+            self.job = job;
+        }
+    }
+
+    pub(super) fn tell(&mut self, voice: &Voice, news: News) {
+        match news {
+            News::Timeout(call) => {
+                let Some(call) = voice.find(&call) else { return };
+                let details = json!({"attemptNumber": 1, "reason": "idle_deadline_exceeded"});
+                voice.track.record(Event::about("itemTimeoutDetected", &call.reference(), details));
+                self.open(voice, call.reference(), "timeout", "retry_attempt");
+            }
+            News::TimeoutAttached(call) => Self::attach(voice, &call),
+            News::Attempt => self.about_job(voice, "itemRetryAttemptStarted", json!({})),
+            News::Again(reason) => {
+                if let Some(mut job) = self.job.take() {
+                    job.attempt += 1;
+                    self.set(voice, Some(job));
+                }
+                let next = now() / 1000 + BACKOFF;
+                let details = json!({"nextRunAtUnix": next, "reason": reason});
+                self.about_job(voice, "itemRetryScheduled", details);
+                self.about_job(voice, "itemRetryAttemptStarted", json!({}));
+            }
+            News::Succeeded => {
+                self.about_job(voice, "itemRecoverySucceeded", json!({}));
+                self.set(voice, None);
+            }
+            News::Exhausted(error) => {
+                let details = json!({"status": "exhausted", "errorMessage": error});
+                self.about_job(voice, "itemRecoveryExhausted", details);
+                self.set(voice, None);
+                let item = self.job.as_ref().map_or("", |job| job.item.id.as_str());
+                self.failure = Some(format!("recovery exhausted for item `{item}`: {error}"));
+            }
+            News::ToolRetry(call) => {
+                self.tool_attempt += 1;
+                self.tool(
+                    voice,
+                    "itemToolRetryScheduled",
+                    &call,
+                    &json!({
+                        "attemptNumber": self.tool_attempt + 1,
+                        "errorClass": "timeout",
+                        "retryHint": "retry with a smaller request",
+                        "failureSignatureFingerprint": "sig_1",
+                        "reason": "recoverable_tool_output",
+                    }),
+                );
+            }
+            News::ToolResolved(call) => self.tool(
+                voice,
+                "itemToolRetryResolved",
+                &call,
+                &json!({
+                    "attemptNumber": self.tool_attempt + 1,
+                    "resolution": "succeeded",
+                    "reason": "successful_tool_output",
+                }),
+            ),
+            News::ToolExhausted(call) => self.tool(
+                voice,
+                "itemToolRetryExhausted",
+                &call,
+                &json!({
+                    "attemptNumber": self.tool_attempt + 1,
+                    "errorClass": "timeout",
+                    "exhaustionKind": "total_retry_rounds",
+                    "failureSignatureFingerprint": "sig_1",
+                    "reason": "the tool was called often enough",
+                }),
+            ),
+            News::Budget => voice.track.record(Event::budget_exceeded(json!({
+                "limitKind": "agent_rounds",
+                "limit": 8,
+                "observed": 8,
+                "action": "request_final_no_tools_round",
+                "reason": "agent round limit reached",
+            }))),
+        }
+    }
+
+    /// A call takes too long while the round that made it is under repair.
+    fn attach(voice: &Voice, call: &str) {
+        let Some(call) = voice.find(call) else { return };
+        let Some(round) = &voice.latest else { return };
+        let job = format!("rec_{}", random_suffix(17));
+        let details = json!({"attemptNumber": 1, "reason": "idle_deadline_exceeded", "recoveryJobId": job});
+        voice.track.record(Event::about("itemTimeoutDetected", &call.reference(), details));
+        let details = json!({
+            "recoveryJobId": job,
+            "recoveryItemId": round.id,
+            "recoveryItemType": round.kind,
+            "trigger": "timeout",
+            "action": "retry_attempt",
+            "existingStatus": "active",
+            "nextAttemptNumber": 2,
+        });
+        voice.track.record(Event::about("itemRecoveryAttached", &call.reference(), details));
+    }
+
+    fn about_job(&self, voice: &Voice, kind: &'static str, mut details: Value) {
+        let Some(job) = &self.job else { return };
+        details["recoveryJobId"] = json!(job.id);
+        details["attemptNumber"] = json!(job.attempt);
+        voice.track.record(Event::about(kind, &job.item, details));
+    }
+
+    /// About a call that may be through by now: its tool is what scripts of this kind call.
+    fn tool(&mut self, voice: &Voice, kind: &'static str, call: &str, details: &Value) {
+        let episode = self.episode.get_or_insert_with(|| format!("tool_retry_{}", random_suffix(8)));
+        let item = ItemRef { id: call.to_owned(), kind: "dynamic_tool_call" };
+        let mut details = details.clone();
+        details["toolRetryEpisodeId"] = json!(episode);
+        details["toolName"] = json!(RETRIED_TOOL);
+        details["budgets"] = json!([{"kind": "episode", "used": self.tool_attempt, "limit": 3}]);
+        voice.track.record(Event::about(kind, &item, details));
+    }
+}
+
+/// The tool that fails in the scripts about retries.
+pub(super) const RETRIED_TOOL: &str = "mcp_web_get";

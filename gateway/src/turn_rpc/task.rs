@@ -1,0 +1,131 @@
+//! Sub-agents as tasks: an item of the turn that waits for it, and a turn of a thread of its own.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::event::Event;
+use super::thread::{Mode, Settings};
+use super::track::{Parent, Track};
+use super::turn::{Child, Record, Status, TaskNews, now};
+use super::voice::{Voice, item_id};
+use crate::agents::{Memory, SubAgent};
+use crate::server::App;
+use crate::store::{Turn, random_suffix};
+
+/// How deep tasks may nest, as items say.
+const DEEPEST: u64 = 3;
+/// How much of a result an item shows.
+const PREVIEW: usize = 200;
+
+/// Whether a call makes a task, and so is no item of its own.
+pub(super) fn makes_task(tool: &str) -> bool {
+    tool == "create_sub_agent"
+}
+
+/// A task under way.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// What the sub-agent says on its own thread.
+    pub(super) voice: Voice,
+    item: Map<String, Value>,
+    news: u64,
+}
+
+impl Task {
+    /// A sub-agent begins to work for a turn.
+    pub(super) fn begin(app: &App, parent: &Track, agent: &SubAgent) -> Self {
+        let depth = parent.parent.as_ref().map_or(1, |_| 2);
+        let child = Child {
+            task: format!("task_{}", random_suffix(16)),
+            run: format!("run_{}", random_suffix(17)),
+            thread: format!("thr_{}", random_suffix(17)),
+            turn: format!("trn_{}", random_suffix(17)),
+        };
+        let seconds = now() / 1000;
+        let item = json!({
+            "type": "task",
+            "id": item_id(),
+            "taskId": child.task,
+            "title": agent.title,
+            "status": "running",
+            "triggerKind": "immediate",
+            "executorKind": "agent",
+            "depth": depth,
+            "maxDepth": DEEPEST,
+            "createdAt": seconds,
+            "updatedAt": seconds,
+            "runId": child.run,
+            "childThreadId": child.thread,
+            "childTurnId": child.turn,
+            "agentRole": agent.name,
+        });
+        let settings = Settings {
+            name: Some(agent.title.clone()),
+            mode: Mode::Agent,
+            origin: Some("task_run".to_owned()),
+            visibility: Some("hidden".to_owned()),
+            nickname: Some(agent.name.clone()),
+            ..Settings::default()
+        };
+        let thread = app.turn_rpc.find_or_make(app, &child.thread, settings);
+        let kept =
+            Turn::new(child.turn.clone(), None, String::new(), None, agent.input.clone(), Memory::new());
+        thread.kept.add(&kept);
+        let input = json!([{"type": "text", "text": agent.input}]);
+        let record = Record { is_task: true, ..Record::new(kept, input) };
+        thread.state().begin(&thread, record);
+        let link =
+            Parent { thread: Arc::clone(&parent.thread), turn: parent.turn.clone(), child: child.clone() };
+        parent.thread.change(&parent.turn, |record| record.children.push(child.clone()));
+        parent.start(&item);
+        let mut track = Track::new(thread, child.turn.clone(), Arc::clone(&parent.traps));
+        track.parent = Some(link);
+        let item = item.as_object().cloned().unwrap_or_default();
+        let mut task = Self { voice: Voice::new(track, Mode::Agent), item, news: 0 };
+        task.tell("created", false);
+        task.tell("run_started", true);
+        let words = json!({"type": "userMessage", "id": format!("user_{}", child.turn), "text": agent.input});
+        task.voice.track.record(Event::started(&words));
+        task.voice.track.record(Event::completed(&words));
+        task
+    }
+
+    /// The sub-agent is through: its last words are the result, or it has failed.
+    pub(super) fn end(mut self, parent: &mut Track, failure: Option<String>) {
+        self.voice.settle();
+        let status = if failure.is_none() { Status::Completed } else { Status::Failed };
+        let track = &self.voice.track;
+        track.thread.finish(&track.turn, status, failure.clone());
+        self.tell(if failure.is_none() { "completed" } else { "failed" }, false);
+        let (key, words) = match failure {
+            None => ("resultPreview", self.voice.words.clone()),
+            Some(error) => ("errorPreview", error),
+        };
+        let status = if key == "resultPreview" { "completed" } else { "failed" };
+        let preview: String = words.chars().take(PREVIEW).collect();
+        self.item.insert("status".to_owned(), json!(status));
+        self.item.insert("updatedAt".to_owned(), json!(now() / 1000));
+        self.item.insert(key.to_owned(), json!(preview));
+        let item = Value::Object(self.item);
+        parent.update(&item);
+        parent.complete(&item);
+    }
+
+    /// Something happened to the task itself.
+    fn tell(&mut self, what: &str, collapsed: bool) {
+        self.news += 1;
+        let Some(link) = &self.voice.track.parent else { return };
+        let (task, run) = (&link.child.task, &link.child.run);
+        let news = TaskNews {
+            task: task.clone(),
+            run: run.clone(),
+            sequence: self.news,
+            occurred_at: now(),
+            event: json!({"sequence": self.news, "taskId": task, "runId": run, "type": what}),
+            collapsed,
+        };
+        link.thread.change(&link.turn, |record| record.tasks.push(news));
+        link.tell("task_event_changed");
+    }
+}

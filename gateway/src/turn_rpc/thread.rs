@@ -1,0 +1,327 @@
+//! Threads: what is kept of them, who is subscribed, and how all of those are told what happens.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value, json};
+
+use super::SPACE;
+use super::envelope::notification;
+use super::event::{Event, Place};
+use super::outbox::Outbox;
+use super::turn::{Opening, Record, Status, now};
+use super::workspace::WORKSPACE;
+use crate::agents::Memory;
+use crate::faults::OutFrame;
+use crate::server::App;
+use crate::store::{self, Agent, lock};
+use crate::turns::Stop;
+
+/// All threads, by id.
+#[derive(Debug, Default)]
+pub(crate) struct Threads(Mutex<BTreeMap<String, Arc<Thread>>>);
+
+/// How the agent of a thread works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+pub(super) enum Mode {
+    /// It answers as the model speaks.
+    #[default]
+    Chat,
+    /// It works in rounds, and answers at once.
+    Agent,
+}
+
+/// What a client may say of a thread that it makes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settings {
+    pub(super) name: Option<String>,
+    pub(super) mode: Mode,
+    pub(super) model: Option<String>,
+    pub(super) provider: Option<String>,
+    pub(super) origin: Option<String>,
+    pub(super) visibility: Option<String>,
+    pub(super) nickname: Option<String>,
+    pub(super) role: Option<String>,
+}
+
+/// A thread.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) id: String,
+    /// The same thread as the gateway's own endpoints see it.
+    pub(super) kept: Arc<store::Session>,
+    created_at: i64,
+    state: Mutex<State>,
+}
+
+/// What changes about a thread.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) settings: Settings,
+    pub(super) preview: String,
+    pub(super) updated_at: i64,
+    /// Whether turns can be started.
+    pub(super) loaded: bool,
+    /// By the number of their socket.
+    pub(super) subscribers: BTreeMap<u64, Arc<Outbox>>,
+    pub(super) turns: Vec<Record>,
+    pub(super) memory: Memory,
+}
+
+/// What an unsubscribe found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    NotLoaded,
+    NotSubscribed,
+    /// And whether the thread was unloaded then.
+    Unsubscribed {
+        unloaded: bool,
+    },
+}
+
+impl Threads {
+    pub(super) fn find(&self, id: &str) -> Option<Arc<Thread>> {
+        lock(&self.0).get(id).cloned()
+    }
+
+    /// The thread of this id, which is made if there is none.
+    pub(super) fn find_or_make(&self, app: &App, id: &str, settings: Settings) -> Arc<Thread> {
+        let mut threads = lock(&self.0);
+        let thread = threads.entry(id.to_owned()).or_insert_with(|| {
+            let agent = Agent::Named("scripted".to_owned());
+            let session = store::Session::new(id.to_owned(), SPACE.to_owned(), String::new(), agent, None);
+            Arc::new(Thread {
+                id: id.to_owned(),
+                kept: app.store.insert(session),
+                created_at: now() / 1000,
+                state: Mutex::new(State {
+                    settings,
+                    preview: String::new(),
+                    updated_at: now() / 1000,
+                    loaded: true,
+                    subscribers: BTreeMap::new(),
+                    turns: Vec::new(),
+                    memory: Memory::new(),
+                }),
+            })
+        });
+        Arc::clone(thread)
+    }
+
+    /// A socket is gone: it is subscribed to nothing any more.
+    pub(super) fn leave_all(&self, socket: u64) {
+        let threads: Vec<Arc<Thread>> = lock(&self.0).values().cloned().collect();
+        for thread in threads {
+            thread.leave(socket);
+        }
+    }
+}
+
+impl Thread {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    pub(super) fn place<'a>(&'a self, turn: &'a str) -> Place<'a> {
+        Place { workspace: WORKSPACE, thread: &self.id, turn }
+    }
+
+    pub(super) fn show(&self, state: &State) -> Value {
+        let settings = &state.settings;
+        let status = match (state.loaded, state.running()) {
+            (_, Some(_)) => "Active",
+            (true, None) => "Idle",
+            (false, None) => "Closed",
+        };
+        let mut thread = json!({
+            "workspace_id": WORKSPACE,
+            "id": self.id,
+            "preview": state.preview,
+            "mode": if settings.mode == Mode::Chat { "Chat" } else { "Agent" },
+            "model": settings.model.as_deref().unwrap_or("scripted-1"),
+            "model_provider": settings.provider.as_deref().unwrap_or("scripted"),
+            "created_at": self.created_at,
+            "updated_at": state.updated_at,
+            "status": status,
+            "origin_kind": settings.origin.as_deref().unwrap_or("user"),
+            "sidebar_visibility": settings.visibility.as_deref().unwrap_or("visible"),
+            "turns": state.turns.iter().map(Record::show).collect::<Vec<_>>(),
+        });
+        let optional = [
+            ("name", &settings.name),
+            ("agent_nickname", &settings.nickname),
+            ("agent_role", &settings.role),
+        ];
+        for (name, value) in optional {
+            if let Some(value) = value {
+                thread[name] = json!(value);
+            }
+        }
+        thread
+    }
+
+    pub(super) fn leave(&self, socket: u64) -> Left {
+        let mut state = self.state();
+        if !state.loaded {
+            return Left::NotLoaded;
+        }
+        if state.subscribers.remove(&socket).is_none() {
+            return Left::NotSubscribed;
+        }
+        Left::Unsubscribed { unloaded: state.unload_if_idle() }
+    }
+
+    /// Stores a durable event of a turn that runs, and tells it.
+    pub(super) fn record(&self, turn: &str, event: Event) -> bool {
+        let mut state = self.state();
+        state.before_news(self, turn);
+        state.record(self, turn, event)
+    }
+
+    /// Tells something about a turn that runs, which is not kept. What is `lossy` may be dropped.
+    pub(super) fn tell(&self, turn: &str, frame: impl Into<OutFrame>, lossy: bool) {
+        let mut state = self.state();
+        state.before_news(self, turn);
+        if state.turn(turn).is_some_and(|record| record.is_running()) {
+            state.broadcast(&frame.into(), lossy);
+        }
+    }
+
+    /// Changes a turn.
+    pub(super) fn change<T>(&self, turn: &str, change: impl FnOnce(&mut Record) -> T) -> Option<T> {
+        self.state().turn(turn).map(change)
+    }
+
+    /// Ends a turn, unless it is over. Nothing is told of it afterwards.
+    pub(super) fn finish(&self, turn: &str, status: Status, error: Option<String>) -> bool {
+        let mut state = self.state();
+        state.open_turn(self, turn);
+        let Some(record) = state.turn(turn).filter(|record| record.is_running()) else {
+            return false;
+        };
+        let job = record.job.take().filter(|_| status == Status::Interrupted);
+        if let Some(job) = job {
+            let details = json!({
+                "recoveryJobId": job.id,
+                "attemptNumber": job.attempt,
+                "status": "cancelled",
+                "errorMessage": error.clone().unwrap_or_default(),
+            });
+            state.record(self, turn, Event::about("itemRecoveryExhausted", &job.item, details));
+        }
+        if let Some(record) = state.turn(turn) {
+            record.status = status;
+            record.error = error;
+            record.ended = now();
+            let kept = Arc::clone(&record.kept);
+            kept.progress().state = Some(serde_json::value::to_raw_value(&record.show()).unwrap_or_default());
+            kept.log.close();
+        }
+        let method = if status == Status::Completed { "turn/completed" } else { "turn/failed" };
+        state.tell_turn(self, turn, method);
+        state.updated_at = now() / 1000;
+        state.name_thread(self);
+        state.unload_if_idle();
+        true
+    }
+
+    /// Ends a turn from outside, unless it is over, and stops its agent.
+    pub(super) fn interrupt(&self, turn: &str, reason: String) {
+        if self.finish(turn, Status::Interrupted, Some(reason)) {
+            self.change(turn, |record| record.kept.stop(Stop::Cancelled));
+        }
+    }
+}
+
+impl State {
+    /// Loads the thread if need be. From here on the socket is told what happens.
+    pub(super) fn subscribe(&mut self, socket: u64, outbox: &Arc<Outbox>) {
+        self.loaded = true;
+        self.subscribers.insert(socket, Arc::clone(outbox));
+    }
+
+    pub(super) fn turn(&mut self, id: &str) -> Option<&mut Record> {
+        // Those that are still of interest are the latest.
+        self.turns.iter_mut().rev().find(|turn| turn.id == id)
+    }
+
+    pub(super) fn running(&self) -> Option<&Record> {
+        self.turns.iter().find(|turn| turn.is_running())
+    }
+
+    /// Adds a turn and tells that it began: at once, or after so much of what its agent does.
+    pub(super) fn begin(&mut self, thread: &Thread, record: Record) {
+        let id = record.id.clone();
+        let at_once = record.opening.as_ref().is_none_or(|opening| opening.left == 0);
+        self.updated_at = record.began / 1000;
+        self.turns.push(record);
+        if at_once {
+            self.open_turn(thread, &id);
+        }
+    }
+
+    /// Counts what the agent does before its turn is told to have begun.
+    fn before_news(&mut self, thread: &Thread, turn: &str) {
+        let Some(opening) = self.turn(turn).and_then(|record| record.opening.as_mut()) else { return };
+        if opening.left == 0 {
+            self.open_turn(thread, turn);
+        } else {
+            opening.left -= 1;
+        }
+    }
+
+    /// The response, the turn's beginning, and the user's message, if they have not come yet.
+    pub(super) fn open_turn(&mut self, thread: &Thread, turn: &str) {
+        let Some(record) = self.turn(turn) else { return };
+        let Some(Opening { reply, events, .. }) = record.opening.take() else { return };
+        reply.ok(json!({"turn": record.show()}));
+        self.tell_turn(thread, turn, "turn/started");
+        for event in events {
+            self.record(thread, turn, event);
+        }
+    }
+
+    fn record(&mut self, thread: &Thread, turn: &str, event: Event) -> bool {
+        let Some(record) = self.turn(turn).filter(|record| record.is_running()) else {
+            return false;
+        };
+        let text = event.notification(thread.place(turn));
+        record.store(event);
+        self.broadcast(&text.into(), false);
+        true
+    }
+
+    fn tell_turn(&mut self, thread: &Thread, turn: &str, method: &str) {
+        let Some(record) = self.turn(turn) else { return };
+        let params = json!({"workspace_id": WORKSPACE, "thread_id": thread.id, "turn": record.show()});
+        self.broadcast(&notification(method, params).into(), false);
+    }
+
+    fn broadcast(&self, frame: &OutFrame, lossy: bool) {
+        for outbox in self.subscribers.values() {
+            if lossy {
+                outbox.send_lossy(frame.clone());
+            } else {
+                outbox.send(frame.clone());
+            }
+        }
+    }
+
+    /// A thread without a name gets one after its first turn.
+    fn name_thread(&mut self, thread: &Thread) {
+        let title = thread.kept.details().title.clone();
+        let Some(title) = title.filter(|_| self.settings.name.is_none()) else { return };
+        self.settings.name = Some(title);
+        let params = json!({"thread": thread.show(self)});
+        self.broadcast(&notification("thread/updated", params).into(), false);
+    }
+
+    /// Nobody looks and nothing happens: the thread is unloaded.
+    fn unload_if_idle(&mut self) -> bool {
+        if self.loaded && self.subscribers.is_empty() && self.running().is_none() {
+            self.loaded = false;
+            return true;
+        }
+        false
+    }
+}
