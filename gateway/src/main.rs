@@ -38,6 +38,10 @@ struct GatewayArguments {
     /// Accept only this bearer token. Without it, any token will do.
     #[arg(long)]
     token: Option<String>,
+    /// Let a WebSocket bring its token in the address too, as `?access_token=`, since pages cannot set a
+    /// header on it. So it is with `--www` anyway.
+    #[arg(long)]
+    token_in_query: bool,
     /// Serve the files of this directory at `/`.
     #[arg(long, value_name = "DIR")]
     www: Option<PathBuf>,
@@ -77,6 +81,7 @@ impl GatewayArguments {
         let delay = self.delay_ms.map(|ms| ms.clamp(0.0, 86_400_000.0) / 1000.0);
         Config {
             token: self.token,
+            token_in_query: self.token_in_query || self.www.is_some(),
             www: self.www,
             log: self.log,
             delivery: Delivery {
@@ -98,12 +103,13 @@ struct RelayArguments {
     /// The server, with the path that its paths begin with, if any.
     #[arg(long, value_name = "URL")]
     upstream: Upstream,
-    /// Where to listen; port 0 takes a free one.
+    /// Where to listen; port 0 takes a free one. The relay is then called by `localhost` or a loopback
+    /// address; if others can reach this one, by any address, but by no name.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8791")]
     listen: SocketAddr,
-    /// A page's origin that may call, such as `http://localhost:5173`, or `*` for any; can be given several
-    /// times. By default any may on a loopback address, but with a header from the environment only pages
-    /// that this machine serves.
+    /// A page's origin that may call, such as `http://localhost:5173`; can be given several times. Without
+    /// it, pages that this machine serves may. `*` lets every page call, and `null` every page that is a
+    /// file or a sandboxed frame, of whatever site; these two open no WebSockets.
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
     /// Write a line to stderr for each request.
@@ -128,7 +134,6 @@ impl RelayArguments {
                     "--listen: others can reach this address: name pages with --allow-origin".to_owned()
                 );
             }
-            [] if secrets.is_empty() => Origins::Any,
             [] => Origins::ThisMachine,
             named => Origins::named(named).map_err(|problem| format!("--allow-origin: {problem}"))?,
         };

@@ -24,6 +24,7 @@ use crate::faults::{self, Connection, FaultState, Sockets, follow, inject};
 use crate::http::access::{REQUEST_ID, access};
 use crate::store::Store;
 use crate::truefoundry::{self, ApiError};
+use crate::turn_rpc;
 
 /// A handler without state, as a service.
 type HandlerService = MethodRouter<(), Infallible>;
@@ -40,6 +41,7 @@ pub(crate) struct Shared {
     pub(crate) faults: FaultState,
     pub(crate) threads: Threads,
     pub(crate) aap: aap::Sessions,
+    pub(crate) turn_rpc: turn_rpc::Threads,
 }
 
 impl Deref for App {
@@ -53,12 +55,15 @@ impl Deref for App {
 /// Serves until the process ends.
 pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()> {
     let faults = FaultState::new(config.chaos);
+    let store = Store::default();
+    turn_rpc::prepare(&store);
     let app = App(Arc::new(Shared {
         config,
-        store: Store::default(),
+        store,
         faults,
         threads: Threads::default(),
         aap: aap::Sessions::default(),
+        turn_rpc: turn_rpc::Threads::default(),
     }));
     let sockets = Sockets::new(listener, app.faults.connections.clone());
     let service = router(app).into_make_service_with_connect_info::<Connection>();
@@ -77,6 +82,7 @@ fn router(app: App) -> Router {
     routes
         .merge(agent_event::routes())
         .merge(aap::routes())
+        .merge(turn_rpc::routes())
         .layer(from_fn_with_state(app.clone(), inject))
         .merge(faults::routes().method_not_allowed_fallback(no_route))
         .layer(from_fn_with_state(app.clone(), access))
@@ -117,6 +123,7 @@ async fn welcome(State(app): State<App>) -> String {
          AgentEvent, tirea:          base URL /tirea\n\
          AgentEvent, awaken:         base URL /awaken, or /awaken-plain without an event store\n\
          Agent Application Protocol: base URL /aap\n\
+         turn-rpc:                   WebSocket at /turn-rpc\n\
          Authorization:              {lock} bearer token\n\
          Faults on request:          header x-turnwire-fault, see the README\n\n\
          The first word of a message chooses the script:\n\n{}",

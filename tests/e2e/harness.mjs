@@ -18,9 +18,11 @@ const START_LIMIT_MS = 15_000;
  * `www` is the folder that the gateway serves; by default one with blank pages beside `dist/`:
  * `/` loads the package as `globalThis.turnwire`, `/csp.html` does so under a policy that forbids
  * WebAssembly.
+ *
+ * `hosts` are names that the browser finds on this machine, whose pages are of other sites.
  */
-export function useWorld({ www } = {}) {
-  const world = new World();
+export function useWorld({ www, hosts = [] } = {}) {
+  const world = new World(hosts);
   before(() => world.start(www ?? world.makeSite()));
   after(() => world.stop());
   return world;
@@ -30,6 +32,11 @@ class World {
   #gateway;
   #browser;
   #site;
+  #hosts;
+
+  constructor(hosts) {
+    this.#hosts = hosts;
+  }
 
   /** Where the gateway listens, such as `http://127.0.0.1:40123`. */
   get url() {
@@ -67,11 +74,11 @@ class World {
   }
 
   async start(www) {
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update", "--disable-sync"];
+    const mapped = this.#hosts.map((host) => `MAP ${host} 127.0.0.1`);
+    if (mapped.length > 0) args.push(`--host-resolver-rules=${mapped.join(",")}`);
     this.#gateway = await startGateway(www);
-    this.#browser = await chromium.launch({
-      executablePath: chrome(),
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update", "--disable-sync"],
-    });
+    this.#browser = await chromium.launch({ executablePath: chrome(), args });
   }
 
   async stop() {
@@ -90,10 +97,20 @@ function html(policy) {
 }
 
 /** Starts the development gateway on a free port and waits for the line with its URL. */
-export async function startGateway(www) {
+export function startGateway(www) {
+  return start(["--listen", "127.0.0.1:0", "--www", www]);
+}
+
+/** Starts the relay before `upstream`, with further arguments and variables of its environment. */
+export function startRelay(upstream, { port = 0, argv = [], variables }) {
+  return start(["relay", "--upstream", upstream, "--listen", `127.0.0.1:${port}`, ...argv], variables);
+}
+
+async function start(argv, variables = {}) {
   const program = process.env.TURNWIRE_GATEWAY ?? join(root, "target", "debug", "turnwire-gateway");
-  const child = spawn(program, ["--listen", "127.0.0.1:0", "--www", www], {
+  const child = spawn(program, argv, {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...variables },
   });
   const kill = () => child.kill();
   process.once("exit", kill);

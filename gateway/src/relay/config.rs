@@ -67,9 +67,12 @@ impl FromStr for Upstream {
         let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else {
             return Err("it must begin with http:// or https:// and a host".to_owned());
         };
-        if scheme != Scheme::HTTP && scheme != Scheme::HTTPS {
-            return Err("it must begin with http:// or https://".to_owned());
-        }
+        // A WebSocket begins as a request of HTTP.
+        let scheme = match scheme.as_str() {
+            "http" | "ws" => Scheme::HTTP,
+            "https" | "wss" => Scheme::HTTPS,
+            _ => return Err("it must begin with http://, https://, ws:// or wss://".to_owned()),
+        };
         if authority.as_str().contains('@') {
             return Err("it must hold no user and no password: give them as a header".to_owned());
         }
@@ -110,11 +113,6 @@ impl SecretHeaders {
             headers.insert(name, value);
         }
         Ok(Self(headers))
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     /// Adds the headers to a head, in place of those of the same name.
@@ -160,6 +158,8 @@ mod tests {
             ("http://a:1/", "/", "http://a:1/"),
             ("https://a.example/api/", "/v1//x", "https://a.example/api/v1//x"),
             ("http://[::1]:80/a/b", "/%7e", "http://[::1]:80/a/b/%7e"),
+            ("ws://a:1", "/x", "http://a:1/x"),
+            ("wss://a.example/rpc", "/", "https://a.example/rpc/"),
         ];
         for (address, path, expected) in cases {
             assert_eq!(joined(address, path).as_deref(), Some(expected));

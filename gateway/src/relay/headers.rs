@@ -1,5 +1,5 @@
 //! What of a head is passed on: not what concerns one connection only (RFC 9110, section 7.6.1), and
-//! not what tells the server of the page.
+//! not what tells the server of the page or of others on this machine.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -17,8 +17,12 @@ const CONNECTION_ONLY: [&str; 9] = [
 ];
 /// What browsers say of the page that calls. Servers refuse pages by these; to them the relay is a
 /// program like any other.
-const OF_THE_PAGE: [&str; 6] =
-    ["origin", "referer", "sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site", "sec-fetch-user"];
+const OF_THE_PAGE: [&str; 2] = ["origin", "referer"];
+/// The same, with a word more for each.
+const FETCH: &str = "sec-fetch-";
+/// What a host has in common on all its ports: the cookies of everything else on this machine are none of
+/// the server's business, nor is it to set or clear any there.
+const OF_THE_HOST: [&str; 3] = ["cookie", "set-cookie", "clear-site-data"];
 /// What the server itself says about pages; the relay's own answer counts.
 const CORS: &str = "access-control-";
 
@@ -33,7 +37,8 @@ pub(crate) fn clean_request(head: &mut HeaderMap) {
     head.remove(header::HOST);
     // The relay has asked for the body itself, by reading it.
     head.remove(header::EXPECT);
-    for name in OF_THE_PAGE {
+    drop_prefixed(head, FETCH);
+    for name in OF_THE_PAGE.into_iter().chain(OF_THE_HOST) {
         head.remove(name);
     }
 }
@@ -41,8 +46,15 @@ pub(crate) fn clean_request(head: &mut HeaderMap) {
 /// Leaves of an answer's head what is passed on.
 pub(crate) fn clean_response(head: &mut HeaderMap) {
     drop_connection_headers(head);
-    let cors: Vec<HeaderName> = head.keys().filter(|name| name.as_str().starts_with(CORS)).cloned().collect();
-    for name in cors {
+    drop_prefixed(head, CORS);
+    for name in OF_THE_HOST {
+        head.remove(name);
+    }
+}
+
+fn drop_prefixed(head: &mut HeaderMap, prefix: &str) {
+    let names = head.keys().filter(|name| name.as_str().starts_with(prefix));
+    for name in names.cloned().collect::<Vec<HeaderName>>() {
         head.remove(name);
     }
 }
@@ -74,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_goes_without_its_connection_and_its_page() {
+    fn a_request_goes_without_its_connection_its_page_and_its_cookies() {
         let mut head = head(&[
             ("connection", "close, X-Hop"),
             ("connection", "keep-alive"),
@@ -86,6 +98,9 @@ mod tests {
             ("origin", "http://page.example"),
             ("referer", "http://page.example/chat"),
             ("sec-fetch-mode", "cors"),
+            ("sec-fetch-storage-access", "active"),
+            ("cookie", "session=of-another-port"),
+            ("cookie", "more=of-it"),
             ("accept", "text/event-stream"),
             ("content-length", "3"),
             ("x-own", "2"),
@@ -95,13 +110,16 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_goes_without_its_connection_and_its_cors() {
+    fn an_answer_goes_without_its_connection_its_cors_and_its_cookies() {
         let mut head = head(&[
             ("connection", "close"),
             ("keep-alive", "timeout=5"),
             ("transfer-encoding", "chunked"),
             ("access-control-allow-origin", "https://other.example"),
             ("access-control-allow-credentials", "true"),
+            ("set-cookie", "session=for-every-port"),
+            ("set-cookie", "more=of-it"),
+            ("clear-site-data", "\"cookies\""),
             ("content-type", "text/event-stream"),
             ("retry-after", "2"),
         ]);

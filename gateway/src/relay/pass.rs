@@ -18,6 +18,8 @@ use http_body::Frame;
 use crate::faults::Connection;
 use crate::relay::config::RelayConfig;
 use crate::relay::headers;
+use crate::relay::host::Hosts;
+use crate::relay::tunnel::{self, Tunnel};
 use crate::relay::upstream::{self, UpstreamClient};
 
 /// What every request of a relay shares.
@@ -27,13 +29,18 @@ pub(crate) struct Relay(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     config: RelayConfig,
+    hosts: Hosts,
     client: UpstreamClient,
 }
 
 impl Relay {
-    pub(crate) fn new(config: RelayConfig) -> Self {
+    pub(crate) fn new(config: RelayConfig, hosts: Hosts) -> Self {
         let client = upstream::client(&config.upstream);
-        Self(Arc::new(Shared { config, client }))
+        Self(Arc::new(Shared { config, hosts, client }))
+    }
+
+    pub(crate) fn hosts(&self) -> Hosts {
+        self.0.hosts
     }
 
     pub(crate) fn config(&self) -> &RelayConfig {
@@ -46,16 +53,25 @@ impl Relay {
 pub(crate) async fn pass(State(relay): State<Relay>, request: Request) -> Response {
     let connection = Connection::of(&request);
     let (mut head, body) = request.into_parts();
+    let tunnel = Tunnel::of(&mut head, connection.clone());
     let Some(address) = head.uri.path_and_query().and_then(|path| relay.config().upstream.join(path)) else {
         return (StatusCode::BAD_REQUEST, "turnwire relay: a request must name a path\n").into_response();
     };
     head.uri = address;
     headers::clean_request(&mut head.headers);
     relay.config().secrets.replace_in(&mut head.headers);
+    if tunnel.is_some() {
+        tunnel::ask_for(&mut head.headers);
+    }
     // What came with the request is about its own connection.
     head.extensions.clear();
     head.version = axum::http::Version::HTTP_11;
     match relay.0.client.request(Request::from_parts(head, body)).await {
+        Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => match tunnel {
+            Some(tunnel) => tunnel.open(answer),
+            None => (StatusCode::BAD_GATEWAY, "turnwire relay: nobody asked for another protocol\n")
+                .into_response(),
+        },
         Ok(answer) => {
             let (mut head, body) = answer.into_parts();
             headers::clean_response(&mut head.headers);

@@ -2,9 +2,9 @@
 
 use turnwire_gateway::{Origins, RelayConfig};
 
-use crate::world::{Server, Wire, get, lines, plain, start, world};
+use crate::world::{Server, Wire, get, lines, named, plain, start, upgrade, world};
 
-const PREFLIGHT: &str = "OPTIONS /v1/runs HTTP/1.1\r\nHost: a\r\nOrigin: http://page.test\r\n\
+const PREFLIGHT: &str = "OPTIONS /v1/runs HTTP/1.1\r\nHost: localhost\r\nOrigin: http://page.test\r\n\
                          Access-Control-Request-Method: PATCH\r\n\
                          Access-Control-Request-Headers: authorization,content-type,x-own\r\n\
                          Access-Control-Request-Private-Network: true\r\n\r\n";
@@ -50,13 +50,14 @@ async fn a_page_may_read_every_answer_and_its_headers() {
 
 #[tokio::test]
 async fn other_pages_are_refused_and_nothing_is_passed_on() {
-    let named = Origins::named(&["https://own.test".to_owned()]).expect("origins");
-    for origins in [named, Origins::ThisMachine] {
+    for origins in [named(&["https://own.test"]), named(&["null"]), Origins::ThisMachine] {
         let (server, relay) = relay_for(origins).await;
         let head = Wire::open(&relay, PREFLIGHT).await.read_head().await;
         assert!(!head.contains("access-control-allow-origin"), "{head}");
+        assert!(!head.contains("access-control-allow-private-network"), "{head}");
         // A request so simple that no browser asks before.
-        let simple = "POST / HTTP/1.1\r\nHost: a\r\nOrigin: http://page.test\r\nContent-Length: 0\r\n\r\n";
+        let simple =
+            "POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://page.test\r\nContent-Length: 0\r\n\r\n";
         let head = Wire::open(&relay, simple).await.read_head().await;
         assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
         assert!(!head.contains("access-control-allow-origin"), "{head}");
@@ -66,26 +67,63 @@ async fn other_pages_are_refused_and_nothing_is_passed_on() {
 
 #[tokio::test]
 async fn a_page_whose_own_name_was_led_here_is_refused() {
-    let (server, relay) = relay_for(Origins::ThisMachine).await;
-    for host in ["page.test:8791", "localhost.page.test", ""] {
-        let request = get("/v1/threads", "").replace("localhost", host);
-        let head = Wire::open(&relay, &request).await.read_head().await;
-        assert!(head.starts_with("HTTP/1.1 403 "), "{host}: {head}");
+    // Which pages may call makes no difference: such a page has no need to say who it is.
+    for origins in [Origins::ThisMachine, named(&["https://own.test"]), named(&["*"]), named(&["null"])] {
+        let (server, relay) = relay_for(origins).await;
+        for host in ["page.test:8791", "localhost.page.test", "0.0.0.0:8791", "10.0.0.1", ""] {
+            for request in [get("/v1/threads", ""), get("/", "Sec-Fetch-Site: same-origin\r\n"), upgrade("")]
+            {
+                let request = request.replace("Host: localhost", &format!("Host: {host}"));
+                let head = Wire::open(&relay, &request).await.read_head().await;
+                assert!(head.starts_with("HTTP/1.1 403 "), "{host}: {head}");
+            }
+        }
+        assert!(server.is_left_alone().await);
+        for host in ["localhost:8791", "127.0.0.1:8791", "[::1]:8791", "LOCALHOST", "app.localhost:8791"] {
+            let _page = Wire::open(&relay, &get("/v1/threads", "").replace("localhost", host)).await;
+            server.accept().await;
+        }
     }
-    assert!(server.is_left_alone().await);
-    for host in ["localhost:8791", "127.0.0.1:8791", "[::1]:8791"] {
-        let _page = Wire::open(&relay, &get("/v1/threads", "").replace("localhost", host)).await;
-        server.accept().await;
+}
+
+#[tokio::test]
+async fn a_page_that_is_not_named_is_refused() {
+    // An image, a script, or a link in a page of a foreign site: no origin, but a browser's word for it.
+    for site in ["cross-site", "same-site"] {
+        for origins in [Origins::ThisMachine, named(&["https://own.test"])] {
+            let (server, relay) = relay_for(origins).await;
+            let request =
+                get("/v1/run?now", &format!("Sec-Fetch-Site: {site}\r\nSec-Fetch-Mode: no-cors\r\n"));
+            let head = Wire::open(&relay, &request).await.read_head().await;
+            assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+            assert!(server.is_left_alone().await);
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_origins_are_none() {
+    for origins in [Origins::ThisMachine, named(&["*"]), named(&["http://localhost:5173"])] {
+        let (server, relay) = relay_for(origins).await;
+        for second in ["http://localhost:5173", "https://page.test"] {
+            let both = format!("Origin: http://localhost:5173\r\nOrigin: {second}\r\n");
+            for request in [get("/", &both), upgrade(&both)] {
+                let head = Wire::open(&relay, &request).await.read_head().await;
+                assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+            }
+        }
+        assert!(server.is_left_alone().await);
     }
 }
 
 #[tokio::test]
 async fn the_named_pages_and_programs_are_admitted() {
-    let named = Origins::named(&["https://own.test".to_owned()]).expect("origins");
     for (origins, header) in [
-        (named.clone(), "Origin: https://own.test\r\n"),
+        (named(&["https://own.test"]), "Origin: https://own.test\r\n"),
+        (named(&["null"]), "Origin: null\r\n"),
+        (named(&["*"]), "Origin: https://any.test\r\n"),
         (Origins::ThisMachine, "Origin: http://localhost:5173\r\n"),
-        (named, ""),
+        (named(&["https://own.test"]), ""),
         (Origins::ThisMachine, ""),
     ] {
         let (server, relay) = relay_for(origins).await;

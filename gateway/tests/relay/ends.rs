@@ -15,7 +15,7 @@ const OPEN: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
 #[tokio::test]
 async fn a_client_that_leaves_ends_the_request() {
     // In the middle of the answer, before there is one, and in the middle of the request.
-    let upload = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nsome";
+    let upload = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nsome";
     for (request, answer) in [(&*get("/", ""), Some(CHUNKED)), (&*get("/", ""), None), (upload, None)] {
         let (server, relay) = world().await;
         let mut page = Wire::open(&relay, request).await;
@@ -116,7 +116,7 @@ async fn a_server_that_is_not_there_is_said_so() {
 #[tokio::test]
 async fn a_request_is_sent_once() {
     let (server, relay) = world().await;
-    let request = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
+    let request = "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi";
     let mut page = Wire::open(&relay, request).await;
     let (mut upstream, _) = server.accept().await;
     assert_eq!(upstream.read_until("hi").await, "hi");

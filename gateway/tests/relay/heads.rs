@@ -1,6 +1,8 @@
 //! What of a head is passed on, and what of it is the relay's own.
 
-use crate::world::{Server, Wire, get, lines, plain, start, world};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::world::{Server, Wire, get, lines, plain, start, upgrade, within, world};
 use turnwire_gateway::SecretHeaders;
 
 fn secrets() -> SecretHeaders {
@@ -15,7 +17,7 @@ fn secrets() -> SecretHeaders {
 #[tokio::test]
 async fn a_request_keeps_its_own_and_gets_a_host() {
     let (server, relay) = world().await;
-    let request = "POST /a//b%2Fc/../d?x=1&y=%20%7B#no HTTP/1.1\r\nHost: relay.test\r\nAccept: text/event-stream\r\n\
+    let request = "POST /a//b%2Fc/../d?x=1&y=%20%7B#no HTTP/1.1\r\nHost: localhost:8791\r\nAccept: text/event-stream\r\n\
                    Accept-Encoding: gzip, br\r\nAuthorization: Bearer page\r\nConnection: x-hop, close\r\nX-Hop: 1\r\n\
                    Keep-Alive: 5\r\nTE: trailers\r\nUpgrade: websocket\r\nProxy-Authorization: Basic x\r\n\
                    Content-Type: application/json\r\nContent-Length: 2\r\nX-Own: a\r\nX-Own: b\r\n\
@@ -46,11 +48,66 @@ async fn a_base_path_comes_before_each_path() {
     let _page = Wire::open(&relay, &get("/v1/runs?x", "")).await;
     let (_upstream, head) = server.accept().await;
     assert!(head.starts_with("GET /api/v1/runs?x HTTP/1.1\r\n"), "{head}");
-    // A request for another server goes to this one all the same.
-    let _page = Wire::open(&relay, &get("http://other.test/v1", "")).await;
+    // A request with the relay's address in it goes there all the same.
+    let _page = Wire::open(&relay, &get("http://127.0.0.1:8791/v1", "")).await;
     let (_upstream, head) = server.accept().await;
     assert!(head.starts_with("GET /api/v1 HTTP/1.1\r\n"), "{head}");
     assert!(head.contains(&format!("host: {}\r\n", server.address)), "{head}");
+}
+
+#[tokio::test]
+async fn cookies_pass_neither_way() {
+    let (server, relay) = world().await;
+    let cookie = "Cookie: session=of-another-port\r\nCookie: more=of-it\r\n";
+    let set = "Set-Cookie: session=for-every-port; Path=/\r\nSet-Cookie: more=of-it\r\n\
+               Clear-Site-Data: \"cookies\"\r\n";
+    for (request, answer) in [
+        (get("/", cookie), format!("200 OK\r\nContent-Length: 0\r\n{set}")),
+        (
+            upgrade(&format!("Origin: http://localhost:5173\r\n{cookie}")),
+            format!("101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n{set}"),
+        ),
+        (
+            upgrade(&format!("Origin: http://localhost:5173\r\n{cookie}")),
+            format!("401 Unauthorized\r\nContent-Length: 0\r\n{set}"),
+        ),
+    ] {
+        let mut page = Wire::open(&relay, &request).await;
+        let (mut upstream, head) = server.accept().await;
+        assert!(!head.to_ascii_lowercase().contains("cookie"), "{head}");
+        upstream.write(&format!("HTTP/1.1 {answer}Connection: close\r\n\r\n")).await;
+        let head = page.read_head().await;
+        assert!(head.starts_with(&format!("HTTP/1.1 {}", &answer[..3])), "{head}");
+        assert!(!head.to_ascii_lowercase().contains("cookie"), "{head}");
+    }
+}
+
+#[tokio::test]
+async fn a_cookie_of_the_environment_is_the_servers() {
+    let server = Server::start().await;
+    let variable = ("TURNWIRE_RELAY_HEADER_COOKIE".into(), "session=of-the-relay".into());
+    let secrets = SecretHeaders::from_environment([variable]).expect("headers");
+    let relay = start(turnwire_gateway::RelayConfig { secrets, ..plain(&server) }).await;
+    let _page = Wire::open(&relay, &get("/", "Cookie: session=of-another-port\r\n")).await;
+    let (_upstream, head) = server.accept().await;
+    assert_eq!(lines(&head), ["cookie: session=of-the-relay", &*format!("host: {}", server.address)]);
+}
+
+#[tokio::test]
+async fn a_head_beyond_measure_goes_nowhere() {
+    let (server, relay) = world().await;
+    let long = format!("X-Long: {}\r\n", "x".repeat(1_000_000));
+    let many = "X-Many: 1\r\n".repeat(1000);
+    for headers in [long, many] {
+        let mut page = Wire::open(&relay, "").await;
+        // The relay may hang up while this is still being written.
+        let _ = page.0.write_all(get("/", &headers).as_bytes()).await;
+        let mut answer = Vec::new();
+        let _ = within(page.0.read_to_end(&mut answer)).await;
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+    assert!(server.is_left_alone().await);
 }
 
 #[tokio::test]
@@ -156,7 +213,7 @@ async fn an_answer_without_a_body_has_none() {
 #[tokio::test]
 async fn a_request_without_a_path_goes_nowhere() {
     let (server, relay) = world().await;
-    let mut page = Wire::open(&relay, "GET * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    let mut page = Wire::open(&relay, "GET * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     let answer = page.read_to_end().await.expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
     assert!(server.is_left_alone().await);

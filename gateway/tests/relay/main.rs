@@ -6,5 +6,6 @@ mod cors;
 mod ends;
 mod heads;
 mod program;
+mod sockets;
 mod streams;
 mod tls;

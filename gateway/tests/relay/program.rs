@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::world::{Server, Wire, get};
+use crate::world::{Server, Wire, get, upgrade};
 
 const KEY: &str = "Bearer very-secret";
 
@@ -78,11 +78,83 @@ async fn it_relays_with_the_key_of_its_environment() {
     assert!(!log.contains("very-secret"), "{log}");
 }
 
+/// What the program with these arguments answers a request, if not what the server does: `None`.
+async fn refusal(server: &Server, running: &mut Command, request: &str) -> Option<String> {
+    let (_running, address) = Running::start(running);
+    let port = address.rsplit_once(':').expect("a port").1;
+    let mut page = Wire::open(&format!("127.0.0.1:{port}"), request).await;
+    if !server.is_left_alone().await {
+        return None;
+    }
+    let head = page.read_head().await;
+    assert!(head.starts_with("HTTP/1.1 403 "), "{head}");
+    Some(page.read_until("\n").await)
+}
+
+#[tokio::test]
+async fn it_lets_in_the_pages_of_its_arguments() {
+    let server = Server::start().await;
+    let upstream = format!("http://{}", server.address);
+    let own = "Origin: http://localhost:5173\r\n";
+    let foreign = "Origin: https://page.test\r\n";
+    let sandboxed = "Origin: null\r\n";
+    // `Err` with a word of the refusal.
+    let cases = [
+        (&[][..], get("/", own), Ok(())),
+        (&[], upgrade(own), Ok(())),
+        (&[], get("/", foreign), Err("--allow-origin")),
+        (&[], upgrade(foreign), Err("--allow-origin")),
+        (&["*"], get("/", foreign), Ok(())),
+        (&["*"], upgrade(foreign), Err("open no WebSocket")),
+        (&["null"], get("/", sandboxed), Ok(())),
+        (&["null"], upgrade(sandboxed), Err("open no WebSocket")),
+        (&["null", "https://page.test"], upgrade(foreign), Ok(())),
+        (&["https://page.test"], get("/", "").replace("localhost", "page.test"), Err("localhost")),
+    ];
+    for (names, request, expected) in cases {
+        for has_key in [true, false] {
+            let arguments = ["--upstream", &upstream, "--listen", "127.0.0.1:0"];
+            let names = names.iter().flat_map(|name| ["--allow-origin", name]);
+            let mut command = program(&arguments.into_iter().chain(names).collect::<Vec<_>>());
+            if !has_key {
+                command.env_remove("TURNWIRE_RELAY_AUTHORIZATION");
+            }
+            let refusal = refusal(&server, &mut command, &request).await;
+            match (&refusal, expected) {
+                (None, Ok(())) => {}
+                (Some(text), Err(word)) if text.contains(word) => {}
+                _ => panic!("{request}: {refusal:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn where_others_reach_it_no_name_leads_to_it() {
+    let server = Server::start().await;
+    let upstream = format!("http://{}", server.address);
+    let arguments = ["--upstream", &upstream, "--listen", "0.0.0.0:0", "--allow-origin", "https://page.test"];
+    for (host, is_let_in) in
+        [("192.168.0.7:8791", true), ("localhost:8791", true), ("page.test", false), ("dev.lan:8791", false)]
+    {
+        let request = get("/", "").replace("localhost", host);
+        let refusal = refusal(&server, &mut program(&arguments), &request).await;
+        assert_eq!(refusal.is_none(), is_let_in, "{host}: {refusal:?}");
+    }
+}
+
 #[test]
 fn it_explains_itself_without_its_key() {
     let help = String::from_utf8(run(&["--help"]).stdout).expect("text");
-    for word in ["--upstream", "--listen", "127.0.0.1:8791", "--allow-origin", "TURNWIRE_RELAY_AUTHORIZATION"]
-    {
+    for word in [
+        "--upstream",
+        "--listen",
+        "127.0.0.1:8791",
+        "--allow-origin",
+        "TURNWIRE_RELAY_AUTHORIZATION",
+        "open no WebSockets",
+        "by no name",
+    ] {
         assert!(help.contains(word), "{word}");
     }
     assert!(!help.contains("very-secret"), "{help}");

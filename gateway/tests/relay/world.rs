@@ -86,11 +86,17 @@ impl Wire {
     }
 }
 
-/// Any page may call, nothing is added.
+/// The pages with these origins.
+pub(crate) fn named(origins: &[&str]) -> Origins {
+    let origins: Vec<String> = origins.iter().map(|&origin| origin.to_owned()).collect();
+    Origins::named(&origins).expect("origins")
+}
+
+/// Any page may call, one may open WebSockets, and nothing is added.
 pub(crate) fn plain(server: &Server) -> RelayConfig {
     RelayConfig {
         upstream: format!("http://{}", server.address).parse().expect("an address"),
-        origins: Origins::Any,
+        origins: named(&["*", "http://localhost:5173"]),
         secrets: SecretHeaders::default(),
         log: false,
     }
@@ -114,6 +120,13 @@ pub(crate) async fn world() -> (Server, String) {
 /// A request without a body, in words of the test's own.
 pub(crate) fn get(path: &str, headers: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n")
+}
+
+/// A request for a WebSocket.
+pub(crate) fn upgrade(headers: &str) -> String {
+    let own = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+               Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    get("/", &format!("{own}{headers}"))
 }
 
 /// The lines of a head after the first, in lower case and sorted.
