@@ -13,9 +13,9 @@ import { minify } from "terser";
 const root = import.meta.dirname;
 
 // A core for each family of protocols: its folder in core/, and its module in dist/.
-const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm" };
+const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm", "turn-rpc": "turn-rpc.wasm" };
 // Cores that travel in bundles of their own.
-const CHUNKS = ["agent-event", "aap"];
+const CHUNKS = ["agent-event", "aap", "turn-rpc"];
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
@@ -64,7 +64,7 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began callsOf changeRecords cut download drain facts follows isAwaited isOver isRead " +
+  "alive answered answerOf applyListed ascii attach began callsOf changeRecords cut download drain facts follows hasOthers isAwaited isBusy isOver isRead " +
   "markCancelled notify putTools records setWantsEvents setWantsNative settings settle takeAnswers takeChanges takeGap takeInput takeRecord tell " +
   "toolNames toolSpecs transport unread wide woken";
 

@@ -29,6 +29,25 @@ export {
 } from "./errors.js";
 export type { Event as TurnEvent } from "./events.js";
 export type { AgentEvent, AwakenEvent, RelayError } from "./native.js";
+export type {
+  CapabilityKind,
+  ItemAttachment,
+  PromptManifest,
+  PromptManifestDiagnostic,
+  RejectedCapability,
+  SandboxPolicy,
+  ToolDeltaPayload,
+  ToolDisplay,
+  ToolItem,
+  ToolOutcome,
+  TurnCapability,
+  TurnItem,
+  TurnRpcNotification,
+  TurnRpcSessionOptions,
+  TurnRpcThread,
+  TurnRpcTurn,
+  TurnRpcTurnOptions,
+} from "./native-turn-rpc.js";
 export type * from "./events.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
 export { Run, type RunOptions, type RunReason } from "./run.js";
@@ -47,6 +66,8 @@ export type { ToolContext, ToolDefinition, Tools, ToolsOptions } from "./tools.j
 export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
 export type { Protocol } from "./protocols.js";
-export type { Fetch, Token } from "./transport.js";
-export type { AapAnswer, AapBlock, AapEvent, NativeEvent, TurnTopics } from "./topics.js";
+export type { Fetch } from "./fetch.js";
+export type { OpenSocket, Socket } from "./line.js";
+export type { Token } from "./transport.js";
+export type { AapAnswer, AapBlock, AapEvent, NativeEvent, RpcResponse, TurnTopics } from "./topics.js";
 export { type ResumeOptions, type StreamOptions, Turn } from "./turn.js";

@@ -176,6 +176,10 @@ export class CoreTurn {
     return this.#exports.turnPush(this.#turn);
   }
 
+  takeAsk(): string {
+    return this.#ask(this.#exports.turnTakeAsk);
+  }
+
   takeGap(): string {
     return this.#ask(this.#exports.turnTakeGap);
   }

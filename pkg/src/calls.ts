@@ -29,4 +29,7 @@ export const enum Call {
   ListMessages,
   ListTurnFrames,
   ListAgents,
+  Connect,
+  Ping,
+  SteerTurn,
 }

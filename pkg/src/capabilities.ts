@@ -16,6 +16,8 @@ export interface Capabilities {
   readonly history: boolean;
   /** `turn.answer()` while the turn runs */
   readonly liveAnswers: boolean;
+  /** `turn.steer()` */
+  readonly steer: boolean;
   /** `createTurn({ discardPending: true })` */
   readonly discardPending: boolean;
   /** Files in user messages. */
@@ -48,14 +50,16 @@ export interface Conventions {
   readonly answersApart: boolean;
   /** The server knows sessions, but no turns. */
   readonly unnamed: boolean;
+  /** It is spoken over a `WebSocket`. */
+  readonly socket: boolean;
   /** The longest silence that is life, in milliseconds. */
   readonly silence: number;
 }
 
 /** Both, from what the core gives. */
 export function capabilitiesOf(json: string): [Capabilities, Conventions] {
-  const { detached, clientIds, answersApart, unnamed, silence, ...capabilities } = JSON.parse(json) as Capabilities & Conventions;
-  return [capabilities, { detached, clientIds, answersApart, unnamed, silence }];
+  const { detached, clientIds, answersApart, unnamed, socket, silence, ...capabilities } = JSON.parse(json) as Capabilities & Conventions;
+  return [capabilities, { detached, clientIds, answersApart, unnamed, socket, silence }];
 }
 
 /** An id that nobody else makes. Not `randomUUID`, which pages without TLS do not have. */

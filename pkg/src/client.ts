@@ -9,9 +9,11 @@ import { load } from "./load.js";
 import { type Limits, within } from "./clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import { type Connection, Session, type SetUpRecord } from "./session.js";
-import { checked, type ConnectOptions, demand } from "./options.js";
+import { checked, checkedOptions, type ConnectOptions, demand } from "./options.js";
 import { CORES, type Protocol, PROTOCOLS } from "./protocols.js";
-import { Transport } from "./transport.js";
+import { FetchTransport } from "./fetch.js";
+import type { TurnRpcSessionOptions } from "./native-turn-rpc.js";
+import { SocketTransport } from "./socket.js";
 
 /**
  * Connects to a server: checks the options and loads the core. There is no request to the server yet.
@@ -25,7 +27,8 @@ export async function connect(options: ConnectOptions): Promise<Client> {
   const core = new CoreClient(exports, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
   const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
-  const transport = new Transport(core, baseUrl, options, settings);
+  const Way = conventions.socket ? SocketTransport : FetchTransport;
+  const transport = new Way(core, baseUrl, options, settings);
   const connection = { core, memory: exports.memory, transport, settings, capabilities, conventions };
   return new Client(connection, protocol, baseUrl);
 }
@@ -41,12 +44,24 @@ export class Client {
   /** What the protocol can do. */
   readonly capabilities: Capabilities;
 
+  readonly #connection: Connection;
+
   /** @internal */
   constructor(connection: Connection, protocol: Protocol, baseUrl: string) {
+    this.#connection = connection;
     this.agents = new Agents(connection);
     this.protocol = protocol;
     this.baseUrl = baseUrl;
     this.capabilities = connection.capabilities;
+  }
+
+  /**
+   * Closes the connection, where there is one between calls (a `WebSocket`); the next call makes another one. So does a
+   * turn that is being read: leave its stream before. An open connection keeps Node alive, for a minute after it was
+   * used last.
+   */
+  close(): void {
+    this.#connection.transport.close?.();
   }
 }
 
@@ -77,6 +92,12 @@ export interface CreateSessionOptions extends RequestOptions, AgentSettings, Str
   metadata?: Record<string, unknown>;
   /** What was said before the session (`"aap"`). */
   messages?: readonly HistoryMessage[];
+  /**
+   * What the session is made with besides (`"turn-rpc"`, `"codex"`). The gateway takes `workspaceId`, `model`,
+   * `modelProvider`, `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex what
+   * its `thread/start` takes, such as `cwd` or `sandbox`.
+   */
+  sessionOptions?: TurnRpcSessionOptions | Readonly<Record<string, unknown>>;
 }
 
 /** What `getSession` takes. */
@@ -116,8 +137,9 @@ export class Agents {
 
   /** Makes a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
-    const { clientIds, unnamed } = this.#connection.conventions;
-    demandOptions("createSession", options, "title", ...(unnamed ? UNNAMED : ["metadata"]));
+    const { clientIds, unnamed, socket } = this.#connection.conventions;
+    demandOptions("createSession", options, "title", ...(unnamed ? UNNAMED : socket ? ["sessionOptions"] : ["metadata"]));
+    if (options.sessionOptions != null) checkedOptions("sessionOptions", options.sessionOptions);
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
     demandSettings(options);
@@ -133,6 +155,15 @@ export class Agents {
         // What the history has of them differs from server to server.
         const isBlank = !messages?.length;
         return this.#session({ ...record, agent: { tools: agentTools } }, isBlank, agent, stream);
+      });
+    }
+    if (socket && !clientIds) {
+      // Its server names threads once they are there.
+      const { title, ...own } = rest;
+      return within(limits, async (limits) => {
+        const session = this.#session(await this.#ask(Call.CreateSession, { agentName, ...own }, limits), true);
+        if (title != null) await session.rename(title, limits);
+        return session;
       });
     }
     const id = clientIds ? { id: newId() } : {};
@@ -188,7 +219,7 @@ export class Agents {
   /** Makes a session for an agent that is given here, in the server's schema, and can be changed later. */
   async createDraftSession(
     agentSpec: Record<string, unknown>,
-    options: Omit<CreateSessionOptions, "title"> & { agentName?: string } = {},
+    options: Omit<CreateSessionOptions, "title" | "sessionOptions"> & { agentName?: string } = {},
   ): Promise<Session> {
     demandOptions("createDraftSession", options, "metadata", "agentName");
     const [limits, rest] = split(options);

@@ -8,7 +8,8 @@ export interface Clocks {
   connectTimeout?: number;
   /**
    * Between two chunks of an answer or a stream. Comments count. By default as long as the protocol's servers may
-   * be silent: 60 seconds; 120 for `aap` and 300 for `tirea`, which have no heartbeat.
+   * be silent: 60 seconds; 120 for `aap` and 300 for `tirea`, which have no heartbeat; 90 for `turn-rpc` and
+   * `codex`, where a sign of life is asked for before.
    */
   idleTimeout?: number;
   /** From the call to its end, over all requests, pages and waits; none by default. The turn itself goes on. */
@@ -33,7 +34,8 @@ export function limited(defaults: Clocks, given: Limits): Limits {
 export class Watch {
   readonly #controller = new AbortController();
   readonly #ends: (() => void)[] = [];
-  readonly #idleTimeout: number;
+  /** The longest silence, in milliseconds; 0 if any is life. */
+  readonly idleTimeout: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When something came last, by the clock on the wall: it goes on while the machine sleeps. */
   #last = 0;
@@ -41,7 +43,7 @@ export class Watch {
   silence = 0;
 
   constructor({ signal, connectTimeout = 0, idleTimeout = 0, deadline = 0 }: Limits) {
-    this.#idleTimeout = idleTimeout;
+    this.idleTimeout = idleTimeout;
     this.#ends.push(onAbort(signal, () => this.cut(signal!.reason)));
     if (deadline > 0) {
       const timer = setTimeout(() => this.#overdue(`the call took longer than its \`deadline\`, ${deadline} ms`), deadline);
@@ -66,13 +68,13 @@ export class Watch {
   opened(): void {
     clearTimeout(this.#timer);
     this.alive();
-    if (this.#idleTimeout > 0) this.#check();
+    if (this.idleTimeout > 0) this.#check();
     this.#ends.push(
       onReturn((wasAway) => {
         // A connection from before may be dead without anybody knowing.
         if (wasAway) this.cut(new ConnectionError("network", "the page was away, or without a network"));
         // Timers may have been held back.
-        else if (this.#idleTimeout > 0) this.#check();
+        else if (this.idleTimeout > 0) this.#check();
       }),
     );
   }
@@ -93,11 +95,11 @@ export class Watch {
     // The clock on the wall may be set back.
     if (Date.now() < this.#last) this.alive();
     const silence = Date.now() - this.#last;
-    if (silence < this.#idleTimeout) {
-      this.#timer = setTimeout(this.#check, this.#idleTimeout - silence);
+    if (silence < this.idleTimeout) {
+      this.#timer = setTimeout(this.#check, this.idleTimeout - silence);
     } else {
       this.silence = silence;
-      this.#overdue(`nothing came for ${this.#idleTimeout} ms (\`idleTimeout\`)`);
+      this.#overdue(`nothing came for ${this.idleTimeout} ms (\`idleTimeout\`)`);
     }
   };
 

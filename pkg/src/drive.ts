@@ -1,10 +1,11 @@
 // Carries out what the core decides for a turn: requests, streams and waits.
 import type { CoreTurn } from "./boundary.js";
+import { Call } from "./calls.js";
 import { isOffline, type Limits, sleep, Watch } from "./clocks.js";
 import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, TurnwireError } from "./errors.js";
 import type { byLines } from "./lines.js";
 import type { Reconnect } from "./options.js";
-import { type Transport, isUnsent, pump, stopped } from "./transport.js";
+import { isUnsent, pump, stopped, type Transport, unconnected } from "./transport.js";
 
 /** Before the next try to reach the server. */
 export interface Reconnecting {
@@ -88,6 +89,10 @@ export class Drive {
   #failure: TurnwireError | undefined;
   /** The last failure of all. */
   #cause: TurnwireError | undefined;
+  /** Says on the stream's connection what the core wants to know. */
+  #ask = (): void => {};
+  /** When that will be. */
+  #asking: ReturnType<typeof setTimeout> | undefined;
 
   /** `whole` stops the drive. */
   constructor(driven: Driven, settings: Settings, whole: AbortSignal) {
@@ -123,7 +128,7 @@ export class Drive {
         return this.#driven.isOver() ? undefined : this.#failure;
       }
       try {
-        json = this.#next(outcome, input);
+        json = this.#next(outcome, input, "call" in step && step.call === Call.CreateTurn);
       } catch (error) {
         const { code } = error as TurnwireError;
         return code === "aborted" ? stopped(this.#whole) : (error as TurnwireError);
@@ -131,10 +136,14 @@ export class Drive {
     }
   }
 
-  #next(outcome: number, input: string): string {
+  #next(outcome: number, input: string, isStart: boolean): string {
     const { code = "", message = "", status = 0, retryAfter = 0 } = this.#failure ?? {};
+    let known: string = code;
     // Whatever keeps a request from being sent that nobody stopped, it is the wait for a token.
-    const known = this.#failure && isUnsent(this.#failure) ? "token" : code;
+    if (this.#failure && isUnsent(this.#failure)) known = "token";
+    else if (this.#failure && unconnected.has(this.#failure)) known = "unsent";
+    // A start that was answered, if too wordily to be read, may have begun the turn: it is looked for.
+    else if (isStart && code === "frame_too_large") known = "unexpected_response";
     const text = outcome === FAILED ? `${known}\0${message}` : input;
     const isLost = isOffline() && (code === "network" || code === "timeout");
     return adopting(() => this.#driven.core.next(outcome, status, retryAfter, isLost, text), this.#cause);
@@ -152,6 +161,10 @@ export class Drive {
       this.#driven.opened();
       if (after !== undefined) tell.call(this.#driven, "resumed", { after });
       const lines = this.#driven.lines();
+      this.#ask = () => {
+        const messages = core.takeAsk();
+        if (body && messages !== "") transport.say?.(body, messages);
+      };
       if (body) await pump(body, (chunk) => this.#push(lines(chunk), chunk.length), watch);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
@@ -160,6 +173,8 @@ export class Drive {
       throw watch.signal.aborted && !isUnsent(cause as object) ? stopped(watch.signal) : cause;
     } finally {
       watch.end();
+      clearTimeout(this.#asking);
+      this.#asking = undefined;
       if (watch.silence > 0) tell.call(this.#driven, "idle", { silence: watch.silence });
     }
   }
@@ -169,14 +184,20 @@ export class Drive {
     const { core } = this.#driven;
     try {
       const flags = adopting(() => core.push(pieces));
-      for (let gap = flags > 1 ? core.takeGap() : ""; gap !== ""; gap = core.takeGap()) {
+      for (let gap = flags & 2 ? core.takeGap() : ""; gap !== ""; gap = core.takeGap()) {
         this.#driven.tell("gap", JSON.parse(gap) as ConnectionTopics["gap"]);
       }
+      if (flags > 3) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
       return flags % 2 === 1;
     } finally {
       this.#driven.woken(length);
     }
   }
+
+  readonly #asks = (): void => {
+    this.#asking = undefined;
+    this.#ask();
+  };
 
   #failed(cause: object): number {
     // Whatever broke when the whole was stopped broke because of that.
@@ -195,6 +216,9 @@ export class Drive {
     return ABORTED;
   }
 }
+
+/** How long what the core wants to know is gathered, in milliseconds: news of it often come in swarms. */
+const ASK_DELAY = 200;
 
 /** How far the server's clock may be behind this one, in milliseconds. */
 const ALLOWANCE = 10_000;

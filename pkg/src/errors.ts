@@ -13,6 +13,7 @@ export type ErrorCode =
   | "session_busy"
   | "unsupported"
   | "http"
+  | "rpc"
   | "network"
   | "timeout"
   | "token"
@@ -31,9 +32,9 @@ export type ErrorCode =
 /** What an error knows beside its message. */
 export interface ErrorDetails {
   cause?: unknown;
-  /** The HTTP status of the answer, where there was one. */
+  /** The HTTP status of the answer, where there was one; of an error in a response, the status that says the same. */
   status?: number;
-  /** The body of a failing answer: parsed if it was JSON, else its text. At most 64 KiB are kept. */
+  /** The body of a failing answer: parsed if it was JSON, else its text. At most 64 KiB are kept. Of `rpc` the error. */
   body?: unknown;
   /** How long the server asks to be left alone (`Retry-After`), in milliseconds. */
   retryAfter?: number;
@@ -60,7 +61,7 @@ export class TurnwireError extends Error {
   }
 }
 
-/** The server answered with a status that means failure (`http`). */
+/** The server answered with a status that means failure (`http`), or with an error in place of a result (`rpc`). */
 export class ApiError extends TurnwireError {}
 
 /** A request or its answer did not get through, or not in time, or no token could be had (`network`, `timeout`, `token`). */
@@ -84,6 +85,7 @@ export class AbortError extends TurnwireError {}
 
 const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
   http: ApiError,
+  rpc: ApiError,
   network: ConnectionError,
   timeout: ConnectionError,
   token: ConnectionError,

@@ -9,6 +9,7 @@ provide({
   // Bundlers make a file of this that is loaded when it is needed. So does the package's own build.
   "agent-event": async () => unpack(await chunk(import("./agent-event.js"))),
   aap: async () => unpack(await chunk(import("./aap.js"))),
+  "turn-rpc": async () => unpack(await chunk(import("./turn-rpc.js"))),
 });
 
 /** Starts the core ahead of the first `connect`, which otherwise does it; other protocols' cores are left alone. */

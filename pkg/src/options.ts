@@ -1,9 +1,11 @@
 // The options of `connect` and `createTurn`, checked.
 import { type Clocks, CLOCKS } from "./clocks.js";
 import { InputError } from "./errors.js";
-import { type Protocol, PROTOCOLS } from "./protocols.js";
+import { CORES, type Protocol, PROTOCOLS } from "./protocols.js";
 import type { CreateTurnOptions } from "./session.js";
-import type { Fetch, Token } from "./transport.js";
+import type { Fetch } from "./fetch.js";
+import type { OpenSocket } from "./line.js";
+import type { Token } from "./transport.js";
 
 /** How persistently a lost connection of a turn is recovered. */
 export interface ReconnectOptions {
@@ -27,19 +29,34 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   baseUrl: string;
   /**
    * The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. For `"tirea"`
-   * and `"awaken"`, and for `"aap"`, a core of their own is loaded.
+   * and `"awaken"`, for `"aap"`, and for `"turn-rpc"` and `"codex"`, a core of their own is loaded.
    */
   protocol?: Protocol;
   /**
    * The bearer token, or a function that gives it. The function is asked before every request, so that it
-   * may renew the token. Without one, no `Authorization` header is sent.
+   * may renew the token. Without one, no `Authorization` header is sent. For protocols that are spoken over a
+   * `WebSocket`, which browsers send without headers, see `tokenInQuery`.
    */
   token?: Token;
-  /** Headers for every request. They win over turnwire's own. */
+  /**
+   * With a protocol that is spoken over a `WebSocket`: sends the token in the address, as `?access_token=`, and asks
+   * for it at each connection. Servers do not know that by themselves, the development gateway does
+   * (`--token-in-query`), and addresses end up in logs; without it, such a protocol refuses a `token`.
+   */
+  tokenInQuery?: boolean;
+  /** Headers for every request. They win over turnwire's own. Not for protocols that are spoken over a `WebSocket`. */
   headers?: Record<string, string>;
   /** Instead of the platform's `fetch`; called as `fetch(url, init)`. */
   fetch?: Fetch;
-  /** The size of the largest event, in bytes; 8 MiB by default. */
+  /**
+   * Instead of the platform's `WebSocket`, for protocols that are spoken over one: gives a socket for a URL. In Node
+   * and the like it can send an `Authorization` header, which browsers do not.
+   */
+  webSocket?: OpenSocket;
+  /**
+   * The size of the largest event, in bytes; 8 MiB by default. Over a `WebSocket` that of the largest message, which may
+   * hold all of a turn; 64 MiB by default.
+   */
   maxFrameBytes?: number;
   /**
    * How persistently a lost connection of a turn is recovered; `false` not to recover any. A call's own
@@ -48,8 +65,9 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   reconnect?: ReconnectOptions | false;
 }
 
-const NAMES = ["baseUrl", "protocol", "token", "headers", "fetch", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout"];
+const NAMES = ["baseUrl", "protocol", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout"];
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Lengths in the core are 32 bits wide. */
 const MAX_LIMIT = 0xffff_ffff;
 /** Timers' delays are 31 bits wide. */
@@ -67,13 +85,15 @@ export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "ma
 /** What the options come to. Throws an `InputError` that names the wrong one. */
 export function checked(options: ConnectOptions): Checked {
   demandNames("connect", options, NAMES);
-  const { baseUrl, token, headers, fetch, connectTimeout = 30_000, idleTimeout } = options;
+  const { baseUrl, token, tokenInQuery, headers, fetch, webSocket, connectTimeout = 30_000, idleTimeout } = options;
   const protocol = options.protocol ?? "truefoundry";
-  const maxFrameBytes = options.maxFrameBytes ?? MAX_FRAME_BYTES;
+  const isSocket = CORES[protocol] === "turn-rpc";
+  const maxFrameBytes = options.maxFrameBytes ?? (isSocket ? MAX_MESSAGE_BYTES : MAX_FRAME_BYTES);
   demand(typeof baseUrl === "string", "`baseUrl` must be a string");
   demand(PROTOCOLS.includes(protocol), `\`protocol\` must be one of ${PROTOCOLS.join(", ")}`);
   demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that gives one");
   demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
+  demand(webSocket == null || typeof webSocket === "function", "`webSocket` must be a function that gives a socket");
   demand(
     headers == null ||
       (isObject(headers) && !(Symbol.iterator in headers) && Object.values(headers).every((value) => typeof value === "string")),
@@ -83,9 +103,15 @@ export function checked(options: ConnectOptions): Checked {
     Number.isInteger(maxFrameBytes) && maxFrameBytes > 0 && maxFrameBytes <= MAX_LIMIT,
     "`maxFrameBytes` must be a whole number greater than 0",
   );
+  demand(!tokenInQuery || (tokenInQuery === true && isSocket), "`tokenInQuery` must be true or false, and is for protocols over a WebSocket");
+  demand(
+    !isSocket || token == null || !!tokenInQuery,
+    "`token` cannot be sent with a WebSocket of the platform's: a proxy can add it, or `webSocket`; `tokenInQuery: true` puts it in the address",
+  );
+  demand(!isSocket || headers == null, "`headers` cannot be sent with a WebSocket of the platform's: `webSocket` can give one that does");
   demandClocks(options);
   const reconnect = checkedReconnect(options.reconnect, RECONNECT);
-  return { baseUrl: resolved(baseUrl), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };
+  return { baseUrl: resolved(baseUrl, isSocket), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };
 }
 
 /** The option `reconnect`, completed. Throws an `InputError` that names what is wrong with it. */
@@ -113,32 +139,50 @@ export function demandWhole(name: string, value: number): void {
 }
 
 /** The input of a turn as JSON, and what it follows. Throws an `InputError` that names the wrong option. */
-export function checkedTurn(options: CreateTurnOptions): {
+export function checkedTurn(options: CreateTurnOptions, isSocket: boolean): {
   input: string;
   previousTurnId: string | undefined;
   discardPending: boolean;
   whenBusy: "wait" | "fail";
+  turnOptions: string;
 } {
   // A turn without input makes the model run again: no misspelt name may come to that.
-  demandNames("createTurn", options, ["input", "previousTurnId", "discardPending", "whenBusy"]);
+  demandNames("createTurn", options, ["input", "previousTurnId", "discardPending", "whenBusy", ...(isSocket ? ["turnOptions"] : [])]);
   const previousTurnId = options.previousTurnId ?? undefined;
   demand(previousTurnId === undefined || typeof previousTurnId === "string", "`previousTurnId` must be a string");
-  const { discardPending = false, whenBusy = "wait" } = options;
+  const { discardPending = false, whenBusy = "wait", turnOptions } = options;
   demand(typeof discardPending === "boolean", "`discardPending` must be true or false");
   demand(whenBusy === "wait" || whenBusy === "fail", '`whenBusy` must be "wait" or "fail"');
-  return { input: checkedInput(options.input ?? null), previousTurnId, discardPending, whenBusy };
+  return {
+    input: checkedInput(options.input ?? null),
+    previousTurnId,
+    discardPending,
+    whenBusy,
+    turnOptions: turnOptions == null ? "" : checkedOptions("turnOptions", turnOptions),
+  };
+}
+
+/** Options that the core checks, as JSON. */
+export function checkedOptions(name: string, given: object): string {
+  demand(isObject(given) && !Array.isArray(given), `\`${name}\` must be an object of options`);
+  return asJson(given, "invalid_option", name);
 }
 
 /** An input as JSON. */
 export function checkedInput(given: unknown): string {
-  let input: string | undefined;
+  return asJson(given, "invalid_input", "input");
+}
+
+function asJson(given: unknown, code: "invalid_input" | "invalid_option", name: string): string {
+  let json: string | undefined;
+  let cause: unknown;
   try {
-    input = JSON.stringify(given);
-  } catch (cause) {
-    throw new InputError("invalid_input", "`input` cannot be written as JSON", { cause });
+    json = JSON.stringify(given);
+  } catch (error) {
+    cause = error;
   }
-  if (input === undefined) throw new InputError("invalid_input", "`input` cannot be written as JSON");
-  return input;
+  if (json === undefined) throw new InputError(code, `\`${name}\` cannot be written as JSON`, cause ? { cause } : {});
+  return json;
 }
 
 /** Throws an `InputError` for a name that is no option of `method`. */
@@ -153,7 +197,7 @@ export function demandNames(method: string, options: object, names: readonly str
  * The base URL without a slash at its end. A relative one counts from the page. No error shows it: it may
  * hold a secret.
  */
-function resolved(baseUrl: string): string {
+function resolved(baseUrl: string, isSocket: boolean): string {
   const page = globalThis.location?.href;
   let url: URL;
   try {
@@ -161,7 +205,7 @@ function resolved(baseUrl: string): string {
   } catch {
     throw new InputError("invalid_url", "`baseUrl` is not a URL");
   }
-  if (!/^https?:$/.test(url.protocol)) {
+  if (!/^https?:$/.test(isSocket ? url.protocol.replace("ws", "http") : url.protocol)) {
     throw new InputError("invalid_url", "`baseUrl` is not an http or https URL");
   }
   if (url.search || url.hash) {

@@ -10,6 +10,8 @@ export const CORES = {
   tirea: "agent-event",
   awaken: "agent-event",
   aap: "aap",
+  "turn-rpc": "turn-rpc",
+  codex: "turn-rpc",
 } as const;
 
 /** What a server speaks. */

@@ -4,13 +4,15 @@ import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
-import { adopting, InputError } from "./errors.js";
+import { adopting, ApiError, InputError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
+import type { TurnRpcTurnOptions } from "./native-turn-rpc.js";
 import { checkedTurn, demand, demandNames } from "./options.js";
 import { Run, type RunOptions } from "./run.js";
 import { Terms } from "./terms.js";
+import { busy } from "./turnstile.js";
 import { ToolRegistry, type Tools, type ToolsOptions } from "./tools.js";
 import type { Transport } from "./transport.js";
 import { type ResumeOptions, Turn } from "./turn.js";
@@ -40,10 +42,16 @@ export interface CreateTurnOptions {
    */
   discardPending?: boolean;
   /**
-   * Where a session has one turn at a time (`"aap"`): what becomes of this one if another one of this session still
-   * runs here when it is started. It waits by default; `"fail"` is a `StateError` (`session_busy`).
+   * Where a session has one turn at a time (`"aap"`, `"turn-rpc"`, `"codex"`): what becomes of this one if another one of
+   * this session still runs, as far as is known here, when it is started. It waits by default; `"fail"` is a `StateError`
+   * (`session_busy`). To say more to the turn that runs, there is `turn.steer()`.
    */
   whenBusy?: "wait" | "fail";
+  /**
+   * What the turn is started with besides (`"turn-rpc"`, `"codex"`). The gateway takes `model`, `modelProvider`, `mode`,
+   * `sandboxPolicy` and `capabilities`; Codex what its `turn/start` takes, such as `effort` or `approvalPolicy`.
+   */
+  turnOptions?: TurnRpcTurnOptions | Readonly<Record<string, unknown>>;
 }
 
 /** A session whose settings the server keeps. @internal */
@@ -65,8 +73,13 @@ export class Session {
   #newest: Turn | undefined;
   /** The turn that was made ready for, and is not over. */
   #inside: Turn | undefined;
+  /** Where turns are told apart by nobody but this: those that were made ready for, and may still run. */
+  #others: readonly Turn[] = [];
   /** What surrounds every turn where the server knows none. */
   readonly #terms: Terms | undefined;
+
+  /** Where the server has it. */
+  readonly #where: { workspace_id: string } | undefined;
 
   /** @internal */
   constructor(connection: Connection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
@@ -74,6 +87,9 @@ export class Session {
     const actions = JSON.stringify(record.required_actions ?? []);
     this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew);
     this.#record = record;
+    const { workspace_id } = record;
+    // Every connection that is to hear of it has to say where it is.
+    if (workspace_id) this.#core.setTerms(JSON.stringify((this.#where = { workspace_id })), -1);
     if (agent) this.#terms = new Terms(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
   }
 
@@ -134,10 +150,11 @@ export class Session {
    * pending call is answered, files are data URIs), and a `StateError` if the session was cancelled.
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
-    const { input, previousTurnId, discardPending, whenBusy } = checkedTurn(options);
+    const { socket } = this.#connection.conventions;
+    const { input, previousTurnId, discardPending, whenBusy, turnOptions } = checkedTurn(options, socket);
     demand(!this.#terms || (previousTurnId ?? "auto") === "auto", "`previousTurnId` is not known to this protocol: turns follow each other");
     const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
-    const sent = adopting(() => core.takeInput(input, discardPending));
+    const sent = adopting(() => core.takeInput(turnOptions ? `${input}\0${turnOptions}` : input, discardPending));
     const record = { input: JSON.parse(sent) as TurnInputItem[] };
     return new Turn(this, this.#connection, core, record, { discardPending, whenBusy });
   }
@@ -168,11 +185,12 @@ export class Session {
   /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
-    return list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
+    const turns = list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
       const isNewest = before === undefined ? options.pageToken === undefined : follows(record, before);
       before = record;
       return this.#attach(record, isNewest);
     });
+    return this.#listed(turns, options);
   }
 
   /** Reads a turn by its id. */
@@ -192,7 +210,20 @@ export class Session {
 
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<SessionEvent, void, undefined> {
-    return list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: SessionEvent) => event);
+    const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: SessionEvent) => event);
+    return this.#listed(events, options);
+  }
+
+  /** A list: of a thread in which nothing was said yet Codex refuses to give one. */
+  async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions): AsyncGenerator<T, void, undefined> {
+    try {
+      yield* items;
+    } catch (error) {
+      if (!this.#connection.conventions.socket || !(error instanceof ApiError) || error.code !== "rpc") throw error;
+      const [limits] = split(options);
+      const { is_new } = await this.#connection.transport.ask<SessionRecord>(Call.GetSession, this.#params(), limits);
+      if (!is_new) throw error;
+    }
   }
 
   /**
@@ -205,7 +236,8 @@ export class Session {
   }
 
   async #history(options: RequestOptions): Promise<Turn[]> {
-    if (this.#connection.conventions.clientIds) return this.#conversation(options);
+    const { clientIds, socket } = this.#connection.conventions;
+    if (clientIds && !socket) return this.#conversation(options);
     const turns: Turn[] = [];
     for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
     const [one, next] = turns;
@@ -218,8 +250,19 @@ export class Session {
       if (own) own.unshift(event);
       else events.set(turn_id, [event]);
     }
-    // What is listed of a turn that runs comes once more with its stream.
-    for (const turn of turns) if (turn.isOver) turn.fill(events.get(turn.id ?? "") ?? []);
+    for (const turn of turns) {
+      // What is listed of a turn that runs comes once more with its stream.
+      if (!turn.isOver) continue;
+      const own = events.get(turn.id ?? "") ?? [];
+      if (socket && own.some(({ type }) => type === "thread.created")) {
+        // What its tasks said, the server gives with the turn only; and that without its beginning and end.
+        const inside: typeof own = [];
+        for await (const event of turn.listEvents(options)) inside.push(event);
+        const [first, last] = ["turn.created", "turn.done"].map((type) => own.filter((event) => event.type === type));
+        own.splice(0, own.length, ...first!, ...inside, ...last!);
+      }
+      turn.fill(own);
+    }
     for (const [at, turn] of turns.entries()) {
       const before = turns[at - 1];
       if (before && turn.previousTurnId === before.id) turn.follows(before);
@@ -364,6 +407,7 @@ export class Session {
 
   /** Makes ready for a turn that is about to start. Gives what to wait for; nothing if it may start at once. @internal */
   prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+    if (this.#connection.conventions.socket) return this.#place(turn, whenBusy, signal);
     const ready = this.#terms?.enter(turn.input, whenBusy, signal, async () => {
       const params = this.#params();
       const { items, user_messages: said } = await this.#connection.transport.ask<Standing>(Call.ListTurns, params, { signal });
@@ -372,6 +416,34 @@ export class Session {
     if (ready) return ready.then(() => void (this.#inside = turn));
     this.#inside = turn;
     return undefined;
+  }
+
+  /** Whether other turns of this session run here, or wait for that, where it has one at a time. @internal */
+  hasOthers(turn: Turn): boolean {
+    return this.#connection.conventions.socket && this.#busy(turn).length > 0;
+  }
+
+  #busy(turn: Turn): Turn[] {
+    const newest = this.#newest;
+    // Of one that is only listed as running, a server that refuses a second turn knows better whether it still does.
+    const isKnown = newest && (newest.isRead || this.capabilities.steer);
+    const known = new Set([...this.#others, ...(isKnown ? [newest] : [])]);
+    return [...known].filter((other) => other !== turn && other.isBusy);
+  }
+
+  /**
+   * A thread has one turn at a time. One server refuses a second one; the other adds what it says to the turn that runs,
+   * which would then be told twice.
+   */
+  #place(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+    const others = this.#busy(turn);
+    if (others.length > 0 && whenBusy === "fail") throw busy();
+    this.#others = [...others, turn];
+    if (others.length === 0) return undefined;
+    const all = async (): Promise<void> => {
+      for (const other of others) await other.ended(signal);
+    };
+    return all();
   }
 
   /** A turn that was made ready for is over, or was not started after all. @internal */
@@ -400,7 +472,8 @@ export class Session {
 
   /** What names the session in requests. @internal */
   params(more: object): object {
-    return { sessionId: this.id, ...(this.#terms && { terms: this.#terms }), ...more };
+    const terms = this.#terms ?? this.#where;
+    return { sessionId: this.id, ...(terms && { terms }), ...more };
   }
 
   #params(more: object = {}): object {

@@ -1,5 +1,5 @@
 // The entry without WebAssembly inside: the page brings the modules (the files `turnwire/core.wasm` and, for
-// other protocols, `turnwire/agent-event.wasm` and `turnwire/aap.wasm`).
+// other protocols, `turnwire/agent-event.wasm`, `turnwire/aap.wasm` and `turnwire/turn-rpc.wasm`).
 import { load, provide, startFailure } from "./load.js";
 import { TurnwireError } from "./errors.js";
 import type { Family } from "./protocols.js";
@@ -10,14 +10,24 @@ export * from "./api.js";
 export type ModuleInput = WebAssembly.Module | BufferSource | Response;
 
 /** The files of the package that hold the cores. */
-const FILES: Record<Family, string> = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm" };
+const FILES: Record<Family, string> = {
+  truefoundry: "core.wasm",
+  "agent-event": "agent-event.wasm",
+  aap: "aap.wasm",
+  "turn-rpc": "turn-rpc.wasm",
+};
 
 /** The modules that came. */
 const modules: Partial<Record<Family, WebAssembly.Module>> = {};
 /** Those on their way. */
 const coming = new Set<Promise<Family>>();
 
-provide({ truefoundry: () => given("truefoundry"), "agent-event": () => given("agent-event"), aap: () => given("aap") });
+provide({
+  truefoundry: () => given("truefoundry"),
+  "agent-event": () => given("agent-event"),
+  aap: () => given("aap"),
+  "turn-rpc": () => given("turn-rpc"),
+});
 
 /**
  * Starts a core from a module that the page brings; once this has resolved, `connect` works with the protocols
@@ -28,6 +38,7 @@ provide({ truefoundry: () => given("truefoundry"), "agent-event": () => given("a
  * await init(fetch("/assets/core.wasm"));
  * await init(fetch("/assets/agent-event.wasm")); // for `protocol: "tirea"` and `"awaken"`
  * await init(fetch("/assets/aap.wasm")); // for `protocol: "aap"`
+ * await init(fetch("/assets/turn-rpc.wasm")); // for `protocol: "turn-rpc"` and `"codex"`
  * ```
  */
 export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Promise<void> {

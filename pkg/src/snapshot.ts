@@ -7,6 +7,7 @@ import type {
   AgentInfo,
   McpServer,
   McpServerAuth,
+  Notice,
   ParentCall,
   Suspension,
   ToolInfo,
@@ -44,6 +45,8 @@ export interface TurnSnapshot {
   readonly agent_state_problem: string | null;
   /** The last report of everything that was reported on, such as a tool's progress. */
   readonly activities: readonly Activity[];
+  /** The last news of the turn, at most 256: retries, timeouts, limits, warnings (`"turn-rpc"`, `"codex"`). */
+  readonly notices: readonly Notice[];
 }
 
 /** The last report on something. */
@@ -110,6 +113,11 @@ export interface ToolCallSnapshot {
   readonly thread_id: string | null;
   /** How far it is, where the server says so. */
   readonly progress?: ToolProgress;
+  /**
+   * What it has put out so far, by stream (`"stdout"`, `"stderr"`, …), where the server says so: of each the end, at
+   * least 32 KiB.
+   */
+  readonly output?: Readonly<Record<string, string>>;
 }
 
 /** The result of a tool call. */
@@ -168,13 +176,16 @@ interface Changes {
 
 /** What a turn has beside its threads. */
 type TurnPart = Pick<TurnSnapshot, "required_actions" | "mcp_servers" | "sandbox_id"> &
-  Partial<Pick<TurnSnapshot, "agent_state" | "agent_state_problem" | "activities">>;
+  Partial<Special>;
 
 /** What only some servers know of. */
-const AGENT: Pick<TurnSnapshot, "agent_state" | "agent_state_problem" | "activities"> = {
+type Special = Pick<TurnSnapshot, "agent_state" | "agent_state_problem" | "activities" | "notices">;
+
+const SPECIAL: Special = {
   agent_state: null,
   agent_state_problem: null,
   activities: Object.freeze([]),
+  notices: Object.freeze([]),
 };
 
 interface ChangedMessage extends Omit<MessageSnapshot, "content" | "reasoning_content" | "tool_calls"> {
@@ -196,7 +207,7 @@ export class SnapshotMirror {
   readonly #memory: WebAssembly.Memory;
   readonly #messages: MessageSnapshot[] = [];
   #threads: readonly ThreadSnapshot[] = [];
-  #turn: TurnPart & typeof AGENT = { required_actions: [], mcp_servers: [], sandbox_id: null, ...AGENT };
+  #turn: TurnPart & Special = { required_actions: [], mcp_servers: [], sandbox_id: null, ...SPECIAL };
   #snapshot: TurnSnapshot | undefined;
   #isChanged = false;
 
@@ -325,8 +336,8 @@ function sameFacts(last: TurnSnapshot, facts: TurnFacts): boolean {
 }
 
 /** The parts that are new, and of those that say the same as before the known ones. */
-function kept(known: TurnPart & typeof AGENT, part: TurnPart): TurnPart & typeof AGENT {
-  const next = { ...AGENT, ...part };
+function kept(known: TurnPart & Special, part: TurnPart): TurnPart & Special {
+  const next = { ...SPECIAL, ...part };
   return {
     required_actions: isSame(known.required_actions, next.required_actions)
       ? known.required_actions
@@ -336,7 +347,18 @@ function kept(known: TurnPart & typeof AGENT, part: TurnPart): TurnPart & typeof
     agent_state: isSame(known.agent_state, next.agent_state) ? known.agent_state : frozenDeep(next.agent_state),
     agent_state_problem: next.agent_state_problem,
     activities: isSame(known.activities, next.activities) ? known.activities : frozenDeep(next.activities),
+    notices: keptNotices(known.notices, next.notices),
   };
+}
+
+/** News do not change: those that are known stay the same objects, also when the first ones are no longer kept. */
+function keptNotices(known: readonly Notice[], next: readonly Notice[]): readonly Notice[] {
+  if (isSame(known, next)) return known;
+  const byId = new Map(known.map((notice) => [notice.id, notice]));
+  return frozenDeep(next.map((notice) => {
+    const same = byId.get(notice.id);
+    return same && isSame(same, notice) ? same : notice;
+  }));
 }
 
 /** Whether two parts of a snapshot say the same. What is the same object is not looked into. */

@@ -3,11 +3,11 @@
 import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode, ToolSpec } from "./agent.js";
 import type { CoreSession } from "./boundary.js";
 import { type Capabilities, capabilitiesOf } from "./capabilities.js";
-import { adopting, InputError, StateError } from "./errors.js";
+import { adopting, InputError } from "./errors.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demand } from "./options.js";
 import type { TurnStatus } from "./snapshot.js";
-import { Turnstile } from "./turnstile.js";
+import { busy, Turnstile } from "./turnstile.js";
 
 /** What the next turn says because it is new, and what holds in the session then. */
 interface Settings {
@@ -108,7 +108,7 @@ export class Terms {
     reread: () => Promise<void>,
   ): Promise<void> | undefined {
     if (this.#turnstile.isTaken && whenBusy === "fail") {
-      throw new StateError("session_busy", "another turn of the session still runs, and it has one at a time");
+      throw busy();
     }
     if (this.#turnstile.isTaken || this.#isBehind) return this.#wait(input, signal, reread);
     this.#say(input);

@@ -3,11 +3,22 @@ import type { StreamEvent } from "./delivery.js";
 import type { ConnectionTopics } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
 import type { AgentEvent, AwakenEvent, RelayError } from "./native.js";
+import type { TurnRpcNotification } from "./native-turn-rpc.js";
 import type { Event } from "./events.js";
 import { demand } from "./options.js";
 
-/** What a server sends, in its own words; the fields of a TrueFoundry event may go by another spelling. */
-export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | AapAnswer | Event;
+/**
+ * What a server sends, in its own words; the fields of a TrueFoundry event may go by another spelling. The types of what
+ * Codex app-server sends it writes itself: `codex app-server generate-ts`.
+ */
+export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | AapAnswer | TurnRpcNotification | RpcResponse | Event;
+
+/** A response of the server, with the method of the request that it answers. */
+export interface RpcResponse {
+  response_to: string;
+  result?: unknown;
+  error?: { code: number; message: string; data?: unknown };
+}
 
 /** A part of a message, as the Agent Application Protocol has it. */
 export type AapBlock =
@@ -59,6 +70,7 @@ const ABOUT_EVENTS: readonly string[] = [
   "model.message",
   "model.message.delta",
   "tool.response",
+  "tool.output",
   "thread.created",
   "thread.done",
   "mcp.initialize",
@@ -75,6 +87,7 @@ const ABOUT_EVENTS: readonly string[] = [
   "activity.snapshot",
   "activity.delta",
   "server.error",
+  "notice",
   "unknown",
   "event",
 ] satisfies (keyof TurnTopics)[];

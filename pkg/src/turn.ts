@@ -55,6 +55,12 @@ const SOON = 5000;
 /** The reason of the abort by which a loop that was left releases its connection. */
 const LEFT = new Error("the loop over the stream was left");
 
+/** An answer to a call, with what was asked. */
+interface AnswerItem {
+  tool_call_id: string;
+  suspension?: { id?: string };
+}
+
 /** What the core knows of a turn; what the server said of it comes once. */
 interface Facts {
   id?: string;
@@ -86,7 +92,7 @@ export class Turn {
   #lastStream: TurnStream | undefined;
   /** Resolves when the stream that is being read has ended, with the error if there was one. */
   #reading: Promise<TurnwireError | undefined> | undefined;
-  /** The calls that were answered while it runs. */
+  /** What was answered while it runs: by the server's request, where there is one for each question, or by the call. */
   readonly #answered = new Set<string>();
   /** Whether it throws away what the turn before it waits for, and whether it waits for its place. */
   readonly #how: StartOptions;
@@ -263,6 +269,11 @@ export class Turn {
 
   async #cancel(limits: Limits): Promise<void> {
     if (this.#connection.conventions.unnamed) return this.#hangUp();
+    if (this.#isPreparing) {
+      this.#withdraw();
+      await this.#reading;
+      return;
+    }
     await this.#settled(limits.signal);
     if (this.status === "incomplete" && this.id === null) await this.#start(LOOK, limits);
     this.#startedId("cancel");
@@ -270,7 +281,20 @@ export class Turn {
     const isKnown = this.isOver || (this.#reading !== undefined && this.#reconnecting === null);
     if (!isKnown && (await this.#refresh("cancel", limits)).state.status !== "running") return;
     if (this.isOver) return;
-    await this.#connection.transport.ask(Call.CancelTurn, this.#params("cancel"), limits);
+    // The turn may end and the response get lost, or say that there is nothing to cancel any more.
+    const asking = new Watch({ signal: limits.signal });
+    const { signal } = asking;
+    const ended = async (): Promise<void> => {
+      while (!this.isOver) await orAborted(new Promise<void>((resolve) => this.#waiting.push(resolve)), signal);
+    };
+    try {
+      await Promise.race([ended(), this.#connection.transport.ask(Call.CancelTurn, this.#params("cancel"), { ...limits, signal })]);
+    } catch (error) {
+      if (!this.isOver) throw error;
+    } finally {
+      asking.cut(LEFT);
+      asking.end();
+    }
   }
 
   /** The server cannot be told: its stream is left, and that is the turn's end. */
@@ -279,10 +303,41 @@ export class Turn {
       this.#startedId("cancel");
       throw new StateError("turn_not_running", "the turn is not read here, and this server cannot be told to stop it");
     }
-    if (this.#isPreparing) this.#reads?.cut(new AbortError("aborted", "the turn was cancelled before it was sent"));
+    if (this.#isPreparing) this.#withdraw();
     else this.#core.hangUp();
     this.#reads?.cut(LEFT);
     await this.#reading;
+  }
+
+  /** It is not sent after all. */
+  #withdraw(): void {
+    this.#reads?.cut(new AbortError("aborted", "the turn was cancelled before it was sent"));
+  }
+
+  /**
+   * Says more to the agent while the turn runs (`session.capabilities.steer`): the agent takes it up in this turn, as
+   * soon as it can. While the turn is being started it waits until it has begun. What was said comes back as a `notice` of
+   * code `"user_message"`.
+   *
+   * Throws a `StateError` if the turn has not started (`turn_not_started`) or is over (`turn_not_running`), and an
+   * `ApiError` of code `rpc` if the server finds it over. It never begins a turn, and is never sent twice: after a
+   * `ConnectionError`, the notices tell whether it arrived.
+   */
+  async steer(input: TurnInput, options: RequestOptions = {}): Promise<void> {
+    demandOptions("steer", options);
+    await within(options, (limits) => this.#steer(input, limits));
+  }
+
+  async #steer(input: TurnInput, limits: Limits): Promise<void> {
+    const { transport, capabilities } = this.#connection;
+    if (!capabilities.steer) throw new StateError("unsupported", "this protocol takes nothing more while a turn runs");
+    // The rules are those of any input; the turn that it would make is never sent.
+    const { input: items } = this.session.createTurn({ input });
+    if (items.length === 0) throw new InputError("invalid_input", "there must be something to say");
+    await this.#settled(limits.signal);
+    const params = this.#params("steer");
+    if (this.isOver) throw new StateError("turn_not_running", "the turn is over: what is to be said next is a turn of its own");
+    await transport.ask(Call.SteerTurn, { ...params, input: items }, limits);
   }
 
   /**
@@ -304,11 +359,12 @@ export class Turn {
     }
     const params = this.#params("answer");
     const taken = adopting(() => this.#core.takeAnswers(checkedInput(input)));
-    const items = JSON.parse(taken) as TurnInputItem[];
-    const calls = items.map((item) => (item as { tool_call_id: string }).tool_call_id);
-    const again = calls.find((call) => this.#answered.has(call));
-    if (again !== undefined) throw new InputError("invalid_input", `call \`${again}\` was answered already`);
-    for (const call of calls) this.#answered.add(call);
+    const items = JSON.parse(taken) as AnswerItem[];
+    // A call may be asked about more than once; where that is by messages, each has an id of its own.
+    const asked = items.map(({ suspension, tool_call_id }) => suspension?.id ?? tool_call_id);
+    const again = asked.findIndex((id) => this.#answered.has(id));
+    if (again >= 0) throw new InputError("invalid_input", `call \`${items[again]!.tool_call_id}\` was answered already`);
+    for (const id of asked) this.#answered.add(id);
     try {
       for (const group of conventions.answersApart ? items.map((item) => [item]) : [items]) {
         await transport.ask(Call.AnswerTurn, { ...params, input: group }, limits);
@@ -316,7 +372,7 @@ export class Turn {
       this.#core.answered(taken);
       return true;
     } catch (error) {
-      for (const call of calls) this.#answered.delete(call);
+      for (const id of asked) this.#answered.delete(id);
       // It may have paused in this moment; then its stream says so, soon.
       if (!(error instanceof ApiError) || !WAS_PAUSED.includes(error.status!)) throw error;
       const soon = new Watch({ signal: limits.signal, deadline: SOON });
@@ -374,6 +430,9 @@ export class Turn {
 
   /** Takes listed events of a finished turn into the snapshot. @internal */
   fill(events: readonly Event[]): void {
+    // Some servers keep what a turn was given among its events only.
+    const created = this.#input.length === 0 && events.find((event) => event.type === "turn.created");
+    if (created) this.#input = created.input;
     adopting(() => this.#core.applyListed(JSON.stringify(events)));
     this.#changed();
   }
@@ -405,6 +464,22 @@ export class Turn {
   /** Whether its stream is being read. @internal */
   get isRead(): boolean {
     return this.#reading !== undefined;
+  }
+
+  /** Whether it runs or is about to, as far as is known. @internal */
+  get isBusy(): boolean {
+    const { status } = this;
+    return this.#isPreparing || status === "starting" || (this.id !== null && ["running", "incomplete"].includes(status));
+  }
+
+  /** Waits until it does not run: it is over, or was not started after all. @internal */
+  async ended(signal: AbortSignal): Promise<void> {
+    while (this.isBusy) {
+      if (this.#isPreparing || this.status === "starting") await this.#settled(signal);
+      else if (this.#reading) await orAborted(this.#reading, signal);
+      // Nobody reads it here any more: the server knows.
+      else await this.#poll({ signal });
+    }
   }
 
   /** Reads the stream without anybody iterating over it. @internal */
@@ -451,7 +526,12 @@ export class Turn {
   async #readied(ready: Promise<void>, run: () => Promise<TurnwireError | undefined>): Promise<TurnwireError | undefined> {
     this.#isPreparing = true;
     try {
-      await ready.finally(() => (this.#isPreparing = false));
+      try {
+        await ready;
+      } finally {
+        // Nothing comes between this and the start: whoever waits for this turn finds it either not begun or on its way.
+        this.#isPreparing = false;
+      }
       return await run();
     } catch (error) {
       return asTurnwireError(error);
@@ -477,7 +557,7 @@ export class Turn {
   }
 
   #drive(options: Limits & Pick<ResumeOptions, "reconnect">, whole: AbortSignal): Drive {
-    const { transport, settings } = this.#connection;
+    const { transport, settings, conventions } = this.#connection;
     const driven: Driven = {
       core: this.#core,
       transport,
@@ -488,6 +568,8 @@ export class Turn {
       },
       opened: () => {
         this.#reconnecting = null;
+        // A socket takes answers without a word of its own: one that is asked for again on another has got lost.
+        if (conventions.socket) this.#answered.clear();
         this.#changed();
       },
       lines: () => byLines(settings.maxFrameBytes, (line) => {
@@ -534,8 +616,12 @@ export class Turn {
     const { status } = this;
     if (this.#isPreparing) await this.#settled(limits.signal);
     else if (status === "unstarted" || (status === "incomplete" && this.id === null)) {
-      if (this.#connection.conventions.detached) return this.#start(START, limits);
-      // Whoever starts it must read it.
+      const { detached } = this.#connection.conventions;
+      if (detached && (status === "incomplete" || !this.session.hasOthers(this))) {
+        if (status === "unstarted") this.#prepare(limits.signal!);
+        return this.#start(START, limits);
+      }
+      // Whoever starts it must read it, or waits for its place.
       this.attach({ ...limits, signal: undefined! });
     } else if (status !== "starting") return;
     await this.#settled(limits.signal);

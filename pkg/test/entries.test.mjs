@@ -83,11 +83,11 @@ test("the entry for Workers has all modules at hand", async (context) => {
   const folder = copied(context);
   // What the platform makes of an imported module.
   const source = await readFile(join(folder, "workerd.js"), "utf8");
-  for (const name of ["core", "agent-event", "aap"]) {
+  for (const name of ["core", "agent-event", "aap", "turn-rpc"]) {
     const bytes = JSON.stringify((await wasm(`${name}.wasm`)).toString("base64"));
     writeFileSync(join(folder, `${name}.mjs`), `export default new WebAssembly.Module(Buffer.from(${bytes}, "base64"));\n`);
   }
-  writeFileSync(join(folder, "workerd.js"), source.replaceAll(/\.\/(core|agent-event|aap)\.wasm/g, "./$1.mjs"));
+  writeFileSync(join(folder, "workerd.js"), source.replaceAll(/\.\/(core|agent-event|aap|turn-rpc)\.wasm/g, "./$1.mjs"));
   const { connect } = await import(pathToFileURL(join(folder, "workerd.js")));
   assert.equal((await connect(BASE)).capabilities.resume, "cursor");
   assert.equal((await connect(TIREA)).capabilities.resume, "none");
@@ -97,8 +97,8 @@ test("the entry for Workers has all modules at hand", async (context) => {
 for (const [kind, { connect }] of [["a module", esm], ["CommonJS", require("../dist/index.cjs")]]) {
   test(`as ${kind}, each protocol has a core that can what it can`, async () => {
     const resume = async (protocol) => (await connect({ ...BASE, protocol })).capabilities.resume;
-    const all = await Promise.all(["truefoundry", "trueforge", "tirea", "awaken", "aap", "tirea"].map(resume));
-    assert.deepEqual(all, ["cursor", "cursor", "none", "history", "history", "none"]);
+    const all = await Promise.all(["truefoundry", "trueforge", "tirea", "awaken", "aap", "tirea", "turn-rpc", "codex"].map(resume));
+    assert.deepEqual(all, ["cursor", "cursor", "none", "history", "history", "none", "cursor", "cursor"]);
     assert.equal((await connect(BASE)).protocol, "truefoundry");
     assert.equal((await failure(connect({ ...BASE, protocol: "smtp" }))).code, "invalid_option");
   });
@@ -106,7 +106,7 @@ for (const [kind, { connect }] of [["a module", esm], ["CommonJS", require("../d
 
 test("capabilities are what a page may ask for, and no more", async () => {
   const { capabilities } = await esm.connect(BASE);
-  const names = "agents cancel delete discardPending drafts files history images interrupt liveAnswers rename resume sandboxFiles search state";
+  const names = "agents cancel delete discardPending drafts files history images interrupt liveAnswers rename resume sandboxFiles search state steer";
   assert.equal(Object.keys(capabilities).sort().join(" "), names);
 });
 
@@ -133,7 +133,7 @@ for (const splitting of [true, false]) {
     writeFileSync(entry, 'export { connect } from "./index.js";\n');
     const { metafile } = await build({ entryPoints: [entry], bundle: true, format: "esm", splitting, outdir, metafile: true });
     const sizes = Object.values(metafile.outputs).map(({ bytes }) => bytes);
-    assert.equal(sizes.filter((size) => size > LEAST_CORE).length, splitting ? 3 : 1);
+    assert.equal(sizes.filter((size) => size > LEAST_CORE).length, splitting ? 4 : 1);
     const { connect } = await import(pathToFileURL(join(outdir, "app.js")));
     assert.equal((await connect(TIREA)).protocol, "tirea");
     assert.equal((await connect(AAP)).protocol, "aap");

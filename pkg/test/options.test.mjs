@@ -19,6 +19,8 @@ const WRONG = {
   "a protocol that is no text": [{ baseUrl: URL_OF, protocol: 5 }, /protocol/],
   "a token that is no text": [{ baseUrl: URL_OF, token: 5 }, /token/],
   "a token in an object": [{ baseUrl: URL_OF, token: { value: "k" } }, /token/],
+  "a word whether the token goes into the address": [{ baseUrl: URL_OF, protocol: "turn-rpc", tokenInQuery: "yes" }, /tokenInQuery/],
+  "a token in the address of other requests": [{ baseUrl: URL_OF, token: "k", tokenInQuery: true }, /tokenInQuery/],
   "headers that are text": [{ baseUrl: URL_OF, headers: "x: y" }, /headers/],
   "headers that are no texts": [{ baseUrl: URL_OF, headers: { "x-n": 5 } }, /headers/],
   "a fetch that is no function": [{ baseUrl: URL_OF, fetch: "fetch" }, /fetch/],
@@ -59,7 +61,7 @@ test("a base URL may end in slashes, and have ports, cases and spaces around it"
 });
 
 test("null is as good as nothing", async () => {
-  const client = await connect({ baseUrl: URL_OF, protocol: undefined, token: null, headers: null, fetch: null, maxFrameBytes: undefined });
+  const client = await connect({ baseUrl: URL_OF, protocol: undefined, token: null, tokenInQuery: null, headers: null, fetch: null, maxFrameBytes: undefined });
   assert.deepEqual([client.protocol, client.baseUrl], ["truefoundry", URL_OF]);
 });
 

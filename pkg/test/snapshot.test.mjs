@@ -47,6 +47,7 @@ test("before anything came there is the main thread, and nothing in it", async (
     agent_state: null,
     agent_state_problem: null,
     activities: [],
+    notices: [],
   });
   assert.equal(turn.snapshot(), turn.snapshot());
 });
@@ -110,6 +111,7 @@ test("a whole turn", async (t) => {
     agent_state: null,
     agent_state_problem: null,
     activities: [],
+    notices: [],
   });
 });
 

@@ -6,9 +6,9 @@ import { serveAgent } from "../support/agent-event.mjs";
 import { failure } from "../support/collect.mjs";
 
 const baseUrl = "http://127.0.0.1:1";
-const NONE = { files: false, drafts: false, search: false, sandboxFiles: false };
+const NONE = { steer: false, files: false, drafts: false, search: false, sandboxFiles: false };
 const AGENT = { cancel: true, interrupt: true, history: true, liveAnswers: true, discardPending: true, rename: true, delete: true, state: true, ...NONE };
-const OLDER = { resume: "cursor", history: true, cancel: true, liveAnswers: false, discardPending: false, rename: false, state: false };
+const OLDER = { resume: "cursor", history: true, cancel: true, liveAnswers: false, steer: false, discardPending: false, rename: false, state: false };
 
 for (const [protocol, wanted] of Object.entries({
   tirea: { resume: "none", ...AGENT },

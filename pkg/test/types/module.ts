@@ -44,6 +44,12 @@ export async function usualWay(signal: AbortSignal): Promise<TurnStatus> {
     const number: number = event.sequence_number;
     describe(event).repeat(number);
   }
+  if (session.capabilities.steer) {
+    const said: void = await turn.steer([{ type: "user.message", content: "And in Rome?" }], { signal, deadline: 1000 });
+    // @ts-expect-error It takes no options of turns.
+    await turn.steer("more", { turnOptions: {} });
+    return said ?? turn.status;
+  }
   await turn.waitForCompletion({ signal });
   return turn.status;
 }
@@ -71,6 +77,8 @@ function describe(event: StreamEvent): string {
     case "messages.snapshot":
     case "activity.snapshot":
     case "activity.delta":
+    case "tool.output":
+    case "notice":
     case "server.error":
       return event.type;
     case "unknown":

@@ -43,7 +43,7 @@ test("another family's core is a file of its own, loaded only by a page that spe
     const resume = await page.locator("output").getAttribute("data-resume");
     return [resume, scripts.filter((url) => large.some((name) => url.endsWith(name))).length];
   };
-  assert.equal(large.length, 3);
+  assert.equal(large.length, 4);
   assert.deepEqual(await loaded("/"), ["cursor", 1]);
   assert.deepEqual(await loaded("/?protocol=tirea"), ["none", 2]);
   assert.deepEqual(await loaded("/?protocol=aap"), ["history", 2]);

@@ -1,0 +1,147 @@
+// Threads that a server unloads: whoever needs one subscribes anew, and no turn is started twice for that.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError } from "../../dist/index.js";
+import { collect, eventually, failure, textOf } from "../support/collect.mjs";
+import { refuse, say, saying, serveRpc, serveSession, SILENCE, thread, turn } from "../support/turn-rpc.mjs";
+
+const UNLOADED = refuse(-32600, "failed to start turn: thread `s1` is not loaded");
+const starts = (server) => server.requests.filter(({ method }) => method === "turn/start").map(({ params }) => params.turn_id);
+
+/** A session whose first turn is over, so that its connection hears of its thread. */
+async function heard(t, handlers) {
+  const world = await serveSession(t, handlers);
+  const { error } = await collect(world.session.createTurn({ input: "First" }).stream());
+  assert.equal(error, undefined);
+  return { ...world, peer: world.server.peers[0] };
+}
+
+test("a thread that the server has closed is subscribed to before the next turn, whether anybody listened or not", async (t) => {
+  const { server, session, peer } = await heard(t, { "turn/start": saying("Hello") });
+  peer.tell(["thread/closed", { workspaceId: "ws_1", threadId: "s2" }], ["thread/closed", { workspaceId: "ws_1", threadId: "s1" }]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const next = session.createTurn({ input: "Next" });
+  assert.equal((await collect(next.stream())).error, undefined);
+  assert.deepEqual(server.asked, ["thread/get", "thread/start", "turn/start", "thread/start", "turn/start"]);
+});
+
+test("words that only look like that close nothing", async (t) => {
+  const { server, session, peer } = await heard(t, { "turn/start": saying("Hello") });
+  peer.tell(["x/y", { threadId: "s1", note: "thread/closed" }]);
+  peer.write('{"thread/closed":');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal((await collect(session.createTurn({ input: "Next" }).stream())).error, undefined);
+  assert.equal(server.count("thread/start"), 1);
+});
+
+test("a start that is refused on a thread that was heard of is sent once more, after a subscription", async (t) => {
+  const { server, session } = await heard(t, { "turn/start": [saying("Hello"), UNLOADED, saying("Again")] });
+  const next = session.createTurn({ input: "Next" });
+  const { events, error } = await collect(next.stream());
+  assert.equal(error, undefined);
+  assert.equal(textOf(next), "Again");
+  assert.deepEqual(events.map(({ sequence_number }) => sequence_number), events.map((_, at) => at + 1));
+  assert.equal(events.some(({ type }) => type === "unknown"), false);
+  assert.deepEqual(server.asked.slice(3), ["turn/start", "thread/start", "turn/start"]);
+  const [, refused, accepted] = starts(server);
+  assert.equal(refused, accepted, "the same turn");
+  assert.equal(next.id, accepted);
+});
+
+test("the same of a start without a stream", async (t) => {
+  const { server, session } = await heard(t, { "turn/start": [saying("Hello"), UNLOADED, ({ params }) => ({ turn: turn(params.turn_id) })] });
+  const next = session.createTurn({ input: "Next" });
+  assert.equal((await next.state()).status, "running");
+  assert.equal(server.count("thread/start"), 2);
+  assert.equal(starts(server).length, 3);
+});
+
+test("what is refused then is refused for good", async (t) => {
+  const { server, session } = await heard(t, { "turn/start": [saying("Hello"), UNLOADED, refuse(-32600, "already has a running turn"), saying("Third")] });
+  const next = session.createTurn({ input: "Next" });
+  const { error } = await collect(next.stream());
+  assert.ok(error instanceof ApiError, String(error));
+  assert.match(error.message, /already has a running turn/);
+  assert.equal(next.status, "unstarted");
+  assert.equal(starts(server).length, 3, "once more, and no oftener");
+});
+
+test("where the subscription is refused, too, nothing is sent again; the next turn subscribes", async (t) => {
+  const { server, session } = await heard(t, {
+    "thread/start": [({ params }) => ({ thread: thread(params.thread_id) }), refuse(-32600, "no such workspace"), ({ params }) => ({ thread: thread(params.thread_id) })],
+    "turn/start": [saying("Hello"), UNLOADED, saying("Again")],
+  });
+  const { error } = await collect(session.createTurn({ input: "Next" }).stream());
+  assert.match(error.message, /is not loaded/);
+  assert.equal(starts(server).length, 2);
+  assert.equal((await collect(session.createTurn({ input: "Third" }).stream())).error, undefined);
+  assert.deepEqual(server.asked.slice(3), ["turn/start", "thread/start", "thread/start", "turn/start"]);
+});
+
+test("a first start that is refused was subscribed to in the same breath: it is not sent again", async (t) => {
+  const { server, session } = await serveSession(t, { "turn/start": [UNLOADED, saying("Hello")] });
+  assert.match((await collect(session.createTurn({ input: "First" }).stream())).error.message, /is not loaded/);
+  assert.equal(starts(server).length, 1);
+});
+
+for (const code of [-32602, -32043]) {
+  test(`an error of another code (${code}) is not answered by a second start`, async (t) => {
+    const { server, session } = await heard(t, { "turn/start": [saying("Hello"), refuse(code, "no"), saying("Again")] });
+    assert.ok((await collect(session.createTurn({ input: "Next" }).stream())).error instanceof ApiError);
+    assert.equal(starts(server).length, 2);
+    assert.equal(server.count("thread/start"), 1);
+  });
+}
+
+test("a start at which something went wrong in the server is looked for, and not sent again", async (t) => {
+  const { server, session } = await heard(t, {
+    "turn/start": [saying("Hello"), refuse(-32603, "out of luck")],
+    "turn/get": ({ params }) => ({ ...params, workspace_id: "ws_1", turn: turn(params.turn_id, "Completed") }),
+  });
+  const next = session.createTurn({ input: "Next" });
+  assert.equal((await collect(next.stream())).error, undefined);
+  assert.equal(next.status, "done");
+  assert.equal(starts(server).length, 2);
+});
+
+test("a cancellation on a connection that hears of the thread no longer: the same", async (t) => {
+  const { server, session } = await heard(t, {
+    "turn/start": [saying("Hello"), ({ params }) => ({ turn: turn(params.turn_id) })],
+    "turn/cancel": [
+      refuse(-32600, "connection `1` is not subscribed to thread `s1`"),
+      ({ params, peer }) => {
+        peer.tell(say(params).end("Interrupted"));
+        return { ...params, workspace_id: "ws_1", turn: turn(params.turn_id, "Interrupted") };
+      },
+    ],
+  });
+  const next = session.createTurn({ input: "Next" });
+  const reading = collect(next.stream());
+  await eventually(() => next.id);
+  await next.cancel();
+  await reading;
+  assert.equal(next.status, "cancelled");
+  assert.equal(server.count("turn/cancel"), 2);
+});
+
+test("reads that find nothing do not subscribe to anything", async (t) => {
+  const { server, session } = await heard(t, { "turn/start": saying("Hello"), "turn/get": refuse(-32600, "turn was not found") });
+  assert.equal((await failure(session.getTurn("t9"))).status, 404);
+  assert.equal(server.count("thread/start"), 1);
+});
+
+test("a goodbye from before a subscription does not undo it", async (t) => {
+  const { server, session, peer } = await heard(t, {
+    "thread/start": ({ params, count, peer, id }) => {
+      if (count === 0) return { thread: thread(params.thread_id) };
+      peer.tell(["thread/closed", { workspaceId: "ws_1", threadId: "s1" }]);
+      peer.reply(id, { thread: thread(params.thread_id) });
+      return SILENCE;
+    },
+    "turn/start": saying("Hello"),
+  });
+  peer.tell(["thread/closed", { workspaceId: "ws_1", threadId: "s1" }]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (const input of ["Next", "Third"]) assert.equal((await collect(session.createTurn({ input }).stream())).error, undefined);
+  assert.equal(server.count("thread/start"), 2);
+});
