@@ -9,7 +9,7 @@ import { defineConfig, type Plugin } from "vite";
 const POLICY = [
   "default-src 'self'",
   "script-src 'self' 'wasm-unsafe-eval'",
-  "connect-src http: https:",
+  "connect-src http: https: ws: wss:",
   "img-src 'self' data:",
   "base-uri 'none'",
   "form-action 'none'",
@@ -47,6 +47,9 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(["/demo", "/api", "/tirea", "/awaken", "/aap", "/_gateway"].map((path) => [path, GATEWAY])),
+    proxy: {
+      ...Object.fromEntries(["/demo", "/api", "/tirea", "/awaken", "/aap", "/_gateway"].map((path) => [path, GATEWAY])),
+      "/turn-rpc": { target: GATEWAY, ws: true },
+    },
   },
 });

@@ -2,7 +2,7 @@
 
 import type { ToolCallSnapshot } from "turnwire";
 import { ApprovalForm } from "./ApprovalForm";
-import { wantsConsent } from "./answers";
+import { questionIn, wantsConsent } from "./answers";
 import { useAnswer, usePendingAction } from "./context";
 import { GivenAnswer } from "./GivenAnswer";
 import { ResponseForm } from "./ResponseForm";
@@ -14,5 +14,5 @@ export function CallForm({ call, name }: { call: ToolCallSnapshot; name: string 
   if (answer) return <GivenAnswer callId={call.id} state={answer} />;
   if (!action) return null;
   if (wantsConsent(action)) return <ApprovalForm action={action} name={name} />;
-  return <ResponseForm callId={call.id} label={action.suspension?.message} />;
+  return <ResponseForm callId={call.id} label={questionIn(action)} />;
 }

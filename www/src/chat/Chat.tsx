@@ -32,7 +32,8 @@ export function Chat({ conversation, agentName, gateway, onProtocol, onSettings 
   const { capabilities, client } = conversation;
   const waits = halted || callActions(pending).length > 0;
   const agent = useAgent(client, agentName);
-  const takesFiles = session || !agent ? capabilities.files : agent.capabilities?.image?.data !== undefined;
+  const { declares, files = "" } = knownProtocol(client.protocol) ?? {};
+  const takesFiles = session || !agent || !declares ? capabilities.files : agent.capabilities?.image?.data !== undefined;
   const discards = capabilities.discardPending && !loading && waits;
   const cut = gateway && session && begun ? () => void gateway.cut(session.id) : null;
   const send = (message: TurnInputItem) => void conversation.send(message);
@@ -54,8 +55,9 @@ export function Chat({ conversation, agentName, gateway, onProtocol, onSettings 
         <Composer
           running={running || (state.opening !== null && state.error === null)}
           blocked={blockedBy(state)}
-          accept={takesFiles ? (knownProtocol(client.protocol)?.files ?? "") : null}
+          accept={takesFiles ? files : null}
           onSend={send}
+          onSteer={capabilities.steer && begun ? (message) => conversation.steer(message) : null}
           onDiscard={discards ? (message) => conversation.discard(message) : null}
           onStop={() => conversation.stop()}
           onCut={cut}

@@ -13,6 +13,8 @@ interface Props {
   /** The files that the server takes in messages, as `accept` has them; null if it takes none. */
   accept: string | null;
   onSend: (message: TurnInputItem) => void;
+  /** Says more to the agent that runs; null where it takes nothing meanwhile. */
+  onSteer: ((message: TurnInputItem) => Promise<void>) | null;
   /** Sends although the agent waits for answers, and throws its questions away; null where that can not be. */
   onDiscard: ((message: TurnInputItem) => void) | null;
   onStop: () => void;
@@ -23,26 +25,37 @@ interface Props {
 }
 
 export function Composer(props: Props) {
-  const { running, blocked, accept, onSend, onDiscard, onStop, onCut, cutTitle } = props;
+  const { running, blocked, accept, onSend, onSteer, onDiscard, onStop, onCut, cutTitle } = props;
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
+  /** What was written is on its way to the agent that runs. */
+  const [saying, setSaying] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const filled = text.trim() !== "" || files.length > 0;
-  const ready = !running && blocked === null && filled;
+  const steers = running && onSteer !== null;
+  const ready = (!running || steers) && blocked === null && filled && !saying;
 
   useEffect(() => focusField(field.current), []);
 
-  const give = (take: (message: TurnInputItem) => void) => {
-    take(userMessage(text.trim(), files));
+  const clear = () => {
     setText("");
     setFiles([]);
     setProblem(null);
     field.current?.focus();
   };
+  const give = (take: (message: TurnInputItem) => void) => {
+    take(userMessage(text.trim(), files));
+    clear();
+  };
   const send = () => {
-    if (ready) give(onSend);
+    if (!ready) return;
+    if (!steers) return give(onSend);
+    // What the agent did not take stays, to be sent once it has ended.
+    setSaying(true);
+    const said = onSteer(userMessage(text.trim(), files)).then(clear, (error: unknown) => setProblem(messageOf(error)));
+    void said.finally(() => setSaying(false));
   };
   const attach = async (list: Iterable<File>) => {
     if (accept === null) return setProblem("This server takes no files.");
@@ -54,7 +67,7 @@ export function Composer(props: Props) {
       setFiles((before) => [...before, ...read]);
       setProblem(null);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
     }
     field.current?.focus();
   };
@@ -127,13 +140,14 @@ export function Composer(props: Props) {
           rows={1}
           value={text}
           aria-label="Message"
-          placeholder={blocked ?? "Write to the agent"}
+          placeholder={blocked ?? (steers ? "Say more to the agent" : "Write to the agent")}
+          readOnly={saying}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
         {onCut && <CutButton title={cutTitle} onCut={onCut} onFocusLost={() => focusField(field.current)} />}
-        {running ? (
+        {running && !(steers && ready) ? (
           <button
             type="button"
             className="primary round"
@@ -152,6 +166,8 @@ export function Composer(props: Props) {
     </form>
   );
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const attachWords = (accept: string): string => (accept === "" ? "Attach files" : "Attach images");
 

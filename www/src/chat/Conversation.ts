@@ -253,9 +253,9 @@ export class Conversation extends Store {
     const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
     try {
       const session = await this.#getSession(id, signal);
-      const { protocol } = this.client;
-      const newest = await newestOf(session, protocol === "truefoundry", signal);
-      if (!newest || !(knownProtocol(protocol)?.isBare ? isNewsByNumber : isNews)(newest, turns)) return;
+      const { isBare, isNewestFirst = false } = knownProtocol(this.client.protocol) ?? {};
+      const newest = await newestOf(session, isNewestFirst, signal);
+      if (!newest || !(isBare ? isNewsByNumber : isNews)(newest, turns)) return;
       // Whoever sent it reads it, and nobody else can.
       if (isLive(newest.turn.snapshot()) && session.capabilities.resume === "none") return;
       const all = await session.resume({ signal });
@@ -273,6 +273,11 @@ export class Conversation extends Store {
     return client.agents.getSession(id, { signal, agentName });
   }
 
+  /** Where agents can use them, the session gets the tools of the page. */
+  #equip(session: Session): void {
+    if (!knownProtocol(this.client.protocol)?.isSelfContained) this.pageCalls.equip(session);
+  }
+
   #take(session: Session, turns: readonly Turn[]): void {
     for (const turn of turns) {
       this.#rememberAnswers(turn.input);
@@ -281,7 +286,7 @@ export class Conversation extends Store {
     const isAlone = this.#chain?.isAlone ?? false;
     // It was to go on after what was known then.
     if (!isAlone) this.#chain?.stopping.abort();
-    this.pageCalls.equip(session);
+    this.#equip(session);
     this.#set({ session, turns, loading: false });
     this.#options.onLoad(session);
     const last = turns.at(-1);
@@ -298,6 +303,11 @@ export class Conversation extends Store {
   async send(message: TurnInputItem): Promise<void> {
     const session = this.#state.session ?? (await this.#createSession(message));
     if (session) this.#start(session, (options) => session.run(message, options));
+  }
+
+  /** Says more to the agent while its turn runs, where it can take that. */
+  async steer(message: TurnInputItem): Promise<void> {
+    await this.#state.turns.at(-1)?.steer(message);
   }
 
   /** Sends a message though the agent waits for answers, which it will not get any more. */
@@ -357,7 +367,7 @@ export class Conversation extends Store {
     const { session, turns } = this.#state;
     if (!session) return;
     // A turn that the server knows stays in its records; the new one forks from where that one began.
-    const hasFork = turn.id !== null && !knownProtocol(this.client.protocol)?.isBare;
+    const hasFork = turn.id !== null && !knownProtocol(this.client.protocol)?.isLinear;
     const fork = hasFork ? { previousTurnId: turn.previousTurnId ?? "none" } : {};
     this.#set({ turns: turns.filter((other) => other !== turn) });
     this.#start(session, (options) => session.run(turn.input, { ...options, ...fork }));
@@ -394,7 +404,7 @@ export class Conversation extends Store {
       // The page has gone elsewhere in the meantime.
       if (signal.aborted) return null;
       this.#isUntitled = client.capabilities.rename;
-      this.pageCalls.equip(session);
+      this.#equip(session);
       this.#set({ session });
       onActivity(session);
       return session;

@@ -36,7 +36,7 @@ interface Props {
 
 export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
   const file = knownProtocol(client.protocol)?.files ? PICTURE : NOTES;
-  const send = (message: string) => onSend(userMessage(message, message.startsWith("File") ? [file] : []));
+  const send = (message: string) => onSend(userMessage(message, message.startsWith("File ") ? [file] : []));
   return (
     <section className="empty-page">
       <h1>What should the agent do?</h1>
@@ -51,7 +51,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
         </div>
       )}
       <ul className="suggestions">
-        {SUGGESTIONS.map(({ icon, title, about, message }) => (
+        {SUGGESTIONS.filter((suggestion) => fits(suggestion, client.protocol)).map(({ icon, title, about, message }) => (
           <li key={title}>
             <button type="button" onClick={() => send(message)}>
               <Icon name={icon} />

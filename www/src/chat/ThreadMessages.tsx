@@ -1,15 +1,19 @@
 // The messages of one thread, in order.
 
-import { memo } from "react";
+import { Fragment, memo } from "react";
 import type { MessageSnapshot } from "turnwire";
 import { Markdown } from "../markdown/Markdown";
 import { CallView } from "./CallView";
+import type { Asides } from "./news";
 import { Reasoning } from "./Reasoning";
+import { UserBubble } from "./UserBubble";
 
 interface Props {
   messages: readonly MessageSnapshot[];
   /** The thread goes on. */
   live: boolean;
+  /** What was said to the agent meanwhile. */
+  asides?: Asides;
 }
 
 interface MessageProps {
@@ -19,15 +23,24 @@ interface MessageProps {
   ended: boolean;
 }
 
-export const ThreadMessages = memo(function ThreadMessages({ messages, live }: Props) {
-  return messages.map((message, index) => (
-    <MessageView
-      key={message.id}
-      message={message}
-      live={live}
-      ended={!live || message.finish_reason !== null || index < messages.length - 1}
-    />
-  ));
+export const ThreadMessages = memo(function ThreadMessages({ messages, live, asides }: Props) {
+  const said = (after: string | null) =>
+    asides?.get(after)?.map((message, index) => <UserBubble key={index} message={message} />);
+  return (
+    <>
+      {said(null)}
+      {messages.map((message, index) => (
+        <Fragment key={message.id}>
+          <MessageView
+            message={message}
+            live={live}
+            ended={!live || message.finish_reason !== null || index < messages.length - 1}
+          />
+          {said(message.id)}
+        </Fragment>
+      ))}
+    </>
+  );
 });
 
 const MessageView = memo(function MessageView({ message, live, ended }: MessageProps) {

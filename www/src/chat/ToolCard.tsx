@@ -5,8 +5,11 @@ import type { ToolCallSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
 import { CallForm } from "./CallForm";
 import { pageStatusOf, resultOf, statusOf } from "./callStatus";
-import { useAnswer, useLateResponse, usePageCall, usePendingAction, useTurnEnd } from "./context";
+import { useAnswer, useConversation, useLateResponse, usePageCall, usePendingAction, useTurnEnd } from "./context";
+import { knownProtocol } from "../settings/protocols";
 import { DataView } from "./DataView";
+import { outputOf } from "./news";
+import { OutputView } from "./OutputView";
 import { JsonPrinter, summarise } from "./prettyJson";
 import { ProgressLine } from "./ProgressLine";
 import { StatusMark } from "./StatusMark";
@@ -28,10 +31,13 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   // Who sees the arguments arrive keeps the card open, and who sees the page run it; a finished call starts closed.
   const [open, setOpen] = useState(own?.ranHere || (call.status !== "done" && !answer?.sent));
   const ended = useTurnEnd();
+  const { hasRecords } = knownProtocol(useConversation().client.protocol) ?? {};
   const { mark, words } = own
     ? pageStatusOf(call, { ...own, live, ended })
     : statusOf(call, { answer, response, pending, live, ended });
-  const result = own ? { text: own.content ?? "", remark: own.held ? HELD : "" } : response && resultOf(response);
+  const result = own ? { text: own.content ?? "", remark: own.held ? HELD : "" } : response && resultOf(response, hasRecords);
+  // The result has all of it.
+  const output = response === null ? outputOf(call) : [];
   const agent = useMemo(() => startedBy(call, name), [call, name]);
   // Of a call inside of another one, the server tells only its progress.
   const isOpaque = call.arguments === "" && call.progress !== undefined;
@@ -57,6 +63,9 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
       {open && (!isOpaque || result) && (
         <div className="card-body">
           {!isOpaque && <Arguments source={call.arguments} />}
+          {output.map(({ name, text }) => (
+            <OutputView key={name} caption={name} text={text} />
+          ))}
           {result?.text && <DataView caption="Result" content={result.text} />}
           {result?.remark && <p className="faint">{result.remark}</p>}
         </div>

@@ -8,6 +8,8 @@ import { AgentState } from "./AgentState";
 import { AuthCard } from "./AuthCard";
 import { TurnContext, useConversation, useTurnSnapshot } from "./context";
 import { isLive } from "./isLive";
+import { asidesOf } from "./news";
+import { Notices } from "./Notices";
 import { SubAgentCard } from "./SubAgentCard";
 import { ThreadMessages } from "./ThreadMessages";
 import { TurnFooter } from "./TurnFooter";
@@ -36,9 +38,10 @@ export const TurnView = memo(function TurnView({ turn, last, continued }: Props)
           {resumed(snapshot.threads).map((thread) => (
             <SubAgentCard key={thread.id} thread={thread} live={live} />
           ))}
-          {main && <ThreadMessages messages={main.messages} live={live} />}
+          {main && <ThreadMessages messages={main.messages} live={live} asides={asidesOf(snapshot)} />}
           {snapshot.status === "done" && <AuthCard actions={snapshot.required_actions} active={last} />}
           {last && <AgentState state={snapshot.agent_state} problem={snapshot.agent_state_problem} />}
+          <Notices snapshot={snapshot} />
           <GapNotice connection={connection} live={live} />
           <TurnNotice turn={turn} snapshot={snapshot} last={last} />
           <TurnFooter snapshot={snapshot} connection={connection} live={live} last={last} continued={continued} />

@@ -28,7 +28,7 @@ export const TurnInput = memo(function TurnInput({ input }: { input: readonly Tu
   );
 });
 
-function UserBubble({ message }: { message: UserMessage }) {
+export function UserBubble({ message }: { message: UserMessage }) {
   const { texts, files } = contentsOf(message);
   return (
     <div className="bubble">

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { canRemember, fromInput, innerCall, toInput, wantsConsent, type Answer, type CallAction } from "./answers";
+import { canRemember, fromInput, innerCall, questionIn, toInput, wantsConsent, type Answer, type CallAction } from "./answers";
 
 const consent = { properties: { approved: { type: "boolean" }, remember: { type: "boolean" } } };
 const action = (part: Partial<CallAction>) =>
@@ -26,6 +26,10 @@ it("consent is what an approval wants, and a call whose server says so", () => {
 it("only a server that can remember is asked to", () => {
   expect(canRemember(nested, null)).toBe(true);
   expect(canRemember(action({}), null)).toBe(false);
+  const request = { id: "7", action: "item/commandExecution/requestApproval" };
+  expect(canRemember(action({ suspension: request }), null)).toBe(true);
+  const asked = { id: "8", action: "mcpServer/elicitation/request" };
+  expect(canRemember(action({ suspension: asked }), null)).toBe(false);
   const odd = { id: "s", action: "a", response_schema: "none" };
   expect(canRemember(action({ suspension: odd }), null)).toBe(false);
   const agent = { name: "bot", version: "1", tools: [{ name: "act", description: "Acts.", parameters: {} }] };
@@ -63,4 +67,12 @@ it("an approval is sent as one, and read again", () => {
   expect(toInput(action({}), { kind: "allow", remember: true })).toMatchObject({
     approval: { status: "allow", remember: true },
   });
+});
+
+it("what is asked is the server's message, or its questions", () => {
+  const ask = (suspension: object) =>
+    questionIn(action({ type: "tool.response_required", suspension: { id: "s", action: "a", ...suspension } }));
+  expect(ask({ message: "Where?", parameters: { questions: [{ question: "When?" }] } })).toBe("Where?");
+  expect(ask({ parameters: { questions: [{ question: "When?" }, { question: "Where?" }, 3] } })).toBe("When? Where?");
+  for (const none of [{}, { parameters: 3 }, { parameters: { questions: [] } }]) expect(ask(none)).toBeUndefined();
 });

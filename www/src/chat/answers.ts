@@ -25,11 +25,23 @@ export function wantsConsent(action: CallAction): boolean {
   return action.type === "tool.approval_required" || isBoolean(schemaOf(action, "approved"));
 }
 
-/** Whether the server can be told to do the same from now on: it asks so, or lists the tool as one to be trusted. */
+/**
+ * Whether the server can be told to do the same from now on: it asks so, or so it is with its requests, or it lists
+ * the tool as one to be trusted.
+ */
 export function canRemember(action: CallAction, agent: Agent | null): boolean {
   if (isBoolean(schemaOf(action, "remember"))) return true;
+  if (action.suspension?.action?.startsWith("item/") && action.type === "tool.approval_required") return true;
   const isListed = agent?.tools?.some(({ name }) => name === action.name) ?? false;
   return action.type === "tool.approval_required" && isListed;
+}
+
+/** What is asked, where words are wanted for an answer. */
+export function questionIn({ suspension }: CallAction): string | undefined {
+  const parameters = suspension?.parameters;
+  if (suspension?.message || !isRecord(parameters) || !Array.isArray(parameters.questions)) return suspension?.message;
+  const questions = parameters.questions.filter(isRecord).map(({ question }) => question);
+  return questions.filter((question) => typeof question === "string").join(" ") || undefined;
 }
 
 /** What is to run, where it is not the call itself that waits but one inside of it. */

@@ -47,13 +47,39 @@ export function contentsOf({ content }: UserMessage): { texts: string[]; files: 
   const texts: string[] = [];
   const files: Pick<Attachment, "name" | "data">[] = [];
   for (const part of content) {
-    if (part.type === "text") texts.push(part.text);
-    else if (part.type === "file") files.push({ name: part.name, data: part.data });
-    // The name of an image is not kept.
-    else if (part.type === "image") files.push({ name: "Image", data: part.url });
-    else files.push({ name: part.file.filename, data: part.file.file_data });
+    switch (part.type) {
+      case "text":
+        texts.push(part.text);
+        break;
+      case "file":
+        files.push({ name: part.name || nameOf(part.data), data: part.data });
+        break;
+      case "file_upload":
+        files.push({ name: part.file.filename, data: part.file.file_data });
+        break;
+      // The name is not kept.
+      case "image":
+      case "audio":
+      case "video":
+        files.push({ name: NAMES[part.type], data: part.url });
+        break;
+      // What lies at the server.
+      case "artifact":
+        files.push({ name: part.artifactId, data: "" });
+        break;
+      default:
+        files.push({ name: part.path, data: "" });
+    }
   }
   return { texts, files };
+}
+
+const NAMES = { image: "Image", audio: "Sound", video: "Film" } as const;
+
+/** What to call a file whose name nobody has kept. */
+function nameOf(data: string): string {
+  const type = /^data:(\w+)\//.exec(data)?.[1] ?? "";
+  return type in NAMES ? NAMES[type as keyof typeof NAMES] : "File";
 }
 
 export function formatSize(bytes: number): string {

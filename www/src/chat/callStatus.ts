@@ -73,9 +73,12 @@ const ASKS: Status = { mark: "waiting", words: "asks you" };
 /** The conversation went on without an answer. */
 const DISCARDED: Status = { mark: "stopped", words: "not answered" };
 
-/** What a tool gave back, without the envelope in which some servers put it: the text, and a remark beside it. */
-export function resultOf({ content, result }: ToolCallResponse): { text: string; remark: string } {
-  if (!result) return { text: content, remark: "" };
+/**
+ * What a tool gave back, without the envelope in which some servers put it: the text, and a remark beside it. Where
+ * the envelope is the record of the whole call, the text alone says what was given back.
+ */
+export function resultOf({ content, result }: ToolCallResponse, isRecord = false): { text: string; remark: string } {
+  if (!result || isRecord) return { text: content, remark: "" };
   const message = result.message ?? "";
   const data = result.data ?? "";
   const text = typeof data === "string" ? data : JSON.stringify(data);

@@ -9,7 +9,18 @@ export interface Suggestion {
   readonly title: string;
   readonly about: string;
   readonly message: string;
+  /** Where it shows what it says; by default wherever scripted agents speak. */
+  readonly by?: readonly Protocol[];
 }
+
+const TURNS: readonly Protocol[] = ["truefoundry", "trueforge"];
+const RUNS: readonly Protocol[] = ["tirea", "awaken"];
+const RPC: readonly Protocol[] = ["turn-rpc"];
+/** Where agents ask before they act, and use tools of the page. */
+const ASKING: readonly Protocol[] = [...TURNS, ...RUNS, "aap"];
+const SCRIPTED: readonly Protocol[] = [...ASKING, ...RPC];
+/** A real agent, which works where its server runs. */
+const CODEX: readonly Protocol[] = ["codex"];
 
 export const SUGGESTIONS: readonly Suggestion[] = [
   {
@@ -17,6 +28,14 @@ export const SUGGESTIONS: readonly Suggestion[] = [
     title: "Approve an action",
     about: "Nothing is touched before you allow it",
     message: "Approval first, please: the billing service does not answer.",
+    by: ASKING,
+  },
+  {
+    icon: "box",
+    title: "Run a command",
+    about: "Its output appears while it runs",
+    message: "Shell, please: run a command that prints two lines.",
+    by: RPC,
   },
   {
     icon: "agent",
@@ -35,12 +54,28 @@ export const SUGGESTIONS: readonly Suggestion[] = [
     title: "Be asked back",
     about: "A question with options to choose from",
     message: "Question me if you need to, and set up a new site.",
+    by: ASKING,
   },
   {
     icon: "clock",
     title: "Tools of this page",
     about: "A clock and a calculator that run right here",
     message: "Page, what time is it in Tokyo, and what is six times seven?",
+    by: ASKING,
+  },
+  {
+    icon: "retry",
+    title: "Fail and recover",
+    about: "The provider drops, another attempt goes on",
+    message: "Recover, please, if the model drops out.",
+    by: RPC,
+  },
+  {
+    icon: "thought",
+    title: "Think aloud",
+    about: "Reasoning first, then the answer",
+    message: "Reasoning, please: when should the maintenance run?",
+    by: RPC,
   },
   {
     icon: "bolt",
@@ -48,33 +83,54 @@ export const SUGGESTIONS: readonly Suggestion[] = [
     about: "A very long answer, as fast as it can be read",
     message: "Long story, please, from the first chapter to the last.",
   },
+  {
+    icon: "list",
+    title: "Look around",
+    about: "What lies in its folder, and what it is for",
+    message: "Which files are here, and what are they for?",
+    by: CODEX,
+  },
+  {
+    icon: "shield",
+    title: "Run a command",
+    about: "It may ask before it does",
+    message: "Run the tests, and tell me what fails.",
+    by: CODEX,
+  },
 ];
 
 export interface Script {
   readonly label: string;
   readonly message: string;
-  /** Where the script shows what its label says; by default everywhere. */
+  /** Where the script shows what its label says; by default wherever scripted agents speak. */
   readonly by?: readonly Protocol[];
 }
-
-const TURNS: readonly Protocol[] = ["truefoundry", "trueforge"];
-const RUNS: readonly Protocol[] = ["tirea", "awaken"];
 
 /** More scripts, for which a few words are enough. */
 export const MORE: readonly Script[] = [
   { label: "Plain answer", message: "Plain words only, please: what is this page?" },
-  { label: "Think aloud", message: "Reasoning, please: when should the maintenance run?" },
+  { label: "Think aloud", message: "Reasoning, please: when should the maintenance run?", by: ASKING },
   { label: "Rich text", message: "Markdown, please: how do I move a site without downtime?" },
   { label: "Tools side by side", message: "Parallel measurements from three cities, please." },
   { label: "Sign in to a server", message: "MCP: plan the migration around my calendar.", by: TURNS },
   { label: "Work in a sandbox", message: "Sandbox: collect this year's uptime in a table.", by: TURNS },
   { label: "Keep something in mind", message: "Sandbox: collect this year's uptime in a table.", by: RUNS },
-  { label: "Send a file", message: "File attached: did it arrive?", by: TURNS },
+  { label: "Edit a file", message: "Edit the settings, please: the shop needs more memory.", by: RPC },
+  { label: "Search the web", message: "Search, please: why is the shop out of memory?", by: RPC },
+  { label: "Read a page", message: "Fetch the help page about memory, please.", by: RPC },
+  { label: "Download a file", message: "Download the report, please.", by: RPC },
+  { label: "One sub-agent", message: "Task: find out why the shop is slow.", by: RPC },
+  { label: "Shorten the past", message: "Compact what we have said, please.", by: RPC },
+  { label: "A call that hangs", message: "Stuck, or not? Run a command that may hang.", by: RPC },
+  { label: "A tool that times out", message: "Timeout, perhaps: ask a tool that is slow today.", by: RPC },
+  { label: "A limit of rounds", message: "Budget permitting, read all the logs.", by: RPC },
+  { label: "No way out", message: "Exhaust every attempt, please.", by: RPC },
+  { label: "Send a file", message: "File attached: did it arrive?", by: [...TURNS, ...RPC] },
   { label: "Send an image", message: "File attached: did it arrive?", by: ["aap"] },
-  { label: "Approve and answer", message: "Mixed: prepare everything for the sale." },
-  { label: "This page’s tools and you", message: "Page mixed with your word: may billing be restarted?" },
-  { label: "This page, round by round", message: "Page rounds 4 times, please: multiply something." },
-  { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?" },
+  { label: "Approve and answer", message: "Mixed: prepare everything for the sale.", by: ASKING },
+  { label: "This page’s tools and you", message: "Page mixed with your word: may billing be restarted?", by: ASKING },
+  { label: "This page, round by round", message: "Page rounds 4 times, please: multiply something.", by: ASKING },
+  { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?", by: ASKING },
   { label: "Many alphabets", message: "Unicode from everywhere, please." },
   { label: "A connection to cut", message: "Slow and steady, please, while I cut the connection." },
   { label: "Out of tokens", message: "Length without limit, please." },
@@ -82,6 +138,6 @@ export const MORE: readonly Script[] = [
   { label: "What else?", message: "What can you do?" },
 ];
 
-export function fits({ by }: Script, protocol: Protocol): boolean {
-  return by === undefined || by.includes(protocol);
+export function fits({ by = SCRIPTED }: Pick<Script, "by">, protocol: Protocol): boolean {
+  return by.includes(protocol);
 }

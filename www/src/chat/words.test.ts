@@ -1,7 +1,7 @@
-import { ApiError, ConnectionError, IncompleteError, type TurnSnapshot } from "turnwire";
+import { ApiError, ConnectionError, IncompleteError, TurnwireError, type TurnSnapshot } from "turnwire";
 import { expect, it } from "vitest";
 import { isLive } from "./isLive";
-import { explainEnd } from "./words";
+import { explain, explainEnd } from "./words";
 
 const snapshot = (part: Partial<TurnSnapshot>) =>
   ({ turn_id: "t1", state: null, error: null, ...part }) as TurnSnapshot;
@@ -64,4 +64,11 @@ it("the code of an error is told with its words", () => {
   expect(failed("502", "LLM_ERROR")).toMatchObject({ detail: "LLM_ERROR: 502", remedy: "retry" });
   expect(failed("Version conflict", "STATE_ERROR")).toMatchObject({ remedy: "reload" });
   expect(failed("no code")).toMatchObject({ detail: "no code" });
+});
+
+it("what a server answers to a call is a refusal, also where there are no statuses", () => {
+  const refused = (status?: number) => new TurnwireError("rpc" as "http", "no", status ? { status } : {});
+  expect(explain(refused())).toMatchObject({ title: "The gateway did not accept this.", detail: "no" });
+  expect(explain(refused(404)).title).toMatch(/does not know this/);
+  expect(explain(refused(401)).remedy).toBe("settings");
 });

@@ -5,6 +5,7 @@ import {
   type Capabilities,
   ConnectionError,
   IncompleteError,
+  TurnwireError,
   type TurnSnapshot,
   type TurnState,
 } from "turnwire";
@@ -45,6 +46,8 @@ export function explain(error: unknown): Trouble {
     return { title: "The gateway can not be reached.", detail, remedy: "retry" };
   }
   if (error instanceof ApiError) return explainStatus(error.status ?? 0, detail);
+  // A server that answers calls, and not requests, has refused one.
+  if (error instanceof TurnwireError && (error.code as string) === "rpc") return explainStatus(error.status ?? 400, detail);
   return { title: "Something went wrong.", detail, remedy: "retry" };
 }
 

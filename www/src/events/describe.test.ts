@@ -14,6 +14,9 @@ it("says what is new in an event of an agent's run", () => {
   expect(gist({ type: "state.snapshot", snapshot: { visits: 2 } })).toBe('{"visits":2}');
   expect(gist({ type: "state.delta", delta: [{ op: "add", path: "/visits", value: 3 }] })).toBe("add /visits");
   expect(gist({ type: "messages.snapshot", messages: [{}, {}] })).toBe("2 messages");
+  expect(gist({ type: "tool.output", stream: "stdout", delta: "one\n" })).toBe('stdout "one\\n"');
+  expect(gist({ type: "notice", code: "item/recovery_opened", message: "" })).toBe("item/recovery_opened");
+  expect(gist({ type: "notice", code: "warning", message: "low on disk" })).toBe("warning: low on disk");
   expect(gist({ type: "model.message", continues: "m1" })).toBe("goes on after m1");
 });
 
@@ -45,5 +48,9 @@ it("shows a frame in the server's own words, by whichever name it has its type",
   expect([frameType(stop), frameGist(stop)]).toEqual(["turn_stop", '{"stopReason":"end_turn"}']);
   const whole = frame({ stopReason: "end_turn", messages: [] });
   expect([frameType(whole), frameGist(whole)]).toEqual(["end_turn", '{"messages":[]}']);
+  const news = frame({ jsonrpc: "2.0", method: "turn/started", params: { turn_id: "t" } });
+  expect([frameType(news), frameGist(news)]).toEqual(["turn/started", '{"turn_id":"t"}']);
+  const answer = frame({ response_to: "turn/start", jsonrpc: "2.0", id: "a", result: { turn: {} } });
+  expect([frameType(answer), frameGist(answer)]).toEqual(["turn/start", '{"turn":{}}']);
   expect(frameGist(frame({ type: "long", text: "a".repeat(1000) })).length).toBeLessThan(210);
 });

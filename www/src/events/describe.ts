@@ -20,6 +20,10 @@ export function gistOf(event: StreamEvent): string {
     }
     case "tool.response":
       return quote(event.content);
+    case "tool.output":
+      return `${event.stream} ${quote(event.delta)}`;
+    case "notice":
+      return event.message ? `${event.code}: ${event.message}` : event.code;
     case "tool.approval_required":
     case "tool.response_required":
       return event.tool_calls.map(askedIn).join(", ");
@@ -61,22 +65,29 @@ export function gistOf(event: StreamEvent): string {
 
 /** The type that a frame names, by whichever of the names that servers have for it. */
 export function frameType(frame: NativeEvent): string {
-  const { event_type, type, event, stopReason } = frame as Partial<Record<(typeof NAMES)[number], string>>;
+  const { event_type, type, event, method, response_to, stopReason } = frame as Partial<Record<(typeof NAMES)[number], string>>;
   // An answer that comes whole has no type, but says why it has ended.
-  return event_type ?? type ?? event ?? stopReason ?? "";
+  return event_type ?? type ?? event ?? method ?? response_to ?? stopReason ?? "";
 }
 
 /** What a frame says beside its type, as it came. */
 export function frameGist(frame: NativeEvent): string {
   const name = NAMES.find((name) => name in frame);
-  const fields = Object.entries(frame).filter(([key]) => key !== name);
+  const isMessage = name === "method" || name === "response_to";
+  const fields = Object.entries(frame).filter(([key]) => key !== name && !(isMessage && ENVELOPE.has(key)));
   const [only] = fields;
-  const isData = name === "event" && fields.length === 1 && only?.[0] === "data";
+  const isData = name !== undefined && fields.length === 1 && only !== undefined && INNER[name] === only[0];
   return jsonOf(isData ? only[1] : Object.fromEntries(fields));
 }
 
+/** What every message of JSON-RPC has. */
+const ENVELOPE: ReadonlySet<string> = new Set(["jsonrpc", "id", "emittedAtMs"]);
+
+/** Where the rest of a frame is, by what it calls its type. */
+const INNER: Readonly<Record<string, string>> = { event: "data", method: "params", response_to: "result" };
+
 /** By what servers call the type of a frame. */
-const NAMES = ["event_type", "type", "event", "stopReason"] as const;
+const NAMES = ["event_type", "type", "event", "method", "response_to", "stopReason"] as const;
 
 function askedIn({ id, name, suspension }: ToolCallRef): string {
   return suspension?.message ?? name ?? id;

@@ -3,7 +3,7 @@
 import type { Client, Session } from "turnwire";
 import { knownProtocol } from "../settings/protocols";
 import { Store } from "../ui/Store";
-import { remember, remembered } from "./remembered";
+import { remember, remembered, rememberedAt } from "./remembered";
 
 /** A session, as it stands in the list. */
 export interface ListedSession {
@@ -28,8 +28,10 @@ const BARE_PAGE = 500;
 export class SessionList extends Store {
   readonly #client: Client;
   readonly #agentName: string;
-  /** The server gives sessions neither titles nor dates. */
+  /** The server gives sessions neither titles nor dates, or does not list them. */
   readonly #isBare: boolean;
+  /** Where the server does not list them: the list is of those that this browser remembers of this place. */
+  readonly #place: string | undefined;
   #state: SessionListState = { sessions: [], loading: false, more: false, error: null };
   #pages: AsyncIterator<Session> | null = null;
   #listening = new AbortController();
@@ -38,7 +40,14 @@ export class SessionList extends Store {
     super();
     this.#client = client;
     this.#agentName = agentName;
-    this.#isBare = knownProtocol(client.protocol)?.isBare ?? false;
+    const { isBare, isUnlisted } = knownProtocol(client.protocol) ?? {};
+    this.#isBare = (isBare || isUnlisted) ?? false;
+    this.#place = isUnlisted && `${client.protocol} ${client.baseUrl} ${agentName}`;
+  }
+
+  /** Only sessions that this browser has seen are in it. */
+  get isRemembered(): boolean {
+    return this.#place !== undefined;
   }
 
   readonly state = (): SessionListState => this.#state;
@@ -47,6 +56,10 @@ export class SessionList extends Store {
   async refresh(): Promise<void> {
     this.close();
     const { signal } = (this.#listening = new AbortController());
+    if (this.#place !== undefined) {
+      const sessions = rememberedAt(this.#place).map((id) => bare({ id }));
+      return this.#set({ sessions: byTime(sessions), loading: false, more: false, error: null });
+    }
     // Newest first is what servers with dates give unasked, and not all can be asked.
     const list = this.#client.agents.listSessions(this.#agentName, { limit: PAGE, signal });
     this.#pages = list[Symbol.asyncIterator]();
@@ -66,7 +79,7 @@ export class SessionList extends Store {
     const { sessions } = this.#state;
     const known = sessions.find(({ id }) => id === session.id);
     if (this.#isBare) {
-      remember(session.id, title ?? "", Date.now());
+      remember(session.id, title ?? "", Date.now(), this.#place);
       this.#set({ sessions: byTime([bare(session), ...sessions.filter((other) => other !== known)]) });
     } else if (!known) this.#set({ sessions: [dated(session), ...sessions] });
     else if (!known.title) void this.refresh();
@@ -75,8 +88,12 @@ export class SessionList extends Store {
   /** Takes in what a session is called that was just read, where nobody else knows. */
   name(session: Session, title: string | null): void {
     if (!this.#isBare || !title || remembered(session.id)?.title) return;
-    remember(session.id, title);
-    this.#set({ sessions: this.#state.sessions.map((other) => (other.id === session.id ? bare(session) : other)) });
+    remember(session.id, title, undefined, this.#place);
+    const { sessions } = this.#state;
+    // One that is not listed may have been opened by its address.
+    const isNew = this.#place !== undefined && !sessions.some(({ id }) => id === session.id);
+    const named = sessions.map((other) => (other.id === session.id ? bare(session) : other));
+    this.#set({ sessions: isNew ? [...named, bare(session)] : named });
   }
 
   close(): void {
@@ -113,7 +130,7 @@ function dated({ id, title, createdAt }: Session): ListedSession {
   return { id, title: title ?? "", at: createdAt === null ? Date.now() : Date.parse(createdAt) };
 }
 
-function bare({ id }: Session): ListedSession {
+function bare({ id }: Pick<Session, "id">): ListedSession {
   const { title = "", at = 0 } = remembered(id) ?? {};
   return { id, title: title || `Conversation ${id.slice(-6)}`, at: at > 0 ? at : null };
 }

@@ -47,8 +47,16 @@ export function SessionPane({ list, currentId, onNew, onChoose }: Props) {
           </ul>
         </section>
       ))}
-      {!loading && error === null && sessions.length === 0 && (
+      {!loading && error === null && sessions.length === 0 && !list.isRemembered && (
         <p className="faint">Your conversations will be listed here.</p>
+      )}
+      {list.isRemembered && (
+        <p className="faint unlisted">
+          This server does not list conversations:{" "}
+          {sessions.length === 0
+            ? "yours will be remembered by this browser."
+            : "these are the ones that this browser remembers."}
+        </p>
       )}
       {more && (
         <button type="button" className="quiet small" disabled={loading} onClick={() => void list.more()}>

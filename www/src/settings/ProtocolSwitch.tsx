@@ -1,7 +1,7 @@
-// One page, five protocols: a click away from each other at the gateway that serves the page.
+// One page, six protocols: a click away from each other at the gateway that serves the page.
 
 import type { Protocol } from "turnwire";
-import { PROTOCOLS } from "./protocols";
+import { SERVED } from "./protocols";
 
 interface Props {
   current: Protocol;
@@ -11,7 +11,7 @@ interface Props {
 export function ProtocolSwitch({ current, onChoose }: Props) {
   return (
     <div className="protocol-switch" role="group" aria-label="Protocol">
-      {PROTOCOLS.map(({ id, name, short }) => (
+      {SERVED.map(({ id, name, short }) => (
         <button
           key={id}
           type="button"

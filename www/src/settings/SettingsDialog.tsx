@@ -3,7 +3,7 @@
 import { useId, useState, type FormEvent } from "react";
 import type { Protocol } from "turnwire";
 import { Modal } from "../ui/Modal";
-import { isProtocol, PROTOCOLS, withProtocol } from "./protocols";
+import { isProtocol, knownProtocol, PROTOCOLS, withProtocol } from "./protocols";
 import { defaultSettings, type Settings } from "./settings";
 
 const ADDRESS_HINTS: Record<Protocol, string> = {
@@ -12,6 +12,8 @@ const ADDRESS_HINTS: Record<Protocol, string> = {
   tirea: "Without /v1; the server must allow this page to call it",
   awaken: "Without /v1; the server must allow this page to call it",
   aap: "The address before /meta; the server must allow this page to call it",
+  "turn-rpc": "Of the WebSocket. A page can not send it an authorization header: see the documentation of turn-rpc",
+  codex: "Of the relay before it: app-server refuses every page, so start the gateway’s relay with --upstream",
 };
 
 interface Props {
@@ -58,9 +60,16 @@ export function SettingsDialog({ settings, onSave, onClose }: Props) {
         <input
           id={`${id}-agent`}
           required
+          list={`${id}-agents`}
           value={draft.agentName}
           onChange={(event) => change({ agentName: event.target.value })}
         />
+
+        <datalist id={`${id}-agents`}>
+          {knownProtocol(draft.protocol)?.agents?.map((agent) => (
+            <option key={agent} value={agent} />
+          ))}
+        </datalist>
 
         <label htmlFor={`${id}-token`}>Token</label>
         <input

@@ -39,15 +39,31 @@ describe("choosing a protocol", () => {
     }
   });
 
-  it("knows the five, and nothing else", () => {
-    expect(["truefoundry", "trueforge", "tirea", "awaken", "aap"].every(isProtocol)).toBe(true);
+  it("takes an agent that was proposed along to the one of the other protocol, and no other", () => {
+    const rpc = withProtocol(settings(), "turn-rpc");
+    expect(rpc).toMatchObject({ baseUrl: "https://page.example/turn-rpc", agentName: "Agent" });
+    expect(withProtocol({ ...rpc, agentName: "Chat" }, "aap").agentName).toBe("support-bot");
+    expect(withProtocol(settings({ agentName: "mine" }), "aap").agentName).toBe("mine");
+    expect(withProtocol(settings({ agentName: "mine" }), "turn-rpc").agentName).toBe("Agent");
+    expect(withProtocol(settings({ agentName: "Chat" }), "turn-rpc").agentName).toBe("Chat");
+  });
+
+  it("proposes the relay for what the page's own gateway does not speak, and comes back from there", () => {
+    const codex = withProtocol(settings(), "codex");
+    expect(codex).toMatchObject({ baseUrl: "ws://127.0.0.1:8791", agentName: "codex" });
+    expect(isDemoAddress(codex.baseUrl)).toBe(false);
+    expect(withProtocol(codex, "awaken")).toMatchObject({ baseUrl: demoAddress("awaken"), agentName: "support-bot" });
+  });
+
+  it("knows them all, and nothing else", () => {
+    expect(["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"].every(isProtocol)).toBe(true);
     expect([null, "", "turns", 3].some(isProtocol)).toBe(false);
   });
 });
 
 describe("stored settings", () => {
   it("come back, but for the token", () => {
-    for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"] as const) {
+    for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"] as const) {
       const own = settings({ protocol, baseUrl: demoAddress(protocol), token: "secret" });
       saveSettings(own);
       expect([...stored.values()].join()).not.toMatch(/secret|page\.example/);

@@ -1,7 +1,7 @@
 // To which gateway the page talks. Everything but the token is remembered; the token lives in memory only.
 
 import type { Protocol } from "turnwire";
-import { demoAddress, isProtocol } from "./protocols";
+import { defaultAgent, demoAddress, isProtocol } from "./protocols";
 
 export interface Settings {
   readonly baseUrl: string;
@@ -14,7 +14,7 @@ const KEY = "turnwire.settings";
 
 /** The gateway that serves this page. */
 export function defaultSettings(protocol: Protocol = "truefoundry"): Settings {
-  return { baseUrl: demoAddress(protocol), protocol, agentName: "support-bot", token: "" };
+  return { baseUrl: demoAddress(protocol), protocol, agentName: defaultAgent(protocol), token: "" };
 }
 
 export function loadSettings(): Settings {

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "react";
 import { connect, type Client } from "turnwire";
+import { knownProtocol } from "./protocols";
 import type { Settings } from "./settings";
 
 export interface Connection {
@@ -17,7 +18,8 @@ export function useClient(settings: Settings): Connection {
     let current = true;
     const { baseUrl, protocol, token } = settings;
     // An empty token is no token: the development gateway wants none.
-    connect({ baseUrl, protocol, ...(token && { token: () => token }) }).then(
+    const { isSocket: tokenInQuery = false } = knownProtocol(protocol) ?? {};
+    connect({ baseUrl, protocol, ...(token && { token: () => token, tokenInQuery }) }).then(
       (client) => current && setConnection({ client, error: null }),
       (error: unknown) => current && setConnection({ client: null, error }),
     );

@@ -1,0 +1,118 @@
+// What a turn brings beside what is said in it, where servers tell: what calls put out, and notices. In words.
+
+import type { ToolCallSnapshot, TurnSnapshot } from "turnwire";
+import type { UserMessage } from "./attachments";
+
+export interface ToldNotice {
+  readonly level: "info" | "warning" | "error";
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface Stream {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** So much of a stream is shown, in UTF-16 units: its end. */
+const SHOWN = 8000;
+
+/** What a call has put out so far, by stream; of a long one the end. */
+export function outputOf(call: ToolCallSnapshot): Stream[] {
+  const { output = {} } = call as { output?: Readonly<Record<string, string>> | null };
+  const streams = Object.entries(output ?? {}).filter(([, text]) => text !== "");
+  return streams.map(([stream, text]) => ({ name: STREAMS[stream] ?? stream, text: endOf(text) }));
+}
+
+const STREAMS: Readonly<Record<string, string>> = {
+  output: "Output",
+  stdout: "Output",
+  stderr: "Errors",
+  file_change: "Changes",
+  tool_progress: "Progress",
+};
+
+function endOf(text: string): string {
+  if (text.length <= SHOWN) return text;
+  const end = text.slice(-SHOWN);
+  // From the beginning of a line, if there is one.
+  return `…\n${end.slice(end.indexOf("\n") + 1)}`;
+}
+
+export interface ShownNotice {
+  readonly level: ToldNotice["level"];
+  readonly words: string;
+  /** How often it was told in a row. */
+  readonly times: number;
+}
+
+/** The notices that have something to say to people, with the same ones in a row as one. */
+export function noticesOf(snapshot: TurnSnapshot): ShownNotice[] {
+  const { notices = [] } = snapshot as { notices?: readonly ToldNotice[] | null };
+  const shown: ShownNotice[] = [];
+  for (const notice of notices ?? []) {
+    const words = noticeWords(notice);
+    if (words === "") continue;
+    const last = shown.at(-1);
+    if (last?.words === words) shown[shown.length - 1] = { ...last, times: last.times + 1 };
+    else shown.push({ level: notice.level, words, times: 1 });
+  }
+  return shown;
+}
+
+/** What the person said while the turn ran, by the message behind which it belongs; `null` is before the first. */
+export type Asides = ReadonlyMap<string | null, readonly UserMessage[]>;
+
+const NONE: Asides = new Map();
+
+export function asidesOf({ notices, threads }: TurnSnapshot): Asides {
+  const told = notices.filter(({ code }) => code === "user_message");
+  if (told.length === 0) return NONE;
+  const messages = threads[0]?.messages ?? [];
+  const asides = new Map<string | null, UserMessage[]>();
+  for (const { details } of told) {
+    const { input, after } = details as { input: UserMessage[]; after: string | null };
+    // Behind the last, if the server has not kept what it interrupted.
+    const place = after === null || messages.some(({ id }) => id === after) ? after : (messages.at(-1)?.id ?? null);
+    asides.set(place, [...(asides.get(place) ?? []), ...input]);
+  }
+  return asides;
+}
+
+/** What happened, and then what the server says of it. */
+export function noticeWords({ code, message: told }: ToldNotice): string {
+  if (SILENT.has(code)) return "";
+  // What is named as machines do is read as people do.
+  const message = /^[a-z]+(_[a-z]+)+$/.test(told) ? told.replaceAll("_", " ") : told;
+  const known = EVENTS[code];
+  if (known === undefined) return message || code;
+  return message === "" || message === known ? known : `${known}: ${message}`;
+}
+
+/** Of no interest to those who read the conversation; the events tell them. */
+const SILENT: ReadonlySet<string> = new Set([
+  "prompt_manifest",
+  // It is shown in its place.
+  "user_message",
+  "capability.attached",
+  "task",
+  "item/recovery_attached",
+  "item/retry_attempt_started",
+]);
+
+const EVENTS: Readonly<Record<string, string>> = {
+  "context/compressing": "The conversation so far is being shortened",
+  "context/compressed": "The conversation so far was shortened",
+  "item/timeout_detected": "A step took too long",
+  "item/recovery_opened": "A step failed and is tried again",
+  "item/retry_scheduled": "Another attempt follows",
+  "item/recovery_succeeded": "The next attempt went well",
+  "item/recovery_exhausted": "No attempt went well",
+  "item/tool/retry_scheduled": "A tool failed and is called again",
+  "item/tool/retry_resolved": "The tool was called again",
+  "item/tool/retry_exhausted": "The tool was called as often as it may be",
+  "turn/tool_loop/budget_exceeded": "The agent has reached a limit",
+  "model/rerouted": "Another model goes on",
+  "thread/compacted": "The conversation so far was shortened",
+  "turn/plan/updated": "The plan has changed",
+};
