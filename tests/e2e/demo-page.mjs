@@ -12,15 +12,29 @@ const opened = [];
 /** Closes all that was opened: pages that still stream cost the tests after them time. */
 export const closeDemos = () => Promise.all(opened.splice(0).map((page) => page.context().close()));
 
-/** Opens the page as somebody's browser does who has chosen this protocol before. */
-export async function openDemo(world, { protocol, headers, prepare = () => {} } = {}) {
+/** Opens the page as somebody's browser does who has chosen this protocol before. `headers` are for sockets, too. */
+export async function openDemo(world, { protocol, agentName, headers, prepare = () => {} } = {}) {
   const page = await world.page("/", async (page) => {
     page.setDefaultTimeout(15_000);
     if (protocol) {
-      const settings = JSON.stringify({ protocol, agentName: "support-bot" });
+      const settings = JSON.stringify({ protocol, ...(agentName && { agentName }) });
       await page.addInitScript((value) => localStorage.setItem("turnwire.settings", value), settings);
     }
-    if (headers) await page.setExtraHTTPHeaders(headers);
+    if (headers) {
+      await page.setExtraHTTPHeaders(headers);
+      // Browsers send none with a WebSocket: the gateway takes the same from its address.
+      await page.addInitScript((headers) => {
+        const names = Object.entries(headers).map(([name, value]) => [name.replace("x-turnwire-", "").replaceAll("-", "_"), value]);
+        const Platform = globalThis.WebSocket;
+        globalThis.WebSocket = class extends Platform {
+          constructor(address) {
+            const url = new URL(address);
+            for (const [name, value] of names) url.searchParams.set(name, value);
+            super(url.href);
+          }
+        };
+      }, headers);
+    }
     await prepare(page);
   });
   opened.push(page);

@@ -1,4 +1,4 @@
-// One page, five protocols: the same conversations over each, and what is told where servers differ.
+// One page, six protocols: the same conversations over each, and what is told where servers differ.
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { answer, closeDemos, cutButton, ended, grown, openDemo, PACE, say, transcript, unexpected, WWW } from "./demo-page.mjs";
@@ -21,12 +21,17 @@ async function allowed(page) {
   }
 }
 
-for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
+for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc"]) {
   describe(protocol, () => {
     const isAgentEvent = protocol === "tirea" || protocol === "awaken";
     // It asks before any tool of the server runs, has no sub-agents' threads, and tells no failures apart.
     const isAap = protocol === "aap";
-    const open = (headers = FAST) => openDemo(world, { protocol, headers });
+    // Nobody is asked, sub-agents are tasks and no calls, and only an agent that chats streams its words.
+    const isRpc = protocol === "turn-rpc";
+    const agentName = isRpc ? "Chat" : undefined;
+    const open = (headers = FAST) => openDemo(world, { protocol, agentName, headers });
+    /** For what agents ask elsewhere. */
+    const asking = isRpc ? { skip: "agents of this protocol ask nobody" } : {};
 
     test("a text, and the conversation after a reload, by its name", async () => {
       const page = await open();
@@ -36,6 +41,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       await page.waitForFunction(() => document.title.startsWith("plain words"));
       await page.reload();
       assert.equal(await answer(page), text);
+      assert.match(await page.locator(".bubble").innerText(), /plain words, please/);
       await page.getByRole("link", { name: /^plain words/ }).waitFor();
       assert.match(await page.locator(".top-name").innerText(), /^plain words/);
       assert.deepEqual(page.failures, []);
@@ -46,7 +52,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       await say(page, "tools");
       await allowed(page);
       for (const turn of ["streamed", "listed"]) {
-        const tool = card(page, "Tool read_log, done");
+        const tool = card(page, isRpc ? "Tool mcp_console_read_log, done" : "Tool read_log, done");
         if ((await tool.getByText("Result").count()) === 0) await tool.getByRole("button").click();
         const shown = await tool.innerText();
         assert.match(shown, /"lines": 50/, turn);
@@ -58,7 +64,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("an approval is given", async () => {
+    test("an approval is given", asking, async () => {
       const page = await open();
       await say(page, "approval");
       await allow(page).waitFor();
@@ -74,7 +80,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("an approval is refused, with a reason", async () => {
+    test("an approval is refused, with a reason", asking, async () => {
       const page = await open();
       await say(page, "approval");
       await page.getByRole("button", { name: "Deny …" }).click();
@@ -90,7 +96,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("a question is answered by one of its options", async () => {
+    test("a question is answered by one of its options", asking, async () => {
       const page = await open();
       await say(page, "question");
       await page.getByRole("button", { name: "Virginia" }).click();
@@ -99,7 +105,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("an approval and a question of one message", async () => {
+    test("an approval and a question of one message", asking, async () => {
       const page = await open();
       await say(page, "mixed");
       await page.getByRole("button", { name: "Send" }).waitFor();
@@ -114,7 +120,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       const page = await open(PACE);
       await say(page, "subagents");
       await ended(page);
-      const cards = page.locator(".answer > .message > .card");
+      const cards = page.locator(isRpc ? ".answer > .card" : ".answer > .message > .card");
       const labels = await cards.evaluateAll((cards) => cards.map((card) => card.getAttribute("aria-label")));
       assert.deepEqual(labels.map((label) => label.replace(/^.*, /, "")), isAap ? ["done", "done", "done"] : ["done", "failed", "done"]);
       assert.equal(new Set(labels).size, 3, "each has a name of its own");
@@ -122,7 +128,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("a sub-agent that asks is answered", async () => {
+    test("a sub-agent that asks is answered", asking, async () => {
       const page = await open();
       await say(page, "subagents approval");
       await allow(page).waitFor();
@@ -168,12 +174,12 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       await say(page, "plain");
       await page.getByRole("button", { name: "Copy answer" }).nth(1).waitFor();
       const frames = await types();
-      const last = { tirea: "run_finish", awaken: "run_finish", aap: "turn_stop" }[protocol] ?? "turn.done";
+      const last = { tirea: "run_finish", awaken: "run_finish", aap: "turn_stop", "turn-rpc": "turn/completed" }[protocol] ?? "turn.done";
       assert.ok(frames.includes(last), frames.join(" "));
       assert.deepEqual(page.failures, []);
     });
 
-    test("an answer that is given in another tab counts here", async () => {
+    test("an answer that is given in another tab counts here", asking, async () => {
       const page = await open();
       await say(page, "approval");
       await allow(page).waitFor();
@@ -198,12 +204,13 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
   });
 }
 
-for (const protocol of ["truefoundry", "trueforge", "awaken", "aap"]) {
+for (const protocol of ["truefoundry", "trueforge", "awaken", "aap", "turn-rpc"]) {
+  const agentName = protocol === "turn-rpc" ? "Chat" : undefined;
   test(`${protocol}: an answer whose connection is cut comes whole`, async () => {
-    const whole = await openDemo(world, { protocol, headers: FAST });
+    const whole = await openDemo(world, { protocol, agentName, headers: FAST });
     await say(whole, "long 300");
     const wanted = await answer(whole);
-    const page = await openDemo(world, { protocol, headers: PACE });
+    const page = await openDemo(world, { protocol, agentName, headers: PACE });
     await say(page, "long 300");
     await grown(page, 100);
     await cutButton(page).click();
@@ -213,9 +220,10 @@ for (const protocol of ["truefoundry", "trueforge", "awaken", "aap"]) {
   });
 }
 
-for (const protocol of ["trueforge", "awaken", "aap"]) {
+for (const protocol of ["trueforge", "awaken", "aap", "turn-rpc"]) {
   test(`${protocol}: an answer goes on after a reload in its middle`, async () => {
-    const page = await openDemo(world, { protocol, headers: PACE });
+    const agentName = protocol === "turn-rpc" ? "Chat" : undefined;
+    const page = await openDemo(world, { protocol, agentName, headers: PACE });
     await say(page, "long 401");
     await grown(page, 100);
     await page.reload();
@@ -374,12 +382,135 @@ test("tirea: a call that waits while the turn runs is answered at once", async (
   assert.deepEqual(page.failures, []);
 });
 
+test("turn-rpc: reasoning comes before the answer, and is kept with it", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc", agentName: "Chat", headers: { "x-turnwire-delay-ms": "20" } });
+  await say(page, "reasoning");
+  await page.getByRole("button", { name: "Thinking" }).waitFor();
+  await ended(page);
+  for (const _ of ["streamed", "listed"]) {
+    await page.getByRole("button", { name: "Thoughts" }).click();
+    assert.notEqual(await page.locator(".reasoning-text").innerText(), "");
+    await page.reload();
+    await ended(page);
+  }
+  assert.deepEqual(page.failures, []);
+});
+
+test("turn-rpc: a command's output is shown while it runs, and as its result in the end", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc", headers: { "x-turnwire-delay-ms": "300" } });
+  await say(page, "shell");
+  const hasBoth = () => {
+    const captions = [...document.querySelectorAll(".tool figcaption")].map((caption) => caption.innerText);
+    return captions.join() === "Arguments,Output,Errors";
+  };
+  await page.waitForFunction(hasBoth, null, { polling: 20 });
+  await ended(page);
+  const tool = card(page, "Tool exec_command, done");
+  assert.match(await tool.innerText(), /Result\s+one\s+two\s*$/);
+  assert.doesNotMatch(await tool.innerText(), /Output|Errors/);
+  assert.deepEqual(page.failures, []);
+});
+
+test("turn-rpc: what the server tells of a turn is shown below its words", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc", headers: FAST });
+  await say(page, "recover");
+  await page.getByText("Hello again.").waitFor();
+  await ended(page);
+  const notices = page.getByRole("list", { name: "Notices" });
+  assert.match(await notices.innerText(), /A step failed and is tried again[^]*The next attempt went well/);
+  await say(page, "plain");
+  await page.getByText("not a word is lost").waitFor();
+  assert.equal(await notices.count(), 1, "an ordinary turn has none");
+  assert.deepEqual(page.failures, []);
+});
+
+test("turn-rpc: conversations that the server does not list are remembered, for this agent and address", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc", headers: FAST });
+  await page.getByText("yours will be remembered by this browser").waitFor();
+  for (const text of ["plain words, the first", "plain words, the second"]) {
+    await page.getByRole("button", { name: "New conversation" }).click();
+    await page.getByText("Call tools").waitFor();
+    await say(page, text);
+    await ended(page);
+  }
+  await page.reload();
+  await ended(page);
+  assert.deepEqual(await page.locator(".sessions a").allInnerTexts(), ["plain words, the second", "plain words, the first"]);
+  await page.getByText("these are the ones that this browser remembers").waitFor();
+  await page.getByRole("link", { name: "plain words, the first" }).click();
+  await page.locator(".bubble", { hasText: "plain words, the first" }).waitFor();
+  await ended(page);
+  const chat = await openDemo(world, { protocol: "turn-rpc", agentName: "Chat", headers: FAST });
+  await chat.getByText("yours will be remembered by this browser").waitFor();
+  assert.deepEqual(page.failures, []);
+});
+
+test("turn-rpc: what is said in another tab is shown here", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc", headers: FAST });
+  await say(page, "plain words");
+  await ended(page);
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await ended(other);
+  await say(other, "markdown");
+  await page.getByRole("button", { name: "Copy answer" }).nth(1).waitFor();
+  assert.deepEqual(await page.locator(".bubble p").allInnerTexts(), ["plain words", "markdown"]);
+  assert.deepEqual(page.failures, []);
+});
+
+test("turn-rpc: tools that have the names of the page's own run at the server", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc", headers: FAST });
+  await say(page, "page");
+  await ended(page);
+  await card(page, "Tool clock, done").waitFor();
+  assert.equal(await page.getByText("this page", { exact: true }).count(), 0);
+  assert.deepEqual(page.failures, []);
+});
+
+test("turn-rpc: a conversation that the server does not know is told of in its words", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc" });
+  await page.goto(`${world.url}/#/session/nope`);
+  const notice = page.getByRole("alert");
+  await notice.waitFor();
+  assert.match(await notice.innerText(), /does not know this[^]*answered -32600: thread `nope`/);
+});
+
+test("what is suggested fits the protocol", async () => {
+  const asks = ["Approve an action", "Be asked back", "Tools of this page", "Approve and answer"];
+  const runs = ["Run a command", "Fail and recover", "Edit a file", "A limit of rounds"];
+  for (const [protocol, there, gone] of [["turn-rpc", runs, asks], ["aap", asks, runs]]) {
+    const page = await openDemo(world, { protocol, headers: FAST });
+    await page.getByRole("button", { name: "Plain answer" }).waitFor();
+    for (const name of there) assert.equal(await page.getByRole("button", { name }).count(), 1, `${protocol}: ${name}`);
+    for (const name of gone) assert.equal(await page.getByRole("button", { name }).count(), 0, `${protocol}: ${name}`);
+  }
+});
+
+test("Codex is among the settings only, which say that it needs the relay", async () => {
+  const page = await openDemo(world, { protocol: "turn-rpc" });
+  const group = page.getByRole("group", { name: "Protocol" });
+  await group.waitFor();
+  assert.equal(await group.getByRole("button", { name: "Codex" }).count(), 0);
+  await page.getByRole("button", { name: "Connection", exact: true }).click();
+  await page.getByRole("combobox", { name: "Protocol" }).selectOption("codex");
+  await page.getByText(/relay/).waitFor();
+  assert.equal(await page.getByLabel("Agent", { exact: true }).inputValue(), "codex");
+  assert.equal(await page.getByLabel("Server address").inputValue(), "ws://127.0.0.1:8791");
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await page.getByText("Look around").waitFor();
+  assert.equal(await group.count(), 0);
+  await page.getByRole("button", { name: "Connection", exact: true }).click();
+  await page.getByRole("combobox", { name: "Protocol" }).selectOption("turn-rpc");
+  assert.equal(await page.getByLabel("Server address").inputValue(), `${world.url}/turn-rpc`);
+  assert.equal(await page.getByLabel("Agent", { exact: true }).inputValue(), "Agent");
+});
+
 test("a click on the empty page speaks another protocol, and the settings know it", async () => {
   const page = await openDemo(world);
   await page.getByRole("group", { name: "Protocol" }).waitFor();
   const chosen = () => page.evaluate(() => document.querySelector(".protocol-switch [aria-pressed=true]").innerText);
   assert.equal(await chosen(), "TrueFoundry");
-  for (const [name, path] of [["tirea", "/tirea"], ["awaken", "/awaken"], ["AAP", "/aap"], ["TrueForge", ""], ["TrueFoundry", "/demo"]]) {
+  for (const [name, path] of [["tirea", "/tirea"], ["awaken", "/awaken"], ["AAP", "/aap"], ["turn-rpc", "/turn-rpc"], ["TrueForge", ""], ["TrueFoundry", "/demo"]]) {
     await page.getByRole("group", { name: "Protocol" }).getByRole("button", { name, exact: true }).click();
     await page.waitForFunction((name) => document.querySelector(".top-agent")?.innerText.endsWith(name), name);
     assert.equal(await chosen(), name);

@@ -33,7 +33,12 @@ export class Gateway {
     return log.split("\n\n").filter(Boolean).map(readFrame);
   }
 
-  /** How many event streams are open. */
+  /** Breaks the session's open connections. */
+  async cut(session) {
+    await this.#ask(`/_gateway/sessions/${session}/cut?how=reset`, { method: "POST" });
+  }
+
+  /** How many event streams and sockets are open. */
   async openStreams() {
     return JSON.parse(await this.#ask("/_gateway/streams")).open;
   }

@@ -1,25 +1,9 @@
-// Plays cases with the package: several at once, each reported when it has settled.
+// Plays cases of streams over HTTP with the package.
 import { connect } from "/dist/index.js";
+import { offer } from "./player.js";
 import { BASE_URL, plain, read, snapshotOf, told, uncut } from "./report.js";
 
-const reports = [];
-const running = new Map();
-
-globalThis.player = {
-  /** Begins to play; the report comes with a later `take()`. */
-  start(id, plan) {
-    const controller = new AbortController();
-    running.set(id, controller);
-    play(plan, controller).finally(() => running.delete(id)).then(
-      (report) => reports.push([id, { report }]),
-      (error) => reports.push([id, { failure: JSON.stringify(told(error)) }]),
-    );
-  },
-  /** Gives up a case that does not end, so that it takes no connection from the others. */
-  drop: (id) => running.get(id)?.abort(),
-  /** The reports that have come since the last time. */
-  take: () => reports.splice(0),
-};
+offer(play);
 
 async function play(plan, controller) {
   const { signal } = controller;

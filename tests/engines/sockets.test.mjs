@@ -1,0 +1,101 @@
+// Turns over a WebSocket in every engine, over connections that break in every way that engines tell apart.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ENGINES, openBrowser } from "./engines.mjs";
+import { Player } from "./player.mjs";
+import { Table } from "./table.mjs";
+import { startWorld } from "./world.mjs";
+
+/** How soon silence is noticed, where it is to be. */
+const CLOCKS = { idleTimeout: 400, connectTimeout: 400 };
+
+/** Turns that come out as those whose connection was never cut. `lost`: so many connections break. */
+const WHOLE = [
+  { name: "no fault", script: "reasoning" },
+  { name: "reset:5, before the turn's words", script: "reasoning", fault: "reset:5", lost: 1 },
+  { name: "reset:20, in the middle", script: "reasoning", fault: "reset:20", lost: 1 },
+  { name: "eof:15, closed in good order", script: "reasoning", fault: "eof:15", lost: 1 },
+  { name: "reset:12, three times", script: "reasoning", pace: 20, fault: "reset:12", cuts: 3, lost: 3 },
+  { name: "reset-bytes:3000, inside a frame", script: "reasoning", fault: "reset-bytes:3000", lost: 1 },
+  { name: "stall:10, nothing comes and no ping is answered", script: "reasoning", fault: "stall:10", clocks: CLOCKS, lost: 1 },
+  { name: "lost-response", script: "plain", fault: "lost-response", clocks: CLOCKS },
+  { name: "drop-deltas:3", script: "reasoning", fault: "drop-deltas:3" },
+  { name: "malformed:9:binary", script: "reasoning", fault: "malformed:9:binary" },
+  { name: "huge-markdown:200000", script: "plain", fault: "huge-markdown:200000" },
+  { name: "cut: reset while it streams", script: "reasoning", pace: 20, at: { event: 6, what: "reset" }, lost: 1 },
+  { name: "sub-agents, reset:25", script: "subagents", mode: "Agent", fault: "reset:25", lost: 1 },
+];
+
+/** Turns that somebody ends. */
+const ENDED = [
+  { name: "cancel() while it streams", script: "slow", pace: 20, at: { event: 4, what: "cancel" }, status: "cancelled" },
+  { name: "abort while it streams", script: "slow", pace: 20, at: { event: 4, what: "abort" }, error: "aborted" },
+];
+
+let world;
+const table = new Table();
+for (const { name } of [...WHOLE, ...ENDED]) table.addRow("sockets", name);
+
+before(async () => (world = await startWorld()));
+after(async () => {
+  await world?.stop();
+  console.log(`\n${table}\n`);
+});
+
+for (const engine of ENGINES) {
+  describe(`${engine}, sockets`, { concurrency: 4 }, () => {
+    let browser;
+    let player;
+
+    before(async () => {
+      browser = await openBrowser(engine);
+      table.addEngine(engine, browser.version);
+      player = new Player(browser.driver);
+      await player.open(`${world.url}/sockets.html`);
+    });
+    after(() => browser?.close());
+
+    const play = (one, judge) =>
+      test(`${engine}: sockets: ${one.name}`, { timeout: 20_000 }, async () => {
+        let took = null;
+        try {
+          const report = await player.play({ pace: 1, ...one });
+          const starts = (await world.gateway.requests(report.session)).filter(({ frame }) => frame?.method === "turn/start");
+          assert.equal(starts.length, 1, "the turn was started once");
+          assert.deepEqual(report.numbers, report.numbers.map((_, at) => at + 1), "each event comes once, in order");
+          judge(one, report);
+          ({ took } = report);
+          // A connection that stalls cannot be closed in good order.
+          if (one.fault?.startsWith("stall")) await world.gateway.cut(report.session);
+        } finally {
+          table.add("sockets", one.name, engine, took);
+        }
+      });
+    for (const one of WHOLE) play(one, judgeWhole);
+    for (const one of ENDED) play(one, judgeEnded);
+  });
+
+  test(`${engine}: no socket is left open`, async () => {
+    for (let tries = 0; tries < 100 && (await world.gateway.openStreams()) > 0; tries += 1) await sleep(20);
+    assert.equal(await world.gateway.openStreams(), 0);
+  });
+}
+
+function judgeWhole({ lost = 0 }, { error, types, connections, conversation, history, uncut }) {
+  assert.equal(error, null);
+  assert.deepEqual([types[0], types.at(-1)], ["turn.created", "turn.done"]);
+  assert.equal(types.filter((type) => type === "turn.done").length, 1);
+  assert.deepEqual(conversation, uncut, "the conversation is that of an uncut turn");
+  assert.deepEqual(texts(history), texts(uncut), "the history says the same");
+  if (lost > 0) assert.ok(connections > lost, `the fault did not show: ${connections} connections`);
+}
+
+function judgeEnded({ status, error }, report) {
+  if (error) assert.equal(report.error?.code, error);
+  else assert.deepEqual([report.error, report.status], [null, status]);
+}
+
+function texts({ messages }) {
+  return messages.map(({ title, content }) => [title, content]);
+}
