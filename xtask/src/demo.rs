@@ -49,6 +49,7 @@ pub(crate) fn build_page(project: &Project) -> Result<()> {
         .input(&project.path("pkg/dist/index.js"))?
         .input(&project.path("pkg/dist/agent-event.js"))?
         .input(&project.path("pkg/dist/aap.js"))?
+        .input(&project.path("pkg/dist/turn-rpc.js"))?
         .output(www.join("dist/index.html"));
     if stamp.is_current() {
         note("page: www/dist/ is up to date");

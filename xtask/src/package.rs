@@ -15,7 +15,7 @@ use crate::tools::{npm, rust};
 
 /// The families of protocols: each has a core of its own. So are called the crate's feature, the core's folder in
 /// `pkg/core/`, and its entry in `build.mjs`.
-pub(crate) const FAMILIES: [&str; 3] = ["truefoundry", "agent-event", "aap"];
+pub(crate) const FAMILIES: [&str; 4] = ["truefoundry", "agent-event", "aap", "turn-rpc"];
 
 /// What a core is compiled from, relative to the checkout.
 const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];

@@ -13,14 +13,16 @@ use crate::package;
 use crate::project::Project;
 
 /// The parts that the table shows: files of the package, with a `*` for any beginning of a name.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 12] = [
     "dist/core.wasm",
     "dist/agent-event.wasm",
     "dist/aap.wasm",
+    "dist/turn-rpc.wasm",
     "dist/index.js",
     "dist/index.cjs",
     "dist/agent-event.js",
     "dist/aap.js",
+    "dist/turn-rpc.js",
     "dist/slim.js",
     "dist/workerd.js",
     "dist/*.d.ts",

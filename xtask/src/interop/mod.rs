@@ -2,8 +2,10 @@
 //! development gateway: what it accepts is the gateway's proof that it speaks the protocol. A vendor's own
 //! server is driven by the built package, in a browser: the last word on whether the package reads it.
 
+mod codex;
 mod tirea;
 mod truefoundry;
+mod turn_rpc;
 
 use std::time::Duration;
 
@@ -30,11 +32,15 @@ pub(crate) enum Vendor {
     Truefoundry,
     /// The server tirea-agentos-server, against the package in Chromium.
     Tirea,
+    /// A checker of dialogs, against the package in Chromium and the development gateway.
+    TurnRpc,
+    /// The server of Codex, against the package in Chromium.
+    Codex,
 }
 
 impl Vendor {
     /// All of them.
-    pub(crate) const ALL: [Self; 2] = [Self::Truefoundry, Self::Tirea];
+    pub(crate) const ALL: [Self; 4] = [Self::Truefoundry, Self::Tirea, Self::TurnRpc, Self::Codex];
 }
 
 /// Runs one vendor's software and fails when a case failed.
@@ -51,5 +57,7 @@ pub(crate) fn run_vendor(project: &Project, vendor: Vendor) -> Result<Tally> {
     match vendor {
         Vendor::Truefoundry => truefoundry::run(project),
         Vendor::Tirea => tirea::run(project),
+        Vendor::TurnRpc => turn_rpc::run(project),
+        Vendor::Codex => codex::run(project),
     }
 }

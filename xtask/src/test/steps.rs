@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::command::{capture, run};
 use crate::demo;
 use crate::fuzz;
+use crate::gateway::{self, Gateway};
 use crate::interop::{self, Vendor};
 use crate::package::FAMILIES;
 use crate::progress::begin;
@@ -23,6 +24,8 @@ use crate::test::session::{Session, check, count};
 use crate::test::tally::{self, Tally};
 use crate::tools::{npm, rust};
 
+/// Where the gateway listens that the crate's own tests in the browser call, if that is free.
+const GATEWAY_PORT: u16 = 8797;
 /// How long each fuzz target runs.
 const FUZZ_TIME: Duration = Duration::from_secs(15);
 
@@ -49,7 +52,11 @@ pub(crate) const STEPS: [Step; 17] = [
     Step { name: "publish", about: "what npm would publish resolves in every module system", run: publish },
     Step { name: "node", about: "conformance cases on the built package, in Node", run: node },
     Step { name: "page", about: "the demo page is built, and its own tests", run: page },
-    Step { name: "browser", about: "the crate's own tests in headless Chromium", run: browser },
+    Step {
+        name: "browser",
+        about: "the crate's own tests in headless Chromium, against the gateway",
+        run: browser,
+    },
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
     Step { name: "engines", about: "every fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
@@ -143,6 +150,7 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
                 "core.wasm",
                 "agent-event.wasm",
                 "aap.wasm",
+                "turn-rpc.wasm",
                 "--profile",
                 "node16",
             ])
@@ -153,7 +161,8 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
 fn node(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     let mut runner = node_tests(&session.project.path("pkg/test"))?;
-    for folder in ["pkg/test/agent-event", "pkg/test/aap"] {
+    runner.env("TURNWIRE_GATEWAY", session.gateway()?);
+    for folder in ["pkg/test/agent-event", "pkg/test/aap", "pkg/test/turn-rpc"] {
         runner.args(test_files(&session.project.path(folder))?);
     }
     count("node --test", runner.current_dir(session.project.path("pkg")), tally::node)
@@ -164,6 +173,9 @@ fn browser(session: &mut Session<'_>) -> Result<Verdict> {
     rust::ensure_wasm_target(project)?;
     let runners = rust::wasm_bindgen(project)?;
     let wasm_pack = rust::wasm_pack()?.join("wasm-pack");
+    let program = session.gateway()?;
+    // The tests are compiled with its address: as long as it stays the same, they are not compiled again.
+    let gateway = Gateway::start(program, gateway::free_port(GATEWAY_PORT)?, None)?;
     let browser = session.browser()?;
     let capabilities = capabilities(project, &browser.chrome)?;
     let mut search = vec![runners];
@@ -177,6 +189,9 @@ fn browser(session: &mut Session<'_>) -> Result<Verdict> {
             .env("PATH", env::join_paths(search).context("the PATH cannot be extended")?)
             .env("CHROMEDRIVER", &browser.driver)
             .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", capabilities)
+            // Its default, 20 seconds, is little on a machine that has other work.
+            .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
+            .env("TURNWIRE_GATEWAY_URL", gateway.url())
             .current_dir(project.root()),
         tally::rust,
     )

@@ -1,4 +1,5 @@
 // Turns that the agent answers: text, reasoning, tools.
+import { COMES_AS_SPOKEN } from "../../spoken.mjs";
 import assert from "node:assert/strict";
 import { expectAnswered, expectSound, GREETING, joined, last, storedBy } from "./expect.mjs";
 
@@ -28,19 +29,7 @@ export const answers = [
       assert.deepEqual(report.snapshot.input.map(({ type, content }) => [type, content]), [["user.message", "hello"]]);
     },
   ],
-  [
-    "text: it comes while the model speaks",
-    async (t) => {
-      const times = await t.run(async () => {
-        const turn = (await kit.session()).createTurn({ input: "SAY tok 10 50" });
-        const times = [];
-        for await (const { type, content } of turn.stream()) if (type === "model.message.delta" && content) times.push(performance.now());
-        return times;
-      });
-      assert.ok(times.length >= 5, `${times.length} deltas`);
-      assert.ok(times.at(-1) - times[0] > 300, `all within ${times.at(-1) - times[0]} ms`);
-    },
-  ],
+  COMES_AS_SPOKEN,
   [
     "text: five thousand words at full speed",
     async (t) => {

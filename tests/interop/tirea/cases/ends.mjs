@@ -1,6 +1,6 @@
 // Turns that do not come to their natural end, whoever ends them.
 import assert from "node:assert/strict";
-import { pause } from "../world.mjs";
+import { pause } from "../../parts.mjs";
 import { expectSound, GREETING, joined } from "./expect.mjs";
 
 /** The server's own words to the agent after a run was cancelled; no user has said them. */

@@ -1,7 +1,7 @@
 // What the real server does, read with nothing but `fetch` in a page: the facts that the package relies on, and
 // that the relay passes them.
 import assert from "node:assert/strict";
-import { pause } from "../world.mjs";
+import { pause } from "../../parts.mjs";
 import { GREETING, joined } from "./expect.mjs";
 
 const collect = async (body) => {

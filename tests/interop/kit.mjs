@@ -1,17 +1,17 @@
 // What cases do in a page again and again, installed there as `globalThis.kit`. What it gives is plain JSON.
 
 /** Runs in the page. */
-export function install(relay) {
+export function install({ relay, protocol, agent: usual, token }) {
   const { connect, isEventDelta, mergeEventDelta } = globalThis.turnwire;
 
-  /** A client with a token of its own, which the relay replaces. */
-  const client = (options) => connect({ baseUrl: relay, protocol: "tirea", token: "of-the-page", ...options });
+  /** A client. Where it has a token of its own, the relay replaces that. */
+  const client = (options) => connect({ baseUrl: relay, protocol, token, ...options });
 
   /** A new conversation with an agent. */
-  const session = async (agent = "assistant", options) => (await client(options)).agents.createSession(agent);
+  const session = async (agent = usual, options) => (await client(options)).agents.createSession(agent);
 
   /** Comes back to a conversation, as after a reload. */
-  const reopen = async (id, agentName = "assistant") => (await client()).agents.getSession(id, { agentName });
+  const reopen = async (id, agentName = usual) => (await client()).agents.getSession(id, { agentName });
 
   /** Streams a turn to its end; `eventsOf(turn)` are what came so far. */
   async function stream(turn, options) {

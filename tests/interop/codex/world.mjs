@@ -1,0 +1,82 @@
+// Everything that a run needs, started and ended: the scripted model, the real Codex app-server, a tap, the relay
+// before it, a site with the built package, and headless Chromium.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { freePort, openPage, run, startBrowser, startRelay, startSite } from "../parts.mjs";
+import { startResponses } from "../responses.mjs";
+import { startTap } from "./tap.mjs";
+
+/** What the server demands, the relay adds, and no page knows. */
+export const KEY = "capability-of-the-relay";
+/** A host whose pages are of another origin; the browser finds it on this machine. */
+export const FOREIGN = "foreign.test";
+
+/** The server's settings: no account, no retries, and commands that need the user's consent. */
+const config = (model) => `model = "mock-1"
+model_provider = "scripted"
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "${model}"
+wire_api = "responses"
+requires_openai_auth = false
+request_max_retries = 0
+stream_max_retries = 0
+`;
+
+/** Starts all of it. */
+export async function start(onStop) {
+  const folder = mkdtempSync(join(tmpdir(), "turnwire-interop-"));
+  onStop(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const [home, work] = ["home", "work"].map((name) => join(folder, name));
+  for (const path of [home, work]) mkdirSync(path);
+
+  const model = await startResponses();
+  onStop(model.stop);
+
+  writeFileSync(join(home, "config.toml"), config(model.url));
+  writeFileSync(join(folder, "key"), KEY);
+  const address = `127.0.0.1:${await freePort()}`;
+  const argv = ["app-server", "--listen", `ws://${address}`, "--ws-auth", "capability-token", "--ws-token-file", join(folder, "key")];
+  const server = run(codex(), argv, { cwd: work, env: { PATH: process.env.PATH, HOME: home, CODEX_HOME: home } });
+  onStop(server.stop);
+  await server.untilReady(() => fetch(`http://${address}/readyz`).then(({ ok }) => ok, () => false));
+
+  const tap = await startTap(address);
+  onStop(tap.stop);
+
+  const relay = await startRelay(`ws://${tap.address}`, { TURNWIRE_RELAY_AUTHORIZATION: `Bearer ${KEY}` }, onStop);
+  const site = await startSite(onStop);
+  const browser = await startBrowser(onStop, [`--host-resolver-rules=MAP ${FOREIGN} 127.0.0.1`]);
+  const spoken = { relay: relay.url, protocol: "codex", agent: "codex" };
+  return {
+    ...{ address, tap, model, work },
+    openPage: (host = "127.0.0.1") => openPage(browser, site.replace("127.0.0.1", host), spoken),
+  };
+}
+
+/** The program inside the package for this machine: its launcher in JavaScript would be a process more. */
+function codex() {
+  const require = createRequire(import.meta.url);
+  const platform = `@openai/codex-${process.platform}-${process.arch}/package.json`;
+  const own = (() => {
+    try {
+      return dirname(require.resolve(platform));
+    } catch {
+      throw new Error("the package @openai/codex is not installed: run `cargo xtask interop codex`");
+    }
+  })();
+  const arch = { x64: "x86_64", arm64: "aarch64" }[process.arch];
+  const system = { linux: "unknown-linux-musl", darwin: "apple-darwin" }[process.platform];
+  const program = join(own, "vendor", `${arch}-${system}`, "bin", "codex");
+  if (!existsSync(program)) throw new Error(`${program} is not there`);
+  return program;
+}
