@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 use turnwire::json::{Object, Value};
-use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
 use turnwire::protocol::Protocol;
+use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
 use turnwire::rpc::LineDecoder;
 
 use crate::input::Input;
