@@ -23,7 +23,7 @@ pub(super) fn run(project: &Project) -> Result<Tally> {
     begin("interop: dialogs of the package in Chromium with the development gateway, against the schema");
     let Shown { status, output } = show(
         Command::new("node")
-            .args(["--test", "--test-reporter=spec", "--test-timeout=120000"])
+            .args(["--test", "--test-reporter=spec", "--test-timeout=300000"])
             .arg(project.path("tests/interop/turn-rpc/dialogs.test.mjs"))
             .env("PYTHON", python)
             .env("TURNWIRE_GATEWAY", gateway)
