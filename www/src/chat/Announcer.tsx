@@ -1,6 +1,6 @@
 // Tells people who listen to the page what happens, in whole sentences and only when something has changed for them.
 
-import type { ConversationState } from "./Conversation";
+import type { ConversationState } from "./ConversationState";
 
 export function Announcer({ state }: { state: ConversationState }) {
   return (

@@ -33,7 +33,7 @@ describe("answers while the turn runs", () => {
       pending: [{ tool_call_id: "a" }, { tool_call_id: "b" }],
     });
     conversation.answer("b", { kind: "allow" });
-    expect(turn.answer.mock.calls).toEqual([[allowed("b")]]);
+    expect(turn.answer.mock.calls).toEqual([[[allowed("b")]]]);
     expect(conversation.answerOf("b")).toEqual({ answer: { kind: "allow" }, sent: true });
     turn.change({ required_actions: [approval("a")] });
     turn.change({ status: "done" });

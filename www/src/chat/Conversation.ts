@@ -5,15 +5,12 @@ import {
   StateError,
   type Capabilities,
   type Client,
-  type RequiredAction,
   type Run,
   type RunOptions,
   type Session,
   type ToolCallResponse,
-  type ToolCallSnapshot,
   type Turn,
   type TurnInputItem,
-  type TurnSnapshot,
 } from "turnwire";
 import { TurnConnection } from "../connection/TurnConnection";
 import { EventLog } from "../events/EventLog";
@@ -21,43 +18,12 @@ import { knownProtocol } from "../settings/protocols";
 import { alone, keepAlone } from "../tools/oneTab";
 import { PageCalls } from "../tools/PageCalls";
 import { Store } from "../ui/Store";
-import { callActions, fromInput, toInput, type Answer, type AnswerState } from "./answers";
+import { callActions, type Answer, type AnswerState, type CallAction } from "./answers";
+import { CallAnswers } from "./CallAnswers";
+import { Chain } from "./Chain";
+import { differs, NOTHING, type ConversationState } from "./ConversationState";
 import { isLive } from "./isLive";
-import { isNews, isNewsByNumber, newestOf, onceNamed, onFirstEvent, read, titleFor, withKnown } from "./reading";
-
-export interface ConversationState {
-  readonly session: Session | null;
-  /** Oldest first. */
-  readonly turns: readonly Turn[];
-  /** The first message, while the session that it opens is being created. */
-  readonly opening: readonly TurnInputItem[] | null;
-  readonly loading: boolean;
-  /** The last turn is under way, or the page runs the tools that it waits for. */
-  readonly running: boolean;
-  /** The server works on it, as far as is known here. */
-  readonly begun: boolean;
-  /** Its connection is lost, and the first try to get it back has failed. */
-  readonly lost: boolean;
-  /** What the last turn wants of the person; while it runs, only where it can be answered at once. */
-  readonly pending: readonly RequiredAction[];
-  /** The last turn waits for tools of the page alone, and they were stopped, or have run often enough unasked. */
-  readonly halted: boolean;
-  /** Why the session could not be created or loaded. A turn's own failure is in its snapshot. */
-  readonly error: unknown;
-}
-
-const NOTHING: ConversationState = {
-  session: null,
-  turns: [],
-  opening: null,
-  loading: false,
-  running: false,
-  begun: false,
-  lost: false,
-  pending: [],
-  halted: false,
-  error: null,
-};
+import { newsOf, onceNamed, onFirstEvent, read, titleFor } from "./reading";
 
 export interface ConversationOptions {
   readonly client: Client;
@@ -72,23 +38,6 @@ export interface ConversationOptions {
   readonly onTurn: (sessionId: string) => void;
 }
 
-/** What the last turn waits for, and whose it is. */
-interface Waiting {
-  readonly all: readonly RequiredAction[];
-  readonly person: readonly RequiredAction[];
-  readonly page: readonly RequiredAction[];
-}
-
-/** Turns that follow each other by themselves, since the page runs the tools that they wait for. */
-interface Chain {
-  /** Stops the tools between them. */
-  readonly stopping: AbortController;
-  /** It has not begun: another tab may have to be waited for. */
-  waits: boolean;
-  /** No other tab may go on now. */
-  isAlone: boolean;
-}
-
 let opened = 0;
 
 export class Conversation extends Store {
@@ -99,9 +48,7 @@ export class Conversation extends Store {
   readonly pageCalls = new PageCalls(() => this.notify());
   readonly #options: ConversationOptions;
   #state: ConversationState;
-  #answers = new Map<string, AnswerState>();
-  /** Results that came in a later turn than their call: those of calls that had to be approved first. */
-  #lateResponses = new Map<string, ToolCallResponse>();
+  readonly #answers = new CallAnswers(() => this.notify());
   readonly #connections = new WeakMap<Turn, TurnConnection>();
   #isOpen = false;
   #listening = new AbortController();
@@ -116,8 +63,6 @@ export class Conversation extends Store {
   #chain: Chain | null = null;
   /** The server has gone on, and it is not known here how. */
   #isOutdated = false;
-  /** What the last turn waits for: for the person, and for tools of the page. */
-  #waiting: Waiting = { all: [], person: [], page: [] };
 
   constructor(options: ConversationOptions) {
     super();
@@ -128,39 +73,11 @@ export class Conversation extends Store {
   readonly state = (): ConversationState => this.#state;
 
   answerOf(callId: string): AnswerState | undefined {
-    return this.#answers.get(callId);
+    return this.#answers.answerOf(callId);
   }
 
   lateResponseOf(callId: string): ToolCallResponse | undefined {
-    return this.#lateResponses.get(callId);
-  }
-
-  /** A call that was made in some turn. */
-  callOf(callId: string | undefined): ToolCallSnapshot | undefined {
-    if (callId === undefined) return undefined;
-    const threads = this.#state.turns.flatMap((turn) => turn.snapshot().threads);
-    const calls = threads.flatMap((thread) => thread.messages).flatMap((message) => message.tool_calls);
-    return calls.find((call) => call.id === callId);
-  }
-
-  /** The title of a thread that began in an earlier turn than the one in which it goes on. */
-  titleOf(threadId: string): string | null {
-    for (const turn of this.#state.turns) {
-      const title = turn.snapshot().threads.find((thread) => thread.id === threadId)?.title;
-      if (title) return title;
-    }
-    return null;
-  }
-
-  /** The names of tool servers that the turn uses and no turn before it did. */
-  newServers(turn: Turn): string[] {
-    const known = new Set<string>();
-    for (const other of this.#state.turns) {
-      if (other === turn) break;
-      for (const server of other.snapshot().mcp_servers) known.add(server.id);
-    }
-    const servers = turn.snapshot().mcp_servers.filter((server) => !known.has(server.id));
-    return servers.map((server) => server.name);
+    return this.#answers.lateResponseOf(callId);
   }
 
   /** What happens to the connection on which the turn is read. */
@@ -253,14 +170,10 @@ export class Conversation extends Store {
     const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
     try {
       const session = await this.#getSession(id, signal);
-      const { isBare, isNewestFirst = false } = knownProtocol(this.client.protocol) ?? {};
-      const newest = await newestOf(session, isNewestFirst, signal);
-      if (!newest || !(isBare ? isNewsByNumber : isNews)(newest, turns)) return;
-      // Whoever sent it reads it, and nobody else can.
-      if (isLive(newest.turn.snapshot()) && session.capabilities.resume === "none") return;
-      const all = await session.resume({ signal });
+      const news = await newsOf(session, knownProtocol(this.client.protocol), turns, signal);
+      if (!news) return;
       // What was sent from here in the meantime is newer still.
-      if (this.#state.turns === turns && !signal.aborted) this.#take(session, withKnown(all, turns));
+      if (this.#state.turns === turns && !signal.aborted) this.#take(session, news);
       else looking.abort();
     } catch {
       // The next occasion to look will come.
@@ -280,12 +193,12 @@ export class Conversation extends Store {
 
   #take(session: Session, turns: readonly Turn[]): void {
     for (const turn of turns) {
-      this.#rememberAnswers(turn.input);
-      this.#rememberResponses(turn.snapshot());
+      this.#answers.rememberInput(turn);
+      this.#answers.rememberResponses(turn.snapshot());
     }
     const isAlone = this.#chain?.isAlone ?? false;
     // It was to go on after what was known then.
-    if (!isAlone) this.#chain?.stopping.abort();
+    if (!isAlone) this.#chain?.stop();
     this.#equip(session);
     this.#set({ session, turns, loading: false });
     this.#options.onLoad(session);
@@ -333,29 +246,23 @@ export class Conversation extends Store {
    * turn, when the last one missing is given.
    */
   answer(callId: string, answer: Answer | null): void {
-    const old = this.#answers.get(callId);
-    if (old?.sent) return;
-    if (answer) this.#answers.set(callId, { answer, sent: false });
-    else this.#answers.delete(callId);
-    this.notify();
-    if (answer && this.#state.running) void this.#answerLive(callId, answer);
+    if (!this.#answers.keep(callId, answer)) return;
+    if (answer && this.#state.running) void this.#answerLive(callId);
     else this.#sendAnswers();
   }
 
   /** Answers a call while the turn still runs. */
-  async #answerLive(callId: string, answer: Answer): Promise<void> {
+  async #answerLive(callId: string): Promise<void> {
     const turn = this.#state.turns.at(-1);
     const action = callActions(this.#state.pending).find((action) => action.tool_call_id === callId);
-    if (!turn || !action) return;
-    this.#answers.set(callId, { answer, sent: true });
-    this.notify();
+    const sending = turn && action && this.#answers.send([action]);
+    if (!sending) return;
     try {
-      const next = await turn.answer(toInput(action, answer));
+      const next = await turn.answer(sending.input);
       // It has paused meanwhile, and this answer was the only one missing.
       if (next !== turn) void this.#play(next).then(() => this.#goOn(next));
     } catch (error) {
-      this.#answers.set(callId, { answer, sent: false });
-      this.notify();
+      sending.takeBack();
       // It has paused meanwhile, and waits for others as well.
       if (error instanceof InputError) this.#sendAnswers();
       else this.#set({ error });
@@ -383,7 +290,7 @@ export class Conversation extends Store {
   stop(): void {
     const turn = this.#state.turns.at(-1);
     if (!turn || !this.#state.running) return;
-    if (!isLive(turn.snapshot())) return this.#chain?.stopping.abort();
+    if (!isLive(turn.snapshot())) return this.#chain?.stop();
     this.#stopping = turn;
     this.#cancelIfStarted(turn);
   }
@@ -424,22 +331,11 @@ export class Conversation extends Store {
   }
 
   #begin(begin: (options: RunOptions) => Run): { run: Run; shown: Promise<void> } {
-    const { chain, signal } = this.#newChain();
-    const run = begin({ signal });
+    const chain = (this.#chain = new Chain(this.#listening.signal, false));
+    const run = begin({ signal: chain.signal });
     const shown = this.#show(run).finally(() => this.#end(chain));
     this.#check();
     return { run, shown };
-  }
-
-  /** Turns follow each other here. */
-  get #isBusy(): boolean {
-    return this.#chain !== null && !this.#chain.waits && !this.#chain.stopping.signal.aborted;
-  }
-
-  #newChain(): { chain: Chain; signal: AbortSignal } {
-    const chain: Chain = { stopping: new AbortController(), waits: false, isAlone: false };
-    this.#chain = chain;
-    return { chain, signal: AbortSignal.any([this.#listening.signal, chain.stopping.signal]) };
   }
 
   #end(chain: Chain): void {
@@ -472,7 +368,7 @@ export class Conversation extends Store {
 
   /** Starts a turn, and shows it to its end. Gives whether it has come there. */
   async #play(turn: Turn): Promise<boolean> {
-    this.#rememberAnswers(turn.input);
+    this.#answers.rememberInput(turn);
     this.#set({ turns: [...this.#state.turns, turn], opening: null });
     const tell = () => this.#options.onTurn(turn.session.id);
     // Where nobody else can read it, there is nothing to see before its end.
@@ -486,9 +382,9 @@ export class Conversation extends Store {
 
   /** Goes on after a turn that this page has not sent, or not to its end: if it waits for tools of the page. */
   async #goOn(turn: Turn): Promise<void> {
-    if (this.#state.turns.at(-1) !== turn || this.#isBusy || !this.#mayWait()) return;
-    const { chain, signal } = this.#newChain();
-    chain.waits = true;
+    if (this.#state.turns.at(-1) !== turn || this.#chain?.isBusy || !this.#mayWait()) return;
+    const chain = (this.#chain = new Chain(this.#listening.signal, true));
+    const { signal } = chain;
     this.#check();
     const work = async (waited: boolean) => {
       chain.isAlone = true;
@@ -510,7 +406,7 @@ export class Conversation extends Store {
   /** Whether the last turn waits for tools of the page, or may still do so. */
   #mayWait(): boolean {
     const turn = this.#state.turns.at(-1);
-    return turn !== undefined && (isLive(turn.snapshot()) || this.#waiting.page.length > 0);
+    return turn !== undefined && (isLive(turn.snapshot()) || this.pageCalls.areAwaited);
   }
 
   /** Accompanies the turn until `reading` has ended. What happens on the way is seen through its snapshot. */
@@ -542,22 +438,8 @@ export class Conversation extends Store {
 
   /** Logs the turn's events and frames, and what happens to its connection. */
   #listen(turn: Turn): () => void {
-    const { events } = this;
     const number = this.#state.turns.indexOf(turn) + 1;
-    const connection = this.connectionOf(turn);
-    const ends = [
-      events.follow(number, turn),
-      turn.on("reconnecting", (told) => events.mark(number, { topic: "reconnecting", told })),
-      turn.on("idle", (told) => events.mark(number, { topic: "idle", told })),
-      turn.on("resumed", (told) => {
-        events.mark(number, { topic: "resumed", told });
-        connection.resumed(told);
-      }),
-      turn.on("gap", (told) => {
-        events.mark(number, { topic: "gap", told });
-        connection.lost(told);
-      }),
-    ];
+    const ends = [this.events.follow(number, turn), this.connectionOf(turn).follow(turn)];
     return () => {
       for (const end of ends) end();
     };
@@ -575,14 +457,15 @@ export class Conversation extends Store {
     if (!turn) return;
     const snapshot = turn.snapshot();
     const { status, turn_id, required_actions, reconnecting } = snapshot;
-    this.#rememberResponses(snapshot);
+    this.#answers.rememberResponses(snapshot);
     this.#cancelIfStarted(turn);
     const live = isLive(snapshot);
     const begun = live && turn_id !== null;
     const lost = live && reconnecting !== null && reconnecting.attempt > 1;
     const isAnswerable = status === "done" || (live && this.capabilities.liveAnswers);
-    const { person: pending, page } = this.#sort(isAnswerable ? required_actions : NOTHING.pending);
-    const isOpen = pending.some((action) => !("tool_call_id" in action) || !this.#answers.get(action.tool_call_id)?.sent);
+    const { person: pending, page } = this.pageCalls.sort(isAnswerable ? required_actions : NOTHING.pending);
+    const isSent = (action: CallAction) => this.answerOf(action.tool_call_id)?.sent;
+    const isOpen = pending.some((action) => action.type === "mcp.auth_required" || !isSent(action));
     const isForPage = status === "done" && page.length > 0 && !isOpen;
     const now = {
       running: live || (isForPage && this.#chain !== null),
@@ -596,61 +479,20 @@ export class Conversation extends Store {
     this.#sendAnswers();
   };
 
-  /** What is for the person, and what for the page. The same actions are sorted once. */
-  #sort(all: readonly RequiredAction[]): Waiting {
-    if (this.#waiting.all === all) return this.#waiting;
-    const page = this.pageCalls.among(all);
-    const person = page.length === 0 ? all : all.filter((action) => !page.includes(action));
-    return (this.#waiting = { all, person, page });
-  }
-
   /** Sends the person's answers, when the last one is given. Results of the page's tools go with them. */
   #sendAnswers(): void {
     const { session, pending, running } = this.#state;
     const actions = callActions(pending);
     if (!session || running || actions.length === 0) return;
-    const given = new Map<string, AnswerState>();
-    const input: TurnInputItem[] = [];
-    for (const action of actions) {
-      const state = this.#answers.get(action.tool_call_id);
-      if (!state || state.sent) return;
-      given.set(action.tool_call_id, state);
-      input.push(toInput(action, state.answer));
-    }
-    for (const [callId, { answer }] of given) this.#answers.set(callId, { answer, sent: true });
-    const { run, shown } = this.#start(session, (options) => session.run(input, options));
-    void shown.then(() => {
-      if (run.turns.length > 0) return;
-      // They were stopped on their way.
-      for (const [callId, state] of given) this.#answers.set(callId, state);
-      this.notify();
-    });
-  }
-
-  #rememberAnswers(input: readonly TurnInputItem[]): void {
-    for (const item of input) {
-      const known = fromInput(item);
-      if (known) this.#answers.set(known.callId, { answer: known.answer, sent: true });
-    }
-  }
-
-  #rememberResponses({ threads }: TurnSnapshot): void {
-    let added = false;
-    for (const { tool_responses } of threads) {
-      for (const response of tool_responses) {
-        added ||= !this.#lateResponses.has(response.tool_call_id);
-        this.#lateResponses.set(response.tool_call_id, response);
-      }
-    }
-    if (added) this.notify();
+    const sending = this.#answers.send(actions);
+    if (!sending) return;
+    const { run, shown } = this.#start(session, (options) => session.run(sending.input, options));
+    // They were stopped on their way.
+    void shown.then(() => run.turns.length === 0 && sending.takeBack());
   }
 
   #set(change: Partial<ConversationState>): void {
     this.#state = { ...this.#state, ...change };
     this.notify();
   }
-}
-
-function differs(state: ConversationState, change: Partial<ConversationState>): boolean {
-  return (Object.keys(change) as (keyof ConversationState)[]).some((name) => state[name] !== change[name]);
 }

@@ -7,6 +7,7 @@ import { Icon } from "../ui/Icon";
 import { CallForm } from "./CallForm";
 import type { Status } from "./callStatus";
 import { useAnswer, useAsksInside, useConversation, useIsLastTurn, usePendingAction } from "./context";
+import { callIn, threadTitleIn } from "./earlier";
 import { ProgressLine } from "./ProgressLine";
 import { StatusMark } from "./StatusMark";
 import { subAgentNames } from "./subAgentNames";
@@ -32,9 +33,9 @@ export const SubAgentCard = memo(function SubAgentCard({ thread, call, live }: P
   const answer = useAnswer(callId);
   const waits = usePendingAction(callId) !== undefined && !answer;
   const state = stateOf(thread, { running, last, waits });
-  const conversation = useConversation();
-  const starter = call ?? conversation.callOf(thread.parent?.tool_call_id);
-  const { title, task } = subAgentNames(thread, starter, conversation.titleOf(thread.id));
+  const { turns } = useConversation().state();
+  const starter = call ?? callIn(turns, thread.parent?.tool_call_id);
+  const { title, task } = subAgentNames(thread, starter, threadTitleIn(turns, thread.id));
   return (
     <section className={`card sub-agent${waits ? " waits" : ""}`} aria-label={`Sub-agent ${title}, ${state.words}`}>
       <button type="button" className="card-head" aria-expanded={open} onClick={() => setChosen(!open)}>

@@ -3,7 +3,7 @@
 import { useEffect, useState, type ReactNode } from "react";
 import type { Turn } from "turnwire";
 import { Icon } from "../ui/Icon";
-import type { ConversationState } from "./Conversation";
+import type { ConversationState } from "./ConversationState";
 import { TurnView } from "./TurnView";
 import { TurnInput } from "./UserBubble";
 import { useStickToBottom } from "../ui/useStickToBottom";

@@ -7,6 +7,7 @@ import { Icon } from "../ui/Icon";
 import { AgentState } from "./AgentState";
 import { AuthCard } from "./AuthCard";
 import { TurnContext, useConversation, useTurnSnapshot } from "./context";
+import { newServersOf } from "./earlier";
 import { isLive } from "./isLive";
 import { asidesOf } from "./news";
 import { Notices } from "./Notices";
@@ -70,7 +71,7 @@ interface NotesProps {
 /** What was made ready for the turn, as far as it is news. */
 const Notes = memo(function Notes({ turn, sandboxId, servers }: NotesProps) {
   const conversation = useConversation();
-  const names = servers.length > 0 ? conversation.newServers(turn) : [];
+  const names = servers.length > 0 ? newServersOf(turn, conversation.state().turns) : [];
   if (sandboxId === null && names.length === 0) return null;
   return (
     <ul className="notes">

@@ -6,6 +6,7 @@ import { Icon } from "../ui/Icon";
 import { fromInput } from "./answers";
 import { contentsOf, formatSize, type UserMessage } from "./attachments";
 import { useConversation } from "./context";
+import { callIn } from "./earlier";
 
 export const TurnInput = memo(function TurnInput({ input }: { input: readonly TurnInputItem[] }) {
   const conversation = useConversation();
@@ -14,7 +15,7 @@ export const TurnInput = memo(function TurnInput({ input }: { input: readonly Tu
   const decisions: TurnInputItem[] = [];
   const tools: string[] = [];
   for (const item of answers) {
-    const name = item.type === "user.tool_response" && conversation.callOf(item.tool_call_id)?.name;
+    const name = item.type === "user.tool_response" && callIn(conversation.state().turns, item.tool_call_id)?.name;
     if (name && conversation.pageCalls.has(name)) tools.push(name);
     else decisions.push(item);
   }

@@ -4,7 +4,8 @@ import { createContext, useCallback, useContext, useSyncExternalStore } from "re
 import type { ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, Turn, TurnSnapshot } from "turnwire";
 import type { AnswerState, CallAction } from "./answers";
 import { pageResultOf } from "./callStatus";
-import type { Conversation, ConversationState } from "./Conversation";
+import type { Conversation } from "./Conversation";
+import type { ConversationState } from "./ConversationState";
 
 export const ConversationContext = createContext<Conversation | null>(null);
 export const TurnContext = createContext<Turn | null>(null);

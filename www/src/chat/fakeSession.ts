@@ -62,7 +62,7 @@ export class FakeTurn {
     await this.waitForCompletion(options);
   };
   cancel = async () => void (this.cancelled += 1);
-  answer = vi.fn(async (_: TurnInputItem): Promise<unknown> => this);
+  answer = vi.fn(async (_: readonly TurnInputItem[]): Promise<unknown> => this);
 
   tell(topic: string, told: object): void {
     for (const listener of this.listeners.get(topic) ?? []) listener(told as never);

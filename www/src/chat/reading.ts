@@ -1,6 +1,7 @@
 // How the page reads a turn, and which of the turns that it knows it goes on to show.
 
 import type { Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
+import type { KnownProtocol } from "../settings/protocols";
 import { contentsOf } from "./attachments";
 import { isLive } from "./isLive";
 
@@ -31,6 +32,24 @@ export function onFirstEvent(turn: Turn, told: () => void): void {
     unlisten();
     told();
   });
+}
+
+/**
+ * All turns of the session, if the server has more or others than are shown; nothing if it has not, or if what is new
+ * cannot be read here.
+ */
+export async function newsOf(
+  session: Session,
+  protocol: KnownProtocol | undefined,
+  shown: readonly Turn[],
+  signal: AbortSignal,
+): Promise<Turn[] | undefined> {
+  const { isBare, isNewestFirst = false } = protocol ?? {};
+  const newest = await newestOf(session, isNewestFirst, signal);
+  if (!newest || !(isBare ? isNewsByNumber : isNews)(newest, shown)) return undefined;
+  // Whoever sent it reads it, and nobody else can.
+  if (isLive(newest.turn.snapshot()) && session.capabilities.resume === "none") return undefined;
+  return withKnown(await session.resume({ signal }), shown);
 }
 
 /** The session's newest turn, as the server lists it, and how many turns it has listed. */

@@ -1,6 +1,6 @@
 // What happened to the connection of one turn while this page read it.
 
-import type { ConnectionTopics } from "turnwire";
+import type { ConnectionTopics, Turn } from "turnwire";
 import { Store } from "../ui/Store";
 
 export type Gap = ConnectionTopics["gap"];
@@ -19,12 +19,15 @@ export class TurnConnection extends Store {
 
   readonly state = (): ConnectionState => this.#state;
 
-  resumed({ after }: ConnectionTopics["resumed"]): void {
-    this.#set({ resumes: this.#state.resumes + 1, after });
-  }
-
-  lost(gap: Gap): void {
-    this.#set({ gaps: [...this.#state.gaps, gap] });
+  /** Counts what happens from now on. Gives the function that ends it. */
+  follow(turn: Pick<Turn, "on">): () => void {
+    const ends = [
+      turn.on("resumed", ({ after }) => this.#set({ resumes: this.#state.resumes + 1, after })),
+      turn.on("gap", (gap) => this.#set({ gaps: [...this.#state.gaps, gap] })),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
   }
 
   #set(change: Partial<ConnectionState>): void {

@@ -125,14 +125,20 @@ export class EventLog extends Store {
   /** Changes whenever there is something new. */
   readonly version = (): number => this.#all.total + this.#frames.total;
 
-  /** Logs what comes of a turn from now on. Gives the function that ends it. */
+  /** Logs what comes of a turn, and what happens to its connection, from now on. Gives the function that ends it. */
   follow(turn: number, source: Pick<Turn, "on">): () => void {
-    const unlisten = source.on("event", (event) => this.push(turn, event));
+    const ends = [
+      source.on("event", (event) => this.push(turn, event)),
+      source.on("reconnecting", (told) => this.mark(turn, { topic: "reconnecting", told })),
+      source.on("idle", (told) => this.mark(turn, { topic: "idle", told })),
+      source.on("resumed", (told) => this.mark(turn, { topic: "resumed", told })),
+      source.on("gap", (told) => this.mark(turn, { topic: "gap", told })),
+    ];
     const followed: Followed = { turn, source, stop: null };
     this.#followed.add(followed);
     this.#arrange(followed);
     return () => {
-      unlisten();
+      for (const end of ends) end();
       followed.stop?.();
       this.#followed.delete(followed);
     };

@@ -3,10 +3,18 @@
 import { InputError, type RequiredAction, type Session } from "turnwire";
 import { pageTools, RUNNING } from "./pageTools";
 
+/** What a turn waits for, and whose it is. */
+export interface Waiting {
+  readonly all: readonly RequiredAction[];
+  readonly person: readonly RequiredAction[];
+  readonly page: readonly RequiredAction[];
+}
+
 export class PageCalls {
   #names: readonly string[] = [];
   readonly #results = new Map<string, string>();
   readonly #told: () => void;
+  #sorted: Waiting = { all: [], person: [], page: [] };
 
   /** `told` is called when there is a result. */
   constructor(told: () => void) {
@@ -33,9 +41,17 @@ export class PageCalls {
     return this.#names.includes(name);
   }
 
-  /** What waits for a tool of the page, among all that waits. */
-  among(actions: readonly RequiredAction[]): RequiredAction[] {
-    return actions.filter((action) => action.type === "tool.response_required" && this.has(action.name));
+  /** What is for the person, and what for tools of the page. The same actions are sorted once. */
+  sort(all: readonly RequiredAction[]): Waiting {
+    if (this.#sorted.all === all) return this.#sorted;
+    const page = all.filter((action) => action.type === "tool.response_required" && this.has(action.name));
+    const person = page.length === 0 ? all : all.filter((action) => !page.includes(action));
+    return (this.#sorted = { all, person, page });
+  }
+
+  /** Whether tools of the page are waited for, as it was last sorted. */
+  get areAwaited(): boolean {
+    return this.#sorted.page.length > 0;
   }
 
   /** The result of a call that ran here, also before the agent gets it. */
