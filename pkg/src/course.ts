@@ -43,6 +43,8 @@ export class Course {
   #joined = 0;
   /** What the last request for the turn failed with. */
   #failure: TurnwireError | undefined;
+  /** Why it was not sent, if it was cancelled before. */
+  #withdrawn: AbortError | undefined;
 
   constructor(turn: Turn, connection: Connection, standing: TurnStanding, feed: Feed, whenBusy: "wait" | "fail" = "wait") {
     this.#turn = turn;
@@ -240,10 +242,12 @@ export class Course {
       if (mayStream()) void this.attach({ ...limits, signal: undefined! });
     }
     while (!this.#standing.isOver) {
+      const reading = this.#reading;
       if (this.#isPreparing) await this.settled(signal);
-      const error = this.#reading && (await orAborted(this.#reading, signal));
-      // Whoever reads may have stopped that, or have had less time.
-      if (error !== undefined && !["aborted", "timeout"].includes(error.code)) throw error;
+      const error = reading && (await orAborted(reading, signal));
+      // Whoever reads may have stopped that, or have had less time; what was cancelled before it was sent is not sent at all.
+      const isLeft = error === undefined || (error !== this.#withdrawn && ["aborted", "timeout"].includes(error.code));
+      if (!isLeft) throw error;
       if (mayStream()) await this.#poll(limits);
     }
     // Events that were missed may still be on their way.
@@ -339,6 +343,7 @@ export class Course {
 
   /** It is not sent after all. */
   #withdraw(): void {
-    this.#reads?.cut(new AbortError("aborted", "the turn was cancelled before it was sent"));
+    this.#withdrawn ??= new AbortError("aborted", "the turn was cancelled before it was sent");
+    this.#reads?.cut(this.#withdrawn);
   }
 }
