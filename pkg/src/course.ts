@@ -233,9 +233,10 @@ export class Course {
   /** Sees to it that the turn comes to its end, and waits for that. */
   async completed(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
     const { signal } = limits;
-    const { detached } = this.#connection.conventions;
+    const { detached, socket } = this.#connection.conventions;
     const mayStream = (): boolean => !this.isRead && !this.#standing.isOver;
-    if (mayStream() && (!detached || this.#feed.isHeard || this.#standing.frames.size > 0)) {
+    // On a socket it costs nothing to read, and what the agent asks for meanwhile can be answered.
+    if (mayStream() && (!detached || socket || this.#feed.isHeard || this.#standing.frames.size > 0)) {
       if (signal.aborted) throw stopped(signal);
       if (this.#standing.status === "starting") await this.begun(limits);
       // It is read to its end, whoever waits for that.
@@ -259,7 +260,7 @@ export class Course {
     while (this.isBusy) {
       if (this.#isPreparing || this.#standing.status === "starting") await this.settled(signal);
       else if (this.#reading) await orAborted(this.#reading, signal);
-      // Nobody reads it here any more: the server knows.
+      // Nobody reads it here any more, and who did may want to go on with that: the server knows.
       else await this.#poll({ signal });
     }
   }

@@ -138,7 +138,8 @@ export class Turn {
 
   /**
    * Waits until the turn has ended, and gives how. Starts the turn if it has not started: with a stream if
-   * there are listeners or subscribers, otherwise without one, asking for the state now and then.
+   * there are listeners or subscribers, and over a `WebSocket` (`"turn-rpc"`, `"codex"`), so that `snapshot()` has what the
+   * agent asks for; otherwise without one, asking for the state now and then.
    *
    * Rejects with an `IncompleteError` if the stream that is being read breaks before the turn ends, and cannot
    * be recovered. When it is only left, the wait goes on.

@@ -1,24 +1,27 @@
-// Who only waits for a turn over a socket.
+// Who only waits for a turn over a socket: it is read meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collect, eventually, failure } from "../support/collect.mjs";
-import { serveRpc } from "../support/turn-rpc.mjs";
+import { collect, eventually, failure, textOf } from "../support/collect.mjs";
+import { saying, serveRpc, serveSession } from "../support/turn-rpc.mjs";
 
 const record = (id, status = "inProgress") => ({ id, status, items: [], error: null });
 const end = (id) => ["turn/completed", { threadId: "t", turn: record(id, "completed") }];
+const QUESTION = { id: 7, method: "item/commandExecution/requestApproval", params: { threadId: "t", turnId: "u1", itemId: "c", command: "ls" } };
 
 /** A thread of Codex, whose turns run until the test ends them. */
-async function serve(t) {
+async function serve(t, begun = () => {}) {
   const world = await serveRpc(
     t,
     {
       initialize: () => ({ userAgent: "test" }),
       "thread/start": () => ({ thread: { id: "t" } }),
-      "thread/read": () => ({ thread: { id: "t", turns: [record("u1"), record("u2", "completed")] } }),
       "thread/resume": () => ({ thread: { id: "t", status: { type: "active", activeFlags: [] } } }),
       "turn/start": ({ count, peer }) => {
         const turn = record(`u${count + 1}`);
-        setTimeout(() => peer.tell(["turn/started", { threadId: "t", turn }]));
+        setTimeout(() => {
+          peer.tell(["turn/started", { threadId: "t", turn }]);
+          begun(peer);
+        });
         return { turn };
       },
     },
@@ -28,6 +31,37 @@ async function serve(t) {
   const finish = (id) => world.server.open.at(-1).tell(end(id));
   return { ...world, session, finish };
 }
+
+test("what the agent asks for is seen, and can be answered", async (t) => {
+  const { server, session, finish } = await serve(t, (peer) => peer.write(QUESTION));
+  const turn = session.createTurn({ input: "Go" });
+  const ended = turn.waitForCompletion();
+  await eventually(() => turn.snapshot().required_actions.length === 1);
+  const [{ thread_id, tool_call_id }] = turn.snapshot().required_actions;
+  await turn.answer({ type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "allow" } });
+  await eventually(() => server.others.length > 0 && server.others.at(-1).id === 7);
+  assert.deepEqual(server.others.at(-1).result, { decision: "accept" });
+  finish("u1");
+  assert.equal((await ended).status, "done");
+});
+
+test("the server is not asked how the turn stands", async (t) => {
+  const { server, session } = await serveSession(t, { "turn/start": saying("Hello") });
+  const turn = session.createTurn({ input: "Hi" });
+  assert.equal((await turn.waitForCompletion()).status, "done");
+  assert.equal(textOf(turn), "Hello");
+  assert.equal(server.count("turn/get"), 0);
+});
+
+test("several wait for one reading, and who gives up ends it for nobody", async (t) => {
+  const { server, session, finish } = await serve(t);
+  const turn = session.createTurn({ input: "Go" });
+  const [first, second] = [failure(turn.waitForCompletion({ signal: AbortSignal.timeout(20) })), turn.waitForCompletion()];
+  assert.equal((await first).code, "aborted");
+  finish("u1");
+  assert.equal((await second).status, "done");
+  assert.equal(server.count("turn/start"), 1);
+});
 
 test("a turn that is cancelled while it waits for its place is never sent, whoever waits for it", async (t) => {
   const { server, session, finish } = await serve(t);
