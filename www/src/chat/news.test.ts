@@ -40,7 +40,7 @@ describe("notices", () => {
   });
 
   it("that come again in a row are one, and what only machines care for is none", () => {
-    const told = [notice("prompt_manifest"), notice("x", "same"), notice("task", "running"), notice("x", "same")];
+    const told = [notice("prompt_manifest"), notice("x", "same"), notice("task", "running"), notice("task_event"), notice("x", "same")];
     expect(noticesOf(turn(told))).toEqual([{ level: "info", words: "same", times: 2 }]);
     for (const none of [undefined, null, []]) expect(noticesOf(turn(none))).toEqual([]);
   });

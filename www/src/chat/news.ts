@@ -96,6 +96,7 @@ const SILENT: ReadonlySet<string> = new Set([
   "user_message",
   "capability.attached",
   "task",
+  "task_event",
   "item/recovery_attached",
   "item/retry_attempt_started",
 ]);
