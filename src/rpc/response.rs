@@ -1,8 +1,10 @@
 //! What a response means: a result, or an error.
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value, write_u64};
+use crate::json::{Object, Value};
 use crate::protocol::{Call, Protocol};
+
+use super::wire::decimal;
 
 /// Reads the response to the first request of `call`; gives its result in turnwire's form.
 pub(crate) fn read(
@@ -29,10 +31,7 @@ pub(crate) fn read(
 pub(crate) fn refusal(error: &Value<'_>, status_of: impl Fn(i64) -> Option<u16>) -> Error {
     let said = error.get("message").and_then(Value::as_str).unwrap_or("an error without a message");
     let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
-    // Not `to_string`: the module has no digits for `core::fmt`.
-    let mut number = if code < 0 { "-" } else { "" }.to_owned();
-    write_u64(&mut number, code.unsigned_abs());
-    let refusal = Error::of(ErrorCode::Rpc, &["the server answered ", &number, ": ", said]);
+    let refusal = Error::of(ErrorCode::Rpc, &["the server answered ", &decimal(code), ": ", said]);
     let body = error.to_json();
     refusal.with_body(&body).with_status(status_of(code))
 }

@@ -1,6 +1,6 @@
 //! Messages as they go over the socket, and what of one that comes tells to whom it belongs.
 
-use crate::json::{ObjectWriter, Value, write_str};
+use crate::json::{ObjectWriter, Value, write_str, write_u64};
 
 use super::Message;
 
@@ -32,8 +32,15 @@ impl Message {
 /// The error of a response.
 pub(super) fn error_json(code: i64, message: &str) -> String {
     let mut error = String::new();
-    ObjectWriter::new(&mut error).raw("code", &code.to_string()).str("message", message).end();
+    ObjectWriter::new(&mut error).raw("code", &decimal(code)).str("message", message).end();
     error
+}
+
+/// A number in digits. Not by `to_string`: the module has none for `core::fmt`.
+pub(super) fn decimal(number: i64) -> String {
+    let mut text = if number < 0 { "-" } else { "" }.to_owned();
+    write_u64(&mut text, number.unsigned_abs());
+    text
 }
 
 /// Whatever of a message may be the id of the request that it responds to. To parse each message for that would
