@@ -33,6 +33,11 @@ interface Pending {
 const MOST_BUFFERED = 16 * 1024 * 1024;
 /** By this a server says that it tells nothing more of a thread, which it has unloaded. */
 const UNLOADED = "thread/closed";
+/**
+ * What goes to all listeners: requests of the server's, what became of them, and turns that begin. They may be those of
+ * a thread that a listener's own thread has made, which only the core can tell.
+ */
+const FOR_ALL = /^\s*\{(?:\s*"jsonrpc"[^,]*,)?\s*(?:"id"[^,]*,\s*"method"|"method"\s*:\s*"(?:turn\/started"|serverRequest\/resolved"|[^"]*"\s*,\s*"id"))/;
 /** `WebSocket.OPEN` */
 const OPEN = 1;
 
@@ -163,7 +168,7 @@ export class Line {
     }
     if (data.includes(UNLOADED)) this.#unloaded(data);
     for (const listener of this.#listeners) {
-      if (data.includes(JSON.stringify(listener.thread))) listener.take(data);
+      if (data.includes(JSON.stringify(listener.thread)) || FOR_ALL.test(data)) listener.take(data);
     }
   }
 

@@ -108,6 +108,13 @@ pub trait EventDecoder {
         let _ = calls;
     }
 
+    /// Whether a message is about the turn, also one that could be about another.
+    #[cfg(feature = "turn-rpc")]
+    fn concerns(&self, data: &str) -> bool {
+        let _ = data;
+        true
+    }
+
     /// Why nothing more is to be taken of this connection, if that is so: the turn is to be asked for anew, or given
     /// up.
     #[cfg(feature = "turn-rpc")]

@@ -1,6 +1,6 @@
 //! Messages as JSON and on the wire, to whom they belong, and lines however they are cut.
 
-use super::{LineDecoder, Message, Messages, is_refusal, response_ids, stream_line, thread_mark};
+use super::{LineDecoder, Message, Messages, is_for_all, is_refusal, response_ids, stream_line, thread_mark};
 
 #[test]
 fn a_call_says_its_messages_in_order() {
@@ -123,4 +123,29 @@ fn a_line_says_of_a_response_what_it_responds_to() {
 #[test]
 fn a_thread_is_looked_for_as_json_has_its_id() {
     assert_eq!(thread_mark("t\"1"), r#""t\"1""#);
+}
+
+#[test]
+fn requests_and_turns_that_begin_go_to_all() {
+    for message in [
+        r#"{"method":"item/commandExecution/requestApproval","id":0,"params":{"threadId":"x"}}"#,
+        r#"{ "jsonrpc" : "2.0", "method" : "item/tool/call", "id" : "r", "params" : {} }"#,
+        r#"{"id":0,"method":"item/tool/call","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":"r","method":"item/tool/call","params":{}}"#,
+        r#"{"method":"serverRequest/resolved","params":{"threadId":"x","requestId":0}}"#,
+        r#"{"method":"turn/started","params":{}}"#,
+    ] {
+        assert!(is_for_all(message), "{message}");
+    }
+    for message in [
+        r#"{"method":"item/agentMessage/delta","params":{"itemId":"i","delta":"\"method\":\"turn/started\""}}"#,
+        r#"{"method":"turn/completed","params":{"turn":{"id":"u"}}}"#,
+        r#"{"method":"thread/closed"}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}"#,
+        r#"{"id":"x","result":{"method":"turn/started"}}"#,
+        "turn/started",
+        "",
+    ] {
+        assert!(!is_for_all(message), "{message}");
+    }
 }

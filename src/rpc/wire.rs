@@ -70,6 +70,21 @@ pub fn thread_mark(thread: &str) -> String {
     mark
 }
 
+/// Whether a message goes to all streams: requests of the server's, what became of them, and turns that begin. They may
+/// be those of a thread that a stream's own thread has made, which only who reads the stream can tell.
+#[must_use]
+pub fn is_for_all(message: &str) -> bool {
+    // What stands between quotes.
+    let mut words =
+        message.split('"').skip(1).step_by(2).skip_while(|word| matches!(*word, "jsonrpc" | "2.0"));
+    match [words.next(), words.next(), words.next()] {
+        [Some("method"), Some("turn/started" | "serverRequest/resolved"), _] => true,
+        [Some("method"), _, next] => next == Some("id"),
+        [Some("id"), one, two] => one == Some("method") || two == Some("method"),
+        _ => false,
+    }
+}
+
 /// A message as the line of a stream, with its end; of a response, `response_to` is the method of its request.
 #[must_use]
 pub fn stream_line(message: &str, response_to: Option<&str>) -> String {

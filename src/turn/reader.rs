@@ -141,7 +141,13 @@ impl TurnReader {
         let has_cursor = capabilities.has_frames();
         let has_names = capabilities.is_unnamed();
         let fed = frames.feed(bytes, &mut |frame| {
-            intake.native(has_names.then_some(frame.event), frame.data);
+            #[cfg(feature = "turn-rpc")]
+            let concerns = !intake.wants_native || decoder.concerns(frame.data);
+            #[cfg(not(feature = "turn-rpc"))]
+            let concerns = true;
+            if concerns {
+                intake.native(has_names.then_some(frame.event), frame.data);
+            }
             let before = intake.machine.cursor().last();
             decoder.decode(&frame, intake);
             #[cfg(feature = "turn-rpc")]

@@ -17,7 +17,9 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::WebSocket;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::rpc::{ID_LENGTH, Message, Messages, is_refusal, response_ids, stream_line, thread_mark};
+use crate::rpc::{
+    ID_LENGTH, Message, Messages, is_for_all, is_refusal, response_ids, stream_line, thread_mark,
+};
 
 /// So much may wait to be sent, in bytes: what a socket takes it cannot give back.
 const MOST_BUFFERED: u32 = 16 * 1024 * 1024;
@@ -253,7 +255,9 @@ impl Line {
             return;
         }
         exchange.listeners.retain(|listener| !listener.stream.is_closed());
-        for listener in exchange.listeners.iter().filter(|listener| text.contains(&listener.mark)) {
+        let is_for_all = is_for_all(&text);
+        let hears = |listener: &&Listener| is_for_all || text.contains(&listener.mark);
+        for listener in exchange.listeners.iter().filter(hears) {
             hand(&listener.stream, Ok(stream_line(&text, None)));
         }
     }

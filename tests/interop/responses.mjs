@@ -32,6 +32,10 @@ const SCRIPTS = {
     const [, name, json] = /^(\S+)\s*([^]*)$/.exec(rest);
     return answer.call(name, json || "{}");
   },
+  /** ASIDE text: makes a sub-agent that is told the text, and does not wait for it. */
+  ASIDE: (answer, text) => answer.agents("spawn_agent", { message: text }),
+  /** AWAIT id: waits for that sub-agent. */
+  AWAIT: (answer, id) => answer.agents("wait_agent", { targets: [id], timeout_ms: 60_000 }),
   /** Text before a call. */
   MIXED: async (answer, command) => {
     await answer.text(["Let me look. "]);
@@ -61,6 +65,13 @@ const SCRIPTS = {
     await answer.cut();
   },
 };
+
+/** What some of them do once a tool has answered, with what it said. */
+const THEN = {
+  /** AGENT text: as ASIDE, but waits. */
+  AGENT: (answer, [made, waited]) => waited === undefined && SCRIPTS.AWAIT(answer, JSON.parse(made).agent_id),
+};
+SCRIPTS.AGENT = SCRIPTS.ASIDE;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -112,9 +123,14 @@ class Answer {
     return this.call("exec_command", JSON.stringify({ cmd, ...more }));
   }
 
+  /** Makes sub-agents, or does something with them. */
+  agents(name, values) {
+    return this.call(name, JSON.stringify(values), { namespace: "multi_agent_v1" });
+  }
+
   /** Calls a tool. */
-  async call(name, json) {
-    const item = { type: "function_call", id: nextId("fc"), call_id: nextId("call"), name };
+  async call(name, json, more) {
+    const item = { type: "function_call", id: nextId("fc"), call_id: nextId("call"), name, ...more };
     this.#event("response.output_item.added", { ...this.#place, item: { ...item, status: "in_progress", arguments: "" } });
     for (const delta of json.match(/[^]{1,8}/g)) {
       this.#event("response.function_call_arguments.delta", { ...this.#place, item_id: item.id, delta });
@@ -187,7 +203,10 @@ async function play(answer, input) {
   const own = input.findLastIndex(isSaid);
   const [, word, rest] = /^(\S*)\s*([^]*)$/.exec(own < 0 ? "" : textOf(input[own].content));
   const results = input.slice(own + 1).filter(({ type }) => type === "function_call_output");
-  if (results.length > 0) await answer.text(["Tool said: ", results.map(({ output }) => textOf(output)).join(" | ").slice(0, 300)]);
+  const said = results.map(({ output }) => textOf(output));
+  const next = said.length > 0 && Object.hasOwn(THEN, word) && THEN[word](answer, said);
+  if (next) await next;
+  else if (said.length > 0) await answer.text(["Tool said: ", said.join(" | ").slice(0, 300)]);
   else await (Object.hasOwn(SCRIPTS, word) ? SCRIPTS[word](answer, rest) : answer.text(GREETING));
   answer.end();
 }

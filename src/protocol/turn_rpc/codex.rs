@@ -62,7 +62,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
 }
 
 /// Makes the connection hear of a thread.
-fn resume(thread: &str) -> Message {
+pub(super) fn resume(thread: &str) -> Message {
     let mut params = with_text("threadId", thread);
     params.set("excludeTurns", true.into());
     Message::Request { method: "thread/resume", params: params.to_json() }
@@ -78,6 +78,15 @@ pub(super) fn newest_turn(thread: &str, cursor: &str) -> Message {
         put(&mut params, "cursor", cursor);
     }
     Message::Request { method: "thread/turns/list", params: params.to_json() }
+}
+
+/// Asks which threads a thread's sub-agents have, and theirs, newest first. Without a search through all that the server
+/// keeps on its disk.
+pub(super) fn sub_agents(thread: &str) -> Message {
+    let mut params = with_text("ancestorThreadId", thread);
+    params.set("limit", 100.into());
+    params.set("useStateDbOnly", true.into());
+    Message::Request { method: "thread/list", params: params.to_json() }
 }
 
 /// Asks for a thread with all its turns.

@@ -8,6 +8,7 @@
 import assert from "node:assert/strict";
 import { inWorld, runCases } from "../runner.mjs";
 import { CodexCase } from "./case.mjs";
+import { agents } from "./cases/agents.mjs";
 import { answers } from "./cases/answers.mjs";
 import { approvals } from "./cases/approvals.mjs";
 import { breaks } from "./cases/breaks.mjs";
@@ -20,7 +21,7 @@ import { steering } from "./cases/steering.mjs";
 import { tools } from "./cases/tools.mjs";
 import { KEY, start } from "./world.mjs";
 
-const CASES = [...server, ...answers, ...approvals, ...files, ...tools, ...steering, ...pages, ...ends, ...breaks, ...sessions];
+const CASES = [...server, ...answers, ...approvals, ...agents, ...files, ...tools, ...steering, ...pages, ...ends, ...breaks, ...sessions];
 
 await inWorld(start, (world) => {
   const heads = () => {

@@ -13,12 +13,15 @@ export const KEY = "capability-of-the-relay";
 /** A host whose pages are of another origin; the browser finds it on this machine. */
 export const FOREIGN = "foreign.test";
 
-/** The server's settings: no account, no retries, and commands that need the user's consent. */
+/** The server's settings: no account, no retries, commands that need the user's consent, and sub-agents of sub-agents. */
 const config = (model) => `model = "mock-1"
 model_provider = "scripted"
 approval_policy = "on-request"
 sandbox_mode = "read-only"
 check_for_update_on_startup = false
+
+[agents]
+max_depth = 2
 
 [analytics]
 enabled = false

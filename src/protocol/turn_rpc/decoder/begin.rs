@@ -40,6 +40,7 @@ impl Turn {
         self.ending = None;
         self.look = None;
         self.requests_are_stale();
+        self.agents.are_silent();
     }
 
     /// Tells that the turn has begun, unless that was told, or its id is not known.

@@ -94,6 +94,9 @@ impl Turn {
             _ if super::calls::is_call(item) => self.call_item(is_completed, place, item, sink)?,
             _ => return Ok(false),
         }
+        if place.thread == 0 && matches!(item.text("type"), "collabAgentToolCall" | "subAgentActivity") {
+            self.agents_in(item, sink);
+        }
         Ok(true)
     }
 

@@ -8,10 +8,12 @@ use crate::rpc::refusal;
 use super::super::input::said;
 use super::super::status_of;
 use super::Turn;
+use super::agents::waits;
 use super::ending::Told;
 use super::gate::Gate;
 use super::items::Place;
 use super::notices::method_of_kept;
+use super::tasks::About;
 use super::turn::Look;
 
 /// The code of whatever goes wrong in the gateway itself: it does not know the turn, or the thread.
@@ -66,7 +68,8 @@ impl Turn {
     ) -> bool {
         let result = root.get("result").cloned().unwrap_or_default();
         if let Some(error) = root.get("error") {
-            if matches!(method, "turn/start" | "thread/start" | "thread/resume") {
+            let is_call = method == "thread/resume" && gate.is_awaited(method);
+            if is_call || matches!(method, "turn/start" | "thread/start") {
                 // It is the call that has failed, and whoever made it knows.
                 return true;
             }
@@ -90,7 +93,14 @@ impl Turn {
             }
             // The turn's own notifications follow.
             "turn/start" => self.created(sink),
-            "thread/start" | "thread/resume" => {}
+            "thread/list" => self.agents_listed(result.as_object().unwrap_or(const { &Object::new() }), sink),
+            "thread/resume" => {
+                let result = result.as_object().unwrap_or(const { &Object::new() });
+                if let Some(thread) = result.object("thread") {
+                    self.agent_read(thread, sink);
+                }
+            }
+            "thread/start" => {}
             _ => return false,
         }
         true
@@ -157,15 +167,13 @@ impl Turn {
     /// The thread, and its newest turn.
     fn kept_thread(&mut self, thread: &Object<'_>, turns: &Object<'_>, sink: &mut dyn EventSink) {
         let status = thread.object("status").unwrap_or(const { &Object::new() });
-        let flags = status.array("activeFlags").iter().filter_map(Value::as_str);
-        let waits = flags.into_iter().any(|flag| flag.starts_with("waitingOn"));
         self.is_idle = matches!(status.text("type"), "idle" | "notLoaded");
         if self.look.is_none() {
             self.kept_turns(turns.array("data"), turns.text("nextCursor"), sink);
         }
-        if !waits {
+        if !waits(thread) {
             // Somebody else has answered.
-            self.all_answered(sink);
+            self.stale_answered(0, sink);
         }
     }
 
@@ -225,8 +233,11 @@ impl Turn {
                     if self.is_new_fact(&["timeline:", id].concat()) {
                         let details = event.map(|event| Value::Object(event.clone()));
                         let task = origin.text("taskId");
-                        let thread =
-                            if task.is_empty() { None } else { self.task_thread(task, "", "", sink) };
+                        let thread = if task.is_empty() {
+                            None
+                        } else {
+                            self.task_thread(task, &About::default(), sink)
+                        };
                         self.notice_in(thread.unwrap_or(0), ("info", "task_event", ""), id, details, sink);
                     }
                 }
@@ -248,7 +259,7 @@ impl Turn {
         let task = ["taskId", "childThreadId", "childTurnId"].map(|name| origin.text(name));
         let task = task.into_iter().find(|id| !id.is_empty())?.to_owned();
         self.created(sink);
-        let thread = self.task_thread(&task, "", "", sink)?;
+        let thread = self.task_thread(&task, &About::default(), sink)?;
         Some(Place { thread, turn_id: origin.text("childTurnId").to_owned() })
     }
 

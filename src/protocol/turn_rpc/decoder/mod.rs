@@ -8,6 +8,7 @@
 //! What is remembered is bounded: lists by the limit that stands beside them. Of texts, only their prints are kept, and
 //! the last answer.
 
+mod agents;
 mod begin;
 mod calls;
 mod delta;
@@ -29,7 +30,7 @@ use crate::error::Error;
 use crate::json::{Object, Value};
 use crate::protocol::fields::{Problem, text};
 use crate::protocol::{EventDecoder, EventSink};
-use crate::rpc::Messages;
+use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
 
 use super::{Dialect, codex, gateway};
@@ -72,7 +73,9 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn has_asks(&self) -> bool {
-        self.turn.timeline.has_changed() || self.turn.has_refusals() || self.turn.look.is_some()
+        // As long as the turn itself is read, a response to a subscription is its own.
+        let seeks = self.gate.is_open() && self.turn.agents.has_asks();
+        seeks || self.turn.timeline.has_changed() || self.turn.has_refusals() || self.turn.look.is_some()
     }
 
     fn asks(&mut self) -> Option<Messages> {
@@ -86,11 +89,20 @@ impl EventDecoder for TurnDecoder {
             Some(Look::Thread) => list.push(codex::whole_thread(thread)),
             None => {}
         }
+        if self.gate.is_open() {
+            self.turn.agents.ask(&self.turn.thread_id, &mut list);
+        }
         (!list.is_empty()).then(|| Messages { thread: thread.clone(), list, ..Messages::default() })
     }
 
     fn answered(&mut self, calls: &[(String, String)]) {
         self.turn.were_answered(calls);
+    }
+
+    fn concerns(&self, data: &str) -> bool {
+        let names = |id: &str| data.contains(&*thread_mark(id));
+        let turn = &self.turn;
+        is_response(data) || names(&turn.thread_id) || names(&turn.turn_id) || turn.agents.any(names)
     }
 
     fn failure(&mut self) -> Option<Error> {
@@ -174,17 +186,21 @@ impl Turn {
         let params = root.object("params").unwrap_or(nothing);
         let turn_id = params.object("turn").map_or("", |turn| turn.text("id"));
         let turn_id = if turn_id.is_empty() { either(params, "turn_id", "turnId") } else { turn_id };
-        if self.turn_id.is_empty() && method == "turn/started" {
+        let thread_id = either(params, "thread_id", "threadId");
+        if self.turn_id.is_empty() && method == "turn/started" && thread_id == self.thread_id {
             // There was no room to wait for the response that names it.
             turn_id.clone_into(&mut self.turn_id);
         }
-        if !self.is_own(either(params, "thread_id", "threadId"), turn_id) {
+        if thread_id != self.thread_id {
+            return self.elsewhere((method, thread_id), root, params, sink);
+        }
+        if !self.is_own(thread_id, turn_id) {
             return Ok(true);
         }
         if let Some(id) = root.get("id") {
-            return self.asked(id, method, params, sink);
+            return self.asked(id, 0, method, params, sink);
         }
-        self.requests_came(sink);
+        self.requests_came(0, sink);
         match method {
             "turn/started" => self.created(sink),
             "turn/completed" | "turn/failed" => {

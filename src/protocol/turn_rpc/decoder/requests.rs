@@ -1,6 +1,5 @@
 //! Requests of the server's: what waits for the client while the turn runs (section 14).
 
-use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, put, with_text};
@@ -33,6 +32,7 @@ impl Turn {
     pub(super) fn asked(
         &mut self,
         id: &Value<'_>,
+        thread: u32,
         method: &str,
         params: &Object<'_>,
         sink: &mut dyn EventSink,
@@ -53,14 +53,14 @@ impl Turn {
         let id_json = id.to_json();
         // One that waits still is sent again to whoever comes back.
         if let Some(known) = self.requests.iter_mut().find(|request| request.id == id_json) {
-            known.is_stale = false;
-            if !std::mem::take(&mut known.is_answered) {
+            // One whose answer is on its way is sent again to whoever subscribes meanwhile.
+            if !std::mem::take(&mut known.is_stale) || !std::mem::take(&mut known.is_answered) {
                 return Ok(true);
             }
             // The answer got lost: it is asked once more, and so is whoever answers.
             let call_id = known.call_id.clone();
             let event_id = self.next_id();
-            self.require(kind, event_id, (&id_json, &call_id), method, params, sink);
+            self.require(kind, event_id, (thread, &id_json, &call_id), method, params, sink);
             return Ok(true);
         }
         if self.requests.len() == MOST {
@@ -71,13 +71,13 @@ impl Turn {
         let call_id = self.call_of(&id, params);
         self.requests.push(Request {
             id: id.clone(),
-            thread: 0,
+            thread,
             call_id: call_id.clone(),
             is_stale: false,
             is_answered: false,
         });
         let event_id = ["request:", &id].concat();
-        self.require(kind, event_id, (&id, &call_id), method, params, sink);
+        self.require(kind, event_id, (thread, &id, &call_id), method, params, sink);
         Ok(true)
     }
 
@@ -86,12 +86,13 @@ impl Turn {
         &mut self,
         kind: &'static str,
         event_id: String,
-        (id, call_id): (&str, &str),
+        (thread, id, call_id): (u32, &str, &str),
         method: &str,
         params: &Object<'_>,
         sink: &mut dyn EventSink,
     ) {
         let known = self.names.get(call_id).and_then(|at| self.items.get(at as usize));
+        let known = known.filter(|item| item.thread == thread);
         let maker =
             known.and_then(|item| self.items.get(item.maker.0)).map_or("", |maker| &maker.id).to_owned();
         let mut suspension = with_text("id", id);
@@ -112,7 +113,7 @@ impl Turn {
         let arguments = params.get("arguments").map_or_else(|| params.to_json(), Value::to_json);
         put(&mut call, "arguments", &arguments);
         call.set("suspension", suspension.into());
-        let mut required = event(kind, event_id, MAIN_THREAD);
+        let mut required = event(kind, event_id, self.thread_name(thread));
         required.set("tool_calls", vec![call.into()].into());
         self.give(&required, sink);
     }
@@ -163,13 +164,18 @@ impl Turn {
         }
     }
 
-    /// Something else came than requests: if some were sent again, those that were not wait no longer. One that comes
-    /// late all the same is told anew.
-    pub(super) fn requests_came(&mut self, sink: &mut dyn EventSink) {
-        if self.requests.iter().all(|request| request.is_stale) {
-            return;
+    /// Something else came in a thread than requests: if some of it were sent again, those that were not wait no longer.
+    /// One that comes late all the same is told anew.
+    pub(super) fn requests_came(&mut self, thread: u32, sink: &mut dyn EventSink) {
+        if self.requests.iter().any(|request| request.thread == thread && !request.is_stale) {
+            self.stale_answered(thread, sink);
         }
-        while let Some(stale) = self.requests.iter().find(|request| request.is_stale) {
+    }
+
+    /// What was asked in a thread before the connection broke waits no longer.
+    pub(super) fn stale_answered(&mut self, thread: u32, sink: &mut dyn EventSink) {
+        let is_stale = |request: &&Request| request.thread == thread && request.is_stale;
+        while let Some(stale) = self.requests.iter().find(is_stale) {
             let id = stale.id.clone();
             self.answered(&id, sink);
         }

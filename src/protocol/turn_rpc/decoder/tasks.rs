@@ -1,5 +1,6 @@
 //! Tasks: each is a thread of its own, with what its child turn says (section 4).
 
+use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
@@ -8,7 +9,7 @@ use super::either;
 use super::turn::Turn;
 
 /// How many tasks are told.
-const MOST: usize = 1024;
+pub(super) const MOST: usize = 1024;
 
 /// A task.
 #[derive(Debug)]
@@ -16,8 +17,18 @@ pub(super) struct Task {
     pub(super) id: String,
     title: String,
     role: String,
+    /// The call that has made it.
+    maker: String,
     status: String,
     is_over: bool,
+}
+
+/// What is said of a task, as far as anything is.
+#[derive(Debug, Default)]
+pub(super) struct About<'a> {
+    pub(super) title: &'a str,
+    pub(super) role: &'a str,
+    pub(super) maker: &'a str,
 }
 
 /// Whether what the tasks bring is to be read.
@@ -61,9 +72,8 @@ impl Turn {
     /// What is said of a task.
     pub(super) fn task(&mut self, item: &Object<'_>, is_completed: bool, sink: &mut dyn EventSink) {
         let id = either(item, "taskId", "id").to_owned();
-        let Some(at) = self.task_thread(&id, item.text("title"), item.text("agentRole"), sink) else {
-            return;
-        };
+        let about = About { title: item.text("title"), role: item.text("agentRole"), maker: "" };
+        let Some(at) = self.task_thread(&id, &about, sink) else { return };
         let status = item.text("status").to_owned();
         let Some(task) = self.tasks.get_mut(at as usize - 1).filter(|task| !task.is_over) else { return };
         let has_changed = task.status != status;
@@ -87,13 +97,19 @@ impl Turn {
             }
             return;
         }
+        let preview = item.text("errorPreview");
+        let error = if preview.is_empty() { &status } else { preview };
+        self.task_over(&id, (!is_ok).then_some(error), sink);
+    }
+
+    /// A task is over, by an error if there is one.
+    pub(super) fn task_over(&mut self, id: &str, error: Option<&str>, sink: &mut dyn EventSink) {
+        let Some(task) = self.tasks.iter_mut().find(|task| task.id == id && !task.is_over) else { return };
         task.is_over = true;
-        let mut done = event("thread.done", [&*id, ":done"].concat(), &id);
+        let mut done = event("thread.done", [id, ":done"].concat(), id);
         put(&mut done, "title", &task.title);
-        let mut state = with_text("status", if is_ok { "done" } else { "error" });
-        if !is_ok {
-            let preview = item.text("errorPreview");
-            let error = if preview.is_empty() { &status } else { preview };
+        let mut state = with_text("status", if error.is_none() { "done" } else { "error" });
+        if let Some(error) = error {
             put(&mut state, "error", error);
             put(&mut done, "message", error);
         }
@@ -106,26 +122,28 @@ impl Turn {
     pub(super) fn task_thread(
         &mut self,
         id: &str,
-        title: &str,
-        role: &str,
+        about: &About<'_>,
         sink: &mut dyn EventSink,
     ) -> Option<u32> {
+        let &About { title, role, maker } = about;
         let known = self.tasks.iter().position(|task| task.id == id);
         if known.is_none() && self.tasks.len() == MOST {
             return None;
         }
         let at = known.unwrap_or_else(|| {
             let id = id.to_owned();
-            let (title, role, status) = (String::new(), String::new(), String::new());
-            self.tasks.push(Task { id, title, role, status, is_over: false });
+            let [title, role, maker, status] = [const { String::new() }; 4];
+            self.tasks.push(Task { id, title, role, maker, status, is_over: false });
             self.tasks.len() - 1
         });
         let task = self.tasks.get_mut(at)?;
         let is_told = known.is_some()
             && (title.is_empty() || task.title == title)
-            && (role.is_empty() || task.role == role);
+            && (role.is_empty() || task.role == role)
+            && (maker.is_empty() || task.maker == maker);
         if !is_told {
-            for (known, said) in [(&mut task.title, title), (&mut task.role, role)] {
+            for (known, said) in [(&mut task.title, title), (&mut task.role, role), (&mut task.maker, maker)]
+            {
                 if !said.is_empty() {
                     said.clone_into(known);
                 }
@@ -136,8 +154,19 @@ impl Turn {
             let mut created = event("thread.created", [id, ":created"].concat(), id);
             created.set("title", if task.title.is_empty() { Value::Null } else { task.title.clone().into() });
             created.set("agent_info", info.into());
+            if !task.maker.is_empty() {
+                let mut parent = with_text("thread_id", MAIN_THREAD);
+                put(&mut parent, "tool_call_id", &task.maker);
+                created.set("parent", parent.into());
+            }
             self.give(&created, sink);
         }
+        u32::try_from(at + 1).ok()
+    }
+
+    /// The number of a thread that was told.
+    pub(super) fn thread_of(&self, id: &str) -> Option<u32> {
+        let at = self.tasks.iter().position(|task| task.id == id)?;
         u32::try_from(at + 1).ok()
     }
 }

@@ -7,6 +7,7 @@ use crate::names::Names;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, put, with_text};
 
+use super::agents::Agents;
 use super::items::Item;
 use super::requests::Request;
 use super::tasks::{Task, Timeline};
@@ -45,6 +46,7 @@ pub(in super::super) struct Turn {
     /// The threads of tasks: thread 1 is the first.
     pub(super) tasks: Vec<Task>,
     pub(super) timeline: Timeline,
+    pub(super) agents: Agents,
     /// Prints of what is told once.
     pub(super) facts: Vec<u64>,
     pub(super) requests: Vec<Request>,

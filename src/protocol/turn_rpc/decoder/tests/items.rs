@@ -311,7 +311,7 @@ fn items_that_are_neither_said_nor_called_are_news() {
         turn.item(kind, json!({"type": "subAgentActivity", "id": "s", "kind": "started", "agentThreadId": "x", "agentPath": "p"}));
     }
     turn.item("completed", json!({"type": "plan", "id": "p", "text": "First this."}));
-    assert_eq!(turn.seen.types(), ["notice", "notice"]);
+    assert_eq!(turn.seen.types(), ["thread.created", "notice", "notice"]);
     let notices = turn.seen.of("notice");
     assert_eq!(
         (&notices[0]["code"], &notices[0]["details"]["agentThreadId"]),

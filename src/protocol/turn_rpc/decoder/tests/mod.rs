@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "payloads are written where they are passed")]
 
+mod agents;
 mod deltas;
 mod endings;
 mod hostile;
