@@ -11,11 +11,23 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 wasm_bindgen_test_configure!(run_in_browser);
 
 #[cfg(target_arch = "wasm32")]
+#[path = "browser/clocks.rs"]
+mod clocks;
+#[cfg(target_arch = "wasm32")]
+#[path = "browser/gateway.rs"]
+mod gateway;
+#[cfg(target_arch = "wasm32")]
 #[path = "browser/scripted.rs"]
 mod scripted;
 #[cfg(target_arch = "wasm32")]
 #[path = "browser/socket.rs"]
 mod socket;
+#[cfg(target_arch = "wasm32")]
+#[path = "browser/tap.rs"]
+mod tap;
+#[cfg(target_arch = "wasm32")]
+#[path = "browser/threads.rs"]
+mod threads;
 
 mod replay {
     //! Recorded streams of the development gateway, in pieces, through the reader of a turn.

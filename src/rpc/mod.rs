@@ -13,5 +13,6 @@ mod wire;
 
 pub use lines::LineDecoder;
 pub use messages::{Message, Messages};
+pub use response::is_undone;
 pub(crate) use response::{read, refusal};
-pub use wire::{ID_LENGTH, is_for_all, is_refusal, response_ids, stream_line, thread_mark};
+pub use wire::{ID_LENGTH, closed_thread, is_for_all, is_refusal, response_ids, stream_line, thread_mark};

@@ -27,6 +27,15 @@ pub(crate) fn read(
     Ok(protocol.answer(call, params, result.clone())?.to_json())
 }
 
+/// Whether a server has refused a request as things stand, which it has not carried out then.
+#[must_use]
+pub fn is_undone(error: &Error) -> bool {
+    const REFUSED: i64 = -32600;
+    let body = error.body.as_deref().filter(|_| error.code == ErrorCode::Rpc).unwrap_or_default();
+    let body = Value::parse(body).unwrap_or_default();
+    body.as_object().and_then(|error| error.get("code")?.as_i64()) == Some(REFUSED)
+}
+
 /// The error that a server answers with. `status_of` gives the HTTP status that its code amounts to.
 pub(crate) fn refusal(error: &Value<'_>, status_of: impl Fn(i64) -> Option<u16>) -> Error {
     let said = error.get("message").and_then(Value::as_str).unwrap_or("an error without a message");

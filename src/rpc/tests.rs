@@ -1,6 +1,11 @@
 //! Messages as JSON and on the wire, to whom they belong, and lines however they are cut.
 
-use super::{LineDecoder, Message, Messages, is_for_all, is_refusal, response_ids, stream_line, thread_mark};
+use crate::error::{Error, ErrorCode};
+
+use super::{
+    LineDecoder, Message, Messages, closed_thread, is_for_all, is_refusal, is_undone, response_ids,
+    stream_line, thread_mark,
+};
 
 #[test]
 fn a_call_says_its_messages_in_order() {
@@ -108,6 +113,34 @@ fn an_error_is_a_refusal_and_so_is_what_cannot_be_read() {
         assert!(is_refusal(refusal), "{refusal}");
     }
     assert!(!is_refusal(r#"{"id":"c","result":{"error":null}}"#));
+}
+
+#[test]
+fn only_what_a_server_refuses_as_things_stand_is_undone() {
+    let answered = |body: &str| Error::new(ErrorCode::Rpc, "no").with_body(body);
+    assert!(is_undone(&answered(r#"{"code":-32600,"message":"thread `t` is not loaded"}"#)));
+    for body in ["{\"code\":-32603}", "{\"message\":\"-32600\"}", "{\"code\":\"-32600\"}", "[-32600]", "{"] {
+        assert!(!is_undone(&answered(body)), "{body}");
+    }
+    assert!(!is_undone(&Error::new(ErrorCode::Network, "no").with_body(r#"{"code":-32600}"#)));
+    assert!(!is_undone(&Error::new(ErrorCode::Rpc, "no")));
+}
+
+#[test]
+fn a_thread_is_closed_by_a_notification_that_says_just_that() {
+    let closed = r#"{"method":"thread/closed","params":{"workspaceId":"w","threadId":"t\"1"}}"#;
+    assert_eq!(closed_thread(closed).as_deref(), Some("t\"1"));
+    for other in [
+        r#"{"method":"x/y","params":{"threadId":"t","note":"thread/closed"}}"#,
+        r#"{"method":"thread/closed","params":{"threadId":7}}"#,
+        r#"{"method":"thread/closed","params":{}}"#,
+        r#"{"method":"thread/closed"}"#,
+        r#"{"thread/closed":"#,
+        r#"["thread/closed"]"#,
+        "",
+    ] {
+        assert_eq!(closed_thread(other), None, "{other}");
+    }
 }
 
 #[test]

@@ -62,6 +62,17 @@ pub fn is_refusal(message: &str) -> bool {
     response.as_object().is_none_or(|response| response.contains("error"))
 }
 
+/// The thread that a server has unloaded, if this is the message by which it says so: it tells nothing more of it.
+#[must_use]
+pub fn closed_thread(message: &str) -> Option<String> {
+    const CLOSED: &str = "thread/closed";
+    // To parse each message for that would double the work.
+    let value = message.contains(CLOSED).then(|| Value::parse(message).ok())??;
+    let notification = value.as_object().filter(|message| message.text("method") == CLOSED)?;
+    let thread = notification.get("params")?.as_object()?.text("threadId");
+    (!thread.is_empty()).then(|| thread.to_owned())
+}
+
 /// How a message that names the thread of this id has it: as a text of its own.
 #[must_use]
 pub fn thread_mark(thread: &str) -> String {

@@ -18,13 +18,16 @@ use web_sys::WebSocket;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::rpc::{
-    ID_LENGTH, Message, Messages, is_for_all, is_refusal, response_ids, stream_line, thread_mark,
+    ID_LENGTH, Message, Messages, closed_thread, is_for_all, is_refusal, response_ids, stream_line,
+    thread_mark,
 };
 
 /// So much may wait to be sent, in bytes: what a socket takes it cannot give back.
-const MOST_BUFFERED: u32 = 16 * 1024 * 1024;
+const MOST_BUFFERED: u64 = 16 * 1024 * 1024;
 /// How long a line that nobody uses stays open, in milliseconds.
 const LINGER: u32 = 60_000;
+/// How many letters of a request's id are its line's. Eight digits are left to count in.
+const MARK_LENGTH: usize = ID_LENGTH - 8;
 
 /// Where a stream's messages go, each as a line; after an error there are no more.
 pub(super) type Sender = mpsc::UnboundedSender<Result<String>>;
@@ -38,6 +41,13 @@ pub(super) struct Line {
     socket: WebSocket,
     /// What the server answered to what was said first, as JSON.
     pub(super) connection: OnceCell<String>,
+    /// The size of the largest response, in bytes.
+    largest: usize,
+    /// What the ids of this line's requests begin with, and nobody else's do: a response is known as one also when
+    /// nobody waits for it any more.
+    mark: String,
+    /// How many requests were sent.
+    sent: Cell<u32>,
     exchange: RefCell<Exchange>,
     /// When something came last, by the clock on the wall: it goes on while the machine sleeps.
     heard: Cell<f64>,
@@ -63,7 +73,7 @@ struct Exchange {
 
 struct Asked {
     method: &'static str,
-    /// The thread that the server tells of from now on, unless it refuses.
+    /// The thread that the server tells of from the response on, unless that is a refusal.
     subscribes: Option<String>,
     /// The stream of which the response is a part.
     stream: Option<Sender>,
@@ -77,8 +87,9 @@ struct Listener {
 }
 
 impl Line {
-    /// Connects to this address. Errors do not quote it, since it may hold a token.
-    pub(super) async fn open(address: &str) -> Result<Rc<Self>> {
+    /// Connects to this address. Responses may have `largest` bytes. Errors do not quote the address, since it may hold
+    /// a token.
+    pub(super) async fn open(address: &str, largest: usize) -> Result<Rc<Self>> {
         let impossible = || network("no connection can be made to this address from here");
         let socket = WebSocket::new(address).map_err(|_| impossible())?;
         let mut incoming = Incoming::try_from(socket.clone()).map_err(|_| impossible())?;
@@ -90,6 +101,9 @@ impl Line {
         let line = Rc::new(Self {
             socket,
             connection: OnceCell::new(),
+            largest,
+            mark: letters(MARK_LENGTH),
+            sent: Cell::new(0),
             exchange: RefCell::default(),
             heard: Cell::new(Date::now()),
             received: Cell::new(0),
@@ -141,6 +155,11 @@ impl Line {
         self.exchange.borrow_mut().threads.insert(thread.to_owned());
     }
 
+    /// The server may tell of this thread no longer.
+    pub(super) fn forget(&self, thread: &str) {
+        self.exchange.borrow_mut().threads.remove(thread);
+    }
+
     /// Gives the messages of a thread, from now on. Responses are added by [`say`](Self::say).
     pub(super) fn listen(&self, thread: &str) -> (Sender, Receiver) {
         let (stream, heard) = mpsc::unbounded();
@@ -153,19 +172,17 @@ impl Line {
         (stream, heard)
     }
 
-    /// Says what a call says. Gives the response to the first of it, if it has one; `stream` gets all responses as
-    /// well. If it fails, the last of it was not sent.
-    pub(super) fn say(&self, messages: &Messages, stream: Option<&Sender>) -> Result<Option<Response>> {
-        let thread = Some(&*messages.thread).filter(|thread| !thread.is_empty() && !self.hears(thread));
-        let mut subscribes = thread.filter(|_| messages.subscribes);
-        let mut first = None;
-        for (at, message) in messages.list.iter().enumerate() {
-            let response = self.send(message, subscribes.take(), stream)?;
-            if at == 0 {
-                first = response;
-            }
-        }
-        Ok(first)
+    /// Says what a call says. Gives the responses to come, in its order; nothing for what has none. `stream` gets them
+    /// as well. If it fails, the last of it was not sent.
+    pub(super) fn say(
+        &self,
+        messages: &Messages,
+        stream: Option<&Sender>,
+    ) -> Result<impl Iterator<Item = Option<Response>> + use<>> {
+        let mut subscribes =
+            Some(&*messages.thread).filter(|thread| messages.subscribes && !thread.is_empty());
+        let said = messages.list.iter().map(|message| self.send(message, subscribes.take(), stream));
+        Ok(said.collect::<Result<Vec<_>>>()?.into_iter())
     }
 
     /// Whether the server tells of this thread here.
@@ -173,11 +190,11 @@ impl Line {
         self.exchange.borrow().threads.contains(thread)
     }
 
-    /// Asks for a sign of life, unless that was done since the last one.
+    /// Asks for a sign of life, unless that was done since the last one. Much may wait to be sent: what cannot be asked
+    /// now is asked the next time.
     pub(super) fn ping(&self, ping: &Messages) {
-        if !self.is_pinged.replace(true) {
-            // If it cannot be sent, nothing comes, and that is what the line is judged by.
-            let _ = self.say(ping, None);
+        if !self.is_pinged.get() {
+            self.is_pinged.set(self.say(ping, None).is_ok());
         }
     }
 
@@ -187,18 +204,19 @@ impl Line {
         subscribes: Option<&str>,
         stream: Option<&Sender>,
     ) -> Result<Option<Response>> {
-        let id = random_id();
+        let number = self.sent.get().wrapping_add(1);
+        self.sent.set(number);
+        let id = format!("{}{number:08x}", self.mark);
         self.write(&message.to_wire(&id))?;
         let Message::Request { method, .. } = message else {
             return Ok(None);
         };
-        if let Some(thread) = subscribes {
-            self.hears_of(thread);
-        }
         let (answer, response) = oneshot::channel();
         let subscribes = subscribes.map(str::to_owned);
-        let asked = Asked { method, subscribes, stream: stream.cloned(), answer };
-        self.exchange.borrow_mut().asked.insert(id, asked);
+        let mut exchange = self.exchange.borrow_mut();
+        // Requests that were given up are not kept, however many.
+        exchange.asked.retain(|_, asked| !asked.answer.is_canceled());
+        exchange.asked.insert(id, Asked { method, subscribes, stream: stream.cloned(), answer });
         Ok(Some(response))
     }
 
@@ -209,8 +227,13 @@ impl Line {
         if self.socket.ready_state() != WebSocket::OPEN {
             return Err(network("the connection is closing"));
         }
-        if self.socket.buffered_amount() > MOST_BUFFERED {
-            return Err(network("the server takes nothing: more than 16 MiB wait to be sent"));
+        let size = text.len() as u64;
+        if size > MOST_BUFFERED {
+            let problem = "the message is too large: at most 16 MiB can be sent";
+            return Err(Error::new(ErrorCode::InvalidInput, problem));
+        }
+        if u64::from(self.socket.buffered_amount()) + size > MOST_BUFFERED {
+            return Err(network("the server takes nothing: more than 16 MiB would wait to be sent"));
         }
         self.socket.send_with_str(text).map_err(|_| network("the connection is closing"))
     }
@@ -243,16 +266,15 @@ impl Line {
         // Binary messages are for uploads only, which the server does not send.
         let Frame::Text(text) = frame else { return };
         let mut exchange = self.exchange.borrow_mut();
-        if let Some(asked) = exchange.answered(&text) {
-            if let Some(thread) = asked.subscribes.filter(|_| is_refusal(&text)) {
-                exchange.threads.remove(&thread);
+        if let Some(id) = self.own_id(&text) {
+            if let Some(asked) = exchange.asked.remove(id) {
+                exchange.answer(asked, text, self.largest);
             }
-            if let Some(stream) = asked.stream {
-                hand(&stream, Ok(stream_line(&text, Some(asked.method))));
-            }
-            // Nobody may wait for it any more.
-            let _ = asked.answer.send(Ok(text));
             return;
+        }
+        // Whether anybody listens to it now or not: it is subscribed to anew before it is used again.
+        if let Some(thread) = closed_thread(&text) {
+            exchange.threads.remove(&thread);
         }
         exchange.listeners.retain(|listener| !listener.stream.is_closed());
         let is_for_all = is_for_all(&text);
@@ -261,15 +283,32 @@ impl Line {
             hand(&listener.stream, Ok(stream_line(&text, None)));
         }
     }
+
+    /// The id of the request of this line that a message responds to.
+    fn own_id<'m>(&self, message: &'m str) -> Option<&'m str> {
+        response_ids(message).find(|id| id.starts_with(&self.mark))
+    }
 }
 
 impl Exchange {
-    /// The request that a message responds to; it is answered.
-    fn answered(&mut self, message: &str) -> Option<Asked> {
-        if self.asked.is_empty() {
-            return None;
+    /// A request has its response.
+    fn answer(&mut self, asked: Asked, response: String, largest: usize) {
+        let Asked { method, subscribes, stream, answer } = asked;
+        if let Some(thread) = subscribes {
+            if is_refusal(&response) {
+                self.threads.remove(&thread);
+            } else {
+                // A goodbye from before is overtaken.
+                self.threads.insert(thread);
+            }
         }
-        response_ids(message).find_map(|id| self.asked.remove(id))
+        if let Some(stream) = &stream {
+            hand(stream, Ok(stream_line(&response, Some(method))));
+        }
+        // What a stream brings is limited by who reads it.
+        let is_too_large = stream.is_none() && response.len() > largest;
+        // Nobody may wait for it any more.
+        let _ = answer.send(if is_too_large { Err(too_large(largest)) } else { Ok(response) });
     }
 }
 
@@ -318,6 +357,11 @@ fn hand(stream: &Sender, heard: Result<String>) {
     let _ = stream.unbounded_send(heard);
 }
 
+fn too_large(largest: usize) -> Error {
+    let parts = ["a response is larger than ", &largest.to_string(), " bytes"];
+    Error::of(ErrorCode::FrameTooLarge, &parts)
+}
+
 pub(super) fn network(problem: &str) -> Error {
     Error::new(ErrorCode::Network, problem)
 }
@@ -331,8 +375,13 @@ extern "C" {
 
 /// An id that nobody else makes.
 pub(super) fn random_id() -> String {
+    letters(ID_LENGTH)
+}
+
+/// So many letters that nobody else draws.
+fn letters(count: usize) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut bytes = [0; ID_LENGTH];
+    let mut bytes = vec![0; count];
     fill_at_random(&mut bytes);
     bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)])).collect()
 }

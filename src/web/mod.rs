@@ -5,11 +5,15 @@
 //! JSON out. Decisions are taken in the sans-IO parts; the package's TypeScript puts the public classes,
 //! iterators and listeners around what is exported here.
 
+#[cfg(feature = "turn-rpc")]
+mod expected;
 #[cfg(feature = "module")]
 pub mod exports;
 pub mod fetch;
 #[cfg(feature = "turn-rpc")]
 mod line;
+#[cfg(feature = "turn-rpc")]
+mod listening;
 #[cfg(feature = "module")]
 mod protocols;
 #[cfg(feature = "module")]

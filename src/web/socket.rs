@@ -23,9 +23,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use futures::future::{Either, Fuse, FusedFuture, LocalBoxFuture, Shared, WeakShared, select};
-use futures::{FutureExt, StreamExt};
-use gloo_timers::future::TimeoutFuture;
+use futures::FutureExt;
+use futures::future::{LocalBoxFuture, Shared, WeakShared};
 use js_sys::encode_uri_component;
 
 use crate::error::{Error, ErrorCode, Result};
@@ -35,11 +34,13 @@ use crate::protocol::{Call, Protocol};
 use crate::rpc::{self, Messages};
 use crate::turn::{Failure, Plan, Step, TurnDriver, TurnInput};
 
+use super::expected::Expected;
 use super::line::{Line, Receiver, Response, Sender, network, random_id};
-use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, in_time, params};
+use super::listening::Listening;
+use super::steps::{self, CONNECT_TIMEOUT, Transport, in_time, params};
 
-/// How long what the decoder wants to know is gathered, in milliseconds: news of it often come in swarms.
-const ASK_DELAY: u32 = 200;
+/// The size of the largest response by default, in bytes: it may hold all of a turn.
+const LARGEST: usize = 64 * 1024 * 1024;
 /// The longest time that a timer of the browser takes, in milliseconds.
 const LONGEST_TIMER: u32 = i32::MAX.unsigned_abs();
 
@@ -52,6 +53,7 @@ pub struct Server<P> {
     protocol: Rc<P>,
     connect_timeout: u32,
     idle_timeout: u32,
+    largest: usize,
     /// The connection that stands.
     standing: RefCell<Option<Rc<Line>>>,
     /// The one that is being made, for as long as somebody waits for it.
@@ -78,6 +80,7 @@ impl<P: Protocol + 'static> Server<P> {
             address,
             connect_timeout: CONNECT_TIMEOUT,
             idle_timeout: protocol.capabilities().silence,
+            largest: LARGEST,
             protocol: Rc::new(protocol),
             standing: RefCell::default(),
             dialling: RefCell::default(),
@@ -95,13 +98,25 @@ impl<P: Protocol + 'static> Server<P> {
     }
 
     /// The same server with other clocks, in milliseconds, from 1 up to 2³¹ − 1. `connect` is for the making of a
-    /// connection, and again for the answer to a call (30,000 by default); `idle` is the longest silence of a
-    /// connection on which a stream comes (by default what the protocol's servers need). After half of it a sign of
-    /// life is asked for, so that a silent turn is no silence.
+    /// connection, and again for the response to each request (30,000 by default); `idle` is the longest silence of a
+    /// connection on which a stream comes (by default what the protocol's servers need, 90,000). After half of it a
+    /// sign of life is asked for, so that a silent turn is no silence.
+    ///
+    /// A connection is given up, for all who use it, after that silence; when a stream cannot go on without a response
+    /// that does not come; and when nothing at all comes while a response is waited for. Streams go on on another one.
     #[must_use]
     pub fn with_timeouts(mut self, connect: u32, idle: u32) -> Self {
         self.connect_timeout = connect.clamp(1, LONGEST_TIMER);
         self.idle_timeout = idle.clamp(1, LONGEST_TIMER);
+        self
+    }
+
+    /// The same server, whose responses to single calls may have so many bytes (by default 64 MiB: one may hold all of a
+    /// turn). Larger ones are errors of code [`FrameTooLarge`](ErrorCode::FrameTooLarge), and cost the others nothing.
+    /// What streams bring is limited by their readers.
+    #[must_use]
+    pub fn with_largest_response(mut self, bytes: usize) -> Self {
+        self.largest = bytes;
         self
     }
 
@@ -112,6 +127,11 @@ impl<P: Protocol + 'static> Server<P> {
 
     /// Carries out a turn's steps until there is none. Calls `came` whenever something may have come. To drop
     /// the future is to stop listening; the turn itself goes on.
+    ///
+    /// A lost connection is recovered as persistently as the driver was told. Fails with the last error if that does
+    /// not succeed, and with what would fail each time: a refusal as [`Rpc`](ErrorCode::Rpc), an input of more than
+    /// 16 MiB as [`InvalidInput`](ErrorCode::InvalidInput), a message beyond the reader's limit as
+    /// [`FrameTooLarge`](ErrorCode::FrameTooLarge).
     pub async fn run(
         &self,
         driver: &mut TurnDriver,
@@ -123,8 +143,14 @@ impl<P: Protocol + 'static> Server<P> {
 
     /// Asks for JSON; gives it in turnwire's form. A refusal of the server is an error of code
     /// [`Rpc`](ErrorCode::Rpc). Fails as [`Network`](ErrorCode::Network) when the connection cannot be made or
-    /// breaks, and when more than 16 MiB wait to be sent; as [`Timeout`](ErrorCode::Timeout) when nothing comes in
-    /// time. Whether it was carried out then is not known.
+    /// breaks, and when with this more than 16 MiB would wait to be sent; as [`Timeout`](ErrorCode::Timeout) when the
+    /// response does not come in time; as [`FrameTooLarge`](ErrorCode::FrameTooLarge) when it is larger than
+    /// [allowed](Self::with_largest_response). Whether it was carried out then is not known. What is larger than 16 MiB
+    /// by itself is refused as [`InvalidInput`](ErrorCode::InvalidInput), and what the protocol has no word for as
+    /// [`Unsupported`](ErrorCode::Unsupported) or [`InvalidOption`](ErrorCode::InvalidOption); nothing is sent then.
+    ///
+    /// Where the server refuses what it carries out for subscribers only (a cancellation, a start), it may have unloaded
+    /// the session: it is subscribed to anew, and asked once more. What it refuses it has not done.
     pub async fn ask(&self, call: Call, params: Object<'_>) -> Result<String> {
         if let Some(answer) = self.protocol.local(call, &params) {
             return Ok(answer.to_json());
@@ -143,20 +169,49 @@ impl<P: Protocol + 'static> Server<P> {
     async fn answered(&self, call: Call, params: &Object<'_>) -> Result<String, Failure> {
         let line = self.connected().await?;
         let messages = messages(&*self.protocol, call, params, &line)?;
-        self.subscribed(&line, &messages).await?;
-        let response = line.say(&messages, None).map_err(unsent)?;
-        // A response to the server has none of its own.
-        let text = match response {
-            Some(response) => self.waited(&line, response).await?,
-            None => r#"{"result":null}"#.to_owned(),
+        let asked = async |(), _| {
+            let response = line.say(&messages, None).map_err(unsent)?.next().flatten();
+            // A response to the server has none of its own.
+            let text = match response {
+                Some(response) => self.waited(&line, response).await?,
+                None => r#"{"result":null}"#.to_owned(),
+            };
+            Ok(rpc::read(&*self.protocol, call, params, &text)?)
         };
-        let read = rpc::read(&*self.protocol, call, params, &text)?;
+        let read = self.hearing(&line, &messages, || (), asked).await?;
         if messages.subscribes && messages.thread.is_empty() {
             // It is the server that names the thread.
             let session = Value::parse(&read).unwrap_or_default();
             line.hears_of(session.as_object().map_or("", |session| session.text("id")));
         }
         Ok(read)
+    }
+
+    /// Carries something out once the connection hears of the thread that it is about. `begun` is called before, and
+    /// what it gives is handed to `carried`, with whether the server does tell of the thread.
+    async fn hearing<B, T>(
+        &self,
+        line: &Line,
+        messages: &Messages,
+        begun: impl Fn() -> B,
+        carried: impl AsyncFn(B, bool) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let was_heard = messages.subscribe.is_some() && line.hears(&messages.thread);
+        let first = begun();
+        let is_heard = self.subscribed(line, messages).await?;
+        match carried(first, is_heard).await {
+            // The server may have unloaded the thread, and told nobody that this connection hears of it no longer. All
+            // refusals have one code, and texts are not to be relied upon: whatever it was, the thread is subscribed to
+            // anew, which changes nothing of a thread that is there. What was refused has not been done, so that to say
+            // it once more, as it was and once only, starts no second turn. A lost response, or any other error, is no
+            // refusal.
+            Err(refused) if was_heard && rpc::is_undone(&refused.error) => {
+                line.forget(&messages.thread);
+                let again = begun();
+                if self.subscribed(line, messages).await? { carried(again, true).await } else { Err(refused) }
+            }
+            done => done,
+        }
     }
 
     /// Has the connection hear of the thread that a call is about. Gives whether the server tells of it. Not in one go
@@ -167,7 +222,7 @@ impl<P: Protocol + 'static> Server<P> {
         };
         let (thread, list) = (messages.thread.clone(), vec![subscribe]);
         let said = Messages { thread, subscribes: true, list, ..Messages::default() };
-        match line.say(&said, None).map_err(unsent)? {
+        match line.say(&said, None).map_err(unsent)?.next().flatten() {
             Some(response) => Ok(!rpc::is_refusal(&self.waited(line, response).await?)),
             None => Ok(true),
         }
@@ -210,7 +265,8 @@ impl<P: Protocol + 'static> Server<P> {
         let mut dialling = self.dialling.borrow_mut();
         let begun = dialling.as_ref().and_then(WeakShared::upgrade);
         begun.filter(|begun| begun.peek().is_none()).unwrap_or_else(|| {
-            let made = greeted(self.address.clone(), Rc::clone(&self.protocol)).boxed_local().shared();
+            let made =
+                greeted(self.address.clone(), self.largest, Rc::clone(&self.protocol)).boxed_local().shared();
             *dialling = made.downgrade();
             made
         })
@@ -275,7 +331,14 @@ impl<P: Protocol + 'static> Transport for Server<P> {
     type Source = Listening;
 
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
-        self.answered(plan.call, &params(plan)?).await
+        let answered = self.answered(plan.call, &params(plan)?).await;
+        answered.map_err(|failure| match failure.error.code {
+            // A start that was answered, if too wordily to be read, may have begun the turn: it is looked for.
+            ErrorCode::FrameTooLarge if plan.call == Call::CreateTurn => {
+                Error::new(ErrorCode::UnexpectedResponse, &failure.error.message).into()
+            }
+            _ => failure,
+        })
     }
 
     async fn opened(&self, plan: &Plan) -> Result<Listening, Failure> {
@@ -283,100 +346,36 @@ impl<P: Protocol + 'static> Transport for Server<P> {
         let line = self.connected().await?;
         let mut said = messages(&*self.protocol, plan.call, &params, &line)?;
         let ping = messages(&*self.protocol, Call::Ping, &Object::new(), &line)?;
-        // From before the call on: its first news may come before its response.
-        let (stream, mut heard) = line.listen(&said.thread);
-        let is_heard = self.subscribed(&line, &said).await?;
         // What is read before the server tells of the thread would miss what comes in between.
         let later = if said.subscribes { said.list.split_off(1) } else { Vec::new() };
-        let response = line.say(&said, Some(&stream)).map_err(unsent)?;
-        if let Some(response) = response {
-            let text = self.waited(&line, response).await?;
-            rpc::read(&*self.protocol, plan.call, &params, &text)?;
-        }
-        line.say(&Messages { list: later, ..Messages::default() }, Some(&stream))?;
-        if !is_heard {
-            // A thread of Codex is there to be subscribed to with its first turn only. That has begun now, and is read.
-            heard.close();
-        }
-        let clock = TimeoutFuture::new(self.idle_timeout / 2);
-        let idle_timeout = self.idle_timeout;
-        Ok(Listening { line, stream, heard, ping, idle_timeout, clock, asking: Fuse::terminated() })
-    }
-}
-
-/// The messages of a thread, from those that answer the call on.
-pub(super) struct Listening {
-    line: Rc<Line>,
-    stream: Sender,
-    heard: Receiver,
-    /// What asks for a sign of life.
-    ping: Messages,
-    /// The longest silence, in milliseconds.
-    idle_timeout: u32,
-    /// When the silence is to be looked at.
-    clock: TimeoutFuture,
-    /// When what is to be asked is asked.
-    asking: Fuse<TimeoutFuture>,
-}
-
-impl Source for Listening {
-    async fn next(&mut self) -> Result<Option<Came>, Failure> {
-        loop {
-            let clocks = select(&mut self.asking, &mut self.clock);
-            match select(self.heard.next(), clocks).await {
-                Either::Left((Some(heard), _)) => {
-                    return Ok(Some(Came::Chunk(heard?.into_bytes())));
-                }
-                Either::Left((None, _)) => return Ok(None),
-                Either::Right((Either::Left(_), _)) => return Ok(Some(Came::Time)),
-                Either::Right((Either::Right(_), _)) => self.look()?,
+        let later = Messages { list: later, ..Messages::default() };
+        // From before the call on: its first news may come before its response.
+        let listen = || line.listen(&said.thread);
+        let open = async |(stream, mut heard): (Sender, Receiver), is_heard: bool| {
+            let mut responses = line.say(&said, Some(&stream)).map_err(unsent)?;
+            if let Some(response) = responses.next().flatten() {
+                let text = self.waited(&line, response).await?;
+                rpc::read(&*self.protocol, plan.call, &params, &text)?;
             }
-        }
-    }
-
-    fn say(&mut self, messages: &Messages) -> Result<(), Failure> {
-        // The turn would wait for the answer for ever. Who comes back on another connection reads all of it.
-        self.line.say(messages, Some(&self.stream))?;
-        Ok(())
-    }
-
-    fn ask_soon(&mut self) {
-        if self.asking.is_terminated() {
-            self.asking = TimeoutFuture::new(ASK_DELAY).fuse();
-        }
-    }
-}
-
-impl Listening {
-    /// Looks at the silence. A connection that is given up for it is dead for all.
-    fn look(&mut self) -> Result<()> {
-        let silence = self.line.silence();
-        let (half, whole) = (f64::from(self.idle_timeout) / 2.0, f64::from(self.idle_timeout));
-        if silence >= whole {
-            let error = Error::new(ErrorCode::Timeout, "nothing came in time");
-            self.line.close(&error);
-            return Err(error);
-        }
-        if silence >= half {
-            self.line.ping(&self.ping);
-        }
-        let rest = if silence >= half { whole - silence } else { half - silence };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is short and positive"
-        )]
-        let rest = rest.ceil() as u32;
-        self.clock = TimeoutFuture::new(rest);
-        Ok(())
+            let mut expected = Expected::within(self.connect_timeout);
+            expected.extend(responses.flatten());
+            expected.extend(line.say(&later, Some(&stream))?.flatten());
+            if !is_heard {
+                // A thread of Codex is there to be subscribed to with its first turn only. That has begun now, and is
+                // read.
+                heard.close();
+            }
+            Ok(Listening::new(Rc::clone(&line), (stream, heard), expected, ping.clone(), self.idle_timeout))
+        };
+        self.hearing(&line, &said, listen, open).await
     }
 }
 
 /// A connection on which the first words were exchanged.
-async fn greeted(address: String, protocol: Rc<impl Protocol>) -> Result<Rc<Line>> {
-    let line = Line::open(&address).await?;
+async fn greeted(address: String, largest: usize, protocol: Rc<impl Protocol>) -> Result<Rc<Line>> {
+    let line = Line::open(&address, largest).await?;
     let hello = protocol.messages(Call::Connect, Object::new())?;
-    if let Some(response) = line.say(&hello, None)? {
+    if let Some(response) = line.say(&hello, None)?.next().flatten() {
         let text = response_of(response).await?;
         let read = rpc::read(&*protocol, Call::Connect, &Object::new(), &text)?;
         // It is the only place where that is set.

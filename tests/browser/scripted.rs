@@ -22,7 +22,7 @@ use super::wasm_bindgen_test;
 
 /// Gives a server with one turn, which asks for consent and ends once it has it.
 const CODEX: &str = r#"
-    const server = { said: [], addresses: [], buffered: 0, cuts: 0 };
+    const server = { said: [], addresses: [], buffered: 0, cuts: 0, echoes: 0, padding: 0 };
     const turn = { id: "u", status: "inProgress", items: [] };
     const thread = { id: "t", status: { type: "active" }, turns: [turn] };
     const results = {
@@ -51,7 +51,11 @@ const CODEX: &str = r#"
                 this.say({ method: "serverRequest/resolved", params: { threadId: "t", requestId: id } });
                 this.say({ method: "turn/completed", params: { threadId: "t", turn: { ...turn, status: "completed" } } });
             } else if (id !== undefined) {
-                this.say(results[method] ? { id, result: results[method] } : { id, error: { code: -32601, message: "not spoken" } });
+                const result = server.padding > 0 ? { data: [], padding: "x".repeat(server.padding) } : undefined;
+                const outcome = results[method] ?? result;
+                const response = outcome ? { id, result: outcome } : { id, error: { code: -32601, message: "not spoken" } };
+                this.say(response);
+                for (let echo = 0; echo < server.echoes; echo++) this.say(response);
                 if (method === "turn/start" || method === "thread/resume") this.say(question);
                 if (method === "turn/start" && server.cuts-- > 0) {
                     setTimeout(() => {
@@ -103,8 +107,12 @@ impl Drop for Scripted {
     }
 }
 
+fn codex() -> Server<TurnRpc> {
+    Server::new("https://codex.test/any?a=b", TurnRpc::new(Dialect::Codex)).with_token("a/b")
+}
+
 fn server() -> Rc<Server<TurnRpc>> {
-    Rc::new(Server::new("https://codex.test/any?a=b", TurnRpc::new(Dialect::Codex)).with_token("a/b"))
+    Rc::new(codex())
 }
 
 fn turn(server: &Server<TurnRpc>) -> TurnDriver {
@@ -121,6 +129,12 @@ fn input_of(json: &Json) -> TurnInput {
 
 /// Reads a turn to its end, which gives its consent when it is asked for.
 async fn consent(server: &Rc<Server<TurnRpc>>) -> TurnDriver {
+    // As people take their time: the connection may break meanwhile.
+    consent_after(30, server).await
+}
+
+/// The same, which takes so many milliseconds to decide.
+async fn consent_after(delay: u32, server: &Rc<Server<TurnRpc>>) -> TurnDriver {
     let mut driver = turn(server);
     let reconnect = Reconnect { max_attempts: 50, base_delay: 10, max_delay: 10 };
     let first = driver.stream(None, reconnect, StartTrace::default()).expect("it is new");
@@ -132,8 +146,7 @@ async fn consent(server: &Rc<Server<TurnRpc>>) -> TurnDriver {
         }
         let server = Rc::clone(server);
         spawn_local(async move {
-            // As people take their time: the connection may break meanwhile.
-            TimeoutFuture::new(30).await;
+            TimeoutFuture::new(delay).await;
             let [asked] = waiting.pending() else { panic!("one call waits") };
             let input = json!([{
                 "type": "user.tool_approval", "thread_id": asked.thread_id, "tool_call_id": asked.id,
@@ -230,4 +243,72 @@ async fn a_front_end_that_closes_its_connection_gets_another_one() {
     join(consent(&server), closing).await;
     let count = |method: &str| page.methods().iter().filter(|said| *said == method).count();
     assert_eq!((count("initialize"), count("turn/start")), (2, 1));
+}
+
+#[wasm_bindgen_test]
+async fn what_is_too_large_to_be_sent_is_refused_for_good_and_costs_nothing_else() {
+    let page = Scripted::new();
+    let server = server();
+    let mut driver = turn(&server);
+    driver.set_input(TurnInput::read("x".repeat(16 * 1024 * 1024).into()).expect("a text is an input"));
+    let first = driver.stream(None, Reconnect::default(), StartTrace::default()).expect("it is new");
+    let refusal = server.run(&mut driver, first, &mut |_| ()).await.expect_err("nobody could send it");
+    assert_eq!(refusal.code, ErrorCode::InvalidInput);
+    assert_eq!(driver.reader().machine().status(), TurnStatus::Unstarted);
+    consent(&server).await;
+    assert_eq!(page.methods(), ["initialize", "initialized", "thread/resume", "turn/start", "-"]);
+}
+
+#[wasm_bindgen_test]
+async fn what_is_to_be_sent_counts_with_what_waits() {
+    let page = Scripted::new();
+    let server = server();
+    page.set("padding", 1.0);
+    let list = || server.ask(Call::ListAgents, Object::new());
+    list().await.expect("nothing waits");
+    page.set("buffered", 16.0 * 1024.0 * 1024.0 - 10.0);
+    assert_eq!(list().await.expect_err("it is more than ten bytes").code, ErrorCode::Network);
+    page.set("buffered", 16.0 * 1024.0 * 1024.0 - 1000.0);
+    list().await.expect("it is less than a thousand");
+}
+
+#[wasm_bindgen_test]
+async fn a_response_that_is_too_large_costs_the_others_nothing() {
+    let page = Scripted::new();
+    let server = Rc::new(codex().with_largest_response(2000));
+    let list = || server.ask(Call::ListAgents, Object::new());
+    page.set("padding", 2000.0);
+    assert_eq!(list().await.expect_err("it is larger than that").code, ErrorCode::FrameTooLarge);
+    page.set("padding", 1000.0);
+    list().await.expect("it is not");
+    // What comes in a stream is its reader's to limit.
+    consent(&server).await;
+    assert_eq!(page.get("addresses").as_array().map(Vec::len), Some(1));
+}
+
+#[wasm_bindgen_test]
+async fn a_response_that_comes_twice_is_no_event() {
+    let page = Scripted::new();
+    let last = consent(&server()).await.reader().machine().cursor().last();
+    page.set("echoes", 1.0);
+    let echoed = consent(&server()).await;
+    assert_eq!(echoed.reader().machine().cursor().last(), last);
+}
+
+#[wasm_bindgen_test]
+async fn a_sign_of_life_that_cannot_be_asked_for_is_asked_for_later() {
+    let page = Scripted::new();
+    let server = Rc::new(codex().with_timeouts(5000, 1200));
+    let waits = async {
+        while !page.methods().iter().any(|method| method == "turn/start") {
+            TimeoutFuture::new(1).await;
+        }
+        page.set("buffered", 17.0 * 1024.0 * 1024.0);
+        // It is asked for after 600 milliseconds, and again after 900.
+        TimeoutFuture::new(750).await;
+        page.set("buffered", 0.0);
+    };
+    join(consent_after(1350, &server), waits).await;
+    let expected = ["initialize", "initialized", "thread/resume", "turn/start", "thread/loaded/list", "-"];
+    assert_eq!(page.methods(), expected);
 }

@@ -1,0 +1,84 @@
+//! The page's own sockets, as long as it is there with a hand in them: what comes can be kept back, something be said
+//! that the client would not, and a socket be full.
+
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Array, Function, Object as JsObject, Reflect};
+use wasm_bindgen::{JsCast, JsValue};
+
+/// Gives what has a hand in the sockets that are made from then on.
+const TAP: &str = r#"
+    const tap = { sockets: [], heard: [], hides: [], fullAfter: "" };
+    const Platform = globalThis.WebSocket;
+    globalThis.WebSocket = class extends Platform {
+        isFull = false;
+        constructor(...given) {
+            super(...given);
+            tap.sockets.push(this);
+            this.addEventListener("message", (event) => {
+                tap.heard.push(event.data);
+                if (tap.hides.some((hidden) => event.data.includes(hidden))) event.stopImmediatePropagation();
+            });
+        }
+        get bufferedAmount() { return this.isFull ? 17 * 1024 * 1024 : super.bufferedAmount; }
+        send(text) {
+            super.send(text);
+            if (tap.fullAfter !== "" && text.includes(tap.fullAfter)) {
+                tap.fullAfter = "";
+                this.isFull = true;
+            }
+        }
+    };
+    return tap;"#;
+
+/// To drop it is to take the hand away.
+pub(super) struct Tap {
+    platform: JsValue,
+    tap: JsObject,
+}
+
+impl Tap {
+    pub(super) fn new() -> Self {
+        let platform =
+            Reflect::get(&js_sys::global(), &"WebSocket".into()).expect("there is a global object");
+        let tap = Function::new_no_args(TAP).call0(&JsValue::NULL).expect("it is a script");
+        Self { platform, tap: tap.unchecked_into() }
+    }
+
+    fn get(&self, name: &str) -> JsValue {
+        Reflect::get(&self.tap, &name.into()).expect("it is an object")
+    }
+
+    /// What has this in it does not arrive.
+    pub(super) fn hide(&self, part: &str) {
+        self.get("hides").unchecked_into::<Array>().push(&part.into());
+    }
+
+    /// The socket on which something is said that has this in it takes nothing more.
+    pub(super) fn fill_after(&self, part: &str) {
+        Reflect::set(&self.tap, &"fullAfter".into(), &part.into()).expect("it is an object");
+    }
+
+    /// Says something on the newest socket, and waits until something has come that has `answer` in it.
+    pub(super) async fn say(&self, text: &str, answer: &str) {
+        let heard: Array = self.get("heard").unchecked_into();
+        let before = heard.length();
+        let socket: web_sys::WebSocket = self.get("sockets").unchecked_into::<Array>().pop().unchecked_into();
+        socket.send_with_str(text).expect("it is open");
+        self.get("sockets").unchecked_into::<Array>().push(&socket);
+        let has_come = || {
+            let news = (before..heard.length()).filter_map(|at| heard.get(at).as_string());
+            news.into_iter().any(|message| message.contains(answer))
+        };
+        while !has_come() {
+            TimeoutFuture::new(2).await;
+        }
+        // Whoever listens has taken it by then.
+        TimeoutFuture::new(2).await;
+    }
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        Reflect::set(&js_sys::global(), &"WebSocket".into(), &self.platform).expect("it is put back");
+    }
+}
