@@ -17,6 +17,9 @@ mod clocks;
 #[path = "browser/gateway.rs"]
 mod gateway;
 #[cfg(target_arch = "wasm32")]
+#[path = "browser/page_life.rs"]
+mod page_life;
+#[cfg(target_arch = "wasm32")]
 #[path = "browser/scripted.rs"]
 mod scripted;
 #[cfg(target_arch = "wasm32")]

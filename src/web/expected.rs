@@ -1,7 +1,6 @@
 //! Responses without which a stream does not go on: none of them is waited for without end.
 
-use std::future::poll_fn;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::stream::FuturesUnordered;
@@ -34,15 +33,13 @@ impl Expected {
         }));
     }
 
-    /// Resolves when one of them is late. To drop the future loses nothing.
-    pub(super) fn late(&mut self) -> impl Future<Output = ()> + Unpin {
-        poll_fn(|context| {
-            while let Poll::Ready(Some(is_late)) = self.responses.poll_next_unpin(context) {
-                if is_late {
-                    return Poll::Ready(());
-                }
+    /// Whether one of them is late.
+    pub(super) fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        while let Poll::Ready(Some(is_late)) = self.responses.poll_next_unpin(context) {
+            if is_late {
+                return Poll::Ready(());
             }
-            Poll::Pending
-        })
+        }
+        Poll::Pending
     }
 }

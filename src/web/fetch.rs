@@ -10,8 +10,14 @@
 //! let first = driver.stream(None, Reconnect::default(), StartTrace::default())?;
 //! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
 //! ```
+//!
+//! A page that comes back from the back/forward cache, from being frozen or from having no network does not trust the
+//! connections of the turns that it reads: they go on on others, at once. Tries without a network do not count.
+
+use std::pin::pin;
 
 use futures::Stream;
+use futures::future::{Either, select};
 use futures::stream::unfold;
 use gloo_net::http::{RequestBuilder, Response};
 use js_sys::{Reflect, Uint8Array};
@@ -24,6 +30,7 @@ use crate::json::Object;
 use crate::protocol::{Answer, Call, Method, Protocol};
 use crate::turn::{Failure, Plan, Step, TurnDriver};
 
+use super::page::Returns;
 use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, in_time, params};
 
 /// A server, as a Rust front end reaches it.
@@ -66,7 +73,9 @@ impl<P: Protocol> Server<P> {
     ) -> Result<impl Stream<Item = Result<Vec<u8>>> + use<P>> {
         let response = self.send(call, params.clone()).await?;
         let chunks = self.chunks(call, &params, response).await.map_err(|failure| failure.error)?;
-        Ok(unfold(chunks, |chunks| async { chunks.read().await.transpose().map(|chunk| (chunk, chunks)) }))
+        Ok(unfold(chunks, |chunks| async {
+            read(&chunks.reader).await.transpose().map(|chunk| (chunk, chunks))
+        }))
     }
 
     /// The bytes of a stream, as they come.
@@ -79,7 +88,7 @@ impl<P: Protocol> Server<P> {
         }
         let body = response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the answer has no body"))?;
         let silence = self.protocol.capabilities().silence;
-        Ok(Chunks { reader: body.get_reader().unchecked_into(), silence })
+        Ok(Chunks { reader: body.get_reader().unchecked_into(), silence, page: Returns::new() })
     }
 
     async fn send(&self, call: Call, params: Object<'_>) -> Result<Response> {
@@ -151,21 +160,24 @@ pub(super) struct Chunks {
     reader: ReadableStreamDefaultReader,
     /// The longest silence that is life, in milliseconds. Comments count.
     silence: u32,
+    page: Returns,
 }
 
-impl Chunks {
-    async fn read(&self) -> Result<Option<Vec<u8>>> {
-        let Ok(read) = JsFuture::from(self.reader.read()).await else {
-            return Err(Error::new(ErrorCode::Network, "the connection broke"));
-        };
-        let field = |name: &str| Reflect::get(&read, &JsValue::from_str(name)).unwrap_or_default();
-        Ok((!field("done").is_truthy()).then(|| Uint8Array::new(&field("value")).to_vec()))
-    }
+async fn read(reader: &ReadableStreamDefaultReader) -> Result<Option<Vec<u8>>> {
+    let Ok(read) = JsFuture::from(reader.read()).await else {
+        return Err(Error::new(ErrorCode::Network, "the connection broke"));
+    };
+    let field = |name: &str| Reflect::get(&read, &JsValue::from_str(name)).unwrap_or_default();
+    Ok((!field("done").is_truthy()).then(|| Uint8Array::new(&field("value")).to_vec()))
 }
 
 impl Source for Chunks {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
-        Ok(in_time(self.silence, self.read()).await?.map(Came::Chunk))
+        let Self { reader, silence, page } = self;
+        match select(pin!(in_time(*silence, read(reader))), page.away()).await {
+            Either::Left((chunk, _)) => Ok(chunk?.map(Came::Chunk)),
+            Either::Right((error, _)) => Err(error.into()),
+        }
     }
 }
 

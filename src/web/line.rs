@@ -80,6 +80,13 @@ struct Asked {
     answer: oneshot::Sender<Result<String>>,
 }
 
+impl Asked {
+    /// Whether anybody has a use for the response.
+    fn is_wanted(&self) -> bool {
+        !self.answer.is_canceled() || self.stream.as_ref().is_some_and(|stream| !stream.is_closed())
+    }
+}
+
 struct Listener {
     /// What the messages have in them.
     mark: String,
@@ -215,7 +222,7 @@ impl Line {
         let subscribes = subscribes.map(str::to_owned);
         let mut exchange = self.exchange.borrow_mut();
         // Requests that were given up are not kept, however many.
-        exchange.asked.retain(|_, asked| !asked.answer.is_canceled());
+        exchange.asked.retain(|_, asked| asked.is_wanted());
         exchange.asked.insert(id, Asked { method, subscribes, stream: stream.cloned(), answer });
         Ok(Some(response))
     }

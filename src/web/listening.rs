@@ -1,8 +1,10 @@
 //! A stream over a socket: the messages of a thread, and the clocks by which its connection is judged.
 
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
-use futures::future::{Either, Fuse, FusedFuture, select};
+use futures::future::{Fuse, FusedFuture};
 use futures::{FutureExt, StreamExt};
 use gloo_timers::future::TimeoutFuture;
 
@@ -11,7 +13,8 @@ use crate::rpc::Messages;
 use crate::turn::Failure;
 
 use super::expected::Expected;
-use super::line::{Line, Receiver, Sender};
+use super::line::{Line, Receiver, Sender, network};
+use super::page::{Return, Returns, was_away};
 use super::steps::{Came, Source};
 
 /// How long what the decoder wants to know is gathered, in milliseconds: news of it often come in swarms.
@@ -32,6 +35,7 @@ pub(super) struct Listening {
     clock: TimeoutFuture,
     /// When what is to be asked is asked.
     asking: Fuse<TimeoutFuture>,
+    page: Returns,
 }
 
 /// What happens next to a stream.
@@ -40,6 +44,8 @@ enum Due {
     Heard(Option<Result<String>>),
     /// A response has not come in time.
     Missed,
+    /// The page was away.
+    Leave,
     /// It is time to ask what is to be asked.
     Ask,
     /// It is time to look at the silence.
@@ -56,24 +62,34 @@ impl Listening {
         idle_timeout: u32,
     ) -> Self {
         let clock = TimeoutFuture::new(idle_timeout / 2);
-        Self { line, stream, heard, expected, ping, idle_timeout, clock, asking: Fuse::terminated() }
+        let (asking, page) = (Fuse::terminated(), Returns::new());
+        Self { line, stream, heard, expected, ping, idle_timeout, clock, asking, page }
     }
 
-    async fn due(&mut self) -> Due {
-        let clocks = select(&mut self.asking, &mut self.clock);
-        match select(self.heard.next(), select(self.expected.late(), clocks)).await {
-            Either::Left((heard, _)) => Due::Heard(heard),
-            Either::Right((Either::Left(_), _)) => Due::Missed,
-            Either::Right((Either::Right((Either::Left(_), _)), _)) => Due::Ask,
-            Either::Right((Either::Right((Either::Right(_), _)), _)) => Due::Look,
+    fn poll_due(&mut self, context: &mut Context<'_>) -> Poll<Due> {
+        // What has come is read first: it may be what is waited for.
+        if let Poll::Ready(heard) = self.heard.poll_next_unpin(context) {
+            return Poll::Ready(Due::Heard(heard));
         }
+        if self.expected.poll_late(context).is_ready() {
+            return Poll::Ready(Due::Missed);
+        }
+        match self.page.poll(context) {
+            Poll::Ready(Return::Away) => return Poll::Ready(Due::Leave),
+            Poll::Ready(Return::Shown) => return Poll::Ready(Due::Look),
+            Poll::Pending => {}
+        }
+        if self.asking.poll_unpin(context).is_ready() {
+            return Poll::Ready(Due::Ask);
+        }
+        self.clock.poll_unpin(context).map(|()| Due::Look)
     }
 
     /// Looks at the silence.
     fn look(&mut self) -> Result<()> {
         let (silence, longest) = (self.line.silence(), f64::from(self.idle_timeout));
         if silence >= longest {
-            return Err(self.given_up(ErrorCode::Timeout, "nothing came in time"));
+            return Err(self.given_up(overdue("nothing came in time")));
         }
         let half = longest / 2.0;
         if silence >= half {
@@ -92,24 +108,27 @@ impl Listening {
     }
 
     /// A connection that is given up is dead for all.
-    fn given_up(&self, code: ErrorCode, problem: &str) -> Error {
-        let error = Error::new(code, problem);
+    fn given_up(&self, error: Error) -> Error {
         self.line.close(&error);
         error
     }
 }
 
+fn overdue(problem: &str) -> Error {
+    Error::new(ErrorCode::Timeout, problem)
+}
+
 impl Source for Listening {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
         loop {
-            match self.due().await {
+            match poll_fn(|context| self.poll_due(context)).await {
                 Due::Heard(heard) => {
                     return Ok(heard.transpose()?.map(|line| Came::Chunk(line.into_bytes())));
                 }
                 Due::Missed => {
-                    let problem = "a request had no response in time";
-                    return Err(self.given_up(ErrorCode::Timeout, problem).into());
+                    return Err(self.given_up(overdue("a request had no response in time")).into());
                 }
+                Due::Leave => return Err(self.given_up(was_away()).into()),
                 Due::Ask => return Ok(Some(Came::Time)),
                 Due::Look => self.look()?,
             }
@@ -120,7 +139,7 @@ impl Source for Listening {
         match self.line.say(messages, Some(&self.stream)) {
             Ok(responses) => self.expected.extend(responses.flatten()),
             // The turn would wait for the answer for ever. Who comes back on another connection reads all of it.
-            Err(error) => return Err(self.given_up(ErrorCode::Network, &error.message).into()),
+            Err(error) => return Err(self.given_up(network(&error.message)).into()),
         }
         Ok(())
     }

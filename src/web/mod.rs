@@ -14,6 +14,7 @@ pub mod fetch;
 mod line;
 #[cfg(feature = "turn-rpc")]
 mod listening;
+mod page;
 #[cfg(feature = "module")]
 mod protocols;
 #[cfg(feature = "module")]

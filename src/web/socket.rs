@@ -19,6 +19,9 @@
 //! let first = driver.stream(None, Reconnect::default(), StartTrace::default())?;
 //! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
 //! ```
+//!
+//! A page that comes back from the back/forward cache, from being frozen or from having no network does not trust the
+//! connection from before: its turns go on on another one, at once. Tries without a network do not count.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -12,6 +12,8 @@ use crate::json::{Object, Value};
 use crate::rpc::Messages;
 use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver};
 
+use super::page::{Returns, is_offline};
+
 /// From a request to the head of its answer, in milliseconds.
 pub(super) const CONNECT_TIMEOUT: u32 = 30_000;
 
@@ -65,27 +67,49 @@ pub(super) async fn run(
         let answer;
         let outcome = match step {
             Step::End(ended) => return ended,
-            Step::Wait(Pause { delay, .. }) => {
-                // Waits are at most some minutes long.
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
-                TimeoutFuture::new(delay as u32).await;
+            Step::Wait(pause) => {
+                waited(&pause).await;
                 Outcome::Waited
             }
             Step::Ask(plan) => {
                 answer = transport.asked(&plan).await;
                 match &answer {
                     Ok(json) => Outcome::Answered(json),
-                    Err(failure) => Outcome::Failed(failure.clone()),
+                    Err(failure) => failed(failure.clone()),
                 }
             }
             Step::Open(plan) => match read_stream(transport, &plan, driver, came).await {
                 Ok(()) => Outcome::Ended,
-                Err(failure) => Outcome::Failed(failure),
+                Err(failure) => failed(failure),
             },
         };
         step = driver.next(outcome, Moment { now: Date::now(), random: Math::random() });
         came(driver);
     }
+}
+
+/// A failure, as the driver is to see it.
+fn failed(failure: Failure) -> Outcome<'static> {
+    let is_lost = matches!(failure.error.code, ErrorCode::Network | ErrorCode::Timeout);
+    Outcome::Failed(Failure { is_offline: is_lost && is_offline(), ..failure })
+}
+
+/// Waits; once the page has come back, no longer than has to be.
+async fn waited(pause: &Pause) {
+    let until = Date::now() + pause.least;
+    if let Either::Right(_) = select(timer(pause.delay), Returns::new().any()).await {
+        timer((until - Date::now()).min(pause.least)).await;
+    }
+}
+
+/// A wait of so many milliseconds; waits are at most some minutes long.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is short, and a cast saturates"
+)]
+fn timer(delay: f64) -> TimeoutFuture {
+    TimeoutFuture::new(delay as u32)
 }
 
 async fn read_stream(

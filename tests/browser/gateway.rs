@@ -110,7 +110,11 @@ pub(super) fn driver(session: &str, script: &str) -> TurnDriver {
 }
 
 pub(super) fn begin(driver: &mut TurnDriver) -> Step {
-    driver.stream(None, QUICK, StartTrace::default()).expect("it is new")
+    begin_with(driver, QUICK)
+}
+
+fn begin_with(driver: &mut TurnDriver, reconnect: Reconnect) -> Step {
+    driver.stream(None, reconnect, StartTrace::default()).expect("it is new")
 }
 
 /// A turn that was read to its end, and the numbers of its events.
@@ -131,8 +135,18 @@ pub(super) async fn in_time<T>(what: &str, work: impl Future<Output = T>) -> T {
 
 /// Plays a script in a session.
 pub(super) async fn play_in(server: &Server<TurnRpc>, session: String, script: &str) -> Played {
+    play_with(server, session, script, QUICK).await
+}
+
+/// The same, whose connection is recovered so persistently.
+pub(super) async fn play_with(
+    server: &Server<TurnRpc>,
+    session: String,
+    script: &str,
+    reconnect: Reconnect,
+) -> Played {
     let mut driver = driver(&session, script);
-    let first = begin(&mut driver);
+    let first = begin_with(&mut driver, reconnect);
     let mut numbers = Vec::new();
     let mut taken = (Vec::new(), TextArena::default());
     let came = &mut |driver: &mut TurnDriver| {

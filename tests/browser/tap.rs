@@ -7,11 +7,12 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// Gives what has a hand in the sockets that are made from then on.
 const TAP: &str = r#"
-    const tap = { sockets: [], heard: [], hides: [], fullAfter: "" };
+    const tap = { sockets: [], heard: [], hides: [], fullAfter: "", isDown: false };
     const Platform = globalThis.WebSocket;
     globalThis.WebSocket = class extends Platform {
         isFull = false;
         constructor(...given) {
+            if (tap.isDown) throw new Error("there is no network");
             super(...given);
             tap.sockets.push(this);
             this.addEventListener("message", (event) => {
@@ -56,6 +57,11 @@ impl Tap {
     /// The socket on which something is said that has this in it takes nothing more.
     pub(super) fn fill_after(&self, part: &str) {
         Reflect::set(&self.tap, &"fullAfter".into(), &part.into()).expect("it is an object");
+    }
+
+    /// Whether connections can be made.
+    pub(super) fn set_down(&self, is_down: bool) {
+        Reflect::set(&self.tap, &"isDown".into(), &is_down.into()).expect("it is an object");
     }
 
     /// Says something on the newest socket, and waits until something has come that has `answer` in it.

@@ -1,0 +1,148 @@
+//! A page that was away does not trust its connection, and one without a network waits for it.
+
+use std::convert::Infallible;
+use std::pin::pin;
+
+use futures::FutureExt;
+use futures::future::{Either, LocalBoxFuture, join, select};
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Date, Function, Reflect, global};
+use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
+use turnwire::sse::DEFAULT_LIMIT;
+use turnwire::turn::{Reconnect, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
+use turnwire::web::fetch;
+use wasm_bindgen::JsValue;
+
+use super::gateway::{begin, break_next, count, in_time, play, play_with, server, session, sockets};
+use super::tap::Tap;
+use super::wasm_bindgen_test;
+
+/// Longer than any test takes, in milliseconds.
+const LONG: u32 = 60_000;
+
+fn run(script: &str) {
+    Function::new_no_args(script).call0(&JsValue::NULL).expect("it is a script");
+}
+
+/// Something that happens to the page a bit later.
+async fn later(script: &str) {
+    TimeoutFuture::new(400).await;
+    run(script);
+}
+
+/// What becomes of something while that happens to the page again and again: it takes its time to come that far.
+async fn during<T>(script: &str, work: impl Future<Output = T>) -> T {
+    let happens = async {
+        loop {
+            later(script).await;
+        }
+    };
+    let happens: LocalBoxFuture<'_, Infallible> = happens.boxed_local();
+    match select(pin!(work), happens).await {
+        Either::Left((done, _)) => done,
+        Either::Right((never, _)) => match never {},
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_page_that_was_away_does_not_trust_its_connection() {
+    let plain = play(&server("0.2"), "tools").await;
+    for event in [
+        "dispatchEvent(new Event('online'))",
+        "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))",
+        "document.dispatchEvent(new Event('resume'))",
+    ] {
+        let server = server("0.2").with_timeouts(LONG, LONG);
+        // Nothing comes after that, and no clock says so.
+        break_next("stall:12").await;
+        let (played, ()) = join(play(&server, "tools"), later(event)).await;
+        played.demand_whole(event);
+        assert_eq!(played.conversation(), plain.conversation(), "{event}");
+        assert_eq!(count(&played.session, "turn/start").await, 1, "{event}");
+        assert_eq!(sockets(&[&played.session]).await, 2, "{event}");
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_page_that_is_only_shown_keeps_its_connection() {
+    let server = server("0.2&fault=silence:800").with_timeouts(LONG, LONG);
+    let events = "document.dispatchEvent(new Event('visibilitychange'));
+        dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }))";
+    let (played, ()) = join(play(&server, "plain"), later(events)).await;
+    played.demand_whole("shown");
+    assert_eq!(sockets(&[&played.session]).await, 1);
+}
+
+#[wasm_bindgen_test]
+async fn a_page_that_is_shown_looks_at_the_clock_on_the_wall() {
+    let server = server("0.2").with_timeouts(LONG, LONG);
+    break_next("stall:12").await;
+    // As after a sleep, in which timers stand still.
+    let wakes = "const { now } = Date;
+        Date.now = () => now() + 600_000;
+        document.dispatchEvent(new Event('visibilitychange'));
+        setTimeout(() => { Date.now = now; }, 100)";
+    let played = during(wakes, play(&server, "tools")).await;
+    played.demand_whole("woken");
+    assert!(sockets(&[&played.session]).await > 1);
+}
+
+#[wasm_bindgen_test]
+async fn a_page_without_a_network_waits_for_it() {
+    let tap = Tap::new();
+    let server = server("0.2");
+    let session = session(&server).await;
+    server.close();
+    tap.set_down(true);
+    run("Object.defineProperty(navigator, 'onLine', { value: false, configurable: true })");
+    let back = async {
+        TimeoutFuture::new(400).await;
+        tap.set_down(false);
+        run("delete navigator.onLine; dispatchEvent(new Event('online'))");
+    };
+    // Tries without a network do not count: there would be no second one.
+    let once = Reconnect { max_attempts: 1, base_delay: 5, max_delay: 50 };
+    let (played, ()) = join(play_with(&server, session, "plain", once), back).await;
+    played.demand_whole("offline");
+}
+
+#[wasm_bindgen_test]
+async fn a_wait_ends_when_the_page_comes_back() {
+    let server = server("0.2");
+    break_next("reset:9").await;
+    let began = Date::now();
+    let patient = Reconnect { max_attempts: 5, base_delay: 10_000, max_delay: 10_000 };
+    let session = session(&server).await;
+    let shown = "document.dispatchEvent(new Event('visibilitychange'))";
+    let played = during(shown, play_with(&server, session, "tools", patient)).await;
+    played.demand_whole("hurried");
+    assert!(Date::now() - began < 4000.0, "it was not waited for");
+}
+
+/// Answers the first request with the beginning of a stream that has no end, and all others with the whole one.
+const FETCH: &str = "
+    let isFirst = true;
+    globalThis.fetch = async () => {
+        const begin = (controller) => controller.enqueue(new TextEncoder().encode(stream.slice(0, 2000)));
+        const body = isFirst ? new ReadableStream({ start: begin }) : stream;
+        isFirst = false;
+        return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    };";
+
+#[wasm_bindgen_test]
+async fn the_same_of_streams_over_fetch() {
+    let platform = Reflect::get(&global(), &"fetch".into()).expect("there is a global object");
+    let stream = include_str!("../fixtures/truefoundry/plain.sse");
+    Function::new_with_args("stream", FETCH).call1(&JsValue::NULL, &stream.into()).expect("it is replaced");
+    let protocol = TrueFoundry::new(Dialect::Gateway);
+    let server = fetch::Server { base_url: "http://server.test/acme".to_owned(), protocol, token: None };
+    let reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
+    let mut driver = TurnDriver::new(reader, "s1", "");
+    driver.set_input(TurnInput::read("plain".into()).expect("a text is an input"));
+    let first = begin(&mut driver);
+    let came = &mut |_: &mut TurnDriver| ();
+    let run = in_time("fetch", server.run(&mut driver, first, came));
+    let ended = during("dispatchEvent(new Event('online'))", run).await;
+    Reflect::set(&global(), &"fetch".into(), &platform).expect("it is put back");
+    assert_eq!((ended, driver.reader().machine().status()), (Ok(()), TurnStatus::Done));
+}
