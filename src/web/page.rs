@@ -33,7 +33,7 @@ impl Returns {
         let (tell, came) = unbounded();
         let heed = Closure::<dyn FnMut(Event)>::new(move |event| {
             if let Some(how) = how(&event) {
-                // It is heeded as long as it can be told.
+                // Nobody may wait for it any more.
                 let _ = tell.unbounded_send(how);
             }
         });
@@ -52,7 +52,7 @@ impl Returns {
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Return> {
         match self.came.poll_next_unpin(context) {
             Poll::Ready(Some(how)) => Poll::Ready(how),
-            // It is as long as who tells it.
+            // The listener, which tells it, lives as long as this.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }

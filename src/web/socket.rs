@@ -161,8 +161,9 @@ impl<P: Protocol + 'static> Server<P> {
         self.answered(call, &params).await.map_err(|failure| failure.error)
     }
 
-    /// Closes the connection that stands. Whoever waits for something on it is told so; a turn that is read goes on
-    /// on another one.
+    /// Closes the connection that stands. Whoever waits for something on it is told so, as
+    /// [`Network`](ErrorCode::Network); a turn that is read goes on on another one. One that is only being made is not
+    /// closed: whoever waits for it gets it.
     pub fn close(&self) {
         if let Some(line) = self.standing.take() {
             line.close(&network("the connection was closed by the front end"));

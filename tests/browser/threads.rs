@@ -15,8 +15,8 @@ use super::wasm_bindgen_test;
 
 /// Has the server forget that the newest socket hears of this session: one on which nothing runs is unloaded.
 async fn unsubscribe(tap: &Tap, session: &str, answer: &str) {
-    let params = json!({"threadId": session});
-    let request = json!({"jsonrpc": "2.0", "id": "unsubscribe----------", "method": "thread/unsubscribe", "params": params});
+    let (id, method) = ("unsubscribe----------", "thread/unsubscribe");
+    let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {"threadId": session}});
     in_time("unsubscribe", tap.say(&request.to_string(), answer)).await;
 }
 
