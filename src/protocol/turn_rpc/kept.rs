@@ -13,7 +13,7 @@ use super::decoder::Turn;
 struct Collected {
     index: EventIndex,
     events: Vec<Entry>,
-    /// The ids of results that came.
+    /// The results that came, by thread and id: in a task's thread a call may be called as in its parent's.
     responses: Names,
 }
 
@@ -38,11 +38,13 @@ impl EventSink for Collected {
             }
             EventKind::ModelMessage | EventKind::ModelMessageDelta => {}
             kind => {
-                if kind == EventKind::ToolResponse && !self.responses.number(id).1 {
+                let thread = fields.text("thread_id");
+                if kind == EventKind::ToolResponse && !self.responses.number(&[thread, "\0", id].concat()).1 {
                     // The last result of a call is its result.
-                    let is_same =
-                        |known: &Entry| matches!(known, Entry::Event(known) if known.text("id") == id);
-                    self.events.retain(|known| !is_same(known));
+                    self.events.retain(|known| match known {
+                        Entry::Event(known) => (known.text("thread_id"), known.text("id")) != (thread, id),
+                        Entry::Message(_) => true,
+                    });
                 }
                 self.events.push(Entry::Event(fields.clone().into_owned()));
             }

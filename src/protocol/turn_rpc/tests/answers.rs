@@ -158,6 +158,31 @@ fn kept_events_are_those_of_a_stream_with_whole_messages() {
 }
 
 #[test]
+fn a_result_takes_the_place_of_an_earlier_one_of_the_same_call_only() {
+    let result = |text: &str, origin: Json| {
+        let call = json!({"type": "dynamicToolCall", "id": "call_1", "toolName": "look", "arguments": {}, "status": "completed",
+            "display": {"kind": "summary", "title": text, "metadata": {}, "truncated": false}});
+        json!({"origin": origin,
+            "payload": {"kind": "turn_item_event", "event": event("1", item("itemCompleted", call))}})
+    };
+    let task = |id: &str| json!({"kind": "child_turn", "taskId": id, "childTurnId": format!("turn of {id}")});
+    let items = [
+        result("early", json!({"kind": "parent_turn"})),
+        result("one", task("k1")),
+        result("two", task("k2")),
+        result("own", json!({"kind": "parent_turn"})),
+    ];
+    let params = json!({"sessionId": "t", "turnId": "1"});
+    let list = read(Dialect::Gateway, Call::ListTurnEvents, &params, &json!({"items": items}));
+    let list = list.expect("a list");
+    let results = list["items"].as_array().expect("a list").iter();
+    let results = results.filter(|event| event["type"] == "tool.response");
+    let told: Vec<_> = results.map(|event| (&event["thread_id"], &event["content"])).collect();
+    let expected = json!([["k1", "one"], ["k2", "two"], ["main", "own"]]);
+    assert_eq!(json!(told), expected);
+}
+
+#[test]
 fn a_history_tells_its_turns_apart() {
     let started = json!({"type": "turnStarted", "workspaceId": "w", "threadId": "t", "turn": {"id": "1"}, "input": [{"type": "text", "text": "Hi"}]});
     let events = json!([
