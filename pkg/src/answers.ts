@@ -6,8 +6,8 @@ import { adopting, ApiError, InputError } from "./errors.js";
 import { checkedInput } from "./options.js";
 import type { Connection, TurnInput } from "./session.js";
 
-/** How servers refuse an answer to a turn that has paused meanwhile. */
-const WAS_PAUSED: readonly number[] = [400, 404, 409];
+/** How servers refuse what is meant for a turn that has paused meanwhile, or is over. */
+export const WAS_PAUSED: readonly number[] = [400, 404, 409];
 
 /** An answer to a call, with what was asked. */
 interface AnswerItem {

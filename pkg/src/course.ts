@@ -1,8 +1,9 @@
 // The course of a turn: made ready, started, and read, or asked about, until it is over or stopped.
+import { WAS_PAUSED } from "./answers.js";
 import { Call } from "./calls.js";
 import { limited, type Limits, onAbort, sleep, Watch } from "./clocks.js";
 import { Drive, LOOK, START, STREAM } from "./drive.js";
-import { AbortError, asTurnwireError, StateError, type TurnwireError } from "./errors.js";
+import { AbortError, ApiError, asTurnwireError, StateError, type TurnwireError } from "./errors.js";
 import type { Feed } from "./feed.js";
 import { checkedReconnect, type Reconnect } from "./options.js";
 import { mayPass, persist } from "./persist.js";
@@ -18,7 +19,7 @@ const MAX_POLL_DELAY = 3000;
 /** How a question is asked again where no connection is to be recovered. */
 const POLL_PERSISTENCE: Reconnect = [5, 250, MAX_POLL_DELAY];
 
-/** How long its stream may take to say that it has paused, in milliseconds. */
+/** How long its stream may take to say that it has paused, or is over, in milliseconds. */
 const SOON = 5000;
 
 /** The reason of the abort by which a loop that was left releases its connection. */
@@ -282,7 +283,7 @@ export class Course {
     }
   }
 
-  /** Gives the stream a moment to say that the turn has paused. */
+  /** Gives the stream a moment to say that the turn has paused, or is over. */
   async pauses(signal: AbortSignal): Promise<void> {
     const soon = new Watch({ signal, deadline: SOON });
     try {
@@ -323,6 +324,11 @@ export class Course {
       const { transport } = this.#connection;
       await Promise.race([ended(), transport.ask(Call.CancelTurn, this.#standing.params("cancel"), { ...limits, signal })]);
     } catch (error) {
+      // It may have ended just now, of which a server may say first that there is nothing to cancel.
+      if (error instanceof ApiError && (error.status === undefined || WAS_PAUSED.includes(error.status))) {
+        if (this.isRead) await this.pauses(signal);
+        else await this.#standing.refresh("cancel", { ...limits, signal }).catch(() => {});
+      }
       if (!this.#standing.isOver) throw error;
     } finally {
       asking.cut(LEFT);

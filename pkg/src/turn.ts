@@ -191,11 +191,15 @@ export class Turn {
   /**
    * Answers calls that wait, all of them or some, while the turn still runs (`session.capabilities.liveAnswers`).
    * Gives the turn in which the answers take effect: this one; or, if it has paused by now, the next one, which is
-   * not started yet, as `session.createTurn({ input })` would give it.
+   * not started yet, as `session.createTurn({ input })` would give it. Where a turn's calls wait only while it runs
+   * (`"codex"`), a turn that is over throws a `StateError` (`turn_not_running`).
    */
   async answer(input: TurnInput, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("answer", options);
     if (!this.isOver && (await within(options, (limits) => this.#answer(input, limits)))) return this;
+    if (this.#connection.conventions.socket) {
+      throw new StateError("turn_not_running", "the turn is over: what it asked for waited only while it ran");
+    }
     return this.session.createTurn({ input, previousTurnId: this.id });
   }
 
