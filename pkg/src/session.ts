@@ -8,6 +8,7 @@ import { adopting, ApiError, InputError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
+import { readTurn } from "./kept.js";
 import type { TurnRpcTurnOptions } from "./native-turn-rpc.js";
 import { checkedTurn, demand, demandNames } from "./options.js";
 import { Run, type RunOptions } from "./run.js";
@@ -202,7 +203,7 @@ export class Session {
       throw new InputError("invalid_input", `the session's history has no turn \`${id}\``);
     }
     const params = this.#params({ turnId: id });
-    const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, params, options), false);
+    const turn = this.#attach(await readTurn(this.#connection, params, options), false);
     // One that is known already goes on to stand for its turn.
     if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
     return turn;
@@ -255,11 +256,12 @@ export class Session {
       if (!turn.isOver) continue;
       const own = events.get(turn.id ?? "") ?? [];
       if (socket && own.some(({ type }) => type === "thread.created")) {
-        // What its tasks said, the server gives with the turn only; and that without its beginning and end.
+        // What its tasks said, the server gives with the turn only; and that without its beginning and what its end says.
         const inside: typeof own = [];
         for await (const event of turn.listEvents(options)) inside.push(event);
-        const [first, last] = ["turn.created", "turn.done"].map((type) => own.filter((event) => event.type === type));
-        own.splice(0, own.length, ...first!, ...inside, ...last!);
+        const first = own.filter(({ type }) => type === "turn.created");
+        const last = own.filter((event) => event.type === "turn.done" || (event.type === "notice" && event.code === "prompt_manifest"));
+        own.splice(0, own.length, ...first, ...inside, ...last);
       }
       turn.fill(own);
     }

@@ -1,12 +1,12 @@
 // How a turn stands, as far as is known here: what the core has learnt of it, what the server keeps of it, and what its
 // last reading came to. Whoever waits for a change is told.
 import type { CoreTurn } from "./boundary.js";
-import { Call } from "./calls.js";
 import type { Limits } from "./clocks.js";
 import type { Reconnecting } from "./drive.js";
 import { adopting, StateError, type TurnwireError } from "./errors.js";
 import type { Event, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
+import { readTurn, withOutput } from "./kept.js";
 import { SparedOutput } from "./output.js";
 import type { Connection } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
@@ -132,13 +132,14 @@ export class TurnStanding {
     const created = this.#input.length === 0 && events.find((event) => event.type === "turn.created");
     if (created) this.#input = created.input;
     adopting(() => this.#core.applyListed(JSON.stringify(events)));
+    if (this.#connection.conventions.socket) this.#state = withOutput(this.#state, events);
     this.changed();
   }
 
   /** Reads the turn as the server keeps it. */
   async refresh(what: string, limits: Limits): Promise<TurnRecord> {
     const params = this.params(what);
-    const record: TurnRecord = await this.#connection.transport.ask(Call.GetTurn, params, limits);
+    const record = await readTurn(this.#connection, params, limits, this.#state);
     adopting(() => this.#core.takeRecord(JSON.stringify(record)));
     this.#origin = record;
     this.changed();
