@@ -17,6 +17,8 @@ export interface Listener {
   take(message: string, method?: string): void;
   /** There is a sign of life. */
   alive(): void;
+  /** The server tells nothing more of the thread. */
+  unloaded(): void;
   /** No more will come. */
   fail(error: ConnectionError): void;
 }
@@ -188,7 +190,9 @@ export class Line {
   #unloaded(message: string): void {
     try {
       const { method, params } = JSON.parse(message) as { method?: string; params: { threadId: string } };
-      if (method === UNLOADED) this.threads.delete(params.threadId);
+      if (method !== UNLOADED) return;
+      this.threads.delete(params.threadId);
+      for (const listener of this.#listeners) if (listener.thread === params.threadId) listener.unloaded();
     } catch {
       // It is something else.
     }

@@ -172,6 +172,7 @@ export class SocketTransport implements Transport {
     let listener!: Listener;
     let forget = (): void => {};
     let end!: () => void;
+    let isBegun = false;
     let isOver = false;
     const encoder = new TextEncoder();
     const stream = new ReadableStream<Uint8Array>({
@@ -181,10 +182,17 @@ export class SocketTransport implements Transport {
           thread: messages.thread,
           timers: new Set(),
           take: (message, method) => {
+            isBegun ||= method !== undefined;
             // Responses may come after the stream was left.
             if (!isOver) controller.enqueue(encoder.encode(`${lineOf(message, method)}\n`));
           },
           alive: () => watch.alive(),
+          unloaded: () => {
+            // Of a request that is under way its response tells. What has come is read before the end.
+            if (!isBegun) return;
+            forget();
+            end();
+          },
           fail: (error) => {
             if (isOver) return;
             forget();

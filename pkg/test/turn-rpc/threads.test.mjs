@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../dist/index.js";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
-import { refuse, say, saying, serveRpc, serveSession, SILENCE, thread, turn } from "../support/turn-rpc.mjs";
+import { answer, kept, refuse, say, saying, serveRpc, serveSession, SILENCE, thread, turn } from "../support/turn-rpc.mjs";
 
 const UNLOADED = refuse(-32600, "failed to start turn: thread `s1` is not loaded");
 const starts = (server) => server.requests.filter(({ method }) => method === "turn/start").map(({ params }) => params.turn_id);
@@ -144,4 +144,43 @@ test("a goodbye from before a subscription does not undo it", async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 20));
   for (const input of ["Next", "Third"]) assert.equal((await collect(session.createTurn({ input }).stream())).error, undefined);
   assert.equal(server.count("thread/start"), 2);
+});
+
+test("a thread that the server closes while its turn is read is subscribed to at once, on the same connection", async (t) => {
+  const { server, session } = await serveSession(t, {
+    "turn/start": ({ params, peer, id }) => {
+      peer.reply(id, { turn: turn(params.turn_id) });
+      const { begin, start, delta } = say(params);
+      peer.tell(begin(), start(answer("m1", "")), delta("m1", "Hel"), ["thread/closed", { workspaceId: "ws_1", threadId: "s1" }]);
+      return SILENCE;
+    },
+    "turn/items": ({ params }) => ({ ...params, workspace_id: "ws_1", events: [kept(1, "itemStarted", { turnId: params.turn_id, item: answer("m1", "") })], last_sequence: 1 }),
+    "turn/timeline": ({ params, peer, id }) => {
+      peer.reply(id, { ...params, workspaceId: "ws_1", items: [], lastSequence: 1 });
+      const { complete, end } = say({ thread_id: params.threadId, turn_id: params.turnId });
+      peer.tell(complete(answer("m1", "Hello")), end());
+      return SILENCE;
+    },
+  });
+  const next = session.createTurn({ input: "Hi" });
+  const { events, error } = await collect(next.stream());
+  assert.equal(error, undefined);
+  assert.equal(textOf(next), "Hello");
+  assert.deepEqual(events.map(({ sequence_number }) => sequence_number), events.map((_, at) => at + 1));
+  assert.equal(server.peers.length, 1);
+  assert.deepEqual(server.asked.slice(1), ["thread/start", "turn/start", "thread/start", "turn/get", "turn/items", "turn/timeline"]);
+});
+
+test("a goodbye behind the end of a turn is no reason to read it again", async (t) => {
+  const { server, session } = await serveSession(t, {
+    "turn/start": ({ params, peer, id }) => {
+      peer.reply(id, { turn: turn(params.turn_id) });
+      peer.tell(...say(params).all("Hello"), ["thread/closed", { workspaceId: "ws_1", threadId: "s1" }]);
+      return SILENCE;
+    },
+  });
+  const next = session.createTurn({ input: "Hi" });
+  assert.equal((await collect(next.stream())).error, undefined);
+  assert.equal(textOf(next), "Hello");
+  assert.equal(server.count("turn/get"), 0);
 });
