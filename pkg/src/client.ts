@@ -167,7 +167,9 @@ export class Agents {
       });
     }
     const id = clientIds ? { id: newId() } : {};
-    return this.#session(await this.#ask(Call.CreateSession, { agentName, ...id, ...rest }, limits), true);
+    const creation = { agentName, ...rest };
+    const record = await this.#ask(Call.CreateSession, { ...creation, ...id }, limits);
+    return this.#session({ ...record, creation }, true);
   }
 
   /** Lists the sessions of an agent, over all pages. */

@@ -55,8 +55,14 @@ export interface CreateTurnOptions {
   turnOptions?: TurnRpcTurnOptions | Readonly<Record<string, unknown>>;
 }
 
-/** A session whose settings the server keeps. @internal */
-export type SetUpRecord = SessionRecord & { agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
+/** Where the server has a session, and what that was created with as long as nothing was said in it. */
+interface Where {
+  workspace_id: string;
+  creation?: object | undefined;
+}
+
+/** A session with what it was created with, and with its settings where the server keeps those. @internal */
+export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
 
 /** What the turns of a session say together. */
 interface Standing {
@@ -79,8 +85,7 @@ export class Session {
   /** What surrounds every turn where the server knows none. */
   readonly #terms: Terms | undefined;
 
-  /** Where the server has it. */
-  readonly #where: { workspace_id: string } | undefined;
+  #where: Where | undefined;
 
   /** @internal */
   constructor(connection: Connection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
@@ -88,10 +93,20 @@ export class Session {
     const actions = JSON.stringify(record.required_actions ?? []);
     this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew);
     this.#record = record;
-    const { workspace_id } = record;
+    const { workspace_id, creation } = record;
     // Every connection that is to hear of it has to say where it is.
-    if (workspace_id) this.#core.setTerms(JSON.stringify((this.#where = { workspace_id })), -1);
+    if (workspace_id) this.#place({ workspace_id, creation });
     if (agent) this.#terms = new Terms(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
+  }
+
+  #place(where: Where): void {
+    this.#where = where;
+    this.#core.setTerms(JSON.stringify(where), -1);
+  }
+
+  /** Something was said in it. */
+  #spoken(): void {
+    if (this.#where?.creation) this.#place({ workspace_id: this.#where.workspace_id });
   }
 
   /** Names the session; keep it to come back with `client.agents.getSession(id)`. */
@@ -409,7 +424,7 @@ export class Session {
 
   /** Makes ready for a turn that is about to start. Gives what to wait for; nothing if it may start at once. @internal */
   prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
-    if (this.#connection.conventions.socket) return this.#place(turn, whenBusy, signal);
+    if (this.#connection.conventions.socket) return this.#queue(turn, whenBusy, signal);
     const ready = this.#terms?.enter(turn.input, whenBusy, signal, async () => {
       const params = this.#params();
       const { items, user_messages: said } = await this.#connection.transport.ask<Standing>(Call.ListTurns, params, { signal });
@@ -437,7 +452,7 @@ export class Session {
    * A thread has one turn at a time. One server refuses a second one; the other adds what it says to the turn that runs,
    * which would then be told twice.
    */
-  #place(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+  #queue(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
     const others = this.#busy(turn);
     if (others.length > 0 && whenBusy === "fail") throw busy();
     this.#others = [...others, turn];
@@ -457,6 +472,7 @@ export class Session {
   /** A turn of this session has begun: the one before it waits no longer. @internal */
   began(turn: Turn, previousTurnId: string | null): void {
     this.#terms?.began();
+    this.#spoken();
     const before = this.#newest;
     if (before === turn) return;
     this.#newest = turn;
@@ -467,6 +483,7 @@ export class Session {
     // The turn that goes on here stays the one that stands for it.
     const known = this.#newest;
     if (known !== undefined && known.id === record.id && !known.isOver) return known;
+    this.#spoken();
     const core = adopting(() => this.#core.turn("", "", isNewest));
     adopting(() => core.takeRecord(JSON.stringify(record)));
     return new Turn(this, this.#connection, core, record);

@@ -5,6 +5,7 @@ import { Call } from "./calls.js";
 import { type Clocks, limited, type Limits, onAbort, Watch } from "./clocks.js";
 import type { Settings } from "./drive.js";
 import { adopting, ApiError, ConnectionError, InputError, messageOf, StateError, TurnwireError } from "./errors.js";
+import type { SessionRecord } from "./events.js";
 import { Line, type Listener, type OpenSocket, type Socket } from "./line.js";
 import type { ConnectOptions, Reconnect } from "./options.js";
 import { askToken, orAborted, stopped, streams, type Token, type Transport, unconnected, unsent } from "./transport.js";
@@ -26,6 +27,8 @@ interface Messages {
   subscribe?: Message;
   /** The call itself makes the connection hear of the thread. */
   subscribes: boolean;
+  /** A server that has lost the thread makes it anew by this, without what was said in it. */
+  remakes?: boolean;
   messages: Message[];
 }
 
@@ -63,6 +66,8 @@ export class SocketTransport implements Transport {
   #lingering: ReturnType<typeof setTimeout> | undefined;
   /** Whether the client was closed. */
   #isClosed = false;
+  /** When the threads were made of which the server has told. */
+  readonly #born = new Map<string, string | null>();
   /** On which line a stream comes, and who listens for it. */
   readonly #sources = new WeakMap<ReadableStream<Uint8Array>, [Line, Listener]>();
 
@@ -92,11 +97,11 @@ export class SocketTransport implements Transport {
     try {
       const messages = this.#messages(call, params, line);
       if ("local" in messages) return JSON.stringify(messages.local);
-      const { thread, subscribe } = messages;
+      const { thread, subscribe, remakes = false } = messages;
       if (!subscribe) return await this.#carried(call, params, messages, line, watch);
       const wasHeard = line.threads.has(thread);
       // Not in one go: a server that does several things at once might begin before it tells of it.
-      const isHeard = wasHeard || (await this.#subscribed(thread, subscribe, line, watch));
+      const isHeard = wasHeard || (await this.#subscribed(thread, subscribe, remakes, line, watch));
       try {
         return await this.#carried(call, params, messages, line, watch, isHeard);
       } catch (error) {
@@ -106,7 +111,7 @@ export class SocketTransport implements Transport {
         // anew, which changes nothing of a thread that is there. What was refused has not been done, so that to say it
         // once more, as it was and once only, starts no second turn. A lost response, or any other error, is no refusal.
         line.threads.delete(thread);
-        if (!(await this.#subscribed(thread, subscribe, line, watch))) throw error;
+        if (!(await this.#subscribed(thread, subscribe, remakes, line, watch))) throw error;
         return await this.#carried(call, params, messages, line, watch);
       }
     } finally {
@@ -137,10 +142,27 @@ export class SocketTransport implements Transport {
     this.#current?.close(error);
   }
 
-  /** Has the connection hear of a thread. Gives whether the server agrees. */
-  async #subscribed(thread: string, subscribe: Message, line: Line, watch: Watch): Promise<boolean> {
-    const [heard] = this.#said({ thread, subscribes: true, messages: [subscribe] }, line, undefined, watch.signal);
-    return !isError(await orAborted(heard!, watch.signal));
+  /** Has the connection hear of a thread. Gives whether the server agrees; throws if it has lost what was said in it. */
+  async #subscribed(thread: string, subscribe: Message, remakes: boolean, line: Line, watch: Watch): Promise<boolean> {
+    const [heard] = this.#said({ thread, subscribes: true, remakes, messages: [subscribe] }, line, undefined, watch.signal);
+    const response = await orAborted(heard!, watch.signal);
+    if (isError(response)) return false;
+    if (this.#isAnother(response, remakes)) {
+      throw new ApiError("rpc", "the server no longer has this conversation: create another session", { status: 404 });
+    }
+    return true;
+  }
+
+  /** Whether a thread is not the one that had its id before: the server has lost that, and made one anew. */
+  #isAnother(response: string, remakes: boolean): boolean {
+    try {
+      const record = JSON.parse(this.#core.answer(Call.GetSession, 0, "", "", "{}", response)) as SessionRecord;
+      const known = this.#born.get(record.id);
+      if (!known || !remakes) this.#born.set(record.id, record.created_at);
+      return remakes && !!known && known !== record.created_at;
+    } catch {
+      return false;
+    }
   }
 
   /** Says what a call says; gives what it brings. `isHeard`: the server tells of the thread. */
@@ -268,7 +290,7 @@ export class SocketTransport implements Transport {
 
   /** Says what a call says, or throws. Gives the responses to come, in order; nothing for what has none. */
   #said(
-    { thread, subscribes, messages }: Messages,
+    { thread, subscribes, remakes = false, messages }: Messages,
     line: Line,
     listener?: Listener,
     signal?: AbortSignal,
@@ -284,7 +306,7 @@ export class SocketTransport implements Transport {
     if (subscribes && thread !== "") {
       said[0]?.then(
         // A goodbye from before is overtaken.
-        (response) => (isError(response) ? threads.delete(thread) : threads.add(thread)),
+        (response) => (isError(response) || this.#isAnother(response, remakes) ? threads.delete(thread) : threads.add(thread)),
         () => {},
       );
     }
@@ -440,6 +462,7 @@ export class SocketTransport implements Transport {
     // A response to the server has none of its own.
     const response = answer ? await orAborted(answer, watch.signal) : '{"result":null}';
     const read = adopting(() => this.#core.answer(call, 0, "", "", params, response));
+    if (call === Call.GetSession) this.#isAnother(response, true);
     watch.opened();
     return read;
   }

@@ -14,6 +14,7 @@ fn a_call_says_its_messages_in_order() {
         thread: "t".to_owned(),
         subscribe: Some(request("thread/start", "{}")),
         subscribes: false,
+        remakes: false,
         list: vec![
             request("turn/start", r#"{"a":"b"}"#),
             Message::Notification { method: "initialized", params: "{}".to_owned() },

@@ -184,3 +184,88 @@ test("a goodbye behind the end of a turn is no reason to read it again", async (
   assert.equal(textOf(next), "Hello");
   assert.equal(server.count("turn/get"), 0);
 });
+
+/** A server that makes threads of whatever it is asked for, and loses all of them when it is told to. */
+function forgetful() {
+  const threads = new Map();
+  let time = 1700000000;
+  const known = (id, { mode = "Chat", name } = {}) => {
+    if (!threads.has(id)) threads.set(id, { ...thread(id), mode, name, created_at: (time += 1) });
+    return threads.get(id);
+  };
+  const handlers = {
+    "thread/start": ({ params }) => ({ thread: known(params.thread_id, params) }),
+    "thread/get": (request) => (threads.has(request.params.thread_id) ? { thread: known(request.params.thread_id) } : refuse(-32600, "thread was not found")(request)),
+    "turn/start": saying("Hello"),
+  };
+  return { handlers, threads };
+}
+
+test("a conversation that the server has lost does not go on as if nothing was", async (t) => {
+  const { handlers, threads } = forgetful();
+  const { server, client } = await serveRpc(t, handlers);
+  const session = await client.agents.createSession("Agent");
+  assert.equal((await collect(session.createTurn({ input: "First" }).stream())).error, undefined);
+  const later = await client.agents.getSession(session.id);
+  threads.clear();
+  await server.lose();
+  for (const of of [session, later]) {
+    const next = of.createTurn({ input: "Next" });
+    const { error } = await collect(next.stream());
+    assert.ok(error instanceof ApiError, String(error));
+    assert.deepEqual([error.code, error.status, next.status], ["rpc", 404, "unstarted"]);
+    assert.match(error.message, /no longer has/);
+  }
+  assert.equal(starts(server).length, 1);
+});
+
+test("the same where the first turn was running", async (t) => {
+  const { handlers, threads } = forgetful();
+  const { server, client } = await serveRpc(t, {
+    ...handlers,
+    "turn/start": ({ params, peer, id }) => {
+      peer.reply(id, { turn: turn(params.turn_id) });
+      peer.tell(say(params).begin());
+      return SILENCE;
+    },
+    "turn/get": refuse(-32600, "turn was not found"),
+  });
+  const session = await client.agents.createSession("Agent");
+  const first = session.createTurn({ input: "First" });
+  const reading = collect(first.stream());
+  await eventually(() => first.status === "running");
+  threads.clear();
+  await server.lose();
+  await reading;
+  assert.equal(first.status, "error");
+  assert.equal((await collect(session.createTurn({ input: "Next" }).stream())).error?.status, 404);
+  assert.equal(starts(server).length, 1);
+});
+
+test("the same of a session that was only read", async (t) => {
+  const { handlers, threads } = forgetful();
+  const { server, client, dial } = await serveRpc(t, handlers);
+  const { id } = await client.agents.createSession("Agent");
+  const session = await (await dial()).agents.getSession(id);
+  threads.clear();
+  await server.lose();
+  assert.equal((await collect(session.createTurn({ input: "Next" }).stream())).error?.status, 404);
+  assert.equal(starts(server).length, 0);
+  threads.clear();
+  assert.equal((await failure(client.agents.getSession(id))).status, 404);
+});
+
+test("a session in which nothing was said yet is made again as it was", async (t) => {
+  const { handlers, threads } = forgetful();
+  const { server, client } = await serveRpc(t, handlers);
+  const session = await client.agents.createSession("Agent", { title: "Mine", sessionOptions: { model: "big" } });
+  threads.clear();
+  await server.lose();
+  for (const input of ["First", "Next"]) assert.equal((await collect(session.createTurn({ input }).stream())).error, undefined);
+  assert.deepEqual([threads.get(session.id).mode, threads.get(session.id).name], ["Agent", "Mine"]);
+  await server.lose();
+  assert.equal((await collect(session.createTurn({ input: "Third" }).stream())).error, undefined, "it is that one from then on");
+  const made = server.requests.filter(({ method }) => method === "thread/start").map(({ params }) => params);
+  const creation = { thread_id: session.id, mode: "Agent", name: "Mine", model: "big", workspace_id: "ws_1" };
+  assert.deepEqual(made, [creation, creation, { thread_id: session.id, workspace_id: "ws_1" }]);
+});

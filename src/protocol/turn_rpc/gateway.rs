@@ -62,7 +62,8 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
         Call::CancelTurn => {
             let params = Params::of(params, "turn_id")?;
             // Only those may who hear of the thread (section 4).
-            Ok(Messages { subscribe: Some(subscription(&params)?), ..of_turn("turn/cancel", &params)? })
+            let subscribe = Some(subscription(&params)?);
+            Ok(Messages { subscribe, remakes: true, ..of_turn("turn/cancel", &params)? })
         }
         _ => Err(unsupported()),
     }
@@ -77,6 +78,12 @@ pub(super) fn modes<'a>() -> Value<'a> {
 
 fn create(params: &Params<'_>) -> Result<Messages> {
     let thread = params.id("id")?;
+    let request = Messages::request("thread/start", made(thread, params, workspace(params))?);
+    Ok(Messages { thread: thread.to_owned(), subscribes: true, ..request })
+}
+
+/// What makes a thread, by what a session is created with.
+fn made(thread: &str, params: &Params<'_>, workspace: Result<&str>) -> Result<String> {
     let options = renamed("session_options", params.options("session_options")?, &SESSION_OPTIONS)?;
     let mut start = Object::new();
     put(&mut start, "thread_id", thread);
@@ -94,10 +101,9 @@ fn create(params: &Params<'_>) -> Result<Messages> {
         start.insert(name, value);
     }
     if start.text("workspace_id").is_empty() {
-        put(&mut start, "workspace_id", workspace(params)?);
+        put(&mut start, "workspace_id", workspace?);
     }
-    let request = Messages::request("thread/start", start.to_json());
-    Ok(Messages { thread: thread.to_owned(), subscribes: true, ..request })
+    Ok(start.to_json())
 }
 
 fn workspace<'p>(params: &'p Params<'_>) -> Result<&'p str> {
@@ -124,9 +130,19 @@ fn start(params: &Params<'_>) -> Result<Messages> {
     for (name, value) in renamed("turn_options", params.options("turn_options")?, &TURN_OPTIONS)? {
         start.insert(name, value);
     }
+    let creation = params.creation();
+    let subscribe = match &creation {
+        // The server may not have kept a thread in which nothing was said yet: it is made as it was before.
+        Some(creation) => {
+            let params = made(thread, creation, workspace(params))?;
+            Message::Request { method: "thread/start", params }
+        }
+        None => subscription(params)?,
+    };
     Ok(Messages {
         thread: thread.to_owned(),
-        subscribe: Some(subscription(params)?),
+        subscribe: Some(subscribe),
+        remakes: creation.is_none(),
         ..Messages::request("turn/start", start.to_json())
     })
 }
@@ -139,6 +155,7 @@ fn resume(params: &Params<'_>) -> Result<Messages> {
     messages.list.extend(of_turn("turn/items", params)?.list);
     messages.list.push(timeline(params.id("session_id")?, params.id("turn_id")?));
     messages.subscribes = true;
+    messages.remakes = true;
     Ok(messages)
 }
 

@@ -52,6 +52,11 @@ impl<'a> Params<'a> {
         self.0.object("terms").map_or("", |terms| terms.text(name))
     }
 
+    /// What the session was created with, as long as nothing was said in it.
+    pub(super) fn creation(&self) -> Option<Self> {
+        self.0.object("terms")?.object("creation").map(|creation| Self(wire(creation)))
+    }
+
     /// What the connection's first message has brought.
     pub(super) fn connection(&self, name: &str) -> &str {
         self.0.object("connection").map_or("", |connection| connection.text(name))

@@ -82,7 +82,7 @@ fn the_gateway_is_asked_by_the_ids_of_the_client() {
                 "turnOptions": {"sandboxPolicy": {"mode": "FullAccess"}, "capabilities": capabilities, "mode": "Agent"},
             }),
         ),
-        json!({"thread": "t", "subscribes": false, "subscribe": start, "messages": [request("turn/start", json!({
+        json!({"thread": "t", "subscribes": false, "remakes": true, "subscribe": start, "messages": [request("turn/start", json!({
             "thread_id": "t", "turn_id": "u", "input": [{"type": "text", "text": "Hi"}],
             "sandbox_policy": {"mode": "FullAccess"}, "capabilities": capabilities, "mode": "Agent",
         }))]}),
@@ -92,15 +92,18 @@ fn the_gateway_is_asked_by_the_ids_of_the_client() {
     check(
         Call::SubscribeTurn,
         with(turn.clone(), json!({"afterSequenceNumber": 7})),
-        plain(
-            "t",
-            true,
-            json!([
-                start,
-                request("turn/get", own.clone()),
-                request("turn/items", own.clone()),
-                timeline.clone()
-            ]),
+        with(
+            plain(
+                "t",
+                true,
+                json!([
+                    start,
+                    request("turn/get", own.clone()),
+                    request("turn/items", own.clone()),
+                    timeline.clone()
+                ]),
+            ),
+            json!({"remakes": true}),
         ),
     );
     check(Call::GetTurn, turn.clone(), plain("t", false, json!([request("turn/get", own.clone())])));
@@ -110,12 +113,12 @@ fn the_gateway_is_asked_by_the_ids_of_the_client() {
     check(
         Call::CancelTurn,
         elsewhere,
-        json!({"thread": "t", "subscribes": false, "subscribe": there, "messages": [request("turn/cancel", own.clone())]}),
+        json!({"thread": "t", "subscribes": false, "remakes": true, "subscribe": there, "messages": [request("turn/cancel", own.clone())]}),
     );
     check(
         Call::CancelTurn,
         turn,
-        json!({"thread": "t", "subscribes": false, "subscribe": start, "messages": [request("turn/cancel", own)]}),
+        json!({"thread": "t", "subscribes": false, "remakes": true, "subscribe": start, "messages": [request("turn/cancel", own)]}),
     );
 }
 
@@ -320,4 +323,19 @@ fn errors_that_say_that_there_is_nothing_are_told_from_others() {
     ] {
         assert_eq!(gateway.status_of(call, code), status, "{call:?} {code}");
     }
+}
+
+#[test]
+fn a_thread_in_which_nothing_was_said_is_made_as_it_was() {
+    let creation = json!({"agentName": "Agent", "title": "T", "sessionOptions": {"modelProvider": "p"}});
+    let terms = json!({"terms": {"workspace_id": "mine", "creation": creation}, "turnId": "u"});
+    let made = json!({"thread_id": "t", "mode": "Agent", "name": "T", "model_provider": "p", "workspace_id": "mine"});
+    let params = with(session(), terms);
+    let start = said(Dialect::Gateway, Call::CreateTurnStream, &params).expect("messages");
+    assert_eq!(start["subscribe"], request("thread/start", made));
+    assert_eq!(start["remakes"], json!(null));
+    // Its first turn may have begun by then, and with that the conversation.
+    let resume = said(Dialect::Gateway, Call::SubscribeTurn, &params).expect("messages");
+    let there = json!({"thread_id": "t", "workspace_id": "mine"});
+    assert_eq!((&resume["messages"][0], &resume["remakes"]), (&request("thread/start", there), &json!(true)));
 }
