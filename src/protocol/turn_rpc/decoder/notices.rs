@@ -159,8 +159,9 @@ fn fact(method: &str, details: &Object<'_>) -> String {
 }
 
 fn in_order(object: &Object<'_>) -> String {
-    let mut members: Vec<String> =
-        object.iter().map(|(name, value)| sentence(&[name, "=", &fixed(value)])).collect();
+    // What is null is as good as absent, and is not kept.
+    let said = object.iter().filter(|(_, value)| !value.is_null());
+    let mut members: Vec<String> = said.map(|(name, value)| sentence(&[name, "=", &fixed(value)])).collect();
     members.sort();
     members.join("\n")
 }

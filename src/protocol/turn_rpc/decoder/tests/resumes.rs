@@ -229,3 +229,20 @@ fn an_older_server_is_asked_for_the_whole_thread() {
     assert_eq!(turn.seen.last()["state"]["output"]["content"], "All");
     assert!(!turn.decoder.has_asks());
 }
+
+#[test]
+fn news_that_were_heard_are_known_where_they_are_read() {
+    let mut turn = Reading::gateway();
+    turn.notify(
+        "item/timeout_detected",
+        json!({"item_id": "a", "item_type": "agent_message", "attempt_number": 1, "reason": "lease_expired", "recovery_job_id": null}),
+    );
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    let payload = json!({"type": "itemTimeoutDetected", "threadId": "t", "turnId": "u", "itemId": "a", "itemType": "agent_message",
+        "attemptNumber": 1, "reason": "lease_expired"});
+    let news = json!({"sequence": 1, "created_at": 1, "payload": payload});
+    turn.hear(&json!({"response_to": "turn/get", "result": {"turn": {"id": "u", "status": "InProgress"}}}));
+    turn.hear(&json!({"response_to": "turn/items", "result": {"events": [news]}}));
+    turn.hear(&json!({"response_to": "turn/timeline", "result": {"items": []}}));
+    assert_eq!(turn.seen.of("notice").len(), 1);
+}
