@@ -100,7 +100,8 @@ impl Turn {
     ) -> Result<(), Problem> {
         let at = self.item_at(place, source.text("id"), Kind::Call)?;
         let arguments = arguments_of(source);
-        if self.items.get(at).is_some_and(|item| !item.is_told) {
+        // What was taken for something said may turn out to be a call.
+        if self.items.get(at).is_some_and(|item| !item.is_told || item.kind != Kind::Call) {
             self.make_call(at, tool_of(source), &arguments, source, sink)?;
         } else {
             self.correct_call(at, tool_of(source), &arguments, sink);

@@ -36,6 +36,28 @@ fn what_an_item_said_in_the_end_is_the_truth() {
 }
 
 #[test]
+fn what_turns_out_to_be_a_call_is_one_of_its_own() {
+    for is_said in [false, true] {
+        let mut turn = Reading::gateway();
+        let call = |id: &str, tool: &str| json!({"type": "dynamicToolCall", "id": id, "toolName": tool, "arguments": {}, "status": "completed"});
+        turn.item("completed", json!({"type": "agentMessage", "id": "m", "text": "Hi"}));
+        turn.item("completed", call("c", "look"));
+        turn.item("started", json!({"type": "agentMessage", "id": "x", "text": ""}));
+        if is_said {
+            turn.delta("x", "Hel", "agent_message");
+        }
+        turn.item("completed", call("x", "other"));
+        let tool = |message: &str| {
+            let message = turn.seen.index.message(message).expect("a message");
+            let call = message.calls()[0].as_ref().expect("a call");
+            (call.id.clone(), call.name.clone(), call.response().is_some())
+        };
+        assert_eq!(tool("m"), ("c".into(), "look".into(), true));
+        assert_eq!(tool("x"), ("x".into(), "other".into(), true));
+    }
+}
+
+#[test]
 fn reasoning_is_told_by_its_item_and_appears_with_its_first_words() {
     let mut turn = Reading::gateway();
     turn.item("started", json!({"type": "reasoning", "id": "r", "summary": [], "content": []}));
