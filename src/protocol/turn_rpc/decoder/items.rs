@@ -84,7 +84,7 @@ impl Turn {
             "userMessage" => {}
             "agentMessage" => self.text_item(Kind::Answer, is_completed, place, item, sink)?,
             "reasoning" => self.text_item(Kind::Reasoning, is_completed, place, item, sink)?,
-            "task" => self.task(item, is_completed, sink),
+            "task" => self.task(item, sink),
             kind if NEWS.contains(&kind) => {
                 // They happen at once; a beginning says nothing yet.
                 if is_completed {

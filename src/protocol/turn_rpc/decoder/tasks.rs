@@ -70,22 +70,15 @@ impl Timeline {
 
 impl Turn {
     /// What is said of a task.
-    pub(super) fn task(&mut self, item: &Object<'_>, is_completed: bool, sink: &mut dyn EventSink) {
-        let id = either(item, "taskId", "id").to_owned();
+    pub(super) fn task(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
+        let id = id_of(item).to_owned();
         let about = About { title: item.text("title"), role: item.text("agentRole"), maker: "" };
         let Some(at) = self.task_thread(&id, &about, sink) else { return };
         let status = item.text("status").to_owned();
         let Some(task) = self.tasks.get_mut(at as usize - 1).filter(|task| !task.is_over) else { return };
         let has_changed = task.status != status;
         status.clone_into(&mut task.status);
-        let is_ok = matches!(&*status, "completed" | "succeeded" | "done");
-        let is_over = is_completed
-            || is_ok
-            || matches!(
-                &*status,
-                "failed" | "cancelled" | "canceled" | "timed_out" | "interrupted" | "exhausted"
-            );
-        if !is_over {
+        let Some(is_ok) = end_of(&status) else {
             if has_changed {
                 self.notice_in(
                     at,
@@ -96,7 +89,7 @@ impl Turn {
                 );
             }
             return;
-        }
+        };
         let preview = item.text("errorPreview");
         let error = if preview.is_empty() { &status } else { preview };
         self.task_over(&id, (!is_ok).then_some(error), sink);
@@ -126,6 +119,7 @@ impl Turn {
         sink: &mut dyn EventSink,
     ) -> Option<u32> {
         let &About { title, role, maker } = about;
+        let id = as_thread(id);
         let known = self.tasks.iter().position(|task| task.id == id);
         if known.is_none() && self.tasks.len() == MOST {
             return None;
@@ -169,4 +163,24 @@ impl Turn {
         let at = self.tasks.iter().position(|task| task.id == id)?;
         u32::try_from(at + 1).ok()
     }
+}
+
+/// The id of the task that an item is, as its thread's.
+fn id_of<'o>(item: &'o Object<'_>) -> &'o str {
+    as_thread(either(item, "taskId", "id"))
+}
+
+/// The id of a task's thread: the task's own, unless that is how the turn's own thread is called.
+fn as_thread(id: &str) -> &str {
+    if id == MAIN_THREAD { "task:main" } else { id }
+}
+
+/// Whether a task with this status has done its work; `None` if it is not over. Its item may be complete before it is,
+/// as that of a task which is only scheduled.
+fn end_of(status: &str) -> Option<bool> {
+    const DONE: [&str; 3] = ["completed", "succeeded", "done"];
+    const BROKEN: [&str; 7] = ["fail", "error", "cancel", "interrupt", "timed", "timeout", "exhaust"];
+    let status = status.to_ascii_lowercase();
+    let is_ok = DONE.contains(&&*status);
+    (is_ok || BROKEN.iter().any(|word| status.starts_with(word))).then_some(is_ok)
 }

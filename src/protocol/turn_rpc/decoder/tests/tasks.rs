@@ -66,6 +66,48 @@ fn tasks_fail_and_go_on() {
 }
 
 #[test]
+fn a_task_is_over_when_its_status_says_so() {
+    for status in ["scheduled", "running", "pending", "queued", "newer", ""] {
+        let mut turn = Reading::gateway();
+        turn.item("started", task("waiting"));
+        turn.item("completed", task(status));
+        assert!(turn.seen.of("thread.done").is_empty(), "{status}");
+        turn.item("updated", task("completed"));
+        assert_eq!(turn.seen.last()["state"], json!({"status": "done"}), "{status}");
+    }
+    for (status, state) in [
+        ("Completed", "done"),
+        ("SUCCEEDED", "done"),
+        ("Failed", "error"),
+        ("errored", "error"),
+        ("canceled", "error"),
+        ("Cancelled", "error"),
+        ("timedOut", "error"),
+        ("timeout", "error"),
+    ] {
+        let mut turn = Reading::gateway();
+        turn.item("started", task("running"));
+        turn.item("updated", task(status));
+        assert_eq!(turn.seen.last()["state"]["status"], state, "{status}");
+    }
+}
+
+#[test]
+fn a_task_is_never_the_turns_own_thread() {
+    let mut turn = Reading::gateway();
+    let mut main = task("running");
+    main["taskId"] = json!("main");
+    turn.item("started", main.clone());
+    main["status"] = json!("failed");
+    turn.item("completed", main);
+    assert_eq!(turn.seen.last()["type"], "thread.done");
+    let threads = turn.seen.index.threads();
+    let threads: Vec<_> =
+        threads.iter().map(|thread| (&*thread.id, format!("{:?}", thread.status))).collect();
+    assert_eq!(threads, [("main", "Running".to_owned()), ("task:main", "Error(\"broken\")".to_owned())]);
+}
+
+#[test]
 fn a_timeline_that_comes_again_says_nothing_new() {
     let mut turn = Reading::gateway();
     turn.hear(&json!({"response_to": "turn/timeline", "result": timeline()}));
