@@ -213,6 +213,8 @@ impl Turn {
                 self.created(sink);
                 return self.item(method, &Place::default(), item, sink);
             }
+            // What is read for the end has been kept before it; what tasks do after it is not the turn's.
+            "turn/timeline/changed" if self.ending.is_some() => {}
             "turn/timeline/changed" => self.timeline.changed(),
             "thread/tokenUsage/updated" => self.usage.note(params.object("tokenUsage").unwrap_or(nothing)),
             // The item says all of it once it is complete.

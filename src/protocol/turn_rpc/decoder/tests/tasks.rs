@@ -141,6 +141,18 @@ fn the_end_waits_for_all_that_was_asked() {
 }
 
 #[test]
+fn the_end_does_not_wait_for_what_tasks_do_after_it() {
+    let mut turn = Reading::gateway();
+    turn.notify("turn/timeline/changed", json!({"reason": "child_turn_changed"}));
+    turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
+    crate::protocol::EventDecoder::asks(&mut turn.decoder).expect("there is more");
+    turn.notify("turn/timeline/changed", json!({"reason": "child_turn_changed"}));
+    assert!(crate::protocol::EventDecoder::asks(&mut turn.decoder).is_none());
+    turn.hear(&json!({"response_to": "turn/timeline", "result": timeline()}));
+    assert_eq!(turn.seen.last()["type"], "turn.done");
+}
+
+#[test]
 fn messages_of_the_same_id_are_kept_apart() {
     for child_first in [false, true] {
         let mut turn = Reading::gateway();
