@@ -34,7 +34,6 @@ pub(in super::super) fn state_of(turn: &Object<'_>, told: Told) -> Object<'stati
         "Failed" | "failed" => failed(message),
         _ if told == Told::Failed => failed(message),
         "Completed" | "completed" => done(),
-        "InProgress" | "inProgress" | "Blocked" => return with_text("status", "running"),
         _ if told == Told::Kept => return with_text("status", "running"),
         _ => done(),
     };

@@ -15,7 +15,8 @@ fn states_are_those_of_the_server() {
     let done = json!({"status": "done", "output": null, "required_actions": []});
     for (method, own, expected) in [
         ("turn/completed", json!({"id": "u", "status": "Completed"}), done.clone()),
-        ("turn/completed", json!({"id": "u", "status": "Newer"}), done),
+        ("turn/completed", json!({"id": "u", "status": "Newer"}), done.clone()),
+        ("turn/completed", json!({"id": "u", "status": "InProgress"}), done),
         (
             "turn/failed",
             json!({"id": "u", "status": "Failed", "error": "no"}),
