@@ -109,14 +109,16 @@ impl Turn {
         Ok(())
     }
 
-    /// The item is complete. It says what it said in the end, unless that is nothing: a failed attempt completes its
-    /// reasoning once more, and empty (section 7.2).
+    /// The item is complete. It says what it said in the end, unless that is nothing and it was complete before, or is
+    /// reasoning: a failed attempt completes that once more, and empty (section 7.2).
     fn complete(&mut self, at: usize, whole: &str, source: &Object<'_>, sink: &mut dyn EventSink) {
         let Some(item) = self.items.get_mut(at) else { return };
         let was_completed = std::mem::replace(&mut item.is_completed, true);
         let (kind, thread, is_told, id) = (item.kind, item.thread, item.is_told, item.id.clone());
         let reason = if item.calls.is_empty() { "stop" } else { "tool_calls" };
-        let is_same = (whole.is_empty() || item.print == Print::of(whole)) && !item.is_misread;
+        // Of an answer, what is completed first is the truth also if it is empty (section 7.4).
+        let is_nothing = whole.is_empty() && (was_completed || kind != Kind::Answer);
+        let is_same = (is_nothing || item.print == Print::of(whole)) && !item.is_misread;
         if kind == Kind::Answer && thread == 0 && (!was_completed || !whole.is_empty()) {
             self.answer = Some((id.clone(), whole.to_owned()));
         }

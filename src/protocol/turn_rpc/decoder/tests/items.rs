@@ -36,6 +36,16 @@ fn what_an_item_said_in_the_end_is_the_truth() {
 }
 
 #[test]
+fn an_answer_that_is_empty_in_the_end_is_empty() {
+    let mut turn = Reading::gateway();
+    turn.delta("a", "Hello", "agent_message");
+    turn.item("completed", json!({"type": "agentMessage", "id": "a", "text": ""}));
+    assert_eq!(turn.seen.index.message("a").expect("a message").content(), "");
+    turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
+    assert_eq!(turn.seen.last()["state"]["output"], Json::Null);
+}
+
+#[test]
 fn what_turns_out_to_be_a_call_is_one_of_its_own() {
     for is_said in [false, true] {
         let mut turn = Reading::gateway();
