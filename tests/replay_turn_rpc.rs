@@ -129,7 +129,10 @@ impl Dialog {
         });
         match self.dialect {
             Dialect::Gateway => {
-                let events: Vec<Json> = heard.iter().filter_map(kept).collect();
+                let mut events: Vec<Json> = heard.iter().filter_map(kept).collect();
+                for (at, event) in events.iter_mut().enumerate() {
+                    event["sequence"] = json!(at + 1);
+                }
                 let running = json!({"id": self.turn_id, "status": "InProgress"});
                 let turn = ended.map_or(running, |message| message.json["params"]["turn"].clone());
                 let timeline = heard.iter().rfind(|message| message.json["response_to"] == "turn/timeline");
@@ -210,7 +213,7 @@ fn kept(message: &Message) -> Option<Json> {
     for (name, value) in message.json["params"].as_object()? {
         payload.insert(camel(name, &['_']), value.clone());
     }
-    Some(json!({"sequence": 1, "created_at": 1_777_900_000, "payload": payload}))
+    Some(json!({"created_at": 1_777_900_000, "payload": payload}))
 }
 
 fn message(line: &str) -> Option<Message> {

@@ -36,7 +36,7 @@ impl Turn {
         let after = params.get("after_sequence_number").and_then(Value::as_u64);
         self.given = after.unwrap_or(self.given);
         // What it brought is read again.
-        self.timeline = super::tasks::Timeline::default();
+        self.timeline.resume();
         self.ending = None;
         self.look = None;
         self.requests_are_stale();

@@ -103,7 +103,7 @@ impl Turn {
         // What was taken for something said may turn out to be a call.
         if self.items.get(at).is_some_and(|item| !item.is_told || item.kind != Kind::Call) {
             self.make_call(at, tool_of(source), &arguments, source, sink)?;
-        } else {
+        } else if is_completed || self.items.get(at).is_some_and(|item| !item.is_completed) {
             self.correct_call(at, tool_of(source), &arguments, sink);
         }
         if is_completed {
@@ -190,10 +190,7 @@ impl Turn {
     }
 
     fn call_completed(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
-        let outcome = outcome_of(source);
-        let content = content_of(source);
-        let mut print = Print::of(outcome);
-        print.push(&content);
+        let (print, outcome, content) = result_of(source);
         let Some(item) = self.items.get_mut(at) else { return };
         // It is said once more where it is read again.
         if item.is_completed && item.result == print {
@@ -214,6 +211,14 @@ impl Turn {
         response.set("result", result.into());
         self.give(&response, sink);
     }
+}
+
+/// What a call came to: its print, how it came out, and what is shown of it.
+pub(super) fn result_of(item: &Object<'_>) -> (Print, &'static str, String) {
+    let (outcome, content) = (outcome_of(item), content_of(item));
+    let mut print = Print::of(outcome);
+    print.push(&content);
+    (print, outcome, content)
 }
 
 /// The tool of a server that the agent's server has.

@@ -104,9 +104,10 @@ impl Turn {
             self.close(at, sink);
         }
         if state.text("status") == "done"
-            && let Some((id, text)) = self.answer.take().filter(|(_, text)| !text.is_empty())
+            && let Some((at, text)) = self.answer.take().filter(|(_, text)| !text.is_empty())
+            && let Some(item) = self.items.get(at)
         {
-            let mut output = event("model.message", id, MAIN_THREAD);
+            let mut output = event("model.message", item.id.clone(), MAIN_THREAD);
             output.set("content", text.into());
             put(&mut output, "finish_reason", "stop");
             state.set("output", output.into());

@@ -5,6 +5,7 @@ use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, text};
 
+use super::order::{Mark, name_in};
 use super::turn::{Print, Turn};
 
 /// How many items are remembered. More than these are not told apart, and not told.
@@ -63,6 +64,8 @@ pub(super) struct Item {
     pub(super) calls: Vec<Object<'static>>,
     /// Of a call: the item in which it is made, and its place there.
     pub(super) maker: (usize, u32),
+    /// How far it is known.
+    pub(super) mark: Mark,
 }
 
 impl Turn {
@@ -105,7 +108,7 @@ impl Turn {
         let (at, is_new) = if place.turn_id.is_empty() {
             self.number(id)?
         } else {
-            self.number(&[&place.turn_id, "\n", id].concat())?
+            self.number(&name_in(&place.turn_id, id))?
         };
         if is_new {
             let id = self.own_id(place, id, kind);
@@ -120,6 +123,7 @@ impl Turn {
                 result: Print::default(),
                 calls: Vec::new(),
                 maker: (0, 0),
+                mark: Mark::default(),
             });
         }
         Ok(at)

@@ -13,6 +13,7 @@ use super::ending::Told;
 use super::gate::Gate;
 use super::items::Place;
 use super::notices::method_of_kept;
+use super::order::sequence_of;
 use super::tasks::About;
 use super::turn::Look;
 
@@ -53,7 +54,7 @@ impl Turn {
     /// Takes a turn that is kept as a list of its items.
     pub(in super::super) fn keep_turn(&mut self, turn: &Object<'_>, sink: &mut dyn EventSink) {
         for item in turn.array("items").iter().filter_map(Value::as_object) {
-            self.kept_item("item/completed", item, &Place::default(), sink);
+            self.kept_item("item/completed", 0, item, &Place::default(), sink);
         }
         self.kept_turn(turn, sink);
     }
@@ -67,6 +68,7 @@ impl Turn {
         sink: &mut dyn EventSink,
     ) -> bool {
         let result = root.get("result").cloned().unwrap_or_default();
+        self.reading = self.timeline.resumed();
         if let Some(error) = root.get("error") {
             let is_call = method == "thread/resume" && gate.is_awaited(method);
             if is_call || matches!(method, "turn/start" | "thread/start") {
@@ -153,8 +155,10 @@ impl Turn {
                 items.find(|item| item.text("type") == "userMessage").map(|item| said(item).into_owned());
         }
         // In it, what tasks brought stands in its place.
-        self.timeline_read(result("turn/timeline"), sink);
-        for event in events.iter().filter_map(Value::as_object) {
+        self.take_timeline(result("turn/timeline"), sink);
+        let events = events.iter().filter_map(Value::as_object);
+        events.clone().for_each(|event| self.compare("", event));
+        for event in events {
             self.kept_event(event, &Place::default(), sink);
         }
         self.kept = result("turn/get").object("turn").cloned().map(Object::into_owned);
@@ -188,7 +192,7 @@ impl Turn {
             }
             self.created(sink);
             for item in items {
-                self.kept_item("item/completed", item, &Place::default(), sink);
+                self.kept_item("item/completed", 0, item, &Place::default(), sink);
             }
             self.kept = Some(turn.clone().into_owned());
         } else if next.is_empty() {
@@ -219,6 +223,22 @@ impl Turn {
 
     /// What tasks have brought, and the turn itself once more.
     pub(in super::super) fn timeline_read(&mut self, result: &Object<'_>, sink: &mut dyn EventSink) {
+        self.reading = self.timeline.read();
+        self.take_timeline(result, sink);
+        if !self.timeline.is_behind()
+            && let Some(state) = self.ending.take()
+        {
+            self.finish(state, sink);
+        }
+    }
+
+    fn take_timeline(&mut self, result: &Object<'_>, sink: &mut dyn EventSink) {
+        for item in result.array("items").iter().filter_map(Value::as_object) {
+            let origin = item.object("origin").unwrap_or(const { &Object::new() });
+            if let Some(event) = item.object("payload").and_then(|payload| payload.object("event")) {
+                self.compare(turn_of(origin), event);
+            }
+        }
         for item in result.array("items").iter().filter_map(Value::as_object) {
             let origin = item.object("origin").unwrap_or(const { &Object::new() });
             let payload = item.object("payload").unwrap_or(const { &Object::new() });
@@ -243,12 +263,6 @@ impl Turn {
                 }
             }
         }
-        self.timeline.read();
-        if !self.timeline.is_behind()
-            && let Some(state) = self.ending.take()
-        {
-            self.finish(state, sink);
-        }
     }
 
     /// Where something in a timeline is: in the turn itself, or in a task's thread.
@@ -260,7 +274,7 @@ impl Turn {
         let task = task.into_iter().find(|id| !id.is_empty())?.to_owned();
         self.created(sink);
         let thread = self.task_thread(&task, &About::default(), sink)?;
-        Some(Place { thread, turn_id: origin.text("childTurnId").to_owned() })
+        Some(Place { thread, turn_id: turn_of(origin).to_owned() })
     }
 
     /// Something that was heard once, or would have been.
@@ -282,16 +296,27 @@ impl Turn {
             },
         };
         match payload.object("item") {
-            Some(item) => self.kept_item(method, item, place, sink),
+            Some(item) => self.kept_item(method, sequence_of(event), item, place, sink),
             None => self.kept_unknown(kind, payload, sink),
         }
     }
 
-    fn kept_item(&mut self, method: &str, item: &Object<'_>, place: &Place, sink: &mut dyn EventSink) {
+    fn kept_item(
+        &mut self,
+        method: &str,
+        sequence: u64,
+        item: &Object<'_>,
+        place: &Place,
+        sink: &mut dyn EventSink,
+    ) {
+        if self.is_old(method, &place.turn_id, item, sequence) {
+            return;
+        }
         if item.text("type") != "userMessage" {
             self.created(sink);
         }
         let read = self.item(method, place, item, sink);
+        self.was_read(&place.turn_id, item, sequence);
         if read != Ok(true) && self.is_new_fact(&item.to_json()) {
             let problem = read.err();
             self.unknown(method, item.clone().into(), problem, sink);
@@ -303,4 +328,9 @@ impl Turn {
             self.unknown(kind, payload.clone().into(), None, sink);
         }
     }
+}
+
+/// The turn of a task's child; empty for the turn itself.
+fn turn_of<'o>(origin: &'o Object<'_>) -> &'o str {
+    if origin.text("kind") == "child_turn" { origin.text("childTurnId") } else { "" }
 }

@@ -17,6 +17,7 @@ mod gate;
 mod items;
 mod kept;
 mod notices;
+mod order;
 mod output;
 mod requests;
 mod tasks;
@@ -168,7 +169,9 @@ impl Turn {
         let wire_type =
             root.text(if root.contains("response_to") { "response_to" } else { "method" }).to_owned();
         let read = if root.contains("response_to") {
-            Ok(self.response(&wire_type, root, gate, sink))
+            let is_known = self.response(&wire_type, root, gate, sink);
+            self.reading = 0;
+            Ok(is_known)
         } else {
             self.heard(&wire_type, root, sink)
         };
@@ -211,7 +214,9 @@ impl Turn {
             "item/started" | "item/updated" | "item/completed" => {
                 let item = params.object("item").ok_or("`item` is missing")?;
                 self.created(sink);
-                return self.item(method, &Place::default(), item, sink);
+                let read = self.item(method, &Place::default(), item, sink);
+                self.heard_of(item);
+                return read;
             }
             // What is read for the end has been kept before it; what tasks do after it is not the turn's.
             "turn/timeline/changed" if self.ending.is_some() => {}

@@ -6,6 +6,7 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
 use super::either;
+use super::order::Mark;
 use super::turn::Turn;
 
 /// How many tasks are told.
@@ -19,8 +20,10 @@ pub(super) struct Task {
     role: String,
     /// The call that has made it.
     maker: String,
-    status: String,
+    pub(super) status: String,
     is_over: bool,
+    /// How far it is known.
+    pub(super) mark: Mark,
 }
 
 /// What is said of a task, as far as anything is.
@@ -37,6 +40,10 @@ pub(super) struct Timeline {
     has_changed: bool,
     /// How many responses are on their way.
     asked: u32,
+    /// How many reads were begun, over all connections, that of the turn as a whole included.
+    begun: u32,
+    /// The last of them that began a connection.
+    resumed: u32,
 }
 
 impl Timeline {
@@ -54,12 +61,30 @@ impl Timeline {
     pub(super) fn ask(&mut self) -> bool {
         let asks = std::mem::take(&mut self.has_changed);
         self.asked += u32::from(asks);
+        self.begun += u32::from(asks);
         asks
     }
 
-    /// It was read.
-    pub(super) fn read(&mut self) {
+    /// It was read. Gives the number of that read.
+    pub(super) fn read(&mut self) -> u32 {
         self.asked = self.asked.saturating_sub(1);
+        self.begun - self.asked
+    }
+
+    /// All of it is read on another connection.
+    pub(super) fn resume(&mut self) {
+        let begun = self.begun + 1;
+        *self = Self { begun, resumed: begun, ..Self::default() };
+    }
+
+    /// How many reads were begun.
+    pub(super) fn begun(&self) -> u32 {
+        self.begun
+    }
+
+    /// The number of the read that this connection began with.
+    pub(super) fn resumed(&self) -> u32 {
+        self.resumed
     }
 
     /// Whether something is still to be read.
@@ -127,7 +152,7 @@ impl Turn {
         let at = known.unwrap_or_else(|| {
             let id = id.to_owned();
             let [title, role, maker, status] = [const { String::new() }; 4];
-            self.tasks.push(Task { id, title, role, maker, status, is_over: false });
+            self.tasks.push(Task { id, title, role, maker, status, is_over: false, mark: Mark::default() });
             self.tasks.len() - 1
         });
         let task = self.tasks.get_mut(at)?;
@@ -166,7 +191,7 @@ impl Turn {
 }
 
 /// The id of the task that an item is, as its thread's.
-fn id_of<'o>(item: &'o Object<'_>) -> &'o str {
+pub(super) fn id_of<'o>(item: &'o Object<'_>) -> &'o str {
     as_thread(either(item, "taskId", "id"))
 }
 

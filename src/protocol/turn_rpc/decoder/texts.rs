@@ -81,11 +81,8 @@ impl Turn {
         source: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let is_known = self.items.len();
         let at = self.item_at(place, source.text("id"), kind)?;
-        if at == is_known || self.items.get(at).is_some_and(|item| !item.is_completed) {
-            self.set_round(place.thread, at);
-        }
+        self.begin(place.thread, at);
         let Some(item) = self.items.get_mut(at) else { return Ok(()) };
         // Deltas may have come before, on the way that both kinds share: which it is, its type says (section 6).
         if matches!(item.kind, Kind::Answer | Kind::Reasoning) && item.kind != kind {
@@ -119,8 +116,8 @@ impl Turn {
         // Of an answer, what is completed first is the truth also if it is empty (section 7.4).
         let is_nothing = whole.is_empty() && (was_completed || kind != Kind::Answer);
         let is_same = (is_nothing || item.print == Print::of(whole)) && !item.is_misread;
-        if kind == Kind::Answer && thread == 0 && (!was_completed || !whole.is_empty()) {
-            self.answer = Some((id.clone(), whole.to_owned()));
+        if kind == Kind::Answer && thread == 0 && self.is_answer(at, was_completed, whole) {
+            self.answer = Some((at, whole.to_owned()));
         }
         if !is_same {
             return self.replace(at, whole, reason, source, sink);
@@ -132,6 +129,15 @@ impl Turn {
         let mut delta = event("model.message.delta", id, self.thread_name(thread));
         put(&mut delta, "finish_reason", reason);
         self.give(&delta, sink);
+    }
+
+    /// Whether a message that is complete is what the turn says in the end, as far as it has come: an earlier one that is
+    /// completed once more is not.
+    fn is_answer(&self, at: usize, was_completed: bool, whole: &str) -> bool {
+        match &self.answer {
+            Some((last, _)) if *last != at => !was_completed && !self.is_newer_than_read(*last),
+            _ => !was_completed || !whole.is_empty(),
+        }
     }
 
     /// Says something else than what was said before.
@@ -165,6 +171,16 @@ impl Turn {
         self.give(&message, sink);
     }
 
+    /// Calls are made in a message from when it is begun, until the next one is.
+    fn begin(&mut self, thread: u32, at: usize) {
+        let last = self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, last)| *last);
+        let is_last = last.is_none_or(|last| !self.is_newer_than_read(last));
+        let Some(item) = self.items.get_mut(at) else { return };
+        if !std::mem::replace(&mut item.mark.is_begun, true) && is_last {
+            self.set_round(thread, at);
+        }
+    }
+
     /// Calls in this thread are made in this message from now on.
     pub(super) fn set_round(&mut self, thread: u32, at: usize) {
         match self.rounds.iter_mut().find(|(known, _)| *known == thread) {
@@ -183,7 +199,7 @@ fn stamp(message: &mut Object<'_>, source: Option<&Object<'_>>) {
 }
 
 /// What an item says.
-fn text_of(kind: Kind, item: &Object<'_>) -> String {
+pub(super) fn text_of(kind: Kind, item: &Object<'_>) -> String {
     if kind != Kind::Reasoning {
         return item.text("text").to_owned();
     }

@@ -47,14 +47,16 @@ pub(in super::super) struct Turn {
     pub(super) tasks: Vec<Task>,
     pub(super) timeline: Timeline,
     pub(super) agents: Agents,
+    /// The number of the read that is being taken; 0 if none is.
+    pub(super) reading: u32,
     /// Prints of what is told once.
     pub(super) facts: Vec<u64>,
     pub(super) requests: Vec<Request>,
     /// The ids of requests that nobody here knows, until they are responded to.
     pub(super) refusals: Vec<String>,
     pub(super) usage: Usage,
-    /// The last answer, for the turn's end: its id and text.
-    pub(super) answer: Option<(String, String)>,
+    /// The last answer, for the turn's end: the number of its item, and its text.
+    pub(super) answer: Option<(usize, String)>,
     /// The turn as the server keeps it, until what was heard meanwhile is taken.
     pub(super) kept: Option<Object<'static>>,
     /// Whether no turn runs in the thread, as the server said when the connection came back.

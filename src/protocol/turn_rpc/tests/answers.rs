@@ -159,18 +159,19 @@ fn kept_events_are_those_of_a_stream_with_whole_messages() {
 
 #[test]
 fn a_result_takes_the_place_of_an_earlier_one_of_the_same_call_only() {
-    let result = |text: &str, origin: Json| {
+    let result = |sequence: u64, text: &str, origin: Json| {
         let call = json!({"type": "dynamicToolCall", "id": "call_1", "toolName": "look", "arguments": {}, "status": "completed",
             "display": {"kind": "summary", "title": text, "metadata": {}, "truncated": false}});
-        json!({"origin": origin,
-            "payload": {"kind": "turn_item_event", "event": event("1", item("itemCompleted", call))}})
+        let mut event = event("1", item("itemCompleted", call));
+        event["sequence"] = json!(sequence);
+        json!({"origin": origin, "payload": {"kind": "turn_item_event", "event": event}})
     };
     let task = |id: &str| json!({"kind": "child_turn", "taskId": id, "childTurnId": format!("turn of {id}")});
     let items = [
-        result("early", json!({"kind": "parent_turn"})),
-        result("one", task("k1")),
-        result("two", task("k2")),
-        result("own", json!({"kind": "parent_turn"})),
+        result(1, "early", json!({"kind": "parent_turn"})),
+        result(1, "one", task("k1")),
+        result(1, "two", task("k2")),
+        result(2, "own", json!({"kind": "parent_turn"})),
     ];
     let params = json!({"sessionId": "t", "turnId": "1"});
     let list = read(Dialect::Gateway, Call::ListTurnEvents, &params, &json!({"items": items}));

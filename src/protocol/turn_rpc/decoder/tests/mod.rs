@@ -7,6 +7,7 @@ mod deltas;
 mod endings;
 mod hostile;
 mod items;
+mod order;
 mod requests;
 mod resumes;
 mod tasks;
