@@ -51,6 +51,12 @@ pub trait Protocol {
         Err(options::unsupported())
     }
 
+    /// A message that came over a socket, without what is not to be read.
+    #[cfg(feature = "turn-rpc")]
+    fn readable<'m>(&self, message: &'m str) -> std::borrow::Cow<'m, str> {
+        message.into()
+    }
+
     /// The HTTP status that an error of this code amounts to, where it is more than a refusal: 404 if there is no
     /// such thing.
     #[cfg(feature = "turn-rpc")]

@@ -14,7 +14,8 @@ pub(crate) fn read(
     message: &str,
 ) -> Result<String> {
     let unexpected = |problem: &str| Error::new(ErrorCode::UnexpectedResponse, problem);
-    let message = Value::parse(message).map_err(|_| unexpected("the response is not JSON"))?;
+    let message = protocol.readable(message);
+    let message = Value::parse(&message).map_err(|_| unexpected("the response is not JSON"))?;
     let response = message.as_object().ok_or_else(|| unexpected("the response is not an object"))?;
     if let Some(error) = response.get("error") {
         return Err(refusal(error, |code| protocol.status_of(call, code)));

@@ -11,11 +11,14 @@ mod decoder;
 mod gateway;
 mod input;
 mod kept;
+mod markdown;
 mod params;
 mod record;
 #[cfg(test)]
 mod tests;
 pub mod wire;
+
+use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -107,6 +110,10 @@ impl Protocol for TurnRpc {
             Dialect::Gateway => gateway::messages(call, &params),
             Dialect::Codex => codex::messages(call, &params),
         }
+    }
+
+    fn readable<'m>(&self, message: &'m str) -> Cow<'m, str> {
+        markdown::without_markdown(message)
     }
 
     fn status_of(&self, call: Call, code: i64) -> Option<u16> {

@@ -222,3 +222,28 @@ fn a_history_tells_its_turns_apart() {
             .expect("a list");
     assert_eq!(list["items"][0]["event"]["state"]["output"]["content"], "Hello");
 }
+
+#[test]
+fn a_document_of_any_depth_leaves_a_history_readable() {
+    let deep = ["{\"blocks\":", &"[{\"blocks\":".repeat(200), "[]", &"}]".repeat(200), "}"].concat();
+    let events: Vec<_> = ["u", "v"]
+        .map(|turn| {
+            event(
+                turn,
+                item(
+                    "itemCompleted",
+                    json!({"type": "agentMessage", "id": turn, "text": turn, "markdown": "DEEP"}),
+                ),
+            )
+        })
+        .into();
+    let message = json!({"result": {"events": events}}).to_string().replace("\"DEEP\"", &deep);
+    let params = crate::json::Value::parse(r#"{"sessionId":"t"}"#).expect("JSON");
+    let params = params.as_object().expect("an object");
+    let history =
+        crate::rpc::read(&super::TurnRpc::new(Dialect::Gateway), Call::ListSessionEvents, params, &message);
+    let history: Json = serde_json::from_str(&history.expect("a history")).expect("JSON");
+    let items = history["items"].as_array().expect("a list");
+    let said: Vec<_> = items.iter().filter_map(|item| item["event"]["content"].as_str()).collect();
+    assert_eq!(said, ["v", "u"]);
+}
