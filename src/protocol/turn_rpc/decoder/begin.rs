@@ -39,6 +39,7 @@ impl Turn {
         self.timeline.resume();
         self.ending = None;
         self.look = None;
+        self.failure = None;
         self.requests_are_stale();
         self.agents.are_silent();
     }

@@ -5,10 +5,9 @@
 
 use crate::json::Value;
 
-/// How many messages are held, and how many bytes of them. Beyond that they are taken as they are: everything is known
-/// by ids, so that what is read later completes it.
-pub(super) const MOST: usize = 4096;
-const MOST_BYTES: usize = 8 << 20;
+/// How much is held, in bytes. Beyond that a turn that begins is taken as it comes, since nothing of it was missed. Of
+/// one that is read again what was missed belongs before what is heard: it has to be read once more.
+pub(super) const MOST: usize = 8 << 20;
 
 /// Responses that are waited for, and what was heard meanwhile.
 #[derive(Debug, Default)]
@@ -34,8 +33,8 @@ impl Gate {
 
     /// Holds a message; gives whether there was room.
     pub(super) fn hold(&mut self, data: &str) -> bool {
-        self.bytes += data.len();
-        self.is_full |= self.held.len() == MOST || self.bytes > MOST_BYTES;
+        self.bytes += data.len() + size_of::<String>();
+        self.is_full |= self.bytes > MOST;
         if !self.is_full {
             self.held.push(data.to_owned());
         }

@@ -1,6 +1,6 @@
 //! What the server keeps of a turn, read after a connection broke (sections 6 and 8).
 
-use crate::error::sentence;
+use crate::error::{Error, ErrorCode, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::rpc::refusal;
@@ -76,6 +76,11 @@ impl Turn {
                 return true;
             }
             self.refused(method, error, gate.is_awaited(method), sink);
+        } else if !has_shape(method, &result) {
+            return self.unreadable(method, gate.is_awaited(method), sink);
+        }
+        if self.failure.is_some() {
+            return true;
         }
         if gate.is_awaited(method) {
             if let Some(results) = gate.take(method, result) {
@@ -134,7 +139,27 @@ impl Turn {
             }
             _ => {}
         }
-        self.notice(("warning", method, &message), "", Some(error.clone()), sink);
+        // Not with every connection: it would count as something new.
+        if self.is_new_fact(&["refused:", method, "\n", &message].concat()) {
+            self.notice(("warning", method, &message), "", Some(error.clone()), sink);
+        }
+    }
+
+    /// A response cannot be read, or is not what was asked for. Gives whether that is dealt with.
+    pub(super) fn unreadable(&mut self, method: &str, is_awaited: bool, sink: &mut dyn EventSink) -> bool {
+        match method {
+            "turn/get" | "turn/items" | "turn/timeline" | "thread/resume" if is_awaited => {}
+            "thread/turns/list" | "thread/read" => {}
+            "turn/timeline" => {
+                self.notice(("warning", method, "the response cannot be read"), "", None, sink);
+                self.timeline_read(const { &Object::new() }, sink);
+                return true;
+            }
+            _ => return false,
+        }
+        let parts = ["the response to `", method, "` cannot be read, or is not what it should be"];
+        self.failure = Some(Error::of(ErrorCode::UnexpectedResponse, &parts));
+        true
     }
 
     /// Takes what was waited for: the turn as the server keeps it, or the id of a new one.
@@ -333,4 +358,23 @@ impl Turn {
 /// The turn of a task's child; empty for the turn itself.
 fn turn_of<'o>(origin: &'o Object<'_>) -> &'o str {
     if origin.text("kind") == "child_turn" { origin.text("childTurnId") } else { "" }
+}
+
+/// Whether a result has what is read of it.
+fn has_shape(method: &str, result: &Value<'_>) -> bool {
+    let thread = || result.get("thread").and_then(Value::as_object);
+    let has_list = |name| result.get(name).is_some_and(|list| list.as_array().is_some());
+    match method {
+        "turn/get" => {
+            result.get("turn").and_then(|turn| turn.get("status")).and_then(Value::as_str).is_some()
+        }
+        "turn/items" => has_list("events"),
+        "turn/timeline" => has_list("items"),
+        "thread/resume" => thread().is_some(),
+        "thread/turns/list" => has_list("data"),
+        "thread/read" => {
+            thread().is_some_and(|thread| thread.get("turns").is_some_and(|turns| turns.as_array().is_some()))
+        }
+        _ => true,
+    }
 }

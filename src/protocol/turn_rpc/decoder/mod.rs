@@ -27,13 +27,14 @@ mod texts;
 mod turn;
 mod usage;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::json::{Object, Value};
 use crate::protocol::fields::{Problem, text};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
 
+use super::markdown::without_markdown;
 use super::{Dialect, codex, gateway};
 use delta::DeltaReader;
 pub(super) use ending::{Told, state_of};
@@ -107,16 +108,22 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn failure(&mut self) -> Option<Error> {
-        self.turn.failure.take()
+        self.turn.failure.clone()
     }
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
-        if self.turn.is_over {
+        // Until the turn is read on another connection, nothing of it is taken: it would count as told.
+        if self.turn.is_over || self.turn.failure.is_some() {
             return;
         }
         let is_open = self.gate.is_open();
-        if !is_open && !is_response(frame.data) {
-            if self.gate.hold(frame.data) {
+        if !is_open && responds_to(frame.data).is_none() {
+            if self.gate.hold(&without_markdown(frame.data)) {
+                return;
+            }
+            if !self.gate.is_awaited("turn/start") {
+                let problem = "too much came before the server had said what was missed";
+                self.turn.failure = Some(Error::new(ErrorCode::Incomplete, problem));
                 return;
             }
             self.let_through(sink);
@@ -148,9 +155,9 @@ impl TurnDecoder {
     }
 }
 
-/// Whether a message is a response: it begins with a member of ours.
-fn is_response(data: &str) -> bool {
-    data.starts_with("{\"response_to\":")
+/// The method that a message responds to, if it is a response: it begins with a member of ours.
+fn responds_to(data: &str) -> Option<&str> {
+    data.strip_prefix("{\"response_to\":\"")?.split_once('"').map(|(method, _)| method)
 }
 
 impl Turn {
@@ -159,9 +166,16 @@ impl Turn {
         if self.is_over {
             return;
         }
-        let json = match Value::parse(data) {
+        let readable = without_markdown(data);
+        let json = match Value::parse(&readable) {
             Ok(json) => json,
-            Err(error) => return self.unknown("", data.into(), Some(error.message()), sink),
+            Err(error) => {
+                let method = responds_to(data).unwrap_or_default();
+                if !self.unreadable(method, gate.is_awaited(method), sink) {
+                    self.unknown(method, data.into(), Some(error.message()), sink);
+                }
+                return;
+            }
         };
         let Some(root) = json.as_object() else {
             return self.unknown("", json, Some("it is not an object".to_owned()), sink);

@@ -63,7 +63,7 @@ pub(in super::super) struct Turn {
     pub(super) is_idle: bool,
     /// Where the turn is to be looked for, if it was not found.
     pub(super) look: Option<Look>,
-    /// Why this connection is of no use.
+    /// Why this connection is of no use, until there is another one.
     pub(super) failure: Option<Error>,
     /// How the turn has ended, while something of it is still to be read.
     pub(super) ending: Option<Object<'static>>,

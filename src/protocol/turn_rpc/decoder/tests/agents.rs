@@ -229,9 +229,7 @@ fn without_a_list_the_turn_goes_on() {
 fn a_turn_of_another_thread_is_not_taken_for_the_own() {
     let mut turn = Reading::begun(super::Dialect::Codex, &json!({"sessionId": "t"}));
     // So much is heard that it cannot all be held.
-    for _ in 0..=super::super::gate::MOST {
-        say(&mut turn, "thread/name/updated", "t", json!({}));
-    }
+    say(&mut turn, "thread/name/updated", "t", json!({"name": "x".repeat(super::super::gate::MOST)}));
     begin(&mut turn, "x", "y");
     turn.hear(&json!({"response_to": "turn/start", "result": {"turn": {"id": "u"}}}));
     assert_eq!(turn.seen.events[0]["turn_id"], "u");

@@ -119,18 +119,40 @@ fn a_start_that_was_refused_begins_nothing() {
     assert!(turn.seen.events.is_empty());
 }
 
+/// A notification of 1 MiB without its document, and as much of that.
+fn large(turn: &mut Reading, number: usize) {
+    let text = format!("{number} {}", "x".repeat(1 << 20));
+    let deltas = json!({"item_id": "a", "itemId": "a", "delta": text, "markdown": {"blocks": [text]}});
+    turn.notify("item/agent_message/delta", deltas);
+}
+
 #[test]
 fn there_is_an_end_to_what_is_held() {
     let mut turn = Reading::gateway();
     turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
-    let count = super::super::gate::MOST + 1;
-    for number in 0..count {
-        turn.delta("a", &format!("{number} "), "agent_message");
+    for number in 0..8 {
+        assert!(turn.decoder.failure().is_none(), "{number}");
+        large(&mut turn, number);
     }
-    let said = (0..count).map(|number| format!("{number} ")).collect::<Vec<_>>().concat();
-    assert_eq!(turn.seen.index.message("a").expect("a message").content(), said, "nothing is lost");
+    assert!(
+        turn.decoder.failure().is_some() && turn.seen.events.is_empty(),
+        "what was missed comes before it"
+    );
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    assert!(turn.decoder.failure().is_none());
     snapshot(&mut turn, "Completed", &[json!({"type": "agentMessage", "id": "a", "text": "All"})]);
     assert_eq!(turn.seen.index.message("a").expect("a message").content(), "All");
+}
+
+#[test]
+fn a_turn_that_begins_has_missed_nothing_however_much_is_held() {
+    let mut turn = Reading::begun(Dialect::Codex, &json!({"sessionId": "t"}));
+    turn.notify("turn/started", json!({"turn": {"id": "u"}}));
+    for number in 0..9 {
+        large(&mut turn, number);
+    }
+    let said = turn.seen.index.message("a").expect("a message").content();
+    assert!(said.starts_with("0 x") && said.contains("x8 x"), "nothing is lost");
 }
 
 #[test]
@@ -245,4 +267,75 @@ fn news_that_were_heard_are_known_where_they_are_read() {
     turn.hear(&json!({"response_to": "turn/items", "result": {"events": [news]}}));
     turn.hear(&json!({"response_to": "turn/timeline", "result": {"items": []}}));
     assert_eq!(turn.seen.of("notice").len(), 1);
+}
+
+/// A document that is nested more deeply than JSON is read.
+fn deep() -> String {
+    ["{\"blocks\":", &"[{\"blocks\":".repeat(200), "[]", &"}]".repeat(200), "}"].concat()
+}
+
+#[test]
+fn a_document_of_any_depth_is_no_hindrance() {
+    let item =
+        r#"{"type":"agentMessage","id":"a","text":"Half and whole","markdown":DEEP,"markdownVersion":1}"#;
+    let item = item.replace("DEEP", &deep());
+    let mut turn = Reading::gateway();
+    turn.line(&r#"{"method":"item/agent_message/delta","params":{"thread_id":"t","turn_id":"u","item_id":"a","delta":"Half","stream":"agent_message","markdown":DEEP,"newer":1}}"#.replace("DEEP", &deep()));
+    assert_eq!(turn.seen.index.message("a").expect("a message").content(), "Half");
+    turn.line(
+        &[r#"{"method":"item/completed","params":{"thread_id":"t","turn_id":"u","item":"#, &item, "}}"]
+            .concat(),
+    );
+    assert_eq!(turn.seen.index.message("a").expect("a message").content(), "Half and whole");
+
+    let mut turn = Reading::gateway();
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    turn.hear(&json!({"response_to": "turn/get", "result": {"turn": {"id": "u", "status": "Completed"}}}));
+    let events = r#"{"response_to":"turn/items","result":{"events":[{"payload":{"type":"itemCompleted","item":ITEM}}]}}"#;
+    turn.line(&events.replace("ITEM", &item));
+    let origin = r#""origin":{"kind":"child_turn","taskId":"k","childTurnId":"c"}"#;
+    turn.line(
+        &[
+            r#"{"response_to":"turn/timeline","result":{"items":[{"#,
+            origin,
+            r#","payload":{"kind":"turn_item_event","event":{"payload":{"type":"itemCompleted","item":"#,
+            &item.replace("\"a\"", "\"b\""),
+            "}}}}]}}",
+        ]
+        .concat(),
+    );
+    assert_eq!(turn.seen.last()["state"]["output"]["content"], "Half and whole");
+    assert_eq!(turn.seen.index.message("b").expect("the task's").content(), "Half and whole");
+    assert!(turn.seen.of("unknown").is_empty());
+}
+
+#[test]
+fn a_response_that_cannot_be_read_is_a_failure_and_no_end() {
+    let turn = r#"{"turn":{"id":"u","status":"Completed"}}"#;
+    let thread = r#"{"thread":{"status":{"type":"idle"}}}"#;
+    let gateway =
+        [("turn/get", turn), ("turn/items", r#"{"events":[]}"#), ("turn/timeline", r#"{"items":[]}"#)];
+    let codex =
+        [("thread/resume", thread), ("thread/turns/list", r#"{"data":[{"id":"u","status":"completed"}]}"#)];
+    for (dialect, responses) in [(Dialect::Gateway, &gateway[..]), (Dialect::Codex, &codex[..])] {
+        for (broken, _) in responses {
+            for instead in ["null", "[]", r#"{"turn":null,"events":{},"items":1,"data":"x"}"#, r#"{"a":"#] {
+                let mut reading = Reading::begun(dialect, &json!({"sessionId": "t", "turnId": "u"}));
+                reading.resume(&json!({"sessionId": "t", "turnId": "u"}));
+                // It comes last, when everything else says that the turn has ended.
+                let others = responses.iter().filter(|(method, _)| method != broken);
+                for (method, result) in others.chain([&(*broken, instead)]) {
+                    reading.line(&format!("{{\"response_to\":\"{method}\",\"result\":{result}}}"));
+                }
+                let failure = reading.decoder.failure().expect("a failure");
+                assert_eq!(failure.code, crate::ErrorCode::UnexpectedResponse, "{broken}: {instead}");
+                assert!(reading.seen.of("turn.done").is_empty(), "{broken}: {instead}");
+                reading.resume(&json!({"sessionId": "t", "turnId": "u"}));
+                for (method, result) in responses {
+                    reading.line(&format!("{{\"response_to\":\"{method}\",\"result\":{result}}}"));
+                }
+                assert_eq!(reading.seen.of("turn.done").len(), 1, "{broken}: {instead}");
+            }
+        }
+    }
 }

@@ -153,6 +153,18 @@ fn the_end_does_not_wait_for_what_tasks_do_after_it() {
 }
 
 #[test]
+fn the_end_does_not_wait_for_what_cannot_be_read() {
+    for result in ["null", "{", r#"{"items":{}}"#] {
+        let mut turn = Reading::gateway();
+        turn.notify("turn/timeline/changed", json!({"turnId": "u", "threadId": "t"}));
+        crate::protocol::EventDecoder::asks(&mut turn.decoder).expect("there is more");
+        turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
+        turn.line(&["{\"response_to\":\"turn/timeline\",\"result\":", result, "}"].concat());
+        assert_eq!(turn.seen.types(), ["notice", "turn.done"], "{result}");
+    }
+}
+
+#[test]
 fn messages_of_the_same_id_are_kept_apart() {
     for child_first in [false, true] {
         let mut turn = Reading::gateway();
