@@ -263,6 +263,10 @@ export interface ToolOutput {
      */
     delta: string;
     /**
+     * Whether `delta` is all that was put out on this stream, in place of the pieces that came: some were missed.
+     */
+    replace?: boolean;
+    /**
      * What else the server says of it, such as the stage that the tool is at: of the JSON-RPC turn gateway a
      * `ToolDeltaPayload`.
      */

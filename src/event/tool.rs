@@ -51,6 +51,10 @@ pub struct ToolOutput {
     pub stream: String,
     /// Text to append.
     pub delta: String,
+    /// Whether `delta` is all that was put out on this stream, in place of the pieces that came: some were missed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[tsify(optional)]
+    pub replace: bool,
     /// What else the server says of it, such as the stage that the tool is at: of the JSON-RPC turn gateway a
     /// `ToolDeltaPayload`.
     #[serde(skip_serializing_if = "Option::is_none")]

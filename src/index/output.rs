@@ -1,6 +1,6 @@
 //! What calls put out while they run.
 
-use crate::json::{Object, ObjectWriter};
+use crate::json::{Object, ObjectWriter, Value};
 
 use super::EventIndex;
 use super::message::MessageCall;
@@ -15,13 +15,16 @@ const MOST_STREAMS: usize = 8;
 pub(super) struct Output(Vec<(String, String)>);
 
 impl Output {
-    fn push(&mut self, stream: &str, piece: &str) {
+    fn push(&mut self, stream: &str, piece: &str, replaces: bool) {
         let at = self.0.iter().position(|(name, _)| name == stream).unwrap_or_else(|| {
             self.0.truncate(MOST_STREAMS - 1);
             self.0.push((stream.to_owned(), String::new()));
             self.0.len() - 1
         });
         let Some((_, text)) = self.0.get_mut(at) else { return };
+        if replaces {
+            text.clear();
+        }
         text.push_str(piece);
         // Twice as much before it is cut, so that not every piece moves the rest.
         if text.len() > 2 * MOST {
@@ -61,7 +64,8 @@ impl EventIndex {
         let call_id = event.text("tool_call_id");
         let Some(slot) = self.newest_call(event.text("thread_id"), call_id) else { return };
         if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
-            call.output.push(event.text("stream"), event.text("delta"));
+            let replaces = event.get("replace").and_then(Value::as_bool) == Some(true);
+            call.output.push(event.text("stream"), event.text("delta"), replaces);
         }
         self.changes.message(slot, &mut self.messages, true);
     }

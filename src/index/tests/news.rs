@@ -45,6 +45,8 @@ fn output_is_told_by_its_stream() {
     let changes = index.take_changes(&mut |_, _, _| ()).expect("a change");
     let changes: Json = serde_json::from_str(&changes).expect("JSON");
     assert_eq!(changes["messages"][0]["tool_calls"][0]["output"], json!({"stdout": "ac", "stderr": "b"}));
+    let whole = json!({"type": "tool.output", "thread_id": "main", "tool_call_id": "c", "stream": "stdout", "delta": "ac", "replace": true});
+    apply(&mut index, &whole);
     // The message replaced, it is still there.
     let call = json!({"id": "c", "function": {"name": "sh", "arguments": "{}"}});
     let message = json!({"type": "model.message", "id": "m", "thread_id": "main", "tool_calls": [call], "finish_reason": "tool_calls"});

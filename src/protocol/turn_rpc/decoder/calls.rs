@@ -107,6 +107,7 @@ impl Turn {
             self.correct_call(at, tool_of(source), &arguments, sink);
         }
         if is_completed {
+            self.correct_output(at, source, sink);
             self.call_completed(at, source, sink);
         }
         Ok(())

@@ -60,6 +60,8 @@ pub(super) struct Item {
     pub(super) print: Print,
     /// Of a call's result.
     pub(super) result: Print,
+    /// Of what a call puts out, by its streams.
+    pub(super) outputs: Vec<(String, Print)>,
     /// The calls that are made in it, as they were told.
     pub(super) calls: Vec<Object<'static>>,
     /// Of a call: the item in which it is made, and its place there.
@@ -121,6 +123,7 @@ impl Turn {
                 is_misread: false,
                 print: Print::default(),
                 result: Print::default(),
+                outputs: Vec::new(),
                 calls: Vec::new(),
                 maker: (0, 0),
                 mark: Mark::default(),

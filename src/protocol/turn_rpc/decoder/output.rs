@@ -5,7 +5,10 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 
 use super::delta::{Piece, Source};
-use super::turn::Turn;
+use super::turn::{Print, Turn};
+
+/// How many streams of a call are held against what it put out in truth.
+const MOST_STREAMS: usize = 8;
 
 impl Turn {
     /// A call puts out more.
@@ -23,6 +26,10 @@ impl Turn {
             Source::Output(stream) => stream,
             _ => "output",
         };
+        let item = self.items.get_mut(at).filter(|_| !piece.text.is_empty());
+        if let Some(print) = item.and_then(|item| print_of(&mut item.outputs, stream)) {
+            print.push(piece.text);
+        }
         let mut output = event("tool.output", self.next_id(), self.thread_name(thread));
         put(&mut output, "tool_call_id", &id);
         put(&mut output, "stream", stream);
@@ -35,6 +42,59 @@ impl Turn {
         }
         self.give(&output, sink);
     }
+
+    /// A call is complete: pieces of what it put out may have been missed, or have come damaged, and the item has all of
+    /// it. Of what nothing came while it ran the result alone tells.
+    pub(super) fn correct_output(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
+        let streams: Vec<_> = streams_of(source).collect();
+        let Some(item) = self.items.get(at) else { return };
+        let is_told = |name: &str| item.outputs.iter().any(|(known, _)| known == name);
+        if ["stdout", "stderr"]
+            .iter()
+            .any(|name| is_told(name) && streams.iter().all(|(known, _)| known != name))
+        {
+            // The item does not tell its streams apart.
+            return;
+        }
+        for (stream, whole) in streams {
+            let Some(item) = self.items.get_mut(at).filter(|item| !item.outputs.is_empty()) else { return };
+            let Some(print) = print_of(&mut item.outputs, stream) else { return };
+            if *print == Print::of(whole) {
+                continue;
+            }
+            *print = Print::of(whole);
+            let (id, thread) = (item.id.clone(), item.thread);
+            let mut output = event("tool.output", self.next_id(), self.thread_name(thread));
+            put(&mut output, "tool_call_id", &id);
+            put(&mut output, "stream", stream);
+            put(&mut output, "delta", whole);
+            output.set("replace", true.into());
+            self.give(&output, sink);
+        }
+    }
+}
+
+/// The print of what came on a stream, if there is room for it.
+fn print_of<'o>(outputs: &'o mut Vec<(String, Print)>, stream: &str) -> Option<&'o mut Print> {
+    let at = outputs.iter().position(|(known, _)| known == stream).unwrap_or(outputs.len());
+    if at == outputs.len() && at < MOST_STREAMS {
+        outputs.push((stream.to_owned(), Print::default()));
+    }
+    outputs.get_mut(at).map(|(_, print)| print)
+}
+
+/// What a call has put out on each of its streams, where its item says all of it.
+fn streams_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = (&'static str, &'o str)> {
+    let display = item.object("display").filter(|display| {
+        display.text("kind") == "shell" && display.get("truncated").and_then(Value::as_bool) != Some(true)
+    });
+    let display = display.unwrap_or(const { &Object::new() });
+    let streams = [
+        ("stdout", display.get("stdout")),
+        ("stderr", display.get("stderr")),
+        ("output", item.get("aggregatedOutput")),
+    ];
+    streams.into_iter().filter_map(|(stream, text)| Some((stream, text?.as_str()?)))
 }
 
 /// How a call came out.

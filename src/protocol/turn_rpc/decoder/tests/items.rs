@@ -174,6 +174,64 @@ fn calls_put_out_and_are_answered() {
 }
 
 #[test]
+fn what_was_put_out_in_truth_takes_the_place_of_pieces() {
+    let display = |truncated: bool| json!({"kind": "shell", "stdout": "one\ntwo\n", "stderr": "three", "truncated": truncated});
+    let gateway =
+        json!({"type": "commandExecution", "id": "c", "toolName": "exec_command", "status": "completed"});
+    for (pieces, truncated, expected) in [
+        (&[("stdout", "one\n"), ("stdout", "two\n"), ("stderr", "three")][..], false, &[][..]),
+        (&[("stdout", "two\n"), ("stderr", "three")], false, &[("stdout", "one\ntwo\n")]),
+        (&[("stdout", "two\n")], false, &[("stdout", "one\ntwo\n"), ("stderr", "three")]),
+        (&[("stdout", "two\n")], true, &[]),
+        (&[], false, &[]),
+    ] {
+        let mut turn = Reading::gateway();
+        turn.item("started", gateway.clone());
+        for (stream, text) in pieces {
+            turn.notify(
+                "item/command_execution/output_delta",
+                json!({"item_id": "c", "delta": text, "stream": stream}),
+            );
+        }
+        let mut item = gateway.clone();
+        item["display"] = display(truncated);
+        for _ in 0..2 {
+            turn.item("completed", item.clone());
+        }
+        let told = turn.seen.of("tool.output");
+        let corrections = told.iter().filter(|event| event["replace"] == true);
+        let corrections: Vec<_> = corrections
+            .map(|event| (event["stream"].as_str().unwrap(), event["delta"].as_str().unwrap()))
+            .collect();
+        assert_eq!(corrections, expected);
+        assert_eq!(turn.seen.last()["type"], "tool.response");
+        let call = turn.seen.index.message("calls:c").expect("a message").calls()[0].clone().expect("a call");
+        for (stream, whole) in expected {
+            assert_eq!(call.output(stream), Some(*whole));
+        }
+    }
+    let mut mixed = Reading::gateway();
+    for (stream, text) in [("stdout", "one\n"), ("stderr", "two\n")] {
+        mixed.notify(
+            "item/command_execution/output_delta",
+            json!({"item_id": "c", "delta": text, "stream": stream}),
+        );
+    }
+    let mut item = gateway;
+    item["display"] = json!({"kind": "shell", "stdout": "one\ntwo\n", "truncated": false});
+    mixed.item("completed", item);
+    assert_eq!(mixed.seen.of("tool.output").len(), 2, "it does not tell them apart");
+    let mut codex = Reading::codex();
+    codex.notify("item/commandExecution/outputDelta", json!({"itemId": "c", "delta": "\u{fffd}b"}));
+    codex.item(
+        "completed",
+        json!({"type": "commandExecution", "id": "c", "command": "ls", "aggregatedOutput": "ab"}),
+    );
+    let message = codex.seen.index.message("calls:c").expect("a message");
+    assert_eq!(message.calls()[0].as_ref().expect("a call").output("output"), Some("ab"));
+}
+
+#[test]
 fn a_call_whose_beginning_was_missed_is_named_in_the_end() {
     let mut turn = Reading::codex();
     turn.notify("item/commandExecution/outputDelta", json!({"itemId": "c", "delta": "x"}));
