@@ -40,6 +40,7 @@ impl Turn {
         self.ending = None;
         self.look = None;
         self.failure = None;
+        self.is_missing = false;
         self.requests_are_stale();
         self.agents.are_silent();
     }

@@ -196,7 +196,7 @@ impl Turn {
     /// The thread, and its newest turn.
     fn kept_thread(&mut self, thread: &Object<'_>, turns: &Object<'_>, sink: &mut dyn EventSink) {
         let status = thread.object("status").unwrap_or(const { &Object::new() });
-        self.is_idle = matches!(status.text("type"), "idle" | "notLoaded");
+        self.is_idle = is_idle(status);
         if self.look.is_none() {
             self.kept_turns(turns.array("data"), turns.text("nextCursor"), sink);
         }
@@ -222,7 +222,8 @@ impl Turn {
             self.kept = Some(turn.clone().into_owned());
         } else if next.is_empty() {
             if !self.is_idle {
-                // It has only just begun.
+                // It has only just begun; or it is gone, which is known when nothing runs any more.
+                self.is_missing = true;
                 return;
             }
             self.created(sink);
@@ -232,6 +233,15 @@ impl Turn {
         } else {
             // Others came after it.
             self.look = Some(Look::Older(next.to_owned()));
+        }
+    }
+
+    /// The thread runs a turn, or none. One that was not found while others ran is looked for once more, before it is
+    /// taken for gone.
+    pub(super) fn thread_status(&mut self, params: &Object<'_>) {
+        self.is_idle = params.object("status").is_some_and(is_idle);
+        if self.is_idle && std::mem::take(&mut self.is_missing) {
+            self.look = Some(Look::Older(String::new()));
         }
     }
 
@@ -358,6 +368,11 @@ impl Turn {
 /// The turn of a task's child; empty for the turn itself.
 fn turn_of<'o>(origin: &'o Object<'_>) -> &'o str {
     if origin.text("kind") == "child_turn" { origin.text("childTurnId") } else { "" }
+}
+
+/// Whether no turn runs in a thread of this status.
+fn is_idle(status: &Object<'_>) -> bool {
+    matches!(status.text("type"), "idle" | "notLoaded" | "systemError")
 }
 
 /// Whether a result has what is read of it.

@@ -236,6 +236,7 @@ impl Turn {
             "turn/timeline/changed" if self.ending.is_some() => {}
             "turn/timeline/changed" => self.timeline.changed(),
             "thread/tokenUsage/updated" => self.usage.note(params.object("tokenUsage").unwrap_or(nothing)),
+            "thread/status/changed" => self.thread_status(params),
             // The item says all of it once it is complete.
             "item/plan/delta" => {}
             "serverRequest/resolved" => self.answered(&params.json("requestId"), sink),
@@ -252,11 +253,10 @@ impl Turn {
 }
 
 /// What is said of a thread, and of no turn in it, after `thread/`.
-const OF_THREADS: [&str; 20] = [
+const OF_THREADS: [&str; 19] = [
     "started",
     "updated",
     "closed",
-    "status/changed",
     "readState/changed",
     "archived",
     "unarchived",

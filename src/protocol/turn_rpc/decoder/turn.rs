@@ -16,7 +16,7 @@ use super::usage::Usage;
 /// Where a turn may be that is not the newest of its thread.
 #[derive(Debug)]
 pub(super) enum Look {
-    /// Among those behind this cursor.
+    /// Among those behind this cursor; without one, among the newest.
     Older(String),
     /// In the thread, which this server can only give as a whole.
     Thread,
@@ -59,8 +59,10 @@ pub(in super::super) struct Turn {
     pub(super) answer: Option<(usize, String)>,
     /// The turn as the server keeps it, until what was heard meanwhile is taken.
     pub(super) kept: Option<Object<'static>>,
-    /// Whether no turn runs in the thread, as the server said when the connection came back.
+    /// Whether no turn runs in the thread, as the server said last.
     pub(super) is_idle: bool,
+    /// Whether the turn was not among those of its thread.
+    pub(super) is_missing: bool,
     /// Where the turn is to be looked for, if it was not found.
     pub(super) look: Option<Look>,
     /// Why this connection is of no use, until there is another one.

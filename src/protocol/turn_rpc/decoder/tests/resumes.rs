@@ -236,6 +236,29 @@ fn a_turn_that_has_only_just_begun_goes_on() {
 }
 
 #[test]
+fn a_turn_that_is_gone_is_looked_for_once_more_when_nothing_runs() {
+    let status = |status: &str| json!({"threadId": "t", "turnId": "", "status": {"type": status}});
+    let page = |turns: Json| json!({"response_to": "thread/turns/list", "result": {"data": turns, "nextCursor": null}});
+    for (turns, expected) in [
+        (json!([{"id": "v", "status": "completed", "items": []}]), "error"),
+        (json!([{"id": "u", "status": "completed", "items": []}]), "done"),
+    ] {
+        let mut turn = Reading::codex();
+        turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+        turn.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "active", "activeFlags": []}}}}));
+        turn.hear(&page(json!([{"id": "v", "status": "inProgress", "items": []}])));
+        assert!(turn.seen.of("turn.done").is_empty());
+        turn.notify("thread/status/changed", status("idle"));
+        let asked = turn.decoder.asks().expect("the newest turns").to_json();
+        assert!(asked.contains("thread/turns/list") && !asked.contains("cursor"), "{asked}");
+        turn.notify("thread/status/changed", status("idle"));
+        assert!(!turn.decoder.has_asks(), "once");
+        turn.hear(&page(turns));
+        assert_eq!(turn.seen.last()["state"]["status"], expected);
+    }
+}
+
+#[test]
 fn an_older_server_is_asked_for_the_whole_thread() {
     let mut turn = Reading::codex();
     turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
