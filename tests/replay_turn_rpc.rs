@@ -135,7 +135,11 @@ impl Dialog {
                 }
                 let running = json!({"id": self.turn_id, "status": "InProgress"});
                 let turn = ended.map_or(running, |message| message.json["params"]["turn"].clone());
-                let timeline = heard.iter().rfind(|message| message.json["response_to"] == "turn/timeline");
+                // As soon as something has changed in it, it is what the dialog has in the end.
+                let has_changed =
+                    heard.iter().any(|message| message.json["method"] == "turn/timeline/changed");
+                let mut known = self.heard.iter().filter(|_| has_changed);
+                let timeline = known.rfind(|message| message.json["response_to"] == "turn/timeline");
                 let timeline =
                     timeline.map_or(json!({"items": []}), |message| message.json["result"].clone());
                 vec![
@@ -325,9 +329,12 @@ impl EventSink for Seen {
     }
 }
 
+/// How the response begins that has what tasks brought.
+const TIMELINE: &str = "{\"response_to\":\"turn/timeline\"";
+
 /// What the decoder wants to know is gathered, and asked just before the dialog has the response.
 fn ask(decoder: &mut dyn EventDecoder, next: &str) {
-    if next.starts_with("{\"response_to\":\"turn/timeline\"") {
+    if next.starts_with(TIMELINE) {
         let _ = decoder.asks();
     }
 }
@@ -435,9 +442,17 @@ fn broken(dialog: &Dialog, at: usize, back: usize, early: usize, is_new: bool) -
     }
     with(&params, |params| decoder.resume(params));
     let early = (back + early).min(dialog.heard.len());
-    hear(&mut *decoder, texts(back, early), &mut seen);
     let snapshot = dialog.snapshot(early);
-    hear(&mut *decoder, snapshot.iter().map(String::as_str), &mut seen);
-    hear(&mut *decoder, texts(early, dialog.heard.len()), &mut seen);
+    // What was asked for on the connection that broke is answered there; what is asked for on this one, here.
+    let is_answer = |data: &&str| data.starts_with(TIMELINE);
+    let answer = texts(0, dialog.heard.len()).rfind(is_answer);
+    let heard = texts(back, early).filter(|data| !is_answer(data));
+    let heard = heard.chain(snapshot.iter().map(String::as_str));
+    for data in heard.chain(texts(early, dialog.heard.len()).filter(|data| !is_answer(data))) {
+        decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut seen);
+        if let Some(data) = answer.filter(|_| decoder.asks().is_some()) {
+            decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut seen);
+        }
+    }
     seen
 }

@@ -9,6 +9,10 @@ use crate::json::Value;
 /// one that is read again what was missed belongs before what is heard: it has to be read once more.
 pub(super) const MOST: usize = 8 << 20;
 
+/// What tasks have brought, which may take long to be read. It is taken with the rest if it comes first, but nothing
+/// waits for it.
+pub(super) const LATE: &str = "turn/timeline";
+
 /// Responses that are waited for, and what was heard meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
@@ -41,15 +45,20 @@ impl Gate {
         !self.is_full
     }
 
-    /// Whether the response to this method is waited for.
+    /// Whether the response to this method is waited for, or taken with those that are.
     pub(super) fn is_awaited(&self, method: &str) -> bool {
-        self.awaits.contains(&method) && self.results.iter().all(|(known, _)| known != method)
+        let belongs = self.awaits.contains(&method) || (!self.is_open() && method == LATE);
+        belongs && !self.has(method)
+    }
+
+    fn has(&self, method: &str) -> bool {
+        self.results.iter().any(|(known, _)| known == method)
     }
 
     /// Takes a result that is waited for; gives all of them once they are there, and opens.
     pub(super) fn take(&mut self, method: &str, result: Value<'_>) -> Option<Vec<(String, Value<'static>)>> {
         self.results.push((method.to_owned(), result.into_owned()));
-        if self.results.len() < self.awaits.len() {
+        if !self.awaits.iter().all(|method| self.has(method)) {
             return None;
         }
         self.awaits = &[];

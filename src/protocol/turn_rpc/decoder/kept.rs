@@ -10,7 +10,7 @@ use super::super::status_of;
 use super::Turn;
 use super::agents::waits;
 use super::ending::Told;
-use super::gate::Gate;
+use super::gate::{Gate, LATE};
 use super::items::Place;
 use super::notices::method_of_kept;
 use super::order::sequence_of;
@@ -75,9 +75,9 @@ impl Turn {
                 // It is the call that has failed, and whoever made it knows.
                 return true;
             }
-            self.refused(method, error, gate.is_awaited(method), sink);
+            self.refused(method, error, self.awaits(method, gate), sink);
         } else if !has_shape(method, &result) {
-            return self.unreadable(method, gate.is_awaited(method), sink);
+            return self.unreadable(method, gate, sink);
         }
         if self.failure.is_some() {
             return true;
@@ -113,6 +113,11 @@ impl Turn {
         true
     }
 
+    /// Whether the response to this method has what was missed.
+    fn awaits(&self, method: &str, gate: &Gate) -> bool {
+        gate.is_awaited(method) || (method == LATE && self.timeline.is_missed())
+    }
+
     /// What was asked for is not to be had.
     fn refused(&mut self, method: &str, error: &Value<'_>, is_awaited: bool, sink: &mut dyn EventSink) {
         let message = error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -123,6 +128,8 @@ impl Turn {
                 let mut turn = Object::new();
                 let parts = ["the server does not know the turn any more: ", &message];
                 turn.set("error", sentence(&parts).into());
+                // Of what its tasks brought there is nothing to wait for.
+                self.timeline.give_up();
                 return self.end(&turn, Told::Failed, sink);
             }
             // Without it the turn can be read, but for what its tasks said.
@@ -146,11 +153,11 @@ impl Turn {
     }
 
     /// A response cannot be read, or is not what was asked for. Gives whether that is dealt with.
-    pub(super) fn unreadable(&mut self, method: &str, is_awaited: bool, sink: &mut dyn EventSink) -> bool {
+    pub(super) fn unreadable(&mut self, method: &str, gate: &Gate, sink: &mut dyn EventSink) -> bool {
         match method {
-            "turn/get" | "turn/items" | "turn/timeline" | "thread/resume" if is_awaited => {}
+            "turn/get" | "turn/items" | LATE | "thread/resume" if self.awaits(method, gate) => {}
             "thread/turns/list" | "thread/read" => {}
-            "turn/timeline" => {
+            LATE => {
                 self.notice(("warning", method, "the response cannot be read"), "", None, sink);
                 self.timeline_read(const { &Object::new() }, sink);
                 return true;
@@ -179,8 +186,10 @@ impl Turn {
             self.input =
                 items.find(|item| item.text("type") == "userMessage").map(|item| said(item).into_owned());
         }
-        // In it, what tasks brought stands in its place.
-        self.take_timeline(result("turn/timeline"), sink);
+        // In it, what tasks brought stands in its place; it may also come later.
+        if let Some((_, Value::Object(timeline))) = results.iter().find(|(known, _)| known == LATE) {
+            self.timeline_read(timeline, sink);
+        }
         let events = events.iter().filter_map(Value::as_object);
         events.clone().for_each(|event| self.compare("", event));
         for event in events {

@@ -69,7 +69,10 @@ impl EventDecoder for TurnDecoder {
     fn resume(&mut self, params: &Object<'_>) {
         self.turn.resumed(params);
         self.gate = Gate::awaiting(match self.dialect {
-            Dialect::Gateway => &["turn/get", "turn/items", "turn/timeline"],
+            Dialect::Gateway => {
+                self.turn.timeline.comes_later();
+                &["turn/get", "turn/items"]
+            }
             Dialect::Codex => &["thread/resume", "thread/turns/list"],
         });
     }
@@ -104,7 +107,10 @@ impl EventDecoder for TurnDecoder {
     fn concerns(&self, data: &str) -> bool {
         let names = |id: &str| data.contains(&*thread_mark(id));
         let turn = &self.turn;
-        is_response(data) || names(&turn.thread_id) || names(&turn.turn_id) || turn.agents.any(names)
+        responds_to(data).is_some()
+            || names(&turn.thread_id)
+            || names(&turn.turn_id)
+            || turn.agents.any(names)
     }
 
     fn failure(&mut self) -> Option<Error> {
@@ -171,7 +177,7 @@ impl Turn {
             Ok(json) => json,
             Err(error) => {
                 let method = responds_to(data).unwrap_or_default();
-                if !self.unreadable(method, gate.is_awaited(method), sink) {
+                if !self.unreadable(method, gate, sink) {
                     self.unknown(method, data.into(), Some(error.message()), sink);
                 }
                 return;

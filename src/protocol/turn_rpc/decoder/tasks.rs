@@ -44,9 +44,26 @@ pub(super) struct Timeline {
     begun: u32,
     /// The last of them that began a connection.
     resumed: u32,
+    /// Whether that one is on its way, which has what was missed.
+    is_missed: bool,
 }
 
 impl Timeline {
+    /// The turn was read without it, and it comes by itself.
+    pub(super) fn comes_later(&mut self) {
+        (self.asked, self.is_missed) = (1, true);
+    }
+
+    /// There is nothing more to wait for.
+    pub(super) fn give_up(&mut self) {
+        (self.has_changed, self.asked, self.is_missed) = (false, 0, false);
+    }
+
+    /// Whether what is on its way has what was missed.
+    pub(super) fn is_missed(&self) -> bool {
+        self.is_missed
+    }
+
     /// There is more to be read.
     pub(super) fn changed(&mut self) {
         self.has_changed = true;
@@ -68,6 +85,7 @@ impl Timeline {
     /// It was read. Gives the number of that read.
     pub(super) fn read(&mut self) -> u32 {
         self.asked = self.asked.saturating_sub(1);
+        self.is_missed = false;
         self.begun - self.asked
     }
 

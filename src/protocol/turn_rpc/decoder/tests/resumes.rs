@@ -292,6 +292,38 @@ fn news_that_were_heard_are_known_where_they_are_read() {
     assert_eq!(turn.seen.of("notice").len(), 1);
 }
 
+#[test]
+fn what_tasks_brought_may_come_when_it_wants() {
+    let origin = json!({"kind": "child_turn", "taskId": "k", "childTurnId": "c"});
+    let found = event(json!({"type": "agentMessage", "id": "f", "text": "Found"}));
+    let timeline = json!({"items": [{"id": "1", "origin": origin, "payload": {"kind": "turn_item_event", "event": found}}]});
+    let timeline = json!({"response_to": "turn/timeline", "result": timeline});
+    let items = [event(json!({"type": "agentMessage", "id": "a", "text": "One"}))];
+    for status in ["InProgress", "Completed"] {
+        for is_first in [false, true] {
+            let mut turn = Reading::gateway();
+            turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+            turn.delta("b", "Two", "agent_message");
+            if is_first {
+                turn.hear(&timeline);
+                assert!(turn.seen.events.is_empty());
+            }
+            turn.hear(&json!({"response_to": "turn/items", "result": {"events": items}}));
+            turn.hear(&json!({"response_to": "turn/get", "result": {"turn": {"id": "u", "status": status}}}));
+            assert_eq!(turn.seen.index.message("b").expect("what was held").content(), "Two");
+            assert_eq!(turn.seen.index.message("f").is_some(), is_first);
+            turn.delta("b", " and three", "agent_message");
+            if !is_first {
+                assert!(turn.seen.of("turn.done").is_empty(), "its tasks have something to say");
+                turn.hear(&timeline);
+            }
+            assert_eq!(turn.seen.index.message("f").expect("the task's").content(), "Found");
+            assert_eq!(turn.seen.of("turn.done").len(), usize::from(status == "Completed"));
+            assert_eq!(turn.seen.of("model.message").len(), 3, "a, b and f, once each");
+        }
+    }
+}
+
 /// A document that is nested more deeply than JSON is read.
 fn deep() -> String {
     ["{\"blocks\":", &"[{\"blocks\":".repeat(200), "[]", &"}]".repeat(200), "}"].concat()
