@@ -386,19 +386,19 @@ fn is_idle(status: &Object<'_>) -> bool {
 
 /// Whether a result has what is read of it.
 fn has_shape(method: &str, result: &Value<'_>) -> bool {
-    let thread = || result.get("thread").and_then(Value::as_object);
-    let has_list = |name| result.get(name).is_some_and(|list| list.as_array().is_some());
+    let path: &[&str] = match method {
+        "turn/get" => &["turn", "status"],
+        "turn/items" => &["events"],
+        LATE => &["items"],
+        "thread/resume" => &["thread"],
+        "thread/turns/list" => &["data"],
+        "thread/read" => &["thread", "turns"],
+        _ => return true,
+    };
+    let found = path.iter().try_fold(result, |value, name| value.get(name)).unwrap_or(&Value::Null);
     match method {
-        "turn/get" => {
-            result.get("turn").and_then(|turn| turn.get("status")).and_then(Value::as_str).is_some()
-        }
-        "turn/items" => has_list("events"),
-        "turn/timeline" => has_list("items"),
-        "thread/resume" => thread().is_some(),
-        "thread/turns/list" => has_list("data"),
-        "thread/read" => {
-            thread().is_some_and(|thread| thread.get("turns").is_some_and(|turns| turns.as_array().is_some()))
-        }
-        _ => true,
+        "turn/get" => found.as_str().is_some(),
+        "thread/resume" => found.as_object().is_some(),
+        _ => found.as_array().is_some(),
     }
 }

@@ -25,6 +25,7 @@ pub(super) enum Look {
 /// The memory of a turn.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_field_names, reason = "the turn's id beside those of others")]
+#[expect(clippy::struct_excessive_bools, reason = "facts of which each may be true with any other")]
 pub(in super::super) struct Turn {
     pub(super) thread_id: String,
     /// Empty as long as only the server knows it.
