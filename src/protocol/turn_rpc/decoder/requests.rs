@@ -76,7 +76,9 @@ impl Turn {
             is_stale: false,
             is_answered: false,
         });
-        let event_id = ["request:", &id].concat();
+        // It may have come too late to be known as one that waits still.
+        let first = ["request:", &id].concat();
+        let event_id = if self.is_new_fact(&first) { first } else { self.next_id() };
         self.require(kind, event_id, (thread, &id, &call_id), method, params, sink);
         Ok(true)
     }

@@ -168,4 +168,8 @@ fn what_is_not_asked_again_was_answered_elsewhere() {
     let waiting: Vec<_> = turn.seen.index.pending().iter().map(|action| &*action.id).collect();
     assert_eq!(waiting, ["c1"]);
     assert_eq!(turn.seen.last()["tool_call_id"], "c0");
+    ask(&mut turn, &json!(0), "item/fileChange/requestApproval", json!({"itemId": "c0"}));
+    let asked = turn.seen.of("tool.approval_required");
+    assert_eq!((asked.len(), turn.seen.index.pending().len()), (3, 2), "it comes late");
+    assert_ne!(asked[0]["id"], asked[2]["id"], "it is another event");
 }
