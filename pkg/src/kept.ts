@@ -1,7 +1,7 @@
 // What servers keep of a turn. Where its record does not say what came of it (`"turn-rpc"`), its events do.
 import { Call } from "./calls.js";
 import type { Limits } from "./clocks.js";
-import { ApiError } from "./errors.js";
+import { AbortError, TurnwireError } from "./errors.js";
 import type { Event, ModelMessage, TurnRecord, TurnState } from "./events.js";
 import type { Connection } from "./session.js";
 
@@ -20,7 +20,7 @@ export async function readTurn(
     return { ...record, state: withOutput(record.state, items) };
   } catch (error) {
     // How it stands is known all the same.
-    if (error instanceof ApiError) return record;
+    if (error instanceof TurnwireError && !(error instanceof AbortError)) return record;
     throw error;
   }
 }
@@ -29,10 +29,11 @@ export async function readTurn(
 export function withOutput<S extends TurnState | null>(state: S, events: readonly Event[]): S {
   if (!isWanting(state)) return state;
   const messages = events.filter((event) => event.type === "model.message") as ModelMessage[];
-  const isAnswer = (message: ModelMessage): boolean =>
-    message.thread_id === "main" && !!message.content && message.finish_reason !== "interrupted";
+  // One that was never completed is none; one that was and says nothing is the last word all the same.
+  const isAnswer = ({ thread_id, content, finish_reason: reason }: ModelMessage): boolean =>
+    thread_id === "main" && (reason === "stop" || (!!content && !!reason && reason !== "interrupted"));
   const { id, thread_id, content } = messages.filter(isAnswer).at(-1) ?? {};
-  return id ? { ...state, output: { type: "model.message", id, thread_id, content, finish_reason: "stop" } } : state;
+  return id && content ? { ...state, output: { type: "model.message", id, thread_id, content, finish_reason: "stop" } } : state;
 }
 
 /** Whether something may have come of a turn that its state does not say. */

@@ -159,7 +159,7 @@ export class SocketTransport implements Transport {
       const record = JSON.parse(this.#core.answer(Call.GetSession, 0, "", "", "{}", response)) as SessionRecord;
       const known = this.#born.get(record.id);
       if (!known || !remakes) this.#born.set(record.id, record.created_at);
-      return remakes && !!known && known !== record.created_at;
+      return remakes && !!known && !!record.created_at && known !== record.created_at;
     } catch {
       return false;
     }

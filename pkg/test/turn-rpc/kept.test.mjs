@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect } from "../support/collect.mjs";
-import { answer, kept, refuse, saying, serveSession, thread, turn } from "../support/turn-rpc.mjs";
+import { SILENCE, answer, kept, refuse, saying, serveSession, thread, turn } from "../support/turn-rpc.mjs";
 
 const MANIFEST = { compiler_version: "1", profile: "assistant_full", section_ids: [], diagnostics: [{ code: "capability_rejected", message: "Capability `x` was rejected: no" }], hook_sources: [] };
 const TASK = { type: "task", id: "k", taskId: "k1", title: "Research", status: "completed", childThreadId: "c", childTurnId: "cu" };
@@ -46,10 +46,25 @@ test("what came of a turn is the same while it is read, and whoever reads it lat
   }
 });
 
-test("a turn that cannot be read with what it said is read without", async (t) => {
-  const { session } = await serveSession(t, { ...keeping(ANSWERED), "turn/timeline": refuse(-32601, "method is not supported") });
-  const read = await session.getTurn("t1");
-  assert.deepEqual([read.status, read.snapshot().state.output], ["done", null]);
+for (const [how, handler] of Object.entries({
+  "is refused": refuse(-32601, "method is not supported"),
+  "makes no sense": () => null,
+  "does not come": () => SILENCE,
+})) {
+  test(`a turn is read without what it said where that ${how}`, async (t) => {
+    const { session } = await serveSession(t, { ...keeping(ANSWERED), "turn/timeline": handler }, { connectTimeout: 200 });
+    const read = await session.getTurn("t1");
+    assert.deepEqual([read.status, read.snapshot().state.output], ["done", null]);
+    await read.cancel();
+  });
+}
+
+test("an attempt that failed within its words is no output, and neither are words before an answer that is empty", async (t) => {
+  const half = kept(9, "itemUpdated", { workspaceId: "ws_1", threadId: "s1", turnId: "t1", item: answer("m9", "Half") });
+  const { session } = await serveSession(t, keeping([...ANSWERED, half]));
+  assert.deepEqual((await session.getTurn("t1")).snapshot().state.output, OUTPUT);
+  const { session: silent } = await serveSession(t, keeping([...ANSWERED, item(9, answer("m9", ""))]));
+  assert.equal((await silent.getTurn("t1")).snapshot().state.output, null);
 });
 
 test("a history has the results of a task's calls beside those of its parent's, under the same ids", async (t) => {

@@ -255,6 +255,21 @@ test("the same of a session that was only read", async (t) => {
   assert.equal((await failure(client.agents.getSession(id))).status, 404);
 });
 
+test("a server that does not always say when it made a thread has not lost it", async (t) => {
+  let count = 0;
+  const forms = [1700000000, undefined, null, "2023-11-14T22:13:20Z", 1700000000];
+  const { server, client } = await serveRpc(t, {
+    "thread/start": ({ params }) => ({ thread: { ...thread(params.thread_id), created_at: forms[count++ % forms.length] } }),
+    "turn/start": saying("Hello"),
+  });
+  const session = await client.agents.createSession("Agent");
+  for (let at = 0; at < forms.length; at += 1) {
+    assert.equal((await collect(session.createTurn({ input: "Hi" }).stream())).error, undefined, `${at}`);
+    await server.lose();
+  }
+  assert.ok(starts(server).length >= forms.length);
+});
+
 test("a session in which nothing was said yet is made again as it was", async (t) => {
   const { handlers, threads } = forgetful();
   const { server, client } = await serveRpc(t, handlers);

@@ -155,10 +155,15 @@ impl Turn {
     /// A response cannot be read, or is not what was asked for. Gives whether that is dealt with.
     pub(super) fn unreadable(&mut self, method: &str, gate: &Gate, sink: &mut dyn EventSink) -> bool {
         match method {
-            "turn/get" | "turn/items" | LATE | "thread/resume" if self.awaits(method, gate) => {}
+            "turn/get" | "turn/items" | "thread/resume" if gate.is_awaited(method) => {}
             "thread/turns/list" | "thread/read" => {}
+            // Without it the turn can be read, but for what its tasks said.
             LATE => {
-                self.notice(("warning", method, "the response cannot be read"), "", None, sink);
+                let words = "the response cannot be read";
+                // Not with every connection: it would count as something new.
+                if self.is_new_fact(&["unreadable:", method].concat()) {
+                    self.notice(("warning", method, words), "", None, sink);
+                }
                 self.timeline_read(const { &Object::new() }, sink);
                 return true;
             }
@@ -187,8 +192,8 @@ impl Turn {
                 items.find(|item| item.text("type") == "userMessage").map(|item| said(item).into_owned());
         }
         // In it, what tasks brought stands in its place; it may also come later.
-        if let Some((_, Value::Object(timeline))) = results.iter().find(|(known, _)| known == LATE) {
-            self.timeline_read(timeline, sink);
+        if results.iter().any(|(known, _)| known == LATE) {
+            self.timeline_read(result(LATE), sink);
         }
         let events = events.iter().filter_map(Value::as_object);
         events.clone().for_each(|event| self.compare("", event));

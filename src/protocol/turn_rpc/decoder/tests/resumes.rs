@@ -369,11 +369,11 @@ fn a_response_that_cannot_be_read_is_a_failure_and_no_end() {
     let turn = r#"{"turn":{"id":"u","status":"Completed"}}"#;
     let thread = r#"{"thread":{"status":{"type":"idle"}}}"#;
     let gateway =
-        [("turn/get", turn), ("turn/items", r#"{"events":[]}"#), ("turn/timeline", r#"{"items":[]}"#)];
+        [("turn/timeline", r#"{"items":[]}"#), ("turn/get", turn), ("turn/items", r#"{"events":[]}"#)];
     let codex =
         [("thread/resume", thread), ("thread/turns/list", r#"{"data":[{"id":"u","status":"completed"}]}"#)];
     for (dialect, responses) in [(Dialect::Gateway, &gateway[..]), (Dialect::Codex, &codex[..])] {
-        for (broken, _) in responses {
+        for (broken, _) in responses.iter().filter(|(method, _)| *method != "turn/timeline") {
             for instead in ["null", "[]", r#"{"turn":null,"events":{},"items":1,"data":"x"}"#, r#"{"a":"#] {
                 let mut reading = Reading::begun(dialect, &json!({"sessionId": "t", "turnId": "u"}));
                 reading.resume(&json!({"sessionId": "t", "turnId": "u"}));
@@ -391,6 +391,28 @@ fn a_response_that_cannot_be_read_is_a_failure_and_no_end() {
                 }
                 assert_eq!(reading.seen.of("turn.done").len(), 1, "{broken}: {instead}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_timeline_that_is_not_to_be_had_is_told_and_no_hindrance() {
+    let refused = r#""error":{"code":-32601,"message":"no"}"#;
+    for instead in [refused, r#""result":null"#, r#""result":{"items":1}"#, r#""result":{"a":"#] {
+        for at in 0..3 {
+            let mut turn = Reading::gateway();
+            turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+            let mut responses = vec![
+                r#"{"response_to":"turn/get","result":{"turn":{"id":"u","status":"Completed"}}}"#.to_owned(),
+                r#"{"response_to":"turn/items","result":{"events":[]}}"#.to_owned(),
+            ];
+            responses.insert(at, ["{\"response_to\":\"turn/timeline\",", instead, "}"].concat());
+            for response in &responses {
+                turn.line(response);
+            }
+            assert!(turn.decoder.failure().is_none(), "{instead} at {at}");
+            assert_eq!(turn.seen.of("notice").len(), 1, "{instead} at {at}");
+            assert_eq!(turn.seen.last()["type"], "turn.done", "{instead} at {at}");
         }
     }
 }
