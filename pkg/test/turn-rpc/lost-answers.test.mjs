@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
 import { collect, eventually } from "../support/collect.mjs";
+import { fakeSockets } from "../support/fake-socket.mjs";
 
 const TURN = { id: "u", status: "inProgress", items: [] };
 const QUESTION = { id: 7, method: "item/commandExecution/requestApproval", params: { threadId: "t", turnId: "u", itemId: "c", command: "ls" } };
@@ -32,18 +33,7 @@ function codex(questions = [QUESTION]) {
       if (method === "turn/start" || method === "thread/resume") socket.say(questions[server.answers.length]);
     }
   };
-  server.webSocket = () => {
-    const socket = new EventTarget();
-    Object.assign(socket, { readyState: 1, bufferedAmount: 0 });
-    const emit = (type, more) => socket.dispatchEvent(Object.assign(new Event(type), more));
-    socket.say = (message) => setTimeout(emit, 0, "message", { data: JSON.stringify(message) });
-    socket.send = (text) => take(socket, JSON.parse(text));
-    socket.close = () => {};
-    socket.cut = () => emit("close", { code: 1006, reason: "" });
-    server.sockets.push(socket);
-    setTimeout(emit, 0, "open");
-    return socket;
-  };
+  server.webSocket = fakeSockets(server.sockets, take);
   return server;
 }
 
