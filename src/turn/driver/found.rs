@@ -2,52 +2,58 @@
 //! found by its input.
 
 #[cfg(feature = "aap")]
-use super::Value;
-use super::{Call, Error, ErrorCode, Moment, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
+use super::{Awaited, Call, DOUBLINGS, Value};
+use super::{Error, ErrorCode, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
+
+/// Looks in a row, over 10 minutes, at a history that stays the same, before its turn is given up. Servers may store
+/// a turn when it has ended, and a tool may run for minutes.
+#[cfg(feature = "aap")]
+const MOST_UNCHANGED: u32 = 300;
 
 impl TurnDriver {
     /// By what the turn is found.
     pub(super) fn describe(&self, params: &mut ObjectWriter<'_>) {
         params.raw("input", self.input.json().unwrap_or("[]"));
-        params.bool("is_begun", self.reader.machine().id().is_some());
+        let is_begun = self.reader.machine().id().is_some();
+        params.bool("is_begun", is_begun).bool("is_awaited", is_begun);
         if let Some(said) = self.said {
             params.u64("said", said);
         }
     }
 
-    /// The history has the turn, with what it said.
+    /// This is what the history has of the turn: all of it, part of it, or nothing.
     #[cfg(feature = "aap")]
-    pub(super) fn told(&mut self, turn: &Object<'_>, moment: Moment) -> Step {
+    pub(super) fn told(&mut self, turn: &Object<'_>) -> Step {
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         let events = turn.array("events");
-        if state.text("status") == "running" {
-            return self.not_yet(moment);
-        }
         // Somebody else may have said the same; or it is behind what was streamed.
-        if turn.get("is_exact").and_then(Value::as_bool) == Some(true) && !self.reader.goes_on_with(events) {
-            return self.not_yet(moment);
+        let is_exact = turn.get("is_exact").and_then(Value::as_bool) == Some(true);
+        if state.text("status") != "running" && (!is_exact || self.reader.goes_on_with(events)) {
+            self.ended = state.to_json();
+            self.reader.begin_list();
+            self.apply(events);
+            if self.is_whole() {
+                self.finish();
+                return self.end(StreamEnd::Eof);
+            }
         }
-        self.given_up = None;
-        self.ended = state.to_json();
-        self.reader.begin_list();
-        self.apply(events);
-        if !self.is_whole() {
-            return self.not_yet(moment);
-        }
-        self.finish();
-        self.end(StreamEnd::Eof)
+        self.not_yet(turn.json("events").len())
     }
 
-    /// The history does not have the whole of the turn. Nothing tells whether the server goes on with it.
-    pub(super) fn not_yet(&mut self, moment: Moment) -> Step {
-        let cause = self.cause.clone();
-        let cause = cause.unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
-        let parts = ["the session's history does not have the whole answer yet (", &cause.message, ")"];
-        let error = Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status);
-        if self.is_exhausted() {
-            return self.end(StreamEnd::Failed(error));
+    /// The history does not have the whole of the turn. Nothing tells whether the server goes on with it: one that
+    /// stores a turn when it has ended shows nothing before, and one that has lost it shows nothing ever. So it is
+    /// waited for as long as more comes, and for some time after that.
+    #[cfg(feature = "aap")]
+    fn not_yet(&mut self, told: usize) -> Step {
+        if std::mem::replace(&mut self.told, told) != told {
+            self.waits = self.waits.min(DOUBLINGS);
         }
-        self.retry(Call::GetTurn, cause.into(), moment)
+        if self.waits < MOST_UNCHANGED {
+            return self.wait(Call::GetTurn, Awaited::History);
+        }
+        let problem = "the session's history does not have the whole answer, and has not changed for 10 minutes; \
+                       what came is kept, and `stream()` looks again";
+        self.end(StreamEnd::Lost(Error::new(ErrorCode::Incomplete, problem)))
     }
 
     /// Whether nothing but its stream ever tells of a turn.

@@ -1,12 +1,12 @@
 //! What to do next for a turn: requests, waits, and how each failure is recovered from. Without any I/O.
 //!
 //! ```text
-//!            ┌────────── wait ◀──────────┐
+//!            ┌───────── retry ◀──────────┐
 //!            ▼                           │ it failed, or ended before `turn.done`
 //! begin ─▶ start ─▶ stream ──────────────┤
 //!            │        ▲                  ▼
-//!            │ lost   │ it runs    read the turn (its stream is gone, or brings nothing)
-//!            ▼        │                  │ it has ended
+//!            │ lost   │ it runs    read the turn (its stream is gone, or brings nothing) ◀─┐
+//!            ▼        │                  │ it has ended              it runs, unstreamed ──▶ wait
 //!       look for it ──┘                  ▼
 //!                                  list its events ─▶ end
 //! ```
@@ -50,8 +50,10 @@ const MOST_GONE: u32 = 2;
 const MOST_TURN_PAGES: u32 = 40;
 /// How often a list of events is read that does not have all of a turn that is done.
 const LISTS: u32 = 3;
-/// Between two questions how a turn stands that cannot be streamed any further, in milliseconds.
-const POLL_DELAY: f64 = 2000.0;
+/// The first wait for a server that has not said the rest yet, in milliseconds. It doubles so often, to 2 seconds, and
+/// stays so.
+const FIRST_WAIT: u32 = 500;
+const DOUBLINGS: u32 = 2;
 /// A turn that is read so often waiting for what was answered does wait.
 const MOST_PAUSES: u32 = 15;
 /// The longest wait that a stream can ask for (`retry:`), in milliseconds: as long as the vendor's own clients heed.
@@ -64,8 +66,10 @@ pub enum Step {
     Open(Plan),
     /// Ask for JSON.
     Ask(Plan),
-    /// Wait.
-    Wait(Pause),
+    /// Wait before the next try: the connection is lost.
+    Retry(Pause),
+    /// Wait before the next look: the server is there, and has not said the rest yet.
+    Wait(Waiting),
     /// Nothing: it is over, and this is what is to be reported.
     End(Result<()>),
 }
@@ -81,7 +85,7 @@ pub struct Plan {
     pub resumes_after: Option<u64>,
 }
 
-/// A wait before the next try.
+/// A wait before the next try to reach the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pause {
     /// How long, in milliseconds.
@@ -92,6 +96,38 @@ pub struct Pause {
     pub attempt: u32,
     /// What failed before.
     pub cause: Error,
+}
+
+/// A wait for what the server has not said yet. It uses up no tries.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Waiting {
+    /// How long until the server is asked again, in milliseconds.
+    pub delay: f64,
+    /// What is waited for.
+    pub awaited: Awaited,
+}
+
+/// What a server that can be reached has not said yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// The turn's end: the server says that it runs, and has no stream of it.
+    Turn,
+    /// The turn's answer in what the server keeps of the session. Nothing tells whether the server still works on it.
+    History,
+    /// The rest of the list of the turn's events: it has ended.
+    Events,
+}
+
+impl Awaited {
+    /// The word for JavaScript.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::History => "history",
+            Self::Events => "events",
+        }
+    }
 }
 
 /// How a step went.
@@ -143,6 +179,11 @@ pub struct TurnDriver {
     wants_stream: bool,
     /// Tries in a row that brought nothing new.
     attempts: u32,
+    /// Looks in a row at what the server had not said yet, and that were the same.
+    waits: u32,
+    /// The size of what the history had of the turn, in bytes.
+    #[cfg(feature = "aap")]
+    told: usize,
     /// Whether the stream was interrupted, so that the next one resumes it.
     was_interrupted: bool,
     /// How a start failed of which it is not known whether it arrived.
@@ -210,6 +251,9 @@ impl TurnDriver {
             is_waiting: false,
             wants_stream: false,
             attempts: 0,
+            waits: 0,
+            #[cfg(feature = "aap")]
+            told: 0,
             was_interrupted: false,
             lost: None,
             looks: 0,
@@ -341,6 +385,7 @@ impl TurnDriver {
         self.reconnect = reconnect;
         self.wants_stream = wants_stream;
         self.attempts = 0;
+        self.waits = 0;
         self.looks = 0;
         self.turns.clear();
         self.lists = LISTS;
@@ -446,11 +491,11 @@ impl TurnDriver {
                 self.attempts = 0;
                 self.started(answer)
             }
-            Call::GetTurn => self.read(answer, moment),
+            Call::GetTurn => self.read(answer),
             Call::GetSession if !self.capabilities.has_cursor() => self.waiting(answer),
             Call::AnswerTurn if self.capabilities.has_answers_apart() => self.accepted(),
             Call::ListTurnFrames if self.capabilities.has_history_only() => self.replayed(answer, moment),
-            Call::ListTurnEvents => self.listed(answer, moment),
+            Call::ListTurnEvents => self.listed(answer),
             Call::CreateTurnStream if self.capabilities.is_unnamed() => {
                 self.reader.push_body(answer);
                 self.interrupted(None, moment)

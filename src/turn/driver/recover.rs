@@ -1,8 +1,8 @@
 //! What is done about a stream that ended, and about requests that failed.
 
 use super::{
-    Call, EMPTIES, Error, ErrorCode, Failure, LONG_CONNECTION, LONGEST_RETRY, MOST_GONE, Moment, Pause,
-    Remedy, Step, StreamEnd, TurnDriver, digits,
+    Awaited, Call, DOUBLINGS, EMPTIES, Error, ErrorCode, FIRST_WAIT, Failure, LONG_CONNECTION, LONGEST_RETRY,
+    MOST_GONE, Moment, Pause, Remedy, Step, StreamEnd, TurnDriver, Waiting, digits,
 };
 
 impl TurnDriver {
@@ -18,6 +18,7 @@ impl TurnDriver {
         let was_long = self.opened_at.is_some_and(|opened_at| moment.now - opened_at >= LONG_CONNECTION);
         if is_new {
             self.attempts = 0;
+            self.waits = 0;
             // A stream that brings something is better than the list.
             self.ended.clear();
         } else if was_long {
@@ -83,10 +84,6 @@ impl TurnDriver {
         {
             return self.not_found(moment);
         }
-        if self.capabilities.is_unnamed() && call == Call::GetTurn && status == 404 && self.given_up.is_none()
-        {
-            return self.not_yet(moment);
-        }
         if self.answers_apart() && self.reader.machine().id().is_none() {
             return self.unanswered(failure, moment);
         }
@@ -123,7 +120,17 @@ impl TurnDriver {
         } else {
             self.reconnect.delay(attempt, moment.random)
         };
-        Step::Wait(Pause { delay: least + backoff, least, attempt, cause: error })
+        Step::Retry(Pause { delay: least + backoff, least, attempt, cause: error })
+    }
+
+    /// Waits for a server that is there, and asks it once more: soon at first, then at a steady pace.
+    pub(super) fn wait(&mut self, call: Call, awaited: Awaited) -> Step {
+        self.call = call;
+        self.is_waiting = true;
+        self.attempts = 0;
+        let delay = f64::from(FIRST_WAIT << self.waits.min(DOUBLINGS));
+        self.waits += 1;
+        Step::Wait(Waiting { delay, awaited })
     }
 
     /// Nothing more can be done about what is being done.

@@ -107,8 +107,7 @@ fn exhausted() -> Play {
 #[test]
 fn after_the_last_try_the_turn_itself_is_asked() {
     let failed = "end incomplete: incomplete";
-    let cases: [&[(Act, &str)]; 4] = [
-        &[(Answers(record("running")), failed)],
+    let cases: [&[(Act, &str)]; 3] = [
         &[(Fails(network()), failed)],
         &[(Fails(http(404)), failed)],
         &[(Answers(record("done")), "list"), (Answers(page(&[listed()], None)), "end done")],
@@ -120,9 +119,53 @@ fn after_the_last_try_the_turn_itself_is_asked() {
     }
     let mut play = exhausted();
     assert_eq!(play.next(Fails(network())), "read");
-    assert_eq!(play.next(Answers(record("running"))), "end incomplete: incomplete");
+    assert_eq!(play.next(Fails(network())), failed);
     assert_eq!(play.stream(Reconnect::default()), "subscribe after 2", "it can be tried anew");
     assert_eq!(play.next(Fails(network())), "wait 250 #1 network");
+}
+
+/// A server that says that the turn runs has not failed, whatever its streams do.
+#[test]
+fn a_turn_that_runs_is_waited_for_when_its_stream_cannot_be_had() {
+    let mut play = exhausted();
+    play.plays(
+        "exhausted",
+        &[
+            (Fails(network()), "read"),
+            (Answers(record("running")), "wait 500 for turn"),
+            (Waited, "read"),
+            (Answers(record("running")), "wait 1000 for turn"),
+            (Waited, "read"),
+        ],
+    );
+    for _ in 0..1000 {
+        play.plays("running", &[(Answers(record("running")), "wait 2000 for turn"), (Waited, "read")]);
+    }
+    // A question that fails is a try that fails; an answer makes good for all of them.
+    for _ in 0..2 {
+        for wait in WAITS {
+            assert_eq!(play.next(Fails(network())), format!("{wait} network"));
+            assert_eq!(play.next(Waited), "read");
+        }
+        play.plays("answered", &[(Answers(record("running")), "wait 2000 for turn"), (Waited, "read")]);
+    }
+    play.plays("ends", &[(Answers(record("done")), "list"), (Answers(page(&[listed()], None)), "end done")]);
+    assert_eq!(play.content(), "ab");
+}
+
+/// While a turn is waited for, tries are used up by failures only.
+#[test]
+fn a_server_that_is_gone_while_its_turn_is_waited_for_ends_it() {
+    let mut play = exhausted();
+    play.plays(
+        "waiting",
+        &[(Fails(network()), "read"), (Answers(record("running")), "wait 500 for turn"), (Waited, "read")],
+    );
+    for _ in 0..10 {
+        assert!(play.next(Fails(http(502))).starts_with("wait"));
+        assert_eq!(play.next(Waited), "read");
+    }
+    assert_eq!(play.next(Fails(http(502))), "end incomplete: incomplete");
 }
 
 /// What failed at last, and how often, is in what is reported.
@@ -130,7 +173,7 @@ fn after_the_last_try_the_turn_itself_is_asked() {
 fn the_last_failure_is_told() {
     let mut play = exhausted();
     assert_eq!(play.next(Fails(of_code(ErrorCode::Timeout))), "read");
-    assert_eq!(play.next(Answers(record("running"))), "end incomplete: incomplete");
+    assert_eq!(play.next(Fails(network())), "end incomplete: incomplete");
     let reported = play.reported();
     assert!(
         reported.contains("10 times") && reported.contains("it broke") && reported.contains("kept"),
@@ -232,11 +275,11 @@ fn a_stream_that_is_gone_is_replaced_by_the_list_of_events() {
             (Fails(http(412)), "read"),
             (Answers(record("running")), "again after 4"),
             (Fails(http(412)), "read"),
-            (Answers(record("running")), "wait 2000>=2000 #1 incomplete"),
+            (Answers(record("running")), "wait 500 for turn"),
             (Waited, "read"),
             (Fails(network()), "wait 250 #1 network"),
             (Waited, "read"),
-            (Answers(record("running")), "wait 2000>=2000 #1 incomplete"),
+            (Answers(record("running")), "wait 1000 for turn"),
             (Waited, "read"),
             (Answers(record("done")), "list"),
             (Answers(page(&[listed()], None)), "end done"),
@@ -417,7 +460,7 @@ fn unnumbered_events_are_never_asked_for_twice() {
         &[
             (Breaks(unnumbered(3..=3), network()), "wait 250 #1 network"),
             (Waited, "read"),
-            (Answers(record("running")), "wait 2000>=2000 #1 incomplete"),
+            (Answers(record("running")), "wait 500 for turn"),
             (Waited, "read"),
             (Fails(network()), "wait 250 #1 network"),
             (Waited, "read"),
