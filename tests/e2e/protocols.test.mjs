@@ -329,7 +329,7 @@ test("tirea: an answer whose connection is cut is over; it is said so, and one c
   await grown(page, 100);
   assert.equal(await page.getByRole("button", { name: "Go on from here" }).count(), 0);
   await page.getByRole("button", { name: "Reload the conversation" }).click();
-  await page.locator(".connection.lost").waitFor();
+  await page.locator(".connection.waiting").waitFor();
   await notice.waitFor();
   await page.setExtraHTTPHeaders(FAST);
   await say(page, "plain");
