@@ -60,7 +60,7 @@ fn turn<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>>
     let history = history::messages(aap, body)?;
     let is_awaited = params.get("is_awaited").and_then(Value::as_bool) == Some(true);
     let part = match find::part(aap, params, &history) {
-        // Who has begun it waits until something of it is there.
+        // It has begun: the client waits until something of it is there.
         Err(_) if is_awaited => Part::default(),
         part => part?,
     };

@@ -2,13 +2,8 @@
 //! found by its input.
 
 #[cfg(feature = "aap")]
-use super::{Awaited, Call, DOUBLINGS, Value};
+use super::Value;
 use super::{Error, ErrorCode, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
-
-/// Looks in a row, over 10 minutes, at a history that stays the same, before its turn is given up. Servers may store
-/// a turn when it has ended, and a tool may run for minutes.
-#[cfg(feature = "aap")]
-const MOST_UNCHANGED: u32 = 300;
 
 impl TurnDriver {
     /// By what the turn is found.
@@ -38,22 +33,6 @@ impl TurnDriver {
             }
         }
         self.not_yet(turn.json("events").len())
-    }
-
-    /// The history does not have the whole of the turn. Nothing tells whether the server goes on with it: one that
-    /// stores a turn when it has ended shows nothing before, and one that has lost it shows nothing ever. So it is
-    /// waited for as long as more comes, and for some time after that.
-    #[cfg(feature = "aap")]
-    fn not_yet(&mut self, told: usize) -> Step {
-        if std::mem::replace(&mut self.told, told) != told {
-            self.waits = self.waits.min(DOUBLINGS);
-        }
-        if self.waits < MOST_UNCHANGED {
-            return self.wait(Call::GetTurn, Awaited::History);
-        }
-        let problem = "the session's history does not have the whole answer, and has not changed for 10 minutes; \
-                       what came is kept, and `stream()` looks again";
-        self.end(StreamEnd::Lost(Error::new(ErrorCode::Incomplete, problem)))
     }
 
     /// Whether nothing but its stream ever tells of a turn.

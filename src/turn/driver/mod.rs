@@ -22,11 +22,14 @@ mod lost;
 mod plan;
 mod recover;
 mod replay;
+mod waiting;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
 use crate::protocol::{Call, Capabilities, HAS_OTHERS};
+
+pub use waiting::{Awaited, Waiting};
 
 use super::lost_start::Finding;
 use super::policy::{Failure, Reconnect, Remedy};
@@ -50,10 +53,6 @@ const MOST_GONE: u32 = 2;
 const MOST_TURN_PAGES: u32 = 40;
 /// How often a list of events is read that does not have all of a turn that is done.
 const LISTS: u32 = 3;
-/// The first wait for a server that has not said the rest yet, in milliseconds. It doubles so often, to 2 seconds, and
-/// stays so.
-const FIRST_WAIT: u32 = 500;
-const DOUBLINGS: u32 = 2;
 /// A turn that is read so often waiting for what was answered does wait.
 const MOST_PAUSES: u32 = 15;
 /// The longest wait that a stream can ask for (`retry:`), in milliseconds: as long as the vendor's own clients heed.
@@ -96,38 +95,6 @@ pub struct Pause {
     pub attempt: u32,
     /// What failed before.
     pub cause: Error,
-}
-
-/// A wait for what the server has not said yet. It uses up no tries.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Waiting {
-    /// How long until the server is asked again, in milliseconds.
-    pub delay: f64,
-    /// What is waited for.
-    pub awaited: Awaited,
-}
-
-/// What a server that can be reached has not said yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Awaited {
-    /// The turn's end: the server says that it runs, and has no stream of it.
-    Turn,
-    /// The turn's answer in what the server keeps of the session. Nothing tells whether the server still works on it.
-    History,
-    /// The rest of the list of the turn's events: it has ended.
-    Events,
-}
-
-impl Awaited {
-    /// The word for JavaScript.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Turn => "turn",
-            Self::History => "history",
-            Self::Events => "events",
-        }
-    }
 }
 
 /// How a step went.

@@ -1,8 +1,8 @@
 //! What is done about a stream that ended, and about requests that failed.
 
 use super::{
-    Awaited, Call, DOUBLINGS, EMPTIES, Error, ErrorCode, FIRST_WAIT, Failure, LONG_CONNECTION, LONGEST_RETRY,
-    MOST_GONE, Moment, Pause, Remedy, Step, StreamEnd, TurnDriver, Waiting, digits,
+    Call, EMPTIES, Error, ErrorCode, Failure, LONG_CONNECTION, LONGEST_RETRY, MOST_GONE, Moment, Pause,
+    Remedy, Step, StreamEnd, TurnDriver, digits,
 };
 
 impl TurnDriver {
@@ -121,16 +121,6 @@ impl TurnDriver {
             self.reconnect.delay(attempt, moment.random)
         };
         Step::Retry(Pause { delay: least + backoff, least, attempt, cause: error })
-    }
-
-    /// Waits for a server that is there, and asks it once more: soon at first, then at a steady pace.
-    pub(super) fn wait(&mut self, call: Call, awaited: Awaited) -> Step {
-        self.call = call;
-        self.is_waiting = true;
-        self.attempts = 0;
-        let delay = f64::from(FIRST_WAIT << self.waits.min(DOUBLINGS));
-        self.waits += 1;
-        Step::Wait(Waiting { delay, awaited })
     }
 
     /// Nothing more can be done about what is being done.

@@ -89,10 +89,10 @@ fn tries_are_counted_until_something_new_comes() {
     );
 }
 
-const WAITS: [&str; 4] = ["wait 250 #1", "wait 500 #2", "wait 1000 #3", "wait 2000 #4"];
+pub(super) const WAITS: [&str; 4] = ["wait 250 #1", "wait 500 #2", "wait 1000 #3", "wait 2000 #4"];
 
 /// A play that has tried as often as it may.
-fn exhausted() -> Play {
+pub(super) fn exhausted() -> Play {
     let mut play = started(1..=2);
     for wait in
         WAITS.into_iter().map(str::to_owned).chain((5..=10).map(|attempt| format!("wait 4000 #{attempt}")))
@@ -122,50 +122,6 @@ fn after_the_last_try_the_turn_itself_is_asked() {
     assert_eq!(play.next(Fails(network())), failed);
     assert_eq!(play.stream(Reconnect::default()), "subscribe after 2", "it can be tried anew");
     assert_eq!(play.next(Fails(network())), "wait 250 #1 network");
-}
-
-/// A server that says that the turn runs has not failed, whatever its streams do.
-#[test]
-fn a_turn_that_runs_is_waited_for_when_its_stream_cannot_be_had() {
-    let mut play = exhausted();
-    play.plays(
-        "exhausted",
-        &[
-            (Fails(network()), "read"),
-            (Answers(record("running")), "wait 500 for turn"),
-            (Waited, "read"),
-            (Answers(record("running")), "wait 1000 for turn"),
-            (Waited, "read"),
-        ],
-    );
-    for _ in 0..1000 {
-        play.plays("running", &[(Answers(record("running")), "wait 2000 for turn"), (Waited, "read")]);
-    }
-    // A question that fails is a try that fails; an answer makes good for all of them.
-    for _ in 0..2 {
-        for wait in WAITS {
-            assert_eq!(play.next(Fails(network())), format!("{wait} network"));
-            assert_eq!(play.next(Waited), "read");
-        }
-        play.plays("answered", &[(Answers(record("running")), "wait 2000 for turn"), (Waited, "read")]);
-    }
-    play.plays("ends", &[(Answers(record("done")), "list"), (Answers(page(&[listed()], None)), "end done")]);
-    assert_eq!(play.content(), "ab");
-}
-
-/// While a turn is waited for, tries are used up by failures only.
-#[test]
-fn a_server_that_is_gone_while_its_turn_is_waited_for_ends_it() {
-    let mut play = exhausted();
-    play.plays(
-        "waiting",
-        &[(Fails(network()), "read"), (Answers(record("running")), "wait 500 for turn"), (Waited, "read")],
-    );
-    for _ in 0..10 {
-        assert!(play.next(Fails(http(502))).starts_with("wait"));
-        assert_eq!(play.next(Waited), "read");
-    }
-    assert_eq!(play.next(Fails(http(502))), "end incomplete: incomplete");
 }
 
 /// What failed at last, and how often, is in what is reported.

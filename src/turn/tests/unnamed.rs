@@ -84,7 +84,7 @@ fn a_lost_answer_is_waited_for_in_the_history() {
     }
 }
 
-/// Looks at a history until something else is to be done; gives how often it was looked at, how long was waited, and
+/// Looks at a history until something else is to be done; returns how often that was, how long it waited, and
 /// what is to be done then. `record` is what the history has at each look.
 fn watches(play: &mut Play, record: impl Fn(u32) -> Json) -> (u32, u32, String) {
     let (mut looks, mut waited, mut step) = (0, 0, "read".to_owned());
