@@ -14,7 +14,7 @@ export type { Capabilities } from "./capabilities.js";
 export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode, ToolSpec } from "./agent.js";
 export type { Clocks } from "./clocks.js";
 export type { Numbered, StreamEvent } from "./delivery.js";
-export type { ConnectionTopics, Reconnecting } from "./drive.js";
+export type { ConnectionTopics, Reconnecting, Waiting } from "./drive.js";
 export {
   AbortError,
   ApiError,

@@ -153,7 +153,7 @@ export class Course {
   #finish(error: TurnwireError | undefined): void {
     this.#failure = error;
     this.#reading = undefined;
-    this.#standing.reconnecting = null;
+    this.#standing.pauses();
     const end = this.#feed.close();
     // To leave a loop is no failure.
     if (error !== undefined && error.cause !== LEFT) this.#feed.fail(error);
@@ -186,7 +186,7 @@ export class Course {
       forget = onAbort(signal, () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason)));
     });
     const started = drive.run(first).then((error) => {
-      this.#standing.reconnecting = null;
+      this.#standing.pauses();
       this.#failure = error;
       this.#standing.changed();
       if (error) throw error;
@@ -307,7 +307,7 @@ export class Course {
     if (this.#standing.isUncertain) await this.#start(LOOK, limits);
     this.#standing.startedId("cancel");
     // The server cancels whatever turn of the session runs: it must be this one.
-    const isKnown = this.#standing.isOver || (this.isRead && this.#standing.reconnecting === null);
+    const isKnown = this.#standing.isOver || (this.isRead && !this.#standing.isPaused);
     if (!isKnown && (await this.#standing.refresh("cancel", limits)).state.status !== "running") return;
     if (!this.#standing.isOver) await this.#stop(limits);
   }

@@ -17,10 +17,24 @@ export interface Reconnecting {
   readonly cause: TurnwireError;
 }
 
+/** Before the next look at what the server has not said yet. The connection is not lost, and no tries are used up. */
+export interface Waiting {
+  /** How long until the server is asked again, in milliseconds. */
+  readonly delay: number;
+  /**
+   * What is waited for. `"turn"`: the turn's end; the server says that the turn runs, and has no stream of it.
+   * `"history"`: the turn's answer in what the server keeps of the session; it does not say reliably whether it still
+   * works on it (`"aap"`, `"tirea"`). `"events"`: the rest of the turn's messages; the turn has ended.
+   */
+  readonly for: "turn" | "history" | "events";
+}
+
 /** What happens to a turn's connection. None of it needs to be heeded. */
 export interface ConnectionTopics {
   /** The connection was lost, and will be tried again. */
   reconnecting: Reconnecting;
+  /** The server can be reached, and will be asked again for what it has not said yet. */
+  waiting: Waiting;
   /** The stream goes on after the event of this number. */
   resumed: { readonly after: number };
   /** The server has lost the events between these numbers. The messages are made whole when the turn ends. */
@@ -50,7 +64,7 @@ interface Plan {
   whole?: true;
 }
 
-/** A wait, which may be cut short after `least` milliseconds. */
+/** A wait before the next try, which may be cut short after `least` milliseconds. */
 interface Pause {
   delay: number;
   least: number;
@@ -59,7 +73,7 @@ interface Pause {
 }
 
 /** What is to be done; nothing more if it is empty. */
-type Step = Plan | Pause | object;
+type Step = Plan | Pause | Waiting | object;
 
 /** Who carries out a turn's steps, and whom it tells. */
 export interface Driven {
@@ -207,10 +221,13 @@ export class Drive {
     return this.#whole.aborted ? ABORTED : FAILED;
   }
 
-  async #wait({ delay, least, attempt, error }: Pause): Promise<number> {
-    const cause = (this.#cause = adopted(error, this.#cause));
-    this.#driven.tell("reconnecting", { attempt, delay, cause });
-    await sleep(delay, this.#whole, least);
+  async #wait(step: Pause | Waiting): Promise<number> {
+    const { delay } = step;
+    if ("attempt" in step) {
+      const cause = (this.#cause = adopted(step.error, this.#cause));
+      this.#driven.tell("reconnecting", { attempt: step.attempt, delay, cause });
+    } else this.#driven.tell("waiting", step);
+    await sleep(delay, this.#whole, "attempt" in step ? step.least : delay);
     if (!this.#whole.aborted) return WAITED;
     this.#failure = stopped(this.#whole);
     return ABORTED;

@@ -3,7 +3,7 @@
 import type { Answers } from "./answers.js";
 import type { CoreTurn } from "./boundary.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
-import type { ConnectionTopics, Driven, Reconnecting } from "./drive.js";
+import type { ConnectionTopics, Driven } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
 import { byLines } from "./lines.js";
 import { Listeners } from "./listeners.js";
@@ -84,13 +84,13 @@ export class Feed implements Driven {
   }
 
   tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void {
-    this.#standing.reconnecting = topic === "reconnecting" ? (value as Reconnecting) : null;
+    this.#standing.pauses({ [topic]: value });
     this.#listeners.tell(topic, value as never);
     this.#standing.changed();
   }
 
   opened(): void {
-    this.#standing.reconnecting = null;
+    this.#standing.pauses();
     // A socket takes answers without a word of its own: one that is asked for again on another has got lost.
     if (this.#connection.conventions.socket) this.#answers.forget();
     this.#standing.changed();

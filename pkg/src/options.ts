@@ -9,7 +9,10 @@ import type { Token } from "./transport.js";
 
 /** How persistently a lost connection of a turn is recovered. */
 export interface ReconnectOptions {
-  /** Tries in a row that may bring nothing new; 10 by default. */
+  /**
+   * Tries in a row that may bring nothing new; 10 by default. When they are used up the turn itself is asked, and waited for
+   * if it runs (`"waiting"`): that uses up none.
+   */
   maxAttempts?: number;
   /** The longest wait before the first of them, in milliseconds; 500 by default. It doubles with every try. */
   baseDelay?: number;

@@ -341,7 +341,8 @@ export class Session {
   /**
    * Comes back to a conversation, after the page was loaded anew or in another tab: the same as `history()`,
    * and a turn that still runs is streamed from its beginning, so that its snapshot, its listeners and
-   * `waitForCompletion()` go on. Listeners that are added at once miss nothing.
+   * `waitForCompletion()` go on. Listeners that are added at once miss nothing. Where the
+   * server has no stream of it, its end is waited for (`"waiting"`).
    *
    * The options are those of that stream, too.
    */

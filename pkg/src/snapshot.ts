@@ -1,7 +1,7 @@
 // What a page shows of a turn: an immutable picture, made anew only where something changed.
 import type { CoreTurn } from "./boundary.js";
 import { lend } from "./delivery.js";
-import type { Reconnecting } from "./drive.js";
+import type { Reconnecting, Waiting } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
 import type {
   AgentInfo,
@@ -31,6 +31,8 @@ export interface TurnSnapshot {
   readonly error: TurnwireError | null;
   /** The next try to reach the server while the connection is lost; what came stays. */
   readonly reconnecting: Reconnecting | null;
+  /** The next look at what the server has not said yet; the connection is not lost. `null` while a stream is read. */
+  readonly waiting: Waiting | null;
   readonly last_sequence_number: number;
   readonly input: readonly TurnInputItem[];
   /** The main thread first, then sub-agents in the order in which they appeared. */
@@ -164,7 +166,7 @@ export type RequiredAction =
 /** The parts of a snapshot that the turn itself knows. */
 export type TurnFacts = Pick<
   TurnSnapshot,
-  "turn_id" | "status" | "state" | "error" | "reconnecting" | "last_sequence_number" | "input"
+  "turn_id" | "status" | "state" | "error" | "reconnecting" | "waiting" | "last_sequence_number" | "input"
 >;
 
 // The document of `EventIndex::take_changes`.

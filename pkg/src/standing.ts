@@ -2,7 +2,7 @@
 // last reading came to. Whoever waits for a change is told.
 import type { CoreTurn } from "./boundary.js";
 import type { Limits } from "./clocks.js";
-import type { Reconnecting } from "./drive.js";
+import type { ConnectionTopics, Reconnecting, Waiting } from "./drive.js";
 import { adopting, StateError, type TurnwireError } from "./errors.js";
 import type { Event, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
@@ -37,14 +37,16 @@ export class TurnStanding {
   /** Who wants to know of new snapshots. */
   readonly frames = new FrameNotifier();
   /** Who waits for anything to change. */
-  #waiting: (() => void)[] = [];
+  #wakes: (() => void)[] = [];
   #origin: Origin;
   #input: readonly TurnInputItem[];
   #state: TurnState | null = null;
   /** Why its stream ended, if not with the turn. */
   error: TurnwireError | null = null;
   /** The next try to reach the server, while the connection is lost. */
-  reconnecting: Reconnecting | null = null;
+  #reconnecting: Reconnecting | null = null;
+  /** The next look at what the server has not said yet. */
+  #waiting: Waiting | null = null;
 
   constructor(turn: Turn, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>) {
     this.#turn = turn;
@@ -109,21 +111,35 @@ export class TurnStanding {
       status,
       state: this.#state,
       error: this.error,
-      reconnecting: this.reconnecting,
+      reconnecting: this.#reconnecting,
+      waiting: this.#waiting,
       last_sequence_number: last,
       input: this.#input,
     });
   }
 
+  /** Whether something is waited for before the next request. */
+  get isPaused(): boolean {
+    return this.#reconnecting !== null || this.#waiting !== null;
+  }
+
+  /** This is waited for before the next request; by default nothing. A wait like the last one changes no snapshot. */
+  pauses({ reconnecting, waiting }: Partial<ConnectionTopics> = {}): void {
+    const last = this.#waiting;
+    const isSame = last && waiting && last.for === waiting.for && last.delay === waiting.delay;
+    this.#reconnecting = reconnecting ?? null;
+    this.#waiting = isSame ? last : (waiting ?? null);
+  }
+
   /** Something has changed. */
   changed(): void {
     this.frames.notify();
-    for (const wake of this.#waiting.splice(0)) wake();
+    for (const wake of this.#wakes.splice(0)) wake();
   }
 
   /** Waits until something changes. */
   change(signal: AbortSignal | undefined): Promise<void> {
-    return orAborted(new Promise((resolve) => this.#waiting.push(resolve)), signal);
+    return orAborted(new Promise((resolve) => this.#wakes.push(resolve)), signal);
   }
 
   /** Takes listed events of a finished turn into the snapshot. */

@@ -58,6 +58,7 @@ export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & ConnectionTopi
 const ABOUT_CONNECTION: readonly string[] = [
   "error",
   "reconnecting",
+  "waiting",
   "resumed",
   "gap",
   "idle",

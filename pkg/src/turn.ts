@@ -217,7 +217,7 @@ export class Turn {
 
   /**
    * Calls `listener` with every event of a type, or with all of them (`"event"`), with the error that ended a
-   * stream (`"error"`), or with what happens to the connection (`"reconnecting"`, `"resumed"`, `"gap"`,
+   * stream (`"error"`), or with what happens to the connection (`"reconnecting"`, `"waiting"`, `"resumed"`, `"gap"`,
    * `"idle"`). Gives the function that removes it. A listener that throws breaks nothing.
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {

@@ -51,8 +51,13 @@ const PROGRAMS = {
     turn.on("reconnecting", () => controller.abort());
     await collect(turn.stream({ deadline: HOUR, signal: controller.signal, reconnect: { baseDelay: HOUR, maxDelay: HOUR } }));`,
   "all tries were used up": `
-    reply = (url) => (url.endsWith("/turns") ? events(WHOLE.slice(0, 3)) : url.endsWith("/t1") ? Response.json({ data: record() }) : events([]));
+    reply = (url) => (url.endsWith("/turns") ? events(WHOLE.slice(0, 3)) : url.endsWith("/t1") ? new Response("no", { status: 502 }) : events([]));
     await collect(turn.stream({ deadline: HOUR }));`,
+  "a wait for a turn that runs was aborted": `
+    reply = (url) => (url.endsWith("/turns") ? events(WHOLE.slice(0, 3)) : url.endsWith("/t1") ? Response.json({ data: record() }) : events([]));
+    const controller = new AbortController();
+    turn.on("waiting", () => controller.abort());
+    await collect(turn.stream({ deadline: HOUR, signal: controller.signal }));`,
   "a silence ended a stream": `
     reply = () => open(WHOLE.slice(0, 3));
     await collect(turn.stream({ deadline: HOUR, idleTimeout: 20, reconnect: false }));`,

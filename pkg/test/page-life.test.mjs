@@ -226,7 +226,12 @@ test("a start without a network is looked for when it is back", async (t) => {
 const ENDINGS = {
   "the turn has ended": [events(...WHOLE), {}, (turn) => collect(turn.stream())],
   "it was resumed and has ended": [BEGUN, { [SUBSCRIBE]: [reset, logged(WHOLE)] }, (turn) => collect(turn.stream())],
-  "all tries were used up": [BEGUN, { [SUBSCRIBE]: reset }, (turn) => collect(turn.stream())],
+  "all tries were used up": [BEGUN, { [SUBSCRIBE]: reset, [GET_TURN]: reset }, (turn) => collect(turn.stream())],
+  "a wait for the turn's end was aborted": [BEGUN, { [SUBSCRIBE]: refusal(412) }, (turn) => {
+    const controller = new AbortController();
+    turn.on("waiting", () => controller.abort());
+    return collect(turn.stream({ signal: controller.signal }));
+  }],
   "it was refused": [refusal(403), {}, (turn) => collect(turn.stream())],
   "the loop was left": [BEGUN, { [SUBSCRIBE]: reset }, async (turn) => {
     for await (const _ of turn.stream()) break;

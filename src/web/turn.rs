@@ -8,7 +8,7 @@ use crate::protocol::{Call, HAS_OTHERS};
 use crate::text::cut;
 use crate::turn::{
     Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
-    TurnMachine, TurnReader, TurnStatus,
+    TurnMachine, TurnReader, TurnStatus, Waiting,
 };
 
 use super::session::Session;
@@ -160,6 +160,9 @@ impl Turn {
             // By that it is found.
             let input = Value::Array(record.array("input").to_vec());
             self.driver.set_input(TurnInput::read(input).unwrap_or_default());
+            if let Some(said) = record.get("said").and_then(Value::as_u64) {
+                self.driver.set_said(Some(said));
+            }
         }
         let state = record.object("state").ok_or_else(|| {
             Error::new(ErrorCode::UnexpectedResponse, "the server gave a turn without `state`")
@@ -268,8 +271,8 @@ impl Turn {
         self.step(session, step)
     }
 
-    /// A step as JSON: a request `{ call, params, after?, whole? }`, a wait `{ delay, least, attempt, error }`, or
-    /// nothing: `{}`.
+    /// A step as JSON: a request `{ call, params, after?, whole? }`, a wait before the next try `{ delay, least,
+    /// attempt, error }` or before the next look `{ delay, for }`, or nothing: `{}`.
     fn step(&mut self, session: &mut Session, step: Step) -> Result<String> {
         self.note(session);
         if self.machine().status() == TurnStatus::Unstarted {
@@ -286,9 +289,12 @@ impl Turn {
                     object.bool("whole", true);
                 }
             }
-            Step::Wait(Pause { delay, least, attempt, cause }) => {
+            Step::Retry(Pause { delay, least, attempt, cause }) => {
                 object.u64("delay", millis(delay)).u64("least", millis(least)).u64("attempt", attempt.into());
                 write_error(object.member("error"), &cause);
+            }
+            Step::Wait(Waiting { delay, awaited }) => {
+                object.u64("delay", millis(delay)).str("for", awaited.as_str());
             }
             Step::End(ended) => ended?,
         }

@@ -116,6 +116,11 @@ impl Schedule {
         }
     }
 
+    /// Whether streams alone fail without end, and whatever else is asked is answered.
+    pub(crate) fn spares_questions(&self) -> bool {
+        self.profile == Profile::Exhaust && self.percent <= 50
+    }
+
     /// Whether no fault will come any more, and none has come.
     pub(crate) fn is_over(&self) -> bool {
         self.percent == 0

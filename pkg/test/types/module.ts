@@ -23,6 +23,7 @@ import type {
   TurnInputItem,
   TurnSnapshot,
   TurnStatus,
+  Waiting,
 } from "turnwire";
 import { connect as slimConnect, init } from "turnwire/slim";
 
@@ -139,10 +140,15 @@ export async function resuming(session: Session, signal: AbortSignal): Promise<T
     const [attempt, delay]: number[] = [value.attempt, value.delay];
     return [attempt, delay, value.cause.retryAfter];
   });
+  turn?.on("waiting", (value) => {
+    holds<Same<typeof value, Waiting>>();
+    return value.for === "history" || value.for === "turn" || value.for === "events" ? value.delay : holds<Same<typeof value.for, never>>();
+  });
   turn?.on("resumed", ({ after }) => after + 1);
   turn?.on("gap", ({ after, next }) => next - after);
   turn?.on("idle", ({ silence }) => silence + 1);
   holds<Same<TurnSnapshot["reconnecting"], Reconnecting | null>>();
+  holds<Same<TurnSnapshot["waiting"], Waiting | null>>();
   const clocks: Clocks = { connectTimeout: 1000, idleTimeout: 1000, deadline: 1000 };
   const persistence: ReconnectOptions = {};
   turn?.stream({ ...clocks, reconnect: persistence });

@@ -3,16 +3,16 @@
 use crate::index::MAIN_THREAD;
 
 use super::{
-    Call, Error, ErrorCode, EventKind, EventRef, Failure, MOST_GONE, MOST_PAGES, Moment, Object, POLL_DELAY,
-    Pause, Step, StreamEnd, TurnDriver, Value,
+    Awaited, Call, Error, ErrorCode, EventKind, EventRef, MOST_GONE, MOST_PAGES, Object, Step, StreamEnd,
+    TurnDriver, Value,
 };
 
 impl TurnDriver {
     /// The turn itself says how it stands.
-    pub(super) fn read(&mut self, turn: &Object<'_>, moment: Moment) -> Step {
+    pub(super) fn read(&mut self, turn: &Object<'_>) -> Step {
         #[cfg(feature = "aap")]
         if self.capabilities.is_unnamed() {
-            return self.told(turn, moment);
+            return self.told(turn);
         }
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         if !self.is_still_paused(state) && matches!(state.text("status"), "done" | "cancelled" | "error") {
@@ -25,23 +25,21 @@ impl TurnDriver {
                 return self.issue(if is_paused { Call::GetSession } else { Call::ListTurnEvents });
             }
         }
-        if let Some(error) = self.given_up.take() {
-            return self.end(self.end_of(error));
+        if self.given_up.take().is_some() {
+            // The server is there, and says that the turn runs.
+            self.gone = MOST_GONE;
         }
         if self.is_forsaken_unread() {
-            return self.abandoned(moment);
+            return self.abandoned();
         }
         if self.gone >= MOST_GONE {
-            self.attempts = 0;
-            let problem = "the stream cannot be read any further: the turn's end is waited for";
-            let cause = Error::new(ErrorCode::Incomplete, problem);
-            return Step::Wait(Pause { delay: POLL_DELAY, least: POLL_DELAY, attempt: 1, cause });
+            return self.wait(Call::GetTurn, Awaited::Turn);
         }
-        self.issue(Call::SubscribeTurn)
+        self.reattach()
     }
 
     /// A page of the turn's events.
-    pub(super) fn listed(&mut self, page: &Object<'_>, moment: Moment) -> Step {
+    pub(super) fn listed(&mut self, page: &Object<'_>) -> Step {
         if self.pages == 0 && !self.capabilities.has_cursor() {
             self.reader.begin_list();
         }
@@ -57,13 +55,11 @@ impl TurnDriver {
             self.page_token.clear();
             self.pages = 0;
             self.lists -= 1;
+            if self.lists > 0 {
+                return self.wait(Call::ListTurnEvents, Awaited::Events);
+            }
             let problem = "the server's list does not have the whole of a message";
-            let failure = Failure::from(Error::new(ErrorCode::Incomplete, problem));
-            return if self.lists > 0 {
-                self.retry(Call::ListTurnEvents, failure, moment)
-            } else {
-                self.give_up(failure.error)
-            };
+            return self.give_up(Error::new(ErrorCode::Incomplete, problem));
         }
         self.finish();
         self.end(StreamEnd::Eof)

@@ -97,7 +97,7 @@ impl TurnDriver {
             self.attempts += 1;
             let longest = self.reconnect.delay(2 + LOOKS - self.looks, 1.0);
             let delay = longest * (0.5 + 0.5 * moment.random);
-            return Step::Wait(Pause { delay, least: delay, attempt: self.attempts, cause: failure.error });
+            return Step::Retry(Pause { delay, least: delay, attempt: self.attempts, cause: failure.error });
         }
         // A stream that ended without a word has begun nothing.
         let was_silent = failure.error.code == ErrorCode::Incomplete;

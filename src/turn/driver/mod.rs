@@ -1,12 +1,12 @@
 //! What to do next for a turn: requests, waits, and how each failure is recovered from. Without any I/O.
 //!
 //! ```text
-//!            ┌────────── wait ◀──────────┐
+//!            ┌───────── retry ◀──────────┐
 //!            ▼                           │ it failed, or ended before `turn.done`
 //! begin ─▶ start ─▶ stream ──────────────┤
 //!            │        ▲                  ▼
-//!            │ lost   │ it runs    read the turn (its stream is gone, or brings nothing)
-//!            ▼        │                  │ it has ended
+//!            │ lost   │ it runs    read the turn (its stream is gone, or brings nothing) ◀─┐
+//!            ▼        │                  │ it has ended              it runs, unstreamed ──▶ wait
 //!       look for it ──┘                  ▼
 //!                                  list its events ─▶ end
 //! ```
@@ -22,11 +22,14 @@ mod lost;
 mod plan;
 mod recover;
 mod replay;
+mod waiting;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
 use crate::protocol::{Call, Capabilities, HAS_OTHERS};
+
+pub use waiting::{Awaited, Waiting};
 
 use super::lost_start::Finding;
 use super::policy::{Failure, Reconnect, Remedy};
@@ -50,8 +53,6 @@ const MOST_GONE: u32 = 2;
 const MOST_TURN_PAGES: u32 = 40;
 /// How often a list of events is read that does not have all of a turn that is done.
 const LISTS: u32 = 3;
-/// Between two questions how a turn stands that cannot be streamed any further, in milliseconds.
-const POLL_DELAY: f64 = 2000.0;
 /// A turn that is read so often waiting for what was answered does wait.
 const MOST_PAUSES: u32 = 15;
 /// The longest wait that a stream can ask for (`retry:`), in milliseconds: as long as the vendor's own clients heed.
@@ -64,8 +65,10 @@ pub enum Step {
     Open(Plan),
     /// Ask for JSON.
     Ask(Plan),
-    /// Wait.
-    Wait(Pause),
+    /// Wait before the next try: the connection is lost.
+    Retry(Pause),
+    /// Wait before the next look: the server is there, and has not said the rest yet.
+    Wait(Waiting),
     /// Nothing: it is over, and this is what is to be reported.
     End(Result<()>),
 }
@@ -81,7 +84,7 @@ pub struct Plan {
     pub resumes_after: Option<u64>,
 }
 
-/// A wait before the next try.
+/// A wait before the next try to reach the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pause {
     /// How long, in milliseconds.
@@ -143,6 +146,11 @@ pub struct TurnDriver {
     wants_stream: bool,
     /// Tries in a row that brought nothing new.
     attempts: u32,
+    /// Looks in a row at what the server had not said yet, and that were the same.
+    waits: u32,
+    /// The size of what the history had of the turn, in bytes.
+    #[cfg(feature = "aap")]
+    told: usize,
     /// Whether the stream was interrupted, so that the next one resumes it.
     was_interrupted: bool,
     /// How a start failed of which it is not known whether it arrived.
@@ -210,6 +218,9 @@ impl TurnDriver {
             is_waiting: false,
             wants_stream: false,
             attempts: 0,
+            waits: 0,
+            #[cfg(feature = "aap")]
+            told: 0,
             was_interrupted: false,
             lost: None,
             looks: 0,
@@ -341,6 +352,7 @@ impl TurnDriver {
         self.reconnect = reconnect;
         self.wants_stream = wants_stream;
         self.attempts = 0;
+        self.waits = 0;
         self.looks = 0;
         self.turns.clear();
         self.lists = LISTS;
@@ -446,11 +458,11 @@ impl TurnDriver {
                 self.attempts = 0;
                 self.started(answer)
             }
-            Call::GetTurn => self.read(answer, moment),
+            Call::GetTurn => self.read(answer),
             Call::GetSession if !self.capabilities.has_cursor() => self.waiting(answer),
             Call::AnswerTurn if self.capabilities.has_answers_apart() => self.accepted(),
             Call::ListTurnFrames if self.capabilities.has_history_only() => self.replayed(answer, moment),
-            Call::ListTurnEvents => self.listed(answer, moment),
+            Call::ListTurnEvents => self.listed(answer),
             Call::CreateTurnStream if self.capabilities.is_unnamed() => {
                 self.reader.push_body(answer);
                 self.interrupted(None, moment)

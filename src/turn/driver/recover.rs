@@ -18,6 +18,7 @@ impl TurnDriver {
         let was_long = self.opened_at.is_some_and(|opened_at| moment.now - opened_at >= LONG_CONNECTION);
         if is_new {
             self.attempts = 0;
+            self.waits = 0;
             // A stream that brings something is better than the list.
             self.ended.clear();
         } else if was_long {
@@ -83,10 +84,6 @@ impl TurnDriver {
         {
             return self.not_found(moment);
         }
-        if self.capabilities.is_unnamed() && call == Call::GetTurn && status == 404 && self.given_up.is_none()
-        {
-            return self.not_yet(moment);
-        }
         if self.answers_apart() && self.reader.machine().id().is_none() {
             return self.unanswered(failure, moment);
         }
@@ -123,7 +120,7 @@ impl TurnDriver {
         } else {
             self.reconnect.delay(attempt, moment.random)
         };
-        Step::Wait(Pause { delay: least + backoff, least, attempt, cause: error })
+        Step::Retry(Pause { delay: least + backoff, least, attempt, cause: error })
     }
 
     /// Nothing more can be done about what is being done.

@@ -67,7 +67,7 @@ fn a_turn_of_unnumbered_events_is_read_to_its_end() {
     play.plays(
         "again",
         &[
-            (Answers(record("running")), "wait 2000>=2000 #1 incomplete"),
+            (Answers(record("running")), "wait 500 for turn"),
             (Waited, "read"),
             (Answers(record("done")), "list"),
             (Answers(page(&[listed()], None)), "end done"),

@@ -25,3 +25,4 @@ mod starts;
 mod uncursored;
 #[cfg(feature = "aap")]
 mod unnamed;
+mod waiting;

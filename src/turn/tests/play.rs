@@ -3,8 +3,9 @@
 //!
 //! - `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
 //!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`: a request;
-//! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait, at least how long, the number of the try,
-//!   and why;
+//! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait before a try, at least how long, the number of the
+//!   try, and why;
+//! - `wait 500 for turn`: a wait before a look, and for what;
 //! - `end done`, `end incomplete: http 404`: the end, where the turn stands, and what is reported.
 
 use std::ops::RangeInclusive;
@@ -19,7 +20,7 @@ use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Call, Protocol};
 use crate::turn::{
     Failure, Moment, Newest, Outcome, Pause, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
-    TurnMachine, TurnReader,
+    TurnMachine, TurnReader, Waiting,
 };
 
 /// Frames may have so many bytes.
@@ -189,7 +190,8 @@ impl Play {
         match self.step.insert(step) {
             Step::Open(plan) => request(plan, true),
             Step::Ask(plan) => request(plan, false),
-            Step::Wait(Pause { delay, least, attempt, cause }) => {
+            Step::Wait(Waiting { delay, awaited }) => format!("wait {delay} for {}", awaited.as_str()),
+            Step::Retry(Pause { delay, least, attempt, cause }) => {
                 assert!((0.0..=*delay).contains(least));
                 let least = if *least > 0.0 { format!(">={least}") } else { String::new() };
                 format!("wait {delay}{least} #{attempt} {}", of(cause))

@@ -19,6 +19,7 @@ const EMPTY = {
   threads: [],
   error: null,
   reconnecting: null,
+  waiting: null,
   required_actions: [],
   input: [],
 } as unknown as TurnSnapshot;

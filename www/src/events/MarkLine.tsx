@@ -16,6 +16,7 @@ interface Props {
 
 const ICONS: Record<LoggedMark["mark"]["topic"], IconName> = {
   reconnecting: "cut",
+  waiting: "clock",
   resumed: "check",
   gap: "warn",
   idle: "clock",
