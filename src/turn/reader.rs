@@ -310,8 +310,8 @@ impl TurnReader {
     /// Takes an event that was listed because the stream is gone. What the stream brought is not delivered
     /// again; a message that came in part is, whole.
     pub fn apply_missed(&mut self, event: EventRef<'_>) {
-        let intake = &mut self.intake;
-        let fields = event.fields;
+        let (intake, fields) = (&mut self.intake, event.fields);
+        let number = listed_number(fields);
         let id = fields.text("id");
         if !self.capabilities.has_cursor() {
             intake.index.expect_bare(id);
@@ -328,12 +328,18 @@ impl TurnReader {
         } else {
             let counts = !self.capabilities.has_cursor() && event.kind == EventKind::ToolResponse;
             let is_counted = counts && intake.results.is_known(fields.text("tool_call_id"));
-            intake.seen.get(id_of(event)).is_some() || is_counted
+            let is_nameless = number > 0 && id_of(event).is_empty();
+            intake.seen.get(id_of(event)).is_some() && !is_nameless || is_counted
         };
         // How the turn ended comes last; how it began is known.
-        if !is_known && !matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
-            intake.index.expect_whole(fields.text("id"));
-            intake.take(0, event);
+        if is_known || matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
+            return;
+        }
+        let is_new = intake.machine.admit_listed(number);
+        // The number of a message may be that of its beginning, which came.
+        if is_new || event.kind == EventKind::ModelMessage {
+            intake.index.expect_whole(id);
+            intake.take(if is_new { number } else { 0 }, event);
         }
     }
 
@@ -549,6 +555,13 @@ impl EventSink for Intake {
 
 fn call_ids(message: &Message) -> impl Iterator<Item = &str> {
     message.calls().iter().flatten().map(|call| &*call.id)
+}
+
+/// The number of a listed event; 0 if it has none, as in the lists of all protocols but one.
+fn listed_number(fields: &Object<'_>) -> u64 {
+    let number = fields.get("sequence_number").filter(|_| cfg!(feature = "truefoundry"));
+    // The output in a turn's state was not checked.
+    number.and_then(Value::as_u64).filter(|number| *number < 1 << 53).unwrap_or(0)
 }
 
 /// The id of an event, also of one that this version does not know.
