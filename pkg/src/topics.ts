@@ -60,6 +60,7 @@ const ABOUT_CONNECTION: readonly string[] = [
   "reconnecting",
   "resumed",
   "gap",
+  "mismatch",
   "idle",
   "native",
 ] satisfies (keyof TurnTopics)[];

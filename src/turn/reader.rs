@@ -46,6 +46,8 @@ struct Intake {
     gap_at: (u64, u32),
     /// The gaps that were passed over: the numbers on both sides.
     gaps: Vec<(u64, u64)>,
+    /// The first frame whose `id` is not the number in its JSON: both.
+    mismatch: Option<(u64, u64)>,
     /// Why nothing more of this connection is taken.
     broken: Option<Error>,
     /// What each event was, if what was delivered may come again under numbers that are only counted.
@@ -84,6 +86,7 @@ impl TurnReader {
                 refills: false,
                 gap_at: (0, 0),
                 gaps: Vec::new(),
+                mismatch: None,
                 broken: None,
                 prints: protocol.capabilities().has_frames().then(Prints::default),
                 results: Results::default(),
@@ -299,6 +302,12 @@ impl TurnReader {
     #[must_use]
     pub fn gaps(&self) -> &[(u64, u64)] {
         &self.intake.gaps
+    }
+
+    /// The `id` of the first frame of all streams that says another number than its JSON, and that number.
+    #[must_use]
+    pub fn mismatch(&self) -> Option<(u64, u64)> {
+        self.intake.mismatch.filter(|_| cfg!(feature = "truefoundry"))
     }
 
     /// Takes an event that was listed, not streamed.
@@ -550,6 +559,11 @@ impl EventSink for Intake {
         if if is_stray { !is_over } else { self.admits(sequence_number) } && !self.answered.explains(event) {
             self.take(sequence_number, event);
         }
+    }
+
+    #[cfg(feature = "truefoundry")]
+    fn mismatch(&mut self, id: u64, sequence_number: u64) {
+        self.mismatch.get_or_insert((id, sequence_number));
     }
 }
 

@@ -18,6 +18,7 @@ const ICONS: Record<LoggedMark["mark"]["topic"], IconName> = {
   reconnecting: "cut",
   resumed: "check",
   gap: "warn",
+  mismatch: "warn",
   idle: "clock",
 };
 
