@@ -132,7 +132,7 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
 fn delivered(drive: &Drive, uncut: &Uncut) {
     let gaps = drive.driver.reader().gaps();
     let (mut seen, mut last) = (BTreeSet::new(), 0);
-    let (streamed, listed) = drive.page.sources();
+    let (streamed, listed) = (drive.page.events(false), drive.page.events(true));
     for (number, event) in listed.iter().filter(|(number, _)| *number > 0) {
         assert!(seen.insert(*number), "event {number} was listed twice");
         let server = &drive.network.server;
@@ -223,7 +223,7 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
 fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
     let server = &drive.network.server;
     let script = &server.script;
-    let (streamed, zeros) = drive.page.sources();
+    let (streamed, taken) = (drive.page.events(false), drive.page.events(true));
     let numbered = streamed.len();
     assert!(streamed.iter().all(|(number, _)| *number > 0), "what was streamed has its number");
     assert!(
@@ -250,7 +250,7 @@ fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
         .filter(|(event, (number, _))| is_missed(event, *number))
         .map(|(event, (last, wire))| (number_of(*last, wire), event))
         .collect();
-    let (done, missed) = zeros.split_last().expect("its end");
+    let (done, missed) = taken.split_last().expect("its end");
     assert_eq!((&done.1["type"], &done.1["state"]["status"]), (&json!("turn.done"), &script.state["status"]));
     assert_eq!(done.0, 0, "what the turn's end is made of has no number");
     let missed: Vec<(u64, Json)> = missed.iter().map(|event| (*event).clone()).collect();

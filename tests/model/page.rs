@@ -99,13 +99,10 @@ impl Page {
         }
     }
 
-    /// The events that came from streams, and those that came from lists.
-    pub(crate) fn sources(&self) -> (Vec<&(u64, Json)>, Vec<&(u64, Json)>) {
-        let of = |is_listed: bool| {
-            let events = self.events.iter().enumerate();
-            events.filter(|(at, _)| self.listed.contains(at) == is_listed).map(|(_, event)| event).collect()
-        };
-        (of(false), of(true))
+    /// The events that came from lists, or those that came from streams.
+    pub(crate) fn events(&self, is_listed: bool) -> Vec<&(u64, Json)> {
+        let events = self.events.iter().enumerate();
+        events.filter(|(at, _)| self.listed.contains(at) == is_listed).map(|(_, event)| event).collect()
     }
 
     /// Takes what has changed in the index.
