@@ -67,7 +67,7 @@ const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begun callsOf changed changeRecords completed conventions cut download " +
   "drain facts follows hasOthers isAwaited isBusy isHeard isIterated isOver isRead isUncertain learn markCancelled " +
   "mirror notify passOn pauses putTools records settings settle settled setWantsEvents setWantsNative startedId " +
-  "takeAnswers takeChanges takeGap takeInput takeRecord tell toolNames toolSpecs transport unread wide woken";
+  "takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames toolSpecs transport unread wide woken";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "run", "session", "snapshot", "tools", "turn"];

@@ -417,9 +417,24 @@ mod core {
         parsed(&turn.begin_stream(0));
         let frames = frames(&[created(), text("Hel"), text("lo")]).replace("id: 3", "id: 7");
         assert!(!turn.push(frames.as_bytes()), "there is something to be told");
-        let gap = || given(exports::turn_take_gap(turn.0));
-        assert_eq!(parsed(&gap()), json!({"after": 2, "next": 7}));
-        assert_eq!(gap(), "");
+        let news = || given(exports::turn_take_news(turn.0));
+        assert_eq!(parsed(&news()), json!({"gap": {"after": 2, "next": 7}}));
+        assert_eq!(news(), "");
+    }
+
+    #[wasm_bindgen_test]
+    fn two_numbers_of_one_event_are_told_once() {
+        let turn = turn();
+        parsed(&turn.begin_stream(0));
+        let numbered = |number: u64, mut event: Json| {
+            event["sequence_number"] = number.into();
+            event
+        };
+        let events = [created(), numbered(2, text("Hel")), numbered(9, text("lo")), numbered(9, text("!"))];
+        assert!(!turn.push(frames(&events).as_bytes()), "there is something to be told");
+        let news = || given(exports::turn_take_news(turn.0));
+        assert_eq!(parsed(&news()), json!({"mismatch": {"id": 3, "sequence_number": 9}}));
+        assert_eq!(news(), "");
     }
 }
 

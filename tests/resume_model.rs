@@ -63,8 +63,10 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, summary: &Summary) {
-        let Summary { profile, faults, ending, first, events, requests } = summary;
+        let Summary { profile, numbers: (streamed, listed), faults, ending, first, events, requests } =
+            summary;
         self.count("kind", format!("{profile:?}"));
+        self.count("where numbers stand", format!("{streamed:?}, in lists {listed:?}: {ending}"));
         self.count("how the first try ended", first.clone());
         self.count("how the turn was brought to its end", format!("{profile:?}: {ending}"));
         for fault in faults.keys() {

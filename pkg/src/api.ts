@@ -13,7 +13,7 @@ export {
 export type { Capabilities } from "./capabilities.js";
 export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode, ToolSpec } from "./agent.js";
 export type { Clocks } from "./clocks.js";
-export type { Numbered, StreamEvent } from "./delivery.js";
+export type { Listed, ListedEvent, Numbered, StreamEvent } from "./delivery.js";
 export type { ConnectionTopics, Reconnecting, Waiting } from "./drive.js";
 export {
   AbortError,
@@ -51,7 +51,7 @@ export type {
 export type * from "./events.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
 export { Run, type RunOptions, type RunReason } from "./run.js";
-export { type CreateTurnOptions, Session, type TurnInput } from "./session.js";
+export { type CreateTurnOptions, type ListedSessionEvent, Session, type TurnInput } from "./session.js";
 export type {
   Activity,
   MessageSnapshot,

@@ -180,8 +180,8 @@ export class CoreTurn {
     return this.#ask(this.#exports.turnTakeAsk);
   }
 
-  takeGap(): string {
-    return this.#ask(this.#exports.turnTakeGap);
+  takeNews(): string {
+    return this.#ask(this.#exports.turnTakeNews);
   }
 
   events(): number {

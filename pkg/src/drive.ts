@@ -39,6 +39,11 @@ export interface ConnectionTopics {
   resumed: { readonly after: number };
   /** The server has lost the events between these numbers. The messages are made whole when the turn ends. */
   gap: { readonly after: number; readonly next: number };
+  /**
+   * The server numbers an event twice, and differently: by the `id:` of its frame, which counts, and by the
+   * `sequence_number` in its JSON. Told once a turn.
+   */
+  mismatch: { readonly id: number; readonly sequence_number: number };
   /** Nothing came for so many milliseconds; the connection is given up. */
   idle: { readonly silence: number };
 }
@@ -198,8 +203,10 @@ export class Drive {
     const { core } = this.#driven;
     try {
       const flags = adopting(() => core.push(pieces));
-      for (let gap = flags & 2 ? core.takeGap() : ""; gap !== ""; gap = core.takeGap()) {
-        this.#driven.tell("gap", JSON.parse(gap) as ConnectionTopics["gap"]);
+      for (let news = flags & 2 ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
+        for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
+          this.#driven.tell(topic as keyof ConnectionTopics, value);
+        }
       }
       if (flags > 3) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
       return flags % 2 === 1;

@@ -4,6 +4,7 @@ import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
+import type { ListedEvent } from "./delivery.js";
 import { adopting, ApiError, InputError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
@@ -26,6 +27,11 @@ export interface Connection {
   readonly capabilities: Capabilities;
   readonly settings: Settings & { readonly maxFrameBytes: number };
   readonly conventions: Conventions;
+}
+
+/** An entry of a session's event list. */
+export interface ListedSessionEvent extends SessionEvent {
+  event: ListedEvent;
 }
 
 /** What a turn is given: a text is a user's message. */
@@ -225,8 +231,8 @@ export class Session {
   }
 
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
-  listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<SessionEvent, void, undefined> {
-    const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: SessionEvent) => event);
+  listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<ListedSessionEvent, void, undefined> {
+    const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
     return this.#listed(events, options);
   }
 

@@ -61,6 +61,7 @@ const ABOUT_CONNECTION: readonly string[] = [
   "waiting",
   "resumed",
   "gap",
+  "mismatch",
   "idle",
   "native",
 ] satisfies (keyof TurnTopics)[];

@@ -4,6 +4,7 @@ import type { CoreTurn } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Limits, within } from "./clocks.js";
 import { Course } from "./course.js";
+import type { ListedEvent } from "./delivery.js";
 import { InputError, StateError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { Feed } from "./feed.js";
@@ -129,11 +130,11 @@ export class Turn {
     });
   }
 
-  /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
-  listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
+  /** Lists the events of a finished turn, over all pages. There are no deltas among them; few servers number them. */
+  listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ListedEvent, void, undefined> {
     demandOptions("listEvents", options, "limit", "pageToken", "order");
     const params = this.#standing.params("listEvents");
-    return list(this.#connection.transport, Call.ListTurnEvents, params, options, (event: Event) => event);
+    return list(this.#connection.transport, Call.ListTurnEvents, params, options, (event: ListedEvent) => event);
   }
 
   /**
@@ -218,7 +219,7 @@ export class Turn {
   /**
    * Calls `listener` with every event of a type, or with all of them (`"event"`), with the error that ended a
    * stream (`"error"`), or with what happens to the connection (`"reconnecting"`, `"waiting"`, `"resumed"`, `"gap"`,
-   * `"idle"`). Gives the function that removes it. A listener that throws breaks nothing.
+   * `"mismatch"`, `"idle"`). Returns the function that removes it. A listener that throws breaks nothing.
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
     demandListener(listener);

@@ -271,7 +271,7 @@ impl EventIndex {
         if let Some(patch) = response.object("patch") {
             self.track(patch);
         }
-        let json = response.to_json();
+        let json = unnumbered(response);
         if let Some(slot) = self.newest_call(thread_id, call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
                 call.response = json;
@@ -348,4 +348,14 @@ impl EventIndex {
         self.changes.threads = true;
         self.threads.len() - 1
     }
+}
+
+/// The JSON of a result as a stream brings it: a listed one may have its number in it.
+fn unnumbered(response: &Object<'_>) -> String {
+    if !cfg!(feature = "truefoundry") {
+        return response.to_json();
+    }
+    let mut response = response.clone();
+    response.remove("sequence_number");
+    response.to_json()
 }

@@ -161,4 +161,9 @@ pub trait EventSink {
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>);
     /// Any other event.
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>);
+    /// The next event has two numbers that differ: the `id` of its frame, which counts, and the
+    /// `sequence_number` in its JSON.
+    fn mismatch(&mut self, id: u64, sequence_number: u64) {
+        let _ = (id, sequence_number);
+    }
 }

@@ -46,6 +46,8 @@ struct Intake {
     gap_at: (u64, u32),
     /// The gaps that were passed over: the numbers on both sides.
     gaps: Vec<(u64, u64)>,
+    /// The first frame whose `id` is not the number in its JSON: both.
+    mismatch: Option<(u64, u64)>,
     /// Why nothing more of this connection is taken.
     broken: Option<Error>,
     /// What each event was, if what was delivered may come again under numbers that are only counted.
@@ -84,6 +86,7 @@ impl TurnReader {
                 refills: false,
                 gap_at: (0, 0),
                 gaps: Vec::new(),
+                mismatch: None,
                 broken: None,
                 prints: protocol.capabilities().has_frames().then(Prints::default),
                 results: Results::default(),
@@ -301,6 +304,12 @@ impl TurnReader {
         &self.intake.gaps
     }
 
+    /// The `id` of the first frame of all streams that says another number than its JSON, and that number.
+    #[must_use]
+    pub fn mismatch(&self) -> Option<(u64, u64)> {
+        self.intake.mismatch.filter(|_| cfg!(feature = "truefoundry"))
+    }
+
     /// Takes an event that was listed, not streamed.
     pub fn apply_listed(&mut self, event: EventRef<'_>) {
         self.intake.index.apply(event);
@@ -310,8 +319,8 @@ impl TurnReader {
     /// Takes an event that was listed because the stream is gone. What the stream brought is not delivered
     /// again; a message that came in part is, whole.
     pub fn apply_missed(&mut self, event: EventRef<'_>) {
-        let intake = &mut self.intake;
-        let fields = event.fields;
+        let (intake, fields) = (&mut self.intake, event.fields);
+        let number = listed_number(fields);
         let id = fields.text("id");
         if !self.capabilities.has_cursor() {
             intake.index.expect_bare(id);
@@ -328,12 +337,18 @@ impl TurnReader {
         } else {
             let counts = !self.capabilities.has_cursor() && event.kind == EventKind::ToolResponse;
             let is_counted = counts && intake.results.is_known(fields.text("tool_call_id"));
-            intake.seen.get(id_of(event)).is_some() || is_counted
+            let is_nameless = number > 0 && id_of(event).is_empty();
+            intake.seen.get(id_of(event)).is_some() && !is_nameless || is_counted
         };
         // How the turn ended comes last; how it began is known.
-        if !is_known && !matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
-            intake.index.expect_whole(fields.text("id"));
-            intake.take(0, event);
+        if is_known || matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
+            return;
+        }
+        let is_new = intake.machine.admit_listed(number);
+        // The number of a message may be that of its beginning, which came.
+        if is_new || event.kind == EventKind::ModelMessage {
+            intake.index.expect_whole(id);
+            intake.take(if is_new { number } else { 0 }, event);
         }
     }
 
@@ -545,10 +560,22 @@ impl EventSink for Intake {
             self.take(sequence_number, event);
         }
     }
+
+    #[cfg(feature = "truefoundry")]
+    fn mismatch(&mut self, id: u64, sequence_number: u64) {
+        self.mismatch.get_or_insert((id, sequence_number));
+    }
 }
 
 fn call_ids(message: &Message) -> impl Iterator<Item = &str> {
     message.calls().iter().flatten().map(|call| &*call.id)
+}
+
+/// The number of a listed event; 0 if it has none, as in the lists of all protocols but one.
+fn listed_number(fields: &Object<'_>) -> u64 {
+    let number = fields.get("sequence_number").filter(|_| cfg!(feature = "truefoundry"));
+    // The output in a turn's state was not checked.
+    number.and_then(Value::as_u64).filter(|number| *number < 1 << 53).unwrap_or(0)
 }
 
 /// The id of an event, also of one that this version does not know.

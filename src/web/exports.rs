@@ -314,14 +314,16 @@ pub fn turn_next(
     })
 }
 
-/// Takes a chunk of the stream, cut anywhere. Gives 1 if more is to be read, 2 in addition if there is a gap to be
-/// told ([`turn_take_gap`]), and 4 if something has to be said on its socket ([`turn_take_ask`]).
+/// Takes a chunk of the stream, cut anywhere. Returns 1 if more is to be read, 2 in addition if there are news to
+/// tell ([`turn_take_news`]), and 4 if something has to be said on its socket ([`turn_take_ask`]).
 #[wasm_bindgen(js_name = turnPush)]
 pub fn turn_push(turn: u32) -> u8 {
     with(|core| {
         let chunk = core.take_input();
         core.turn(turn).map_or(0, |(turn, session)| {
-            u8::from(turn.push(session, &chunk)) + 2 * u8::from(turn.has_gap()) + 4 * u8::from(turn.has_ask())
+            u8::from(turn.push(session, &chunk))
+                + 2 * u8::from(turn.has_news())
+                + 4 * u8::from(turn.has_ask())
         })
     })
 }
@@ -332,10 +334,11 @@ pub fn turn_take_ask(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.take_ask()))
 }
 
-/// Takes a gap that was passed over: `{ after, next }`, the numbers on both sides; nothing if there is none.
-#[wasm_bindgen(js_name = turnTakeGap)]
-pub fn turn_take_gap(turn: u32) -> u32 {
-    turn_texts(turn, |turn, _, _| Ok(turn.take_gap()))
+/// Takes the next news of the stream: a topic of the connection, and what is told under it, as
+/// `{ gap: { after, next } }`; nothing if all is told.
+#[wasm_bindgen(js_name = turnTakeNews)]
+pub fn turn_take_news(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, _| Ok(turn.take_news()))
 }
 
 /// The header of the records of the events since this was last asked; 0 if there are none. They stay there

@@ -26,6 +26,7 @@ pub(super) struct Turn {
     is_named: bool,
     /// Gaps that were told.
     gaps_told: usize,
+    is_mismatch_told: bool,
     /// The events' records that JavaScript reads.
     events: (Vec<u32>, TextArena),
     changes: ChangeBatch,
@@ -67,6 +68,7 @@ impl Turn {
             discards_pending: false,
             is_named: false,
             gaps_told: 0,
+            is_mismatch_told: false,
             events: (Vec::new(), TextArena::default()),
             changes: ChangeBatch::default(),
         }
@@ -309,13 +311,23 @@ impl Turn {
         pushed.is_ok() && !self.machine().status().is_terminal()
     }
 
-    /// The next gap that was passed over and not told: `[after, next]`; nothing if there is none.
-    pub(super) fn take_gap(&mut self) -> String {
+    /// The next news of the stream, under its topic: a gap that was passed over, `{ gap: { after, next } }`, or
+    /// two numbers of one frame, `{ mismatch: { id, sequence_number } }`; nothing if all is told.
+    pub(super) fn take_news(&mut self) -> String {
         let mut json = String::new();
-        if let Some((after, next)) = self.driver.reader().gaps().get(self.gaps_told) {
+        let reader = self.driver.reader();
+        let (topic, one, other, numbers) = if let Some(gap) = reader.gaps().get(self.gaps_told) {
             self.gaps_told += 1;
-            ObjectWriter::new(&mut json).u64("after", *after).u64("next", *next).end();
-        }
+            ("gap", "after", "next", *gap)
+        } else if let Some(mismatch) = reader.mismatch().filter(|_| !self.is_mismatch_told) {
+            self.is_mismatch_told = true;
+            ("mismatch", "id", "sequence_number", mismatch)
+        } else {
+            return json;
+        };
+        let mut news = ObjectWriter::new(&mut json);
+        ObjectWriter::new(news.member(topic)).u64(one, numbers.0).u64(other, numbers.1).end();
+        news.end();
         json
     }
 
@@ -338,9 +350,10 @@ impl Turn {
         String::new()
     }
 
-    /// Whether there is a gap to tell.
-    pub(super) fn has_gap(&self) -> bool {
-        self.driver.reader().gaps().len() > self.gaps_told
+    /// Whether there are news of the stream to tell.
+    pub(super) fn has_news(&self) -> bool {
+        let reader = self.driver.reader();
+        reader.gaps().len() > self.gaps_told || (reader.mismatch().is_some() && !self.is_mismatch_told)
     }
 
     /// Whether there have been events since they were last asked for. When there are no more to come, their

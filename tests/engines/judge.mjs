@@ -7,6 +7,7 @@ export function judge({ expects }, report, record) {
   OUTCOMES[expects.outcome](expects, report, record);
   judgeRequests(expects, report, record);
   if (expects.waits !== undefined) judgeWaiting(expects.waits, report);
+  assert.deepEqual(report.topics.mismatch, expects.mismatch ?? [], "that two numbers differ is told once");
 }
 
 /** Throws unless a page that came back has the whole turn, and got no event twice. */

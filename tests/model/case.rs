@@ -18,11 +18,13 @@ use super::profile::{Profile, Schedule};
 use super::random::Random;
 use super::script::Script;
 use super::server::Server;
+use super::wire::{ListNumbers, Numbering};
 
 /// What is counted of a case.
 #[derive(Debug)]
 pub(crate) struct Summary {
     pub(crate) profile: Profile,
+    pub(crate) numbers: (Numbering, ListNumbers),
     pub(crate) faults: BTreeMap<&'static str, u32>,
     /// How the case ended: exactly, or what was taken from elsewhere.
     pub(crate) ending: &'static str,
@@ -40,8 +42,9 @@ pub(crate) fn play(seed: u64) -> Option<Summary> {
     let mut case = Case::draw(seed);
     let played = catch_unwind(AssertUnwindSafe(|| case.play()));
     if played.is_err() {
-        let Server { script, hole, .. } = &case.drive.network.server;
+        let Server { script, hole, numbering, list_numbers, .. } = &case.drive.network.server;
         eprintln!("\nseed {seed}, {:?}: {} events, lost {hole:?}", case.profile, script.log.len());
+        eprintln!("numbers in {numbering:?}, in lists {list_numbers:?}");
         eprintln!("{}", case.drive.facts.trace.join("\n"));
         eprintln!("{:?}", case.drive.driver.reader());
         eprintln!("again: TURNWIRE_MODEL_SEED={seed} TURNWIRE_MODEL_CASES=1");
@@ -110,8 +113,10 @@ impl Case {
             }
         }
         let ending = check::end(&mut self.drive, &mut self.uncut);
+        let server = &self.drive.network.server;
         Summary {
             profile: self.profile,
+            numbers: (server.numbering, server.list_numbers),
             faults: std::mem::take(&mut self.drive.facts.faults),
             ending,
             first: first.expect("there was a life"),

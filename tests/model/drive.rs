@@ -87,7 +87,16 @@ impl Drive {
                         Done::Unsent => Outcome::Unsent,
                     };
                     let had_id = self.driver.reader().machine().id().is_some();
+                    let is_listing = plan.call == Call::ListTurnEvents;
+                    if is_listing {
+                        self.look();
+                        self.page.is_listing = true;
+                    }
                     let step = self.driver.next(outcome, Moment { now: moment(self.now), random });
+                    if is_listing {
+                        self.look();
+                        self.page.is_listing = false;
+                    }
                     if plan.call == Call::ListTurns
                         && !had_id
                         && self.driver.reader().machine().id().is_some()

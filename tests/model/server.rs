@@ -9,6 +9,7 @@ use super::history::{History, message, record};
 use super::random::Random;
 use super::script::{Script, TURN_ID};
 use super::time::{Millis, iso};
+use super::wire::{ListNumbers, Numbering};
 
 /// What the server answers.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Server {
     pub(crate) hole: Option<(u64, u64)>,
     /// With how many subscriptions they are found again.
     pub(crate) hole_until: u32,
+    pub(crate) numbering: Numbering,
+    pub(crate) list_numbers: ListNumbers,
     /// How many events a page has at most.
     page: usize,
     /// How many turns a page has at most.
@@ -55,6 +58,8 @@ impl Server {
             subscriptions: 0,
             hole: None,
             hole_until: 0,
+            numbering: random.pick(&Numbering::ALL),
+            list_numbers: random.pick(&ListNumbers::ALL),
             page,
             turn_page,
         }
@@ -156,8 +161,25 @@ impl Server {
             return refusal(409, "the turn is still running");
         }
         assert_eq!(parameter(query, "order"), Some("asc"));
-        let listed: Vec<Json> = self.script.listed.iter().map(|(_, event)| event.clone()).collect();
+        let listed: Vec<Json> = self.script.listed.iter().map(|listed| self.listed(listed)).collect();
         Answer::Json(200, page(&listed, query, self.page))
+    }
+
+    fn listed(&self, (last, event): &(u64, Json)) -> Json {
+        let mut event = event.clone();
+        if let Some(number) = self.list_number(*last, &event) {
+            event["sequence_number"] = number.into();
+        }
+        event
+    }
+
+    /// The number that the list says of an event whose last number on the stream is this.
+    pub(crate) fn list_number(&self, last: u64, event: &Json) -> Option<u64> {
+        match self.list_numbers {
+            ListNumbers::None => None,
+            ListNumbers::First => self.script.firsts.get(event["id"].as_str()?).copied(),
+            ListNumbers::Last => Some(last),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ import type {
   Client,
   Clocks,
   ErrorCode,
+  ListedEvent,
   MessageSnapshot,
   Reconnecting,
   ReconnectOptions,
@@ -45,6 +46,13 @@ export async function usualWay(signal: AbortSignal): Promise<TurnStatus> {
     const number: number = event.sequence_number;
     describe(event).repeat(number);
   }
+  turn.on("mismatch", (told) => holds<Same<typeof told, { readonly id: number; readonly sequence_number: number }>>());
+  for await (const event of turn.listEvents()) {
+    holds<Same<typeof event, ListedEvent>>();
+    const number: number | undefined = event.sequence_number;
+    if (event.type === "tool.response") event.content.repeat(number ?? 0);
+  }
+  for await (const { event } of session.listEvents()) holds<Same<typeof event, ListedEvent>>();
   if (session.capabilities.steer) {
     const said: void = await turn.steer([{ type: "user.message", content: "And in Rome?" }], { signal, deadline: 1000 });
     // @ts-expect-error It takes no options of turns.

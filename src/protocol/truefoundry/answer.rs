@@ -85,8 +85,13 @@ fn turn(turn: &mut Object<'_>) {
     }
 }
 
+/// A listed event keeps its number, if it has a valid one.
 fn event(event: &mut Object<'_>) {
-    *event = canonical::event(Value::Object(std::mem::take(event)));
+    let (number, read) = canonical::event(Value::Object(std::mem::take(event)));
+    *event = read;
+    if number > 0 {
+        event.set(canonical::NUMBER, number.into());
+    }
 }
 
 fn session_event(entry: &mut Object<'_>) {

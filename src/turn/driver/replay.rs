@@ -16,8 +16,7 @@ impl TurnDriver {
     /// Where what a turn goes on to say is to be had.
     pub(super) fn source(&mut self) -> Call {
         if self.capabilities.has_cursor() {
-            // Its stream would bring again what was taken from the list, or came without a number.
-            if self.pages == 0 && !self.reader.machine().cursor().is_unsure() {
+            if !self.reader.machine().cursor().is_unsure() {
                 return Call::SubscribeTurn;
             }
         } else if self.capabilities.has_history_only() && !self.is_frameless {

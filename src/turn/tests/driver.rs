@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Stands, Waited};
 use super::play::{
-    FRAME_LIMIT, Play, asking, frames, http, listed, network, of_code, offline, page, record, started,
-    unnumbered,
+    FRAME_LIMIT, Play, asking, frames, http, listed, network, numbered, of_code, offline, page, record,
+    started, unnumbered,
 };
 use crate::error::ErrorCode;
 use crate::turn::{Reconnect, TurnStatus};
@@ -430,6 +430,29 @@ fn unnumbered_events_are_never_asked_for_twice() {
     assert_eq!(play.stream(Reconnect::default()), "post stream");
     assert_eq!(play.next(Brings(unnumbered(1..=6))), "end done");
     assert_eq!(play.content(), "ab");
+}
+
+/// A server may write numbers into the JSON of its events in place of an `id`. They count as much.
+#[test]
+fn a_stream_that_is_numbered_in_its_json_is_resumed() {
+    let mut play = Play::new();
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    play.plays(
+        "cut",
+        &[
+            (Breaks(numbered(1..=3), network()), "wait 250 #1 network"),
+            (Waited, "again after 3"),
+            // What comes again is dropped, and what is missing is asked for.
+            (Brings(numbered(2..=4) + &numbered(6..=6)), "wait 250 #1 incomplete"),
+            (Waited, "again after 4"),
+            // Each frame counts by itself.
+            (Brings(frames(5..=5)), "wait 250 #1 incomplete"),
+            (Waited, "again after 5"),
+            (Brings(numbered(6..=6)), "end done"),
+        ],
+    );
+    assert_eq!(play.content(), "ab");
+    assert_eq!(play.driver.reader().machine().cursor().last(), 6);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The driver, rule by rule: a turn that is left, or whose connection nobody recovers, and that is gone on with
 //! later.
 
+use serde_json::json;
+
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
 use super::play::{frames, http, listed, network, of_code, page, record, started, unnumbered};
 use crate::delivery::EVENT_STRIDE;
@@ -53,6 +55,29 @@ fn a_list_that_was_left_is_gone_on_with() {
     );
     let records = play.driver.reader_mut().batch().records().len() / EVENT_STRIDE;
     assert_eq!(records, 1, "only `turn.done`");
+}
+
+/// The same while the list is waited for that did not have all of the turn.
+#[test]
+fn a_list_that_lacks_something_is_gone_on_with() {
+    for number in [0, 9] {
+        let response = json!({"type": "tool.response", "id": "r", "thread_id": "main", "tool_call_id": "c",
+                              "content": "", "sequence_number": number});
+        let mut play = started(1..=3);
+        play.plays(
+            "left",
+            &[
+                (Fails(http(412)), "read"),
+                (Answers(record("done")), "list"),
+                (Answers(page(std::slice::from_ref(&response), None)), "wait 250 #1 incomplete"),
+                (Aborted, "end running: aborted"),
+            ],
+        );
+        assert_eq!(play.stream(Reconnect::default()), "read", "{number}");
+        let end = page(&[response, listed()], None);
+        play.plays("again", &[(Answers(record("done")), "list"), (Answers(end), "end done")]);
+        assert_eq!(play.content(), "ab");
+    }
 }
 
 /// Nor is a stream gone on with whose last events had no number.

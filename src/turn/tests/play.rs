@@ -287,6 +287,16 @@ pub(super) fn frames(numbers: RangeInclusive<u64>) -> String {
     log.map(|(id, event)| format!("data: {event}\nid: {id}\n\n")).collect::<Vec<_>>().concat()
 }
 
+/// The same events with their numbers in the JSON.
+pub(super) fn numbered(numbers: RangeInclusive<u64>) -> String {
+    let log = (1..).zip(log()).filter(|(number, _)| numbers.contains(number));
+    let frame = |(number, mut event): (u64, Json)| {
+        event["sequence_number"] = number.into();
+        format!("data: {event}\n\n")
+    };
+    log.map(frame).collect::<Vec<_>>().concat()
+}
+
 /// The same events without their numbers.
 pub(super) fn unnumbered(numbers: RangeInclusive<u64>) -> String {
     let log = (1..).zip(log()).filter(|(id, _)| numbers.contains(id));

@@ -56,7 +56,7 @@ async function wait(turn, events, options) {
 
 /** What the turn tells of its connection. */
 function listen(turn) {
-  const topics = { reconnecting: [], resumed: [], gap: [], idle: [] };
+  const topics = { reconnecting: [], resumed: [], gap: [], mismatch: [], idle: [] };
   for (const [topic, heard] of Object.entries(topics)) {
     turn.on(topic, ({ cause, ...rest }) => heard.push({ ...rest, ...(cause && { cause: told(cause) }) }));
   }

@@ -142,6 +142,7 @@ export class EventLog extends Store {
       source.on("idle", (told) => this.mark(turn, { topic: "idle", told })),
       source.on("resumed", (told) => this.mark(turn, { topic: "resumed", told })),
       source.on("gap", (told) => this.mark(turn, { topic: "gap", told })),
+      source.on("mismatch", (told) => this.mark(turn, { topic: "mismatch", told })),
     ];
     const followed: Followed = { turn, source, stop: null };
     this.#followed.add(followed);

@@ -19,6 +19,7 @@ const ICONS: Record<LoggedMark["mark"]["topic"], IconName> = {
   waiting: "clock",
   resumed: "check",
   gap: "warn",
+  mismatch: "warn",
   idle: "clock",
 };
 

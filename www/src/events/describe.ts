@@ -137,6 +137,8 @@ export function wordsOf({ topic, told }: Mark): readonly [word: string, rest: st
       return [`resumed after ${told.after}`, ""];
     case "gap":
       return ["gap", `${missingWords([told])} lost`];
+    case "mismatch":
+      return ["mismatch", `id ${told.id}, in the JSON ${told.sequence_number}`];
     case "idle":
       return ["idle", `nothing came for ${Math.round(told.silence / 1000)} s`];
   }

@@ -159,6 +159,40 @@ fn section_1_2_listed_events() {
     }
 }
 
+/// Listed events keep a valid number; any other is as if there were none.
+#[test]
+fn listed_events_keep_their_numbers() {
+    let event = json!({"type": "sandbox.created", "id": "e", "thread_id": null, "sandbox_id": "s"});
+    let cases = [
+        (json!(7), json!(7)),
+        (json!(9_007_199_254_740_991_u64), json!(9_007_199_254_740_991_u64)),
+        (json!(9_007_199_254_740_992_u64), Json::Null),
+        (json!(0), Json::Null),
+        (json!(-1), Json::Null),
+        (json!(1.5), Json::Null),
+        (json!("7"), Json::Null),
+        (Json::Null, Json::Null),
+    ];
+    for (number, expected) in cases {
+        let mut wire = event.clone();
+        wire["sequence_number"] = number;
+        let mut new = wire.clone();
+        new["type"] = "turn.mood".into();
+        let entries = json!([{"turn_id": "t", "event": wire}, {"turn_id": "t", "event": new}]);
+        let turn = json!({"data": [wire, new], "pagination": {"limit": 25}});
+        let session = json!({"data": entries, "pagination": {"limit": 25}});
+        let found = answer(Call::ListTurnEvents, &turn).expect("a list");
+        let in_session = answer(Call::ListSessionEvents, &session).expect("a list");
+        for (at, kind) in ["sandbox.created", "unknown"].iter().enumerate() {
+            let event = &found["items"][at];
+            assert_eq!((&event["type"], &event["sequence_number"]), (&json!(kind), &expected), "{wire}");
+            assert_eq!(event.get("sequence_number").is_some(), !expected.is_null(), "{wire}");
+            assert_eq!(event, &in_session["items"][at]["event"]);
+        }
+        assert_eq!(found["items"][1]["raw"], new, "what came stays as it came");
+    }
+}
+
 /// There is a next page if there is a token that is not empty, and this page is not empty.
 #[test]
 fn section_1_3_pagination() {
