@@ -13,8 +13,8 @@ const OLDER = { resume: "cursor", history: true, cancel: true, liveAnswers: fals
 for (const [protocol, wanted] of Object.entries({
   tirea: { resume: "none", ...AGENT },
   awaken: { resume: "history", ...AGENT },
-  truefoundry: { ...OLDER, delete: false },
-  trueforge: { ...OLDER, delete: true },
+  truefoundry: { ...OLDER, delete: false, drafts: true, search: true },
+  trueforge: { ...OLDER, delete: true, drafts: true, search: false },
 })) {
   test(`${protocol} says what it can do, on the client and on its sessions`, async () => {
     const client = await connect({ baseUrl, protocol });
