@@ -28,6 +28,8 @@ export interface Capabilities {
   readonly search: boolean;
   /** `client.agents.downloadSandboxFile()` */
   readonly sandboxFiles: boolean;
+  /** `client.agents.createSession(agentName, { title })` */
+  readonly titles: boolean;
   /** `session.rename()` */
   readonly rename: boolean;
   /** `session.delete()` */

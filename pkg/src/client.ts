@@ -90,7 +90,7 @@ export interface SearchSessionsOptions extends ListSessionsOptions {
 /** What `createSession` takes. What the protocol does not have is refused. */
 export interface CreateSessionOptions extends RequestOptions, AgentSettings, StreamOptions {
   /**
-   * A label for people (`"truefoundry"`, `"turn-rpc"`, `"codex"`). The other protocols refuse it, since their servers take
+   * A label for people, where `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`). Other servers take
    * none with a new session: they derive it from the first message, or there is `session.rename()`.
    */
   title?: string;
@@ -144,7 +144,8 @@ export class Agents {
   /** Makes a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
     const { clientIds, unnamed, socket } = this.#connection.conventions;
-    demandOptions("createSession", options, ...(unnamed ? UNNAMED : socket ? ["title", "sessionOptions"] : clientIds ? [] : ["title", "metadata"]));
+    const own = unnamed ? UNNAMED : socket ? ["sessionOptions"] : clientIds ? [] : ["metadata"];
+    demandOptions("createSession", options, ...own, ...(this.#connection.capabilities.titles ? ["title"] : []));
     if (options.sessionOptions != null) checkedOptions("sessionOptions", options.sessionOptions);
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");

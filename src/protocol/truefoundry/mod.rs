@@ -59,6 +59,7 @@ impl Protocol for TrueFoundry {
             drafts: true,
             search: is_gateway,
             sandbox_files: true,
+            titles: is_gateway,
             rename: false,
             delete: !is_gateway,
             state: false,
