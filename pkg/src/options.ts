@@ -26,8 +26,8 @@ export type Reconnect = readonly [maxAttempts: number, baseDelay: number, maxDel
 /** What `connect` takes. */
 export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   /**
-   * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. A relative
-   * URL counts from the page.
+   * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. With `"trueforge"` its
+   * origin, `http://localhost:8790`: `/api/v1` is added. A relative URL counts from the page.
    */
   baseUrl: string;
   /**

@@ -5,7 +5,7 @@ import { Call } from "./calls.js";
 import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
 import type { ListedEvent } from "./delivery.js";
-import { adopting, ApiError, InputError } from "./errors.js";
+import { adopting, ApiError, InputError, StateError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
@@ -130,7 +130,7 @@ export class Session {
     return this.#terms?.agent ?? null;
   }
 
-  /** `"session/draft"` for one whose agent is given by `agentSpec`. */
+  /** `"session/draft"` for one whose agent is given by `agentSpec`: a draft, whose agent can be changed. */
   get type(): "session" | "session/draft" {
     return this.#record.type;
   }
@@ -186,6 +186,7 @@ export class Session {
    * names. Where servers want to know them (`"aap"`), the next turn declares them.
    */
   tools(tools?: Tools, options: ToolsOptions = {}): string[] {
+    demandNames("tools", options, ["timeout"]);
     if (tools !== undefined) {
       this.#registry.putTools(tools, options, (names) => this.#terms?.demandTools(names));
       this.#terms?.declare(this.#registry.toolSpecs());
@@ -405,7 +406,11 @@ export class Session {
     return list(transport, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
   }
 
-  /** Changes a draft's agent; with `"aap"` how the agent is set up, from the next turn on, which says so to the server. */
+  /**
+   * Changes a draft's agent; with `"aap"` how the agent is set up, from the next turn on, which says so to the server.
+   *
+   * Throws a `StateError` (`unsupported`) for a session of a saved agent, which servers do not change.
+   */
   async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     if (this.#terms) {
       demandNames("update", options, ["agentTools", "agentOptions"]);
@@ -414,6 +419,7 @@ export class Session {
       return this;
     }
     demandOptions("update", options, "agentSpec");
+    if (this.type === "session") throw new StateError("unsupported", "only a draft's agent can be changed: this session's is not given by the client");
     const [limits, rest] = split(options);
     this.#record = await this.#connection.transport.ask(Call.UpdateDraftSession, this.#params(rest), limits);
     return this;

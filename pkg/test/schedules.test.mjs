@@ -1,6 +1,7 @@
 // Random schedules of faults: whatever happens on the way, the page sees the uncut turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { IS_QUICK, tellRows } from "../../tests/rows.mjs";
 import { connect } from "../dist/index.js";
 import { collect } from "./support/collect.mjs";
 import { numbers, range } from "./support/connection.mjs";
@@ -8,7 +9,9 @@ import { args, call, created, done, finished, frame, message, record, text, tool
 
 /** A fixed one, so that a failure comes again; another one by the environment. */
 const SEED = Number(process.env.TURNWIRE_SEED ?? 20_261_121);
-const SCHEDULES = 400;
+const ALL = 400;
+const SCHEDULES = IS_QUICK ? 100 : ALL;
+tellRows(SCHEDULES, ALL, "schedules");
 const INPUT = [{ type: "user.message", content: "Hello" }];
 
 const LOG = [

@@ -28,6 +28,8 @@ pub struct Capabilities {
     pub search: bool,
     /// Files of sandboxes can be downloaded.
     pub sandbox_files: bool,
+    /// A new session can be given a title.
+    pub titles: bool,
     /// Sessions can be renamed.
     pub rename: bool,
     /// Sessions can be deleted.
@@ -86,7 +88,7 @@ impl Resume {
 pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
 
 /// What a protocol can do or not, by its names in JavaScript.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "cancel",
     "interrupt",
     "history",
@@ -97,6 +99,7 @@ const NAMES: [&str; 20] = [
     "drafts",
     "search",
     "sandboxFiles",
+    "titles",
     "rename",
     "delete",
     "state",
@@ -211,6 +214,7 @@ impl Capabilities {
             self.drafts,
             self.search,
             self.sandbox_files,
+            self.titles,
             self.rename,
             self.delete,
             self.state,

@@ -3,6 +3,7 @@
 mod answered;
 mod cursor;
 mod driver;
+mod fields;
 mod frames;
 mod input;
 mod lost_start;

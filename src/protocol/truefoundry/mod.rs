@@ -56,9 +56,10 @@ impl Protocol for TrueFoundry {
             steer: false,
             discard_pending: false,
             files: true,
-            drafts: is_gateway,
+            drafts: true,
             search: is_gateway,
             sandbox_files: true,
+            titles: is_gateway,
             rename: false,
             delete: !is_gateway,
             state: false,
@@ -80,8 +81,8 @@ impl Protocol for TrueFoundry {
         routes::request(self.dialect, call, &params)
     }
 
-    fn answer<'a>(&self, call: Call, _: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
-        answer::normalize(call, body)
+    fn answer<'a>(&self, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+        answer::normalize(self.dialect, call, params, body)
     }
 
     fn error_message(&self, body: &str) -> Option<String> {

@@ -75,7 +75,7 @@ export class FakeTurn {
   }
 }
 
-const CAPABILITIES = { rename: false, liveAnswers: false, resume: "cursor" };
+const CAPABILITIES = { rename: false, titles: true, liveAnswers: false, resume: "cursor" };
 
 export function fakeSession(history: FakeTurn[] = [], can: object = {}) {
   const created: FakeTurn[] = [];

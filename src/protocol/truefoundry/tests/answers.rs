@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::error::{Error, ErrorCode};
 use crate::event::{SessionEvent, SessionRecord, TurnRecord};
-use crate::json::Object;
+use crate::json::{Object, Value};
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Answer, Call};
 
@@ -76,7 +76,43 @@ fn section_7_sessions_of_the_sibling() {
     serde_json::from_value::<SessionRecord>(saved).expect("a record");
 
     let inline = answer(Call::GetSession, &wire(json!({"type": "inline", "spec": {"model": {"name": "m"}}})));
-    assert_eq!(inline.expect("a session")["agent_spec"], json!({"model": {"name": "m"}}));
+    let inline = inline.expect("a session");
+    assert_eq!(inline["agent_spec"], json!({"model": {"name": "m"}}));
+    assert_eq!((&inline["type"], &inline["agent_name"]), (&json!("session/draft"), &Json::Null));
+    serde_json::from_value::<SessionRecord>(inline).expect("a record");
+}
+
+/// Section 7: the sibling has one list of sessions, of all agents and with the drafts among them.
+#[test]
+fn section_7_each_list_of_the_sibling_has_what_was_asked_for() {
+    let named =
+        |id: &str, name: &str| json!({"id": id, "agent": {"type": "reference", "id": "a", "name": name}});
+    let draft = json!({"id": "d", "agent": {"type": "inline", "spec": {}}});
+    let sessions = json!([named("a", "bot"), draft, named("b", "other"), named("c", "bot")]);
+    let body = json!({"data": sessions, "pagination": {"next_page_token": "p"}}).to_string();
+    let listed = |dialect: Dialect, call: Call, params: &Json| -> Json {
+        let answer = Answer { status: 200, status_text: "", content_type: "application/json", body: &body };
+        let params = params.to_string();
+        let params = Value::parse(&params).expect("JSON");
+        let params = params.as_object().expect("an object");
+        let page = answer.read(&TrueFoundry::new(dialect), call, params).expect("a list");
+        let page: Json = serde_json::from_str(&page).expect("JSON");
+        assert_eq!(page["next"], "p", "also where this page has none of them");
+        page["items"].as_array().expect("a list").iter().map(|session| session["id"].clone()).collect()
+    };
+    for (call, params, ids) in [
+        (Call::ListSessions, json!({"agentName": "bot"}), json!(["a", "c"])),
+        (Call::ListSessions, json!({"agent_name": "other"}), json!(["b"])),
+        (Call::ListSessions, json!({"agentName": "none"}), json!([])),
+        (Call::ListSessions, json!({}), json!(["a", "b", "c"])),
+        (Call::ListDraftSessions, json!({}), json!(["d"])),
+        (Call::ListOwnedSessions, json!({}), json!(["a", "d", "b", "c"])),
+        (Call::ListOwnedSessions, json!({"agentName": "bot"}), json!(["a", "c"])),
+    ] {
+        assert_eq!(listed(Dialect::TrueForge, call, &params), ids, "{call:?} {params}");
+        // The gateway has lists of their own for them.
+        assert_eq!(listed(Dialect::Gateway, call, &params), json!(["a", "d", "b", "c"]));
+    }
 }
 
 #[test]
