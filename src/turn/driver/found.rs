@@ -35,7 +35,7 @@ impl TurnDriver {
             return self.not_yet(moment);
         }
         self.finish();
-        self.end(StreamEnd::Eof)
+        self.completed()
     }
 
     /// The history does not have the whole of the turn. Nothing tells whether the server goes on with it.
@@ -45,7 +45,8 @@ impl TurnDriver {
         let parts = ["the session's history does not have the whole answer yet (", &cause.message, ")"];
         let error = Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status);
         if self.is_exhausted() {
-            return self.end(StreamEnd::Failed(error));
+            let is_over = self.reader.machine().status().is_terminal();
+            return if is_over { self.give_up(error) } else { self.end(StreamEnd::Failed(error)) };
         }
         self.retry(Call::GetTurn, cause.into(), moment)
     }
