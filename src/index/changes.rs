@@ -13,6 +13,7 @@ use super::{EventIndex, PendingAction, PendingKind};
 
 /// Notes what changed.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Changes {
     /// Slots of changed messages, each once.
     messages: Vec<usize>,
