@@ -65,7 +65,7 @@ const UNREAD = [
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begun callsOf changed changeRecords completed conventions cut download " +
-  "drain facts follows hasOthers isAwaited isBusy isHeard isIterated isOver isRead isUncertain learn markCancelled " +
+  "drain facts filled follows hasAny hasOthers isAwaited isBusy isFree isHeard isLeft isOver isRead isUncertain isWhole learn markCancelled " +
   "mirror notify passOn pauses putTools records settings settle settled setWantsEvents setWantsNative startedId " +
   "takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames toolSpecs transport unread wide woken";
 

@@ -129,8 +129,8 @@ export class CoreTurn {
     return this.#ask(this.#exports.turnTakeRecord, json);
   }
 
-  applyListed(events: string): string {
-    return this.#ask(this.#exports.turnApplyListed, events);
+  applyListed(events: string, isAll: boolean): string {
+    return this.#ask((turn) => this.#exports.turnApplyListed(turn, Number(isAll)), events);
   }
 
   settle(isDiscarded: boolean): void {

@@ -52,6 +52,7 @@ export interface ConnectionTopics {
 export const STREAM = 0;
 export const START = 1;
 export const LOOK = 2;
+export const END = 3;
 
 /** How a step went, by the core's numbers. */
 const ENDED = 0;

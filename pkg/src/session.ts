@@ -9,7 +9,6 @@ import { adopting, ApiError, InputError, StateError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
-import { readTurn } from "./kept.js";
 import type { TurnRpcTurnOptions } from "./native-turn-rpc.js";
 import { checkedTurn, demand, demandNames } from "./options.js";
 import { Run, type RunOptions } from "./run.js";
@@ -205,7 +204,10 @@ export class Session {
     return new Run(this, this.#registry, this.#newest, input, options);
   }
 
-  /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
+  /**
+   * Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. Their events are not
+   * read: a snapshot has the last message, and no call that waits before `waitForCompletion()` has filled it.
+   */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
     const turns = list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
@@ -216,7 +218,10 @@ export class Session {
     return this.#listed(turns, options);
   }
 
-  /** Reads a turn by its id. */
+  /**
+   * Reads a turn by its id; of one that has ended, the snapshot as well. If its events cannot be read, `snapshot().error`
+   * says why, and `waitForCompletion()` reads them again.
+   */
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("getTurn", options);
     if (this.#terms) {
@@ -224,11 +229,13 @@ export class Session {
       for await (const turn of this.listTurns(options)) if (turn.id === id) return turn;
       throw new InputError("invalid_input", `the session's history has no turn \`${id}\``);
     }
-    const params = this.#params({ turnId: id });
-    const turn = this.#attach(await readTurn(this.#connection, params, options), false);
-    // One that is known already goes on to stand for its turn.
-    if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
-    return turn;
+    return within(options, async (limits) => {
+      const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, this.#params({ turnId: id }), limits), false);
+      // One that is known already goes on to stand for its turn.
+      if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
+      await turn.filled(limits);
+      return turn;
+    });
   }
 
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
@@ -255,7 +262,12 @@ export class Session {
    */
   async history(options: RequestOptions = {}): Promise<Turn[]> {
     demandOptions("history", options);
-    return within(options, (limits) => this.#history(limits));
+    return within(options, async (limits) => {
+      const turns = await this.#history(limits);
+      // What waits may be a call that an earlier turn has made.
+      await turns.at(-1)?.filled(limits);
+      return turns;
+    });
   }
 
   async #history(options: RequestOptions): Promise<Turn[]> {

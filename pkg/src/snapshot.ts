@@ -37,7 +37,7 @@ export interface TurnSnapshot {
   readonly input: readonly TurnInputItem[];
   /** The main thread first, then sub-agents in the order in which they appeared. */
   readonly threads: readonly ThreadSnapshot[];
-  /** What waits for an answer, over all threads. */
+  /** What waits for an answer, over all threads; each with its call, and not before that is known. */
   readonly required_actions: readonly RequiredAction[];
   readonly mcp_servers: readonly McpServer[];
   readonly sandbox_id: string | null;
@@ -171,6 +171,7 @@ export type TurnFacts = Pick<
 
 // The document of `EventIndex::take_changes`.
 interface Changes {
+  restart?: boolean;
   turn?: TurnPart;
   threads?: Omit<ThreadSnapshot, "messages">[];
   messages?: ChangedMessage[];
@@ -245,6 +246,10 @@ export class SnapshotMirror {
 
   #apply(changes: Changes): void {
     const touched = new Set<string>();
+    if (changes.restart) {
+      this.#messages.length = 0;
+      this.#threads = [];
+    }
     for (const head of changes.messages ?? []) {
       touched.add(head.thread_id);
       this.#messages[head.slot] = this.#withHead(this.#messages[head.slot], head);

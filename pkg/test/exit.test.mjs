@@ -68,15 +68,19 @@ const PROGRAMS = {
     reply = never;
     await failure(session.getTurn("t1", { connectTimeout: 20, deadline: HOUR }));`,
   "requests were answered": `
-    reply = (url) => (url.includes("/turns/t1") ? Response.json({ data: record(DONE) }) : page(url.includes("/events") ? [] : [record(DONE)]));
+    reply = (url) => (url.endsWith("/turns/t1") ? Response.json({ data: record(DONE) }) : page(url.includes("/events") ? [] : [record(DONE)]));
     await session.getTurn("t1", { deadline: HOUR });
     for await (const _ of session.listTurns({ deadline: HOUR })) break;
     await session.history({ deadline: HOUR });`,
   "it was waited for a turn": `
-    reply = (url, { method }) => Response.json({ data: record(method === "GET" ? DONE : undefined) });
+    reply = () => events(WHOLE);
     await turn.waitForCompletion({ deadline: HOUR });`,
+  "a turn was found ended": `
+    reply = (url, { method }) => (url.includes("/events") ? page([]) : Response.json({ data: record(method === "GET" ? DONE : undefined) }));
+    await turn.state();
+    await turn.state({ deadline: HOUR });`,
   "a wait was aborted": `
-    reply = () => Response.json({ data: record() });
+    reply = () => open(WHOLE.slice(0, 3));
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 50);
     await failure(turn.waitForCompletion({ deadline: HOUR, signal: controller.signal }));`,

@@ -5,7 +5,7 @@ import { AbortError, connect, ConnectionError, IncompleteError, StateError } fro
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
 import { brokenOff, logged, numbers, range, RECONNECT, serveResumed, topics } from "./support/connection.mjs";
 import {
-  body, CANCEL, deferred, events, GET_TURN, json, LIST_TURNS, page, refusal, reset, serve, SESSION, silence, START, stream, SUBSCRIBE,
+  body, CANCEL, deferred, events, GET_TURN, json, LIST_TURNS, page, refusal, reset, serve, SESSION, silence, START, stream, SUBSCRIBE, TURN_EVENTS,
 } from "./support/server.mjs";
 import { answer, created, done, DONE, finished, frames, message, recent, record, text } from "./support/wire.mjs";
 
@@ -80,19 +80,24 @@ test("a turn that appears only after a while is found: its start may still have 
   assert.equal(server.count(START), 1);
 });
 
-for (const method of ["state", "waitForCompletion"]) {
-  test(`a start without a stream is found too: ${method}()`, async (t) => {
-    const { session, server } = await serveResumed(t, reset, { [LIST_TURNS]: page([recent()]), [GET_TURN]: json({ data: recent(DONE) }) });
+/** Answers a start as it wants to be answered. */
+const begun = (exchange) => (exchange.request.body.stream ? events(...WHOLE) : json({ data: recent(DONE) }))(exchange);
+
+for (const [method, isStream, follow] of [["state", false, GET_TURN], ["waitForCompletion", true, SUBSCRIBE]]) {
+  test(`a start by others than a loop is found too: ${method}()`, async (t) => {
+    const { session, server } = await serveResumed(t, reset, {
+      [LIST_TURNS]: page([recent()]), [GET_TURN]: json({ data: recent(DONE) }), [SUBSCRIBE]: logged(WHOLE), [TURN_EVENTS]: page([]),
+    });
     const turn = session.createTurn({ input: "Hello" });
     assert.deepEqual(await turn[method](), DONE);
     assert.deepEqual([turn.id, turn.status], ["t1", "done"]);
-    assert.deepEqual(server.asked, [START, LIST_TURNS, GET_TURN]);
-    assert.equal(server.requests[0].body.stream, false);
+    assert.deepEqual(server.asked.slice(0, 3), [START, LIST_TURNS, follow]);
+    assert.equal(server.requests[0].body.stream, isStream);
   });
 
-  test(`a start without a stream that did not arrive fails as it did: ${method}()`, async (t) => {
-    const { session, server } = await serveResumed(t, [reset, json({ data: recent(DONE) })], {
-      [LIST_TURNS]: page([]), [GET_TURN]: json({ data: recent(DONE) }),
+  test(`a start by others than a loop that did not arrive fails as it did: ${method}()`, async (t) => {
+    const { session, server } = await serveResumed(t, [reset, begun], {
+      [LIST_TURNS]: page([]), [GET_TURN]: json({ data: recent(DONE) }), [TURN_EVENTS]: page([]),
     });
     const turn = session.createTurn({ input: "Hello" });
     const error = await failure(turn[method]());

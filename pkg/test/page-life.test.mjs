@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ConnectionError } from "../dist/index.js";
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
 import { GRAIN, logged, numbers, range, RECONNECT, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
-import { events, GET_TURN, json, LIST_TURNS, LiveStream, page as listed, refusal, reset, START, stream, SUBSCRIBE } from "./support/server.mjs";
+import { events, GET_TURN, json, LIST_TURNS, LiveStream, page as listed, refusal, reset, START, stream, SUBSCRIBE, TURN_EVENTS } from "./support/server.mjs";
 import { answer, DONE, frames, recent } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo, ", "world");
@@ -241,7 +241,8 @@ const ENDINGS = {
     turn.on("reconnecting", () => controller.abort());
     return collect(turn.stream({ signal: controller.signal }));
   }],
-  "it was waited for": [json({ data: recent() }), { [GET_TURN]: json({ data: recent(DONE) }) }, (turn) => turn.session.createTurn({ input: "Hello" }).waitForCompletion()],
+  "it was waited for": [events(...WHOLE), {}, (turn) => turn.waitForCompletion()],
+  "its end was found": [json({ data: recent() }), { [GET_TURN]: json({ data: recent(DONE) }), [TURN_EVENTS]: listed([]) }, (turn) => turn.state()],
 };
 
 for (const [name, [start, routes, read]] of Object.entries(ENDINGS)) {

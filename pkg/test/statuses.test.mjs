@@ -88,6 +88,9 @@ async function begin(turn, how) {
   if (error) throw error;
 }
 
+/** Of a turn that was done at once nothing is listed. */
+const LISTED = { [TURN_EVENTS]: page([]) };
+
 /** Starts the turn of a request. */
 function started(exchange) {
   (exchange.request.body.stream ? events(...WHOLE) : json({ data: recent(DONE) }))(exchange);
@@ -95,14 +98,14 @@ function started(exchange) {
 
 const OF_A_START = {
   "refused": async (t, status, how) => {
-    const { turn, server } = await serveResumed(t, [refusal(status), started]);
+    const { turn, server } = await serveResumed(t, [refusal(status), started], LISTED);
     checkApiError(await failure(begin(turn, how)), status);
     assert.deepEqual([turn.status, turn.id, server.asked], ["unstarted", null, [START]]);
     await begin(turn, how);
     assert.deepEqual([turn.status, server.count(START)], ["done", 2]);
   },
   "sent again": async (t, status, how) => {
-    const { turn, server, told } = await serveResumed(t, [refusal(status), refusal(status), started]);
+    const { turn, server, told } = await serveResumed(t, [refusal(status), refusal(status), started], LISTED);
     await begin(turn, how);
     assert.equal(turn.status, "done");
     assert.deepEqual(server.asked.slice(0, 3), [START, START, START]);
@@ -111,7 +114,7 @@ const OF_A_START = {
   },
   "doubtful": async (t, status, how) => {
     await checkFound(t, status, how);
-    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]) });
+    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]), ...LISTED });
     checkApiError(await failure(begin(turn, how)), status);
     assert.deepEqual([turn.status, turn.id, server.count(START)], ["unstarted", null, 1]);
     assert.ok(server.count(LIST_TURNS) >= 1);
@@ -120,7 +123,7 @@ const OF_A_START = {
   },
   "looked for and sent again": async (t, status, how) => {
     await checkFound(t, status, how);
-    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]) });
+    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]), ...LISTED });
     await begin(turn, how);
     assert.equal(turn.status, "done");
     assert.deepEqual(server.asked.slice(0, 5), [START, LIST_TURNS, LIST_TURNS, LIST_TURNS, START]);
@@ -131,11 +134,11 @@ const OF_A_START = {
 /** A turn that began although its start was answered with this status is not started again. */
 async function checkFound(t, status, how) {
   const { turn, server } = await serveResumed(t, refusal(status), {
-    [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: logged(WHOLE), [GET_TURN]: json({ data: recent(DONE) }),
+    [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: logged(WHOLE), [GET_TURN]: json({ data: recent(DONE) }), ...LISTED,
   });
   await begin(turn, how);
   assert.deepEqual([turn.status, turn.id], ["done", "t1"]);
-  assert.deepEqual(server.asked, [START, LIST_TURNS, how === "state()" ? GET_TURN : SUBSCRIBE]);
+  assert.deepEqual(server.asked, [START, LIST_TURNS, ...(how === "state()" ? [GET_TURN, TURN_EVENTS] : [SUBSCRIBE])]);
 }
 
 function checkApiError(error, status) {

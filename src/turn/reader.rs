@@ -14,7 +14,7 @@ use super::answered::{AnsweredCalls, Skim};
 use super::frames::Frames;
 use super::prints::Prints;
 use super::results::Results;
-use super::{Admission, TurnInput, TurnMachine};
+use super::{Admission, Cursor, TurnInput, TurnMachine};
 
 /// A gap that is met so often in the same place is lost: connections that break leave out events, too.
 const GAP_MEETINGS: u32 = 4;
@@ -310,6 +310,22 @@ impl TurnReader {
         self.intake.mismatch.filter(|_| cfg!(feature = "truefoundry"))
     }
 
+    /// Whether all that the turn has said by now came, or was listed. An action that waits has its call then.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.index().is_unread() && !self.index().hides_actions()
+    }
+
+    /// Events of the turn are missing, or are not missing any more.
+    pub(super) fn set_unread(&mut self, is_unread: bool) {
+        self.intake.index.set_unread(is_unread);
+    }
+
+    /// Takes a message of an earlier turn, which may have made a call that waits in this one.
+    pub(super) fn explain(&mut self, event: &Object<'_>) {
+        self.intake.index.explain(event);
+    }
+
     /// Takes an event that was listed, not streamed.
     pub fn apply_listed(&mut self, event: EventRef<'_>) {
         self.intake.index.apply(event);
@@ -365,7 +381,13 @@ impl TurnReader {
 
     /// The turn's events are listed, from the first one on.
     pub(super) fn begin_list(&mut self) {
-        self.intake.results.begin_list();
+        let intake = &mut self.intake;
+        intake.results.begin_list();
+        // Its last message may be shown already, as the record of the turn has it.
+        let is_new = intake.seen.is_empty() && intake.machine.cursor() == &Cursor::default();
+        if is_new && intake.index.is_unread() {
+            intake.index.start_over();
+        }
     }
 
     /// Whether a message came only in part.
@@ -376,6 +398,8 @@ impl TurnReader {
     /// Takes the terminal state of a turn whose stream is gone. It stands for the `turn.done` that will not
     /// come: an event with the turn's id, and without a number.
     pub fn end_missed(&mut self, state: &Object<'_>) {
+        // It may say more than the record did by which the turn was known to have ended.
+        self.intake.state = Some(state.to_json());
         let mut done = Object::new();
         done.set("type", "turn.done".into());
         done.set("id", self.machine().id().unwrap_or_default().to_owned().into());
@@ -391,14 +415,16 @@ impl TurnReader {
         self.intake.created = Some(record.to_json());
     }
 
-    /// Takes a state that was fetched, not streamed.
-    pub fn apply_state(&mut self, state: &Object<'_>) {
+    /// Takes a state that was fetched, not streamed. Returns whether the turn has ended by it.
+    pub fn apply_state(&mut self, state: &Object<'_>) -> bool {
         let machine = &mut self.intake.machine;
         // A stream that is being read brings everything up to the end, and then the end.
-        if !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state) {
+        let is_end = !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state);
+        if is_end {
             self.intake.index.turn_found_ended(state);
             self.intake.state = Some(state.to_json());
         }
+        is_end
     }
 
     /// A later turn has answered what this one waited for, or has thrown it away.
@@ -498,6 +524,7 @@ impl Intake {
             return false;
         }
         self.gaps.push((last, sequence_number));
+        self.index.set_unread(true);
         self.machine.pass(sequence_number);
         true
     }

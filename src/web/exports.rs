@@ -186,11 +186,12 @@ pub fn turn_take_record(turn: u32) -> u32 {
     turn_texts(turn, |turn, session, json| turn.take_record(session, json).map(nothing))
 }
 
-/// Takes events that were listed (a JSON array), not streamed.
+/// Takes events that were listed (a JSON array), not streamed; all that the turn has said if `is_all`.
 #[wasm_bindgen(js_name = turnApplyListed)]
-pub fn turn_apply_listed(turn: u32) -> u32 {
-    turn_texts(turn, |turn, session, events| {
-        turn.apply_listed(session, events);
+pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
+    texts(&mut |core, events| {
+        let (turn, session) = core.turn(turn)?;
+        turn.apply_listed(session, events, is_all);
         Ok(String::new())
     })
 }
@@ -205,14 +206,16 @@ pub fn turn_settle(turn: u32, is_discarded: bool) {
     });
 }
 
-/// What is known of the turn, as JSON: `{ id?, status, last, created?, state? }`. What the server said of it
-/// (`turn.created`, and the terminal state) is given once.
+/// What is known of the turn, as JSON: `{ id?, status, last, lacks?, created?, state? }`, `lacks` if events of it are
+/// missing, or the call of an action that waits. What the server said of it (`turn.created`, and the terminal state) is
+/// returned once.
 #[wasm_bindgen(js_name = turnFacts)]
 pub fn turn_facts(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.facts()))
 }
 
-/// Whether events are wanted themselves, and not only what they change.
+/// Whether events are wanted themselves, and not only what they change. They are until this says otherwise, which drops
+/// those that were not taken, and the names that their records have announced.
 #[wasm_bindgen(js_name = turnSetWantsEvents)]
 pub fn turn_set_wants_events(turn: u32, wants_events: bool) {
     with(|core| {
@@ -233,7 +236,7 @@ pub fn turn_set_wants_native(turn: u32, wants_native: bool) {
 }
 
 /// Begins to stream the turn (goal 0) after a sequence number, 0 for the last one that came; to start it
-/// without a stream (1); or to look whether it has started (2). Takes the earliest time at which a turn that
+/// without a stream (1); to look whether it has started (2); or to bring it to its end, with all that it says (3). Takes the earliest time at which a turn that
 /// is started now can have been created. Gives the first step, as [`turn_next`] does.
 #[wasm_bindgen(js_name = turnBegin)]
 pub fn turn_begin(
@@ -248,7 +251,8 @@ pub fn turn_begin(
         let goal = match goal {
             0 => Goal::Stream,
             1 => Goal::Start,
-            _ => Goal::Look,
+            2 => Goal::Look,
+            _ => Goal::End,
         };
         let reconnect = Reconnect { max_attempts, base_delay, max_delay };
         let (turn, session) = core.turn(turn)?;

@@ -1,8 +1,7 @@
 //! A turn: plans its requests, takes what comes, and gives records to whoever asks.
 
-use crate::delivery::{ChangeBatch, TextArena};
+use crate::delivery::{ChangeBatch, EventBatch, TextArena};
 use crate::error::{Error, ErrorCode, Result};
-use crate::event::EventRef;
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::{Call, HAS_OTHERS};
 use crate::text::cut;
@@ -41,6 +40,8 @@ pub(super) enum Goal {
     Start,
     /// To find out whether it started.
     Look,
+    /// Its end, with all that it says.
+    End,
 }
 
 impl Turn {
@@ -59,6 +60,8 @@ impl Turn {
             TurnReader::new(session.protocol.protocol(), TurnMachine::unstarted(), session.max_frame_bytes);
         // The package's snapshots hold it.
         reader.give_away_text();
+        // They wait until something takes them.
+        reader.set_wants_events(true);
         let mut driver = TurnDriver::new(reader, &session.id, previous_turn_id);
         driver.set_start(&session.agent_name, turn_id);
         Self {
@@ -172,17 +175,15 @@ impl Turn {
         let id = record.text("id");
         self.reader().machine_mut().created(id);
         session.begun(self.key, id, record.text("previous_turn_id"));
-        self.reader().apply_state(state);
+        self.driver.take_state(state);
         self.note(session);
         Ok(())
     }
 
-    /// Takes events that were listed, not streamed.
-    pub(super) fn apply_listed(&mut self, session: &mut Session, events: &str) {
+    /// Takes events that were listed, not streamed; all that the turn has said if `is_all`.
+    pub(super) fn apply_listed(&mut self, session: &mut Session, events: &str, is_all: bool) {
         let events = Value::parse(events).unwrap_or_default();
-        for event in events.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
-            self.reader().apply_listed(EventRef::of(event));
-        }
+        self.driver.fill(events.as_array().unwrap_or_default(), is_all);
         self.note(session);
     }
 
@@ -200,6 +201,9 @@ impl Turn {
             facts.str("id", id);
         }
         facts.str("status", machine.status().as_str()).u64("last", machine.cursor().last());
+        if !self.driver.reader().is_complete() {
+            facts.bool("lacks", true);
+        }
         if let Some(created) = self.reader().take_created() {
             facts.raw("created", &created);
         }
@@ -215,7 +219,12 @@ impl Turn {
     }
 
     pub(super) fn set_wants_events(&mut self, wants_events: bool) {
-        self.reader().set_wants_events(wants_events);
+        let reader = self.reader();
+        reader.set_wants_events(wants_events);
+        if !wants_events {
+            *reader.batch() = EventBatch::default();
+            self.has_events();
+        }
     }
 
     /// Begins what the turn is wanted for; gives the first step.
@@ -242,6 +251,7 @@ impl Turn {
             Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
             Goal::Start => self.driver.start(reconnect, trace)?,
             Goal::Look => self.driver.look(reconnect)?,
+            Goal::End => self.driver.complete(reconnect, trace)?,
         };
         if is_start {
             session.begin(self.key);

@@ -29,7 +29,7 @@ impl TurnDriver {
             self.apply(events);
             if self.is_whole() {
                 self.finish();
-                return self.end(StreamEnd::Eof);
+                return self.completed();
             }
         }
         self.not_yet(turn.json("events").len())

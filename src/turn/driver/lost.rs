@@ -118,7 +118,7 @@ impl TurnDriver {
         if self.wants_stream {
             return self.reattach();
         }
-        self.reader.apply_state(turn.object("state").unwrap_or(const { &Object::new() }));
+        self.take_state(turn.object("state").unwrap_or(const { &Object::new() }));
         Step::End(Ok(()))
     }
 

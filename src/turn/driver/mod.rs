@@ -37,6 +37,8 @@ use super::{Newest, StartTrace, StreamEnd, StreamPlan, TurnInput, TurnReader};
 
 /// Turns and events of a page: the most that servers give (sections 1.2, #5 and #9).
 const PAGE: u64 = 25;
+/// Events of a session of a page (section 1.2, #10).
+const SESSION_PAGE: u64 = 100;
 /// Frames of a page: the most that servers give (`AgentEvent`, section 5).
 const FRAMES: u64 = 200;
 /// Pages of a turn's events: whoever gives more goes round in them.
@@ -176,6 +178,8 @@ pub struct TurnDriver {
     output: String,
     /// How the turn ended, as the server says, while its last events are still to be had.
     ended: String,
+    /// How it ended by its record, if that said so first.
+    found: String,
     page_token: String,
     /// Pages that were taken.
     pages: u32,
@@ -234,6 +238,7 @@ impl TurnDriver {
             given_up: None,
             output: String::new(),
             ended: String::new(),
+            found: String::new(),
             page_token: String::new(),
             pages: 0,
             cause: None,
@@ -331,6 +336,29 @@ impl TurnDriver {
         Ok(self.begin(plan, false, reconnect, trace))
     }
 
+    /// Begins to bring the turn to its end, with all that it says: streams it, or, once it has ended, lists what did not
+    /// come. Nothing is left to do if everything came.
+    pub fn complete(&mut self, reconnect: Reconnect, trace: StartTrace) -> Result<Step> {
+        if !self.reader.machine().status().is_terminal() {
+            return self.stream(None, reconnect, trace);
+        }
+        if self.reader.is_complete() {
+            return Ok(Step::End(Ok(())));
+        }
+        self.prepare(false, reconnect);
+        self.ended.clone_from(&self.found);
+        // Where servers know no turns, what is read of one has its events.
+        let is_told = self.capabilities.is_unnamed();
+        Ok(self.issue(if is_told { Call::GetTurn } else { Call::ListTurnEvents }))
+    }
+
+    /// Takes how the server says that the turn stands.
+    pub fn take_state(&mut self, state: &Object<'_>) {
+        if self.reader.apply_state(state) {
+            self.found = state.to_json();
+        }
+    }
+
     /// Begins to look whether a start arrived of which that is not known. The turn is not started if not.
     pub fn look(&mut self, reconnect: Reconnect) -> Result<Step> {
         let machine = self.reader.machine_mut();
@@ -342,13 +370,7 @@ impl TurnDriver {
         Ok(step)
     }
 
-    fn begin(
-        &mut self,
-        plan: StreamPlan,
-        wants_stream: bool,
-        reconnect: Reconnect,
-        trace: StartTrace,
-    ) -> Step {
+    fn prepare(&mut self, wants_stream: bool, reconnect: Reconnect) {
         self.reconnect = reconnect;
         self.wants_stream = wants_stream;
         self.attempts = 0;
@@ -363,6 +385,16 @@ impl TurnDriver {
         self.page_token.clear();
         self.given_up = None;
         self.cause = None;
+    }
+
+    fn begin(
+        &mut self,
+        plan: StreamPlan,
+        wants_stream: bool,
+        reconnect: Reconnect,
+        trace: StartTrace,
+    ) -> Step {
+        self.prepare(wants_stream, reconnect);
         match plan {
             StreamPlan::Start => {
                 self.trace = trace;
@@ -463,6 +495,7 @@ impl TurnDriver {
             Call::AnswerTurn if self.capabilities.has_answers_apart() => self.accepted(),
             Call::ListTurnFrames if self.capabilities.has_history_only() => self.replayed(answer, moment),
             Call::ListTurnEvents => self.listed(answer),
+            Call::ListSessionEvents => self.explained(answer),
             Call::CreateTurnStream if self.capabilities.is_unnamed() => {
                 self.reader.push_body(answer);
                 self.interrupted(None, moment)

@@ -125,9 +125,11 @@ impl TurnDriver {
 
     /// Nothing more can be done about what is being done.
     pub(super) fn give_up(&mut self, error: Error) -> Step {
+        let is_over = self.reader.machine().status().is_terminal();
         match self.call {
-            Call::ListTurnEvents => {
+            call if is_over || call == Call::ListTurnEvents => {
                 self.finish();
+                self.reader.set_unread(true);
                 // It has ended, so that this gives no error of its own.
                 self.end(StreamEnd::Eof);
                 let parts = [

@@ -69,6 +69,8 @@ impl TurnDriver {
         }
         let problem = "the session's history does not have the whole answer, and has not changed for 10 minutes; \
                        what came is kept, and `stream()` looks again";
-        self.end(StreamEnd::Lost(Error::new(ErrorCode::Incomplete, problem)))
+        let error = Error::new(ErrorCode::Incomplete, problem);
+        let is_over = self.reader.machine().status().is_terminal();
+        if is_over { self.give_up(error) } else { self.end(StreamEnd::Lost(error)) }
     }
 }

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "agent-event")]
 mod answers_apart;
+mod completing;
 mod cursor;
 mod driver;
 mod gaps;

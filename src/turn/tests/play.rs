@@ -2,7 +2,8 @@
 //! table.
 //!
 //! - `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
-//!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`: a request;
+//!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`, `calls` (of earlier
+//!   turns): a request;
 //! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait before a try, at least how long, the number of the
 //!   try, and why;
 //! - `wait 500 for turn`: a wait before a look, and for what;
@@ -87,6 +88,20 @@ impl Play {
     /// Begins to start; gives the first step.
     pub(super) fn start(&mut self) -> String {
         self.begin(|driver| driver.start(Reconnect::default(), trace()))
+    }
+
+    /// Begins to bring the turn to its end; returns the first step.
+    pub(super) fn complete(&mut self) -> String {
+        self.begin(|driver| driver.complete(Reconnect::default(), trace()))
+    }
+
+    /// The turn is found, as the server keeps it.
+    pub(super) fn found(&mut self, record: &Json) {
+        let text = record.to_string();
+        let record = Value::parse(&text).expect("JSON");
+        let record = record.as_object().expect("an object");
+        self.driver.reader_mut().machine_mut().created(record.text("id"));
+        self.driver.take_state(record.object("state").expect("a state"));
     }
 
     /// Begins to look; gives the first step.
@@ -246,6 +261,10 @@ fn request(plan: &Plan, opens: bool) -> String {
             format!("answer {}", items[0]["tool_call_id"].as_str().expect("a call"))
         }
         (Call::GetSession, None) => "session".to_owned(),
+        (Call::ListSessionEvents, None) => {
+            assert!(params["page_token"].is_string() || params["last_turn_id"] == "t");
+            from("calls", &params["page_token"])
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -279,6 +298,25 @@ fn log() -> [Json; 6] {
 
 fn ended() -> Json {
     json!({"status": "done", "output": null, "required_actions": []})
+}
+
+/// What waits for the call `c` of message `m`.
+pub(super) fn asking_for_call() -> Json {
+    json!({"type": "tool.approval_required", "id": "q", "thread_id": "main",
+           "tool_calls": [{"id": "c", "source_event_id": "m"}]})
+}
+
+/// The message `m` that makes the call `c`, as it is listed.
+pub(super) fn calling() -> Json {
+    json!({"type": "model.message", "id": "m", "thread_id": "main", "finish_reason": "tool_calls",
+           "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]})
+}
+
+/// The turn as the server keeps it, when it waits for that call.
+pub(super) fn paused() -> Json {
+    let mut paused = record("done");
+    paused["state"]["required_actions"] = json!([asking_for_call()]);
+    paused
 }
 
 /// These events of the turn's stream.

@@ -289,6 +289,31 @@ fn to_hang_up_is_to_cancel() {
 }
 
 /// An answer that is no stream says all at once; whatever it is, it says it once.
+/// A turn whose end was found without its stream is read with what it said, or that is reported.
+#[test]
+fn a_turn_that_was_found_ended_is_read_whole() {
+    let left = || {
+        let mut play = starting();
+        play.driver.reader_mut().push(part().as_bytes()).expect("frames are small");
+        assert_eq!(play.next(Aborted), "end running: aborted");
+        play.found(&record("done"));
+        assert_eq!(play.complete(), "read");
+        play
+    };
+    let mut play = left();
+    assert_eq!(play.next(Answers(record("done"))), "end done");
+    assert_eq!(content(&play), "ab");
+    assert_eq!(play.complete(), "end done");
+    let mut play = left();
+    let mut step = play.next(Fails(http(404)));
+    while step.starts_with("wait") {
+        assert_eq!(play.next(Waited), "read");
+        step = play.next(Fails(http(404)));
+    }
+    assert_eq!(step, "end done: incomplete");
+    assert_eq!(play.complete(), "read");
+}
+
 #[test]
 fn an_answer_can_come_whole() {
     let mut play = turn_with(r#"{"stream":"none"}"#);
