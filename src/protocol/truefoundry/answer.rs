@@ -6,10 +6,10 @@ use crate::protocol::Call;
 use crate::protocol::options::unsupported;
 
 use super::spelling::{default, default_nulls};
-use super::{canonical, spelling};
+use super::{Dialect, canonical, spelling};
 
 /// Normalizes the answer to `call`.
-pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
+pub(super) fn normalize(dialect: Dialect, call: Call, mut body: Value<'_>) -> Result<Value<'_>> {
     match call {
         Call::CreateSession
         | Call::GetSession
@@ -21,6 +21,13 @@ pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
             list(body, session)
         }
         Call::ListTurns => list(body, turn),
+        Call::ListNewestTurns => {
+            // Of its events one page is enough.
+            if let Some(page) = body.as_object_mut().filter(|_| dialect == Dialect::TrueForge) {
+                page.remove("pagination");
+            }
+            list(body, newest)
+        }
         Call::ListTurnEvents => list(body, event),
         Call::ListSessionEvents => list(body, session_event),
         Call::CancelSession
@@ -82,6 +89,13 @@ fn turn(turn: &mut Object<'_>) {
     default_nulls(turn, &["session_id", "previous_turn_id", "created_by_subject", "created_at"]);
     if let Some(state) = turn.get_mut("state").and_then(Value::as_object_mut) {
         spelling::turn_state(state);
+    }
+}
+
+/// Where events are listed in place of turns, the first one is of the newest turn.
+fn newest(turn: &mut Object<'_>) {
+    if let Some(id) = turn.remove("turn_id") {
+        turn.set("id", id);
     }
 }
 

@@ -81,7 +81,7 @@ impl Protocol for TrueFoundry {
     }
 
     fn answer<'a>(&self, call: Call, _: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
-        answer::normalize(call, body)
+        answer::normalize(self.dialect, call, body)
     }
 
     fn error_message(&self, body: &str) -> Option<String> {

@@ -1,6 +1,8 @@
 //! Steps → requests.
 
-use super::{Call, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, Step, StreamEnd, TurnDriver};
+use super::{
+    Call, FIRST_TURNS, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, Step, StreamEnd, TurnDriver,
+};
 
 impl TurnDriver {
     pub(super) fn start_call(&self) -> Call {
@@ -61,8 +63,9 @@ impl TurnDriver {
             // The session's id is all.
         } else if HAS_OTHERS && call == Call::AnswerTurn {
             params.str("turn_id", &self.turn_id).raw("input", &self.input.answer(self.answered));
-        } else if call == Call::ListTurns {
-            params.u64("limit", PAGE);
+        } else if matches!(call, Call::ListTurns | Call::ListNewestTurns) {
+            let is_first = call == Call::ListNewestTurns && self.page_token.is_empty();
+            params.u64("limit", if is_first { FIRST_TURNS } else { PAGE });
             if !self.page_token.is_empty() {
                 params.str("page_token", &self.page_token);
             }

@@ -5,6 +5,7 @@
 mod answers_apart;
 mod cursor;
 mod driver;
+mod fresh;
 mod gaps;
 mod inputs;
 mod leaving;
