@@ -445,7 +445,9 @@ mod front_end {
     use js_sys::{Array, Function, Reflect};
     use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
     use turnwire::sse::DEFAULT_LIMIT;
-    use turnwire::turn::{Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
+    use turnwire::turn::{
+        Newest, Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus,
+    };
     use turnwire::web::fetch::Server;
     use wasm_bindgen::JsValue;
 
@@ -453,12 +455,18 @@ mod front_end {
 
     const STREAM: &str = include_str!("fixtures/truefoundry/plain.sse");
 
-    /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions.
+    /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions. Before
+    /// the start it is asked for the session's newest turn.
     const FETCH: &str = "
         const asked = [];
         globalThis.fetch = async (request) => {
-            const piece = pieces[asked.length];
-            asked.push(`${new URL(request.url).pathname} ${await request.text()}`);
+            const { pathname, search } = new URL(request.url);
+            if (request.method === 'GET') {
+                asked.push(`${pathname}${search}`);
+                return Response.json({ data: [], pagination: {} });
+            }
+            const piece = pieces[asked.length - 1];
+            asked.push(`${pathname} ${await request.text()}`);
             if (piece === '') return new Response('{}', { status: 503, headers: { 'retry-after': '0' } });
             return new Response(piece, { headers: { 'content-type': 'text/event-stream' } });
         };
@@ -495,9 +503,11 @@ mod front_end {
         let machine = driver.reader().machine();
         assert_eq!(machine.status(), TurnStatus::Done);
         let asked: Vec<String> = asked.iter().filter_map(|request| request.as_string()).collect();
-        assert_eq!(asked.len(), 3, "{asked:?}");
-        assert!(asked[0].starts_with("/acme/v1/agents/sessions/s1/turns {"), "{asked:?}");
-        assert!(asked[2].ends_with("/subscribe {\"after_sequence_number\":39}"), "{asked:?}");
+        assert_eq!(asked.len(), 4, "{asked:?}");
+        assert_eq!(asked[0], "/acme/v1/agents/sessions/s1/turns?limit=2");
+        assert_eq!(*driver.newest(), Newest::None);
+        assert!(asked[1].starts_with("/acme/v1/agents/sessions/s1/turns {"), "{asked:?}");
+        assert!(asked[3].ends_with("/subscribe {\"after_sequence_number\":39}"), "{asked:?}");
 
         let mut whole = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
         whole.machine_mut().stream(None).expect("it is new");

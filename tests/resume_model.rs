@@ -75,12 +75,15 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, summary: &Summary) {
-        let Summary { profile, numbers: (streamed, listed), faults, ending, first, events, requests } =
+        let Summary { profile, numbers: (streamed, listed), faults, ending, first, look, events, requests } =
             summary;
         self.count("kind", format!("{profile:?}"));
         self.count("where numbers stand", format!("{streamed:?}, in lists {listed:?}: {ending}"));
         self.count("how the first try ended", first.clone());
         self.count("how the turn was brought to its end", format!("{profile:?}: {ending}"));
+        if let Some(look) = look {
+            self.count("what came of a turn that was looked for", look.clone());
+        }
         for fault in faults.keys() {
             self.count("fault", (*fault).to_owned());
         }

@@ -146,13 +146,13 @@ export class Course {
     const wasInside = this.#isInside;
     try {
       const drive = this.#drive(options, whole.signal);
-      const run = (): Promise<TurnwireError | undefined> => drive.run(drive.begin(goal, options.afterSequenceNumber));
+      const run = (): Promise<TurnwireError | undefined> => this.#run(drive, drive.begin(goal, options.afterSequenceNumber));
       if (signal?.aborted && !this.isRead) {
         whole.cut(signal.reason);
         return this.#follow(Promise.resolve(stopped(signal)), whole);
       }
       const ready = this.#prepare(whole.signal);
-      const reading = ready ? this.#readied(ready, run) : run();
+      const reading = ready ? this.#readied(ready, run, whole.signal) : run();
       this.#standing.error = null;
       this.#feed.begin();
       return this.#follow(reading, whole);
@@ -176,15 +176,26 @@ export class Course {
     const ready = this.#turn.session.prepare(this.#turn, this.#whenBusy, signal);
     if (ready) return ready.then(() => void (this.#isInside = true));
     this.#isInside = true;
-    return undefined;
+    return this.#turn.session.unsent;
+  }
+
+  /** Goes on from a first step. Starts that come before this one is sent wait for that. */
+  #run(drive: Drive, first: string): Promise<TurnwireError | undefined> {
+    const running = drive.run(first);
+    if (drive.sent) this.#turn.session.hold(drive.sent);
+    return running;
   }
 
   /** Begins when all is ready. Never rejects. */
-  async #readied(ready: Promise<void>, run: () => Promise<TurnwireError | undefined>): Promise<TurnwireError | undefined> {
+  async #readied(
+    ready: Promise<void>,
+    run: () => Promise<TurnwireError | undefined>,
+    signal: AbortSignal,
+  ): Promise<TurnwireError | undefined> {
     this.#isPreparing = true;
     try {
       try {
-        await ready;
+        for (let next: Promise<void> | undefined = ready; next; next = this.#turn.session.unsent) await orAborted(next, signal);
       } finally {
         // Nothing comes between this and the start: whoever waits for this turn finds it either not begun or on its way.
         this.#isPreparing = false;
@@ -241,7 +252,7 @@ export class Course {
     const left = new Promise<never>((_, reject) => {
       forget = onAbort(signal, () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason)));
     });
-    const started = drive.run(first).then((error) => {
+    const started = this.#run(drive, first).then((error) => {
       this.#standing.pauses();
       this.#failure = error;
       this.#standing.changed();

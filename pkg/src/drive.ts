@@ -109,6 +109,9 @@ export class Drive {
   #failure: TurnwireError | undefined;
   /** The last failure of all. */
   #cause: TurnwireError | undefined;
+  /** Resolves once the start is on its way, if the session is read before it. */
+  sent: Promise<void> | undefined;
+  #send = (): void => {};
   /** Says on the stream's connection what the core wants to know. */
   #ask = (): void => {};
   /** When that will be. */
@@ -123,11 +126,15 @@ export class Drive {
 
   /** Begins; gives the first step. Throws if that is not possible now. */
   begin(goal: number, after = 0): string {
-    return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect, new Date(Date.now() - ALLOWANCE).toISOString()));
+    return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect));
   }
 
   /** Goes on from a first step to the end. Resolves with the error that is to be reported, if there is one. */
-  async run(first: string): Promise<TurnwireError | undefined> {
+  run(first: string): Promise<TurnwireError | undefined> {
+    return this.#run(first).finally(this.#send);
+  }
+
+  async #run(first: string): Promise<TurnwireError | undefined> {
     let json = first;
     for (;;) {
       const step = JSON.parse(json) as Step;
@@ -137,7 +144,10 @@ export class Drive {
         outcome = await this.#wait(step);
       } else if ("call" in step) {
         try {
-          input = await this.#request(step);
+          const asked = this.#request(step);
+          if (step.call === Call.ListNewestTurns) this.sent ??= new Promise((resolve) => (this.#send = resolve));
+          else this.#send();
+          input = await asked;
           outcome = input === "" ? ENDED : ANSWERED;
           this.#failure = undefined;
         } catch (cause) {
@@ -245,5 +255,3 @@ export class Drive {
 /** How long what the core wants to know is gathered, in milliseconds: news of it often come in swarms. */
 const ASK_DELAY = 200;
 
-/** How far the server's clock may be behind this one, in milliseconds. */
-const ALLOWANCE = 10_000;

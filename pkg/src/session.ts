@@ -92,11 +92,14 @@ export class Session {
 
   #where: Where | undefined;
 
+  /** Resolves once the start is on its way before which the session is being read. @internal */
+  unsent: Promise<void> | undefined;
+
   /** @internal */
   constructor(connection: Connection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
     this.#connection = connection;
     const actions = JSON.stringify(record.required_actions ?? []);
-    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew);
+    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew || record.is_new === true);
     this.#record = record;
     const { workspace_id, creation } = record;
     // Every connection that is to hear of it has to say where it is.
@@ -210,12 +213,14 @@ export class Session {
    */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
+    let isSorted = options.pageToken === undefined;
     const turns = list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
-      const isNewest = before === undefined ? options.pageToken === undefined : follows(record, before);
+      const isNewest = before === undefined ? isSorted : follows(record, before);
+      if (before && !isNewest && !follows(before, record)) isSorted = false;
       before = record;
       return this.#attach(record, isNewest);
     });
-    return this.#listed(turns, options);
+    return this.#listed(turns, options, () => isSorted && this.#core.listed());
   }
 
   /**
@@ -241,11 +246,11 @@ export class Session {
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
   listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<ListedSessionEvent, void, undefined> {
     const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
-    return this.#listed(events, options);
+    return this.#listed(events, options, () => {});
   }
 
-  /** A list: of a thread in which nothing was said yet Codex refuses to give one. */
-  async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions): AsyncGenerator<T, void, undefined> {
+  /** A list: of a thread in which nothing was said yet Codex refuses to give one. Calls `ended` at its end. */
+  async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions, ended: () => void): AsyncGenerator<T, void, undefined> {
     try {
       yield* items;
     } catch (error) {
@@ -254,6 +259,7 @@ export class Session {
       const { is_new } = await this.#connection.transport.ask<SessionRecord>(Call.GetSession, this.#params(), limits);
       if (!is_new) throw error;
     }
+    ended();
   }
 
   /**
@@ -353,6 +359,7 @@ export class Session {
     const last = turns.at(-1);
     if (this.#newest && last) this.#registry.move(this.#newest, last);
     this.#newest = last;
+    this.#core.listed();
     this.#terms?.stands(newest, parts.flatMap(({ input }) => input).length);
     return turns;
   }
@@ -460,9 +467,15 @@ export class Session {
     return undefined;
   }
 
-  /** Whether other turns of this session run here, or wait for that, where it has one at a time. @internal */
+  /** Whether a start has to wait for other turns of this session. @internal */
   hasOthers(turn: Turn): boolean {
-    return this.#connection.conventions.socket && this.#busy(turn).length > 0;
+    return this.unsent !== undefined || (this.#connection.conventions.socket && this.#busy(turn).length > 0);
+  }
+
+  /** Starts wait until another one is `sent`, so that they come after it. @internal */
+  hold(sent: Promise<void>): void {
+    this.unsent = sent;
+    void sent.then(() => (this.unsent = undefined));
   }
 
   #busy(turn: Turn): Turn[] {

@@ -225,7 +225,7 @@ test("a call's idleTimeout is for its stream", async (t) => {
 
 test("a token function that does not come in time is asked again while the turn runs", async (t) => {
   let count = 0;
-  const token = () => ((count += 1) === 3 ? new Promise(() => {}) : "k");
+  const token = () => ((count += 1) === 4 ? new Promise(() => {}) : "k");
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: logged(WHOLE) }, { token, connectTimeout: MEDIUM });
   assert.equal((await collect(turn.stream())).error, undefined);
   assert.deepEqual([textOf(turn), server.count(START)], ["Hello", 1]);

@@ -21,7 +21,10 @@ let reply;
 const options = { connectTimeout: HOUR, idleTimeout: HOUR, reconnect: { baseDelay: 1, maxDelay: 2, maxAttempts: 2 } };
 const client = await connect({
   baseUrl: "http://server/acme", ...options,
-  fetch: async (url, init) => (url.endsWith("/s1") ? Response.json({ data: { id: "s1" } }) : reply(url, init)),
+  fetch: async (url, init) => {
+    if (url.endsWith("/s1")) return Response.json({ data: { id: "s1" } });
+    return url.endsWith("/turns?limit=2") ? page([]) : reply(url, init);
+  },
 });
 const session = await client.agents.getSession("s1");
 const turn = session.createTurn({ input: "Hello" });

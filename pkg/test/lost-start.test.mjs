@@ -1,7 +1,7 @@
 // A start whose answer never came: the session's turns say whether it arrived, and no input is sent twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AbortError, connect, ConnectionError, IncompleteError, StateError } from "../dist/index.js";
+import { AbortError, connect, ConnectionError, StateError } from "../dist/index.js";
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
 import { brokenOff, logged, numbers, range, RECONNECT, serveResumed, topics } from "./support/connection.mjs";
 import {
@@ -167,21 +167,6 @@ test("in a session that was made here, any turn of the input is the one", async 
   const turn = (await client.agents.createSession("support-bot")).createTurn({ input: "Hello" });
   await checkFound(turn);
   assert.equal(server.count(START), 1);
-});
-
-test("where the newest turn is not known, an old turn of the same input is not taken for it, nor is it sent again", async (t) => {
-  const { turn, server } = await serveResumed(t, reset, { [LIST_TURNS]: page([record(DONE, OLD)]) });
-  const { error } = await collect(turn.stream());
-  assert.ok(error instanceof IncompleteError, String(error));
-  assert.match(error.message, /whether the turn began is not known/);
-  assert.deepEqual([turn.id, turn.status, server.count(START)], [null, "incomplete", 1]);
-});
-
-test("where the newest turn is not known, other turns say that it did not begin", async (t) => {
-  const { turn, server } = await serveResumed(t, reset, { [LIST_TURNS]: page([recent(DONE, { input: OTHER }), record(DONE, { id: "t0", input: [] })]) });
-  const { error } = await collect(turn.stream());
-  assert.ok(error instanceof ConnectionError, String(error));
-  assert.deepEqual([turn.status, server.count(START)], ["unstarted", 1]);
 });
 
 test("a session whose history was read knows its newest turn", async (t) => {

@@ -44,8 +44,11 @@ class FaultyServer {
   }
 
   fetch = async (url, { method, body, signal }) => {
-    const path = new URL(url).pathname.replace(/.*\/s1/, "");
+    const { pathname, search } = new URL(url);
+    const path = pathname.replace(/.*\/s1/, "");
     if (path === "") return Response.json({ data: { id: "s1" } });
+    // Without what is read before the start, it would not be known whether a lost one began.
+    if (path === "/turns" && search === "?limit=2") return Response.json({ data: [], pagination: {} });
     const fault = this.#faults > 0 && this.#random() < 0.8 && (this.#faults -= 1) >= 0;
     if (path === "/turns" && method === "POST") return this.#start(fault, signal);
     if (path === "/turns") return this.#maybe(fault, () => ({ data: this.began ? [this.#record()] : [], pagination: {} }));

@@ -198,8 +198,8 @@ test("401: the token function is asked once more, and the new token is sent", as
   const { turn, server } = await serveResumed(t, [refusal(401), BEGUN], { [SUBSCRIBE]: [refusal(401), logged(WHOLE)] }, { token });
   await checkWhole(turn);
   assert.deepEqual(server.asked, [START, START, SUBSCRIBE, SUBSCRIBE]);
-  // The first one was for the session.
-  assert.deepEqual(server.requests.map(({ headers }) => headers.authorization), ["k2", "k3", "k4", "k5"].map((key) => `Bearer ${key}`));
+  // The first ones were for the session, and the list of its turns.
+  assert.deepEqual(server.requests.map(({ headers }) => headers.authorization), ["k3", "k4", "k5", "k6"].map((key) => `Bearer ${key}`));
 });
 
 test("401 twice is final, and asks for no third token", async (t) => {
@@ -207,7 +207,7 @@ test("401 twice is final, and asks for no third token", async (t) => {
   const token = () => `k${(count += 1)}`;
   const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: refusal(401) }, { token });
   checkApiError((await collect(turn.stream())).error, 401);
-  assert.deepEqual([server.asked, count], [[START, SUBSCRIBE, SUBSCRIBE], 4]);
+  assert.deepEqual([server.asked, count], [[START, SUBSCRIBE, SUBSCRIBE], 5]);
   const start = await serveResumed(t, refusal(401), {}, { token });
   checkApiError((await collect(start.turn.stream())).error, 401);
   assert.deepEqual([start.turn.status, start.server.asked], ["unstarted", [START, START]]);
@@ -223,7 +223,7 @@ test("a token function that fails while the connection is away is asked again", 
   let count = 0;
   const token = () => {
     count += 1;
-    if (count === 3) throw new Error("signed out");
+    if (count === 4) throw new Error("signed out");
     return "k";
   };
   const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: logged(WHOLE) }, { token });

@@ -20,6 +20,8 @@ async function stillTurn(t, reply, options = {}) {
   const fetch = async (url, { method, signal, body }) => {
     const path = url.slice(url.indexOf("/sessions/s1") + 1);
     if (path === "sessions/s1") return Response.json({ data: { id: "s1" } });
+    // What is read before the start.
+    if (path === "sessions/s1/turns?limit=2") return Response.json({ data: [], pagination: {} });
     asked.push({ path, method, body: body && JSON.parse(body), at: Date.now() });
     return reply({ path, signal, attempt: asked.length });
   };

@@ -87,6 +87,10 @@ impl Resume {
 /// the compiler leaves out what only those need.
 pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
 
+/// Whether this build has a protocol by which a start whose answer was lost is looked for in the list of turns.
+pub(crate) const HAS_LOOKS: bool =
+    cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"));
+
 /// What a protocol can do or not, by its names in JavaScript.
 const NAMES: [&str; 21] = [
     "cancel",

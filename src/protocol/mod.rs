@@ -26,8 +26,8 @@ pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
-pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Resume};
+pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS};
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};

@@ -116,6 +116,16 @@ pub fn session_set_terms(session: u32, said: f64) {
     });
 }
 
+/// The session's turns were listed: the newest of those that were given is the newest one.
+#[wasm_bindgen(js_name = sessionListed)]
+pub fn session_listed(session: u32) {
+    with(|core| {
+        if let Some(session) = core.sessions.get(session) {
+            session.listed();
+        }
+    });
+}
+
 /// The session was cancelled: it takes no further turns.
 #[wasm_bindgen(js_name = sessionCancelled)]
 pub fn session_cancelled(session: u32) {
@@ -236,8 +246,8 @@ pub fn turn_set_wants_native(turn: u32, wants_native: bool) {
 }
 
 /// Begins to stream the turn (goal 0) after a sequence number, 0 for the last one that came; to start it
-/// without a stream (1); to look whether it has started (2); or to bring it to its end, with all that it says (3). Takes the earliest time at which a turn that
-/// is started now can have been created. Gives the first step, as [`turn_next`] does.
+/// without a stream (1); to look whether it has started (2); or to bring it to its end, with all that it says (3). Times
+/// are in milliseconds, `now` since 1970. Returns the first step, as [`turn_next`] does.
 #[wasm_bindgen(js_name = turnBegin)]
 pub fn turn_begin(
     turn: u32,
@@ -246,8 +256,9 @@ pub fn turn_begin(
     max_attempts: u32,
     base_delay: u32,
     max_delay: u32,
+    now: f64,
 ) -> u32 {
-    texts(&mut |core, since| {
+    texts(&mut |core, _| {
         let goal = match goal {
             0 => Goal::Stream,
             1 => Goal::Start,
@@ -256,7 +267,7 @@ pub fn turn_begin(
         };
         let reconnect = Reconnect { max_attempts, base_delay, max_delay };
         let (turn, session) = core.turn(turn)?;
-        turn.begin(session, goal, after, reconnect, since)
+        turn.begin(session, goal, after, reconnect, now)
     })
 }
 

@@ -3,11 +3,11 @@
 use crate::delivery::{ChangeBatch, EventBatch, TextArena};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Call, HAS_OTHERS};
+use crate::protocol::{Call, HAS_LOOKS, HAS_OTHERS};
 use crate::text::cut;
 use crate::turn::{
-    Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
-    TurnMachine, TurnReader, TurnStatus, Waiting,
+    Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, Step, TurnDriver, TurnInput, TurnMachine,
+    TurnReader, TurnStatus, Waiting,
 };
 
 use super::session::Session;
@@ -54,7 +54,7 @@ impl Turn {
     ) -> Self {
         let key = session.key();
         if is_newest {
-            session.begin(key);
+            session.begin(key, 0);
         }
         let mut reader =
             TurnReader::new(session.protocol.protocol(), TurnMachine::unstarted(), session.max_frame_bytes);
@@ -234,7 +234,7 @@ impl Turn {
         goal: Goal,
         after: f64,
         reconnect: Reconnect,
-        since: &str,
+        now: f64,
     ) -> Result<String> {
         let after = sequence_number(after)?;
         let is_start = self.machine().status() == TurnStatus::Unstarted;
@@ -246,7 +246,8 @@ impl Turn {
             self.driver.reader_mut().follow(events, &messages);
         }
         self.driver.set_terms(&session.terms);
-        let trace = StartTrace { newest: session.newest(), since: since.to_owned(), others: Vec::new() };
+        let now = millis(now);
+        let trace = session.trace(now);
         let step = match goal {
             Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
             Goal::Start => self.driver.start(reconnect, trace)?,
@@ -254,7 +255,7 @@ impl Turn {
             Goal::End => self.driver.complete(reconnect, trace)?,
         };
         if is_start {
-            session.begin(self.key);
+            session.begin(self.key, now);
         }
         self.step(session, step)
     }
@@ -280,6 +281,9 @@ impl Turn {
             self.driver.set_others(&session.others(self.key));
         }
         let step = self.driver.next(outcome, moment);
+        if HAS_LOOKS {
+            session.learn(self.driver.newest());
+        }
         self.step(session, step)
     }
 
@@ -452,7 +456,7 @@ fn millis(delay: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "it is small and not negative"
+        reason = "it is not that large, and not negative"
     )]
     let millis = delay as u64;
     millis

@@ -81,7 +81,7 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         // That it has not begun is what it was to find out.
         return;
     }
-    let is_unclear = !begun && drive.network.server.history.is_confusing;
+    let is_unclear = !begun && is_confusing(drive);
     let may_fail = match profile {
         Profile::Recover | Profile::Expire | Profile::Hole => is_unclear,
         Profile::Unnumbered => is_unclear || error.code == ErrorCode::Aborted,
@@ -131,6 +131,12 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
     }
 }
 
+/// Whether the turn may not be told from others, as far as the client knows those.
+fn is_confusing(drive: &Drive) -> bool {
+    let server = &drive.network.server;
+    server.history.is_confusing(drive.driver.newest(), server.has_begun())
+}
+
 /// No event comes twice, and none that is not in the log; numbers grow, but for what comes late into a gap.
 fn delivered(drive: &Drive, uncut: &Uncut) {
     let gaps = drive.driver.reader().gaps();
@@ -174,10 +180,8 @@ fn delivered(drive: &Drive, uncut: &Uncut) {
 pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     let status = drive.driver.reader().machine().status();
     if !status.is_terminal() {
-        let server = &drive.network.server;
-        let is_unclear = server.history.is_elsewhere || server.starts == 0 && server.history.is_confusing;
         let begun = drive.driver.reader().machine().id().is_some();
-        assert!(is_unclear && !begun, "the turn was never brought to its end");
+        assert!(is_confusing(drive) && !begun, "the turn was never brought to its end");
         return "unclear";
     }
     let state = drive.driver.reader_mut().take_state().expect("it has ended");

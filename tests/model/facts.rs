@@ -79,6 +79,8 @@ pub(crate) struct Facts {
     pub(crate) requests: u32,
     /// Whether events came without numbers.
     pub(crate) was_unnumbered: bool,
+    /// Whether the turn was looked for.
+    pub(crate) has_looked: bool,
     /// Requests since something new came, after the turn had ended.
     idle_requests: u32,
 }
@@ -116,6 +118,7 @@ impl Facts {
         reconnect: Reconnect,
     ) {
         self.requests += 1;
+        self.has_looked |= call == Call::ListTurns;
         assert!(!self.is_hopeless, "{call:?} after what does not pass");
         if is_start(call) {
             // Whatever else may have begun the turn.
@@ -157,6 +160,10 @@ impl Facts {
         self.has_waited = false;
         self.last = went;
         self.last_call = Some(call);
+        if call == Call::ListNewestTurns {
+            // The start goes on, whatever became of it.
+            return;
+        }
         if is_start(call) {
             self.start_status = went.status;
         } else if went.status > 0 && !is_last_question {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
-import { answer, begin, CANCEL, complete, finish, frames, INTERRUPT, items, messagePage, MESSAGES, MS, QUICK, recordOf, RUN, runOf, runRecord, RUNS, say, serveAgent, START, step, stored, suspended, THREAD, TIME, waitingState } from "../support/agent-event.mjs";
+import { answer, begin, CANCEL, complete, finish, frames, INTERRUPT, items, LATEST, messagePage, MESSAGES, MS, QUICK, recordOf, RUN, runOf, runRecord, RUNS, say, serveAgent, START, step, stored, suspended, THREAD, TIME, waitingState } from "../support/agent-event.mjs";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
 import { body, json, LiveStream, serve } from "../support/server.mjs";
 
@@ -139,7 +139,8 @@ for (const protocol of ["tirea", "awaken"]) {
   });
 
   test(`${protocol}: interrupt stops whatever runs, and the session goes on`, async (t) => {
-    const { server, session } = await come(t, protocol, { [INTERRUPT]: json({ status: "interrupt_requested" }, 202), [START]: runOf(protocol, answer("Hi")) });
+    const routes = { [INTERRUPT]: json({ status: "interrupt_requested" }, 202), [START]: runOf(protocol, answer("Hi")), [LATEST]: json(runRecord()) };
+    const { server, session } = await come(t, protocol, routes);
     await session.interrupt();
     assert.deepEqual(server.asked, ["POST threads/s1/interrupt"]);
     assert.equal((await collect(session.createTurn({ input: "a" }).stream())).error, undefined);

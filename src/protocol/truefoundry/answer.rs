@@ -16,7 +16,7 @@ pub(super) fn normalize<'a>(
     dialect: Dialect,
     call: Call,
     params: &Object<'_>,
-    body: Value<'a>,
+    mut body: Value<'a>,
 ) -> Result<Value<'a>> {
     match call {
         Call::CreateSession
@@ -33,6 +33,13 @@ pub(super) fn normalize<'a>(
             Ok(Value::Object(page))
         }
         Call::ListTurns => list(body, turn).map(Value::Object),
+        Call::ListNewestTurns => {
+            // Of its events one page is enough.
+            if let Some(page) = body.as_object_mut().filter(|_| dialect == Dialect::TrueForge) {
+                page.remove("pagination");
+            }
+            list(body, newest).map(Value::Object)
+        }
         Call::ListTurnEvents => list(body, event).map(Value::Object),
         Call::ListSessionEvents => list(body, session_event).map(Value::Object),
         Call::CancelSession
@@ -107,6 +114,13 @@ fn turn(turn: &mut Object<'_>) {
     default_nulls(turn, &["session_id", "previous_turn_id", "created_by_subject", "created_at"]);
     if let Some(state) = turn.get_mut("state").and_then(Value::as_object_mut) {
         spelling::turn_state(state);
+    }
+}
+
+/// Where events are listed in place of turns, the first one is of the newest turn.
+fn newest(turn: &mut Object<'_>) {
+    if let Some(id) = turn.remove("turn_id") {
+        turn.set("id", id);
     }
 }
 

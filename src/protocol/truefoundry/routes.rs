@@ -67,8 +67,17 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         Dialect::Gateway => GATEWAY,
         Dialect::TrueForge => TRUEFORGE,
     };
-    let route = Route::of(table, call).ok_or_else(unsupported)?;
+    let listed = match (call, dialect) {
+        (Call::ListNewestTurns, Dialect::Gateway) => Call::ListTurns,
+        // Its turns are listed oldest first. Its events begin with those of the newest turn, even of one that runs.
+        (Call::ListNewestTurns, Dialect::TrueForge) => Call::ListSessionEvents,
+        _ => call,
+    };
+    let route = Route::of(table, listed).ok_or_else(unsupported)?;
     let mut params = wire(params);
+    if listed == Call::ListSessionEvents && call != listed {
+        params.set("limit", 1.into());
+    }
     if call == Call::CancelTurn {
         // The servers cancel whatever turn of the session runs.
         params.remove("turn_id");

@@ -26,6 +26,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
         Call::ListTurns | Call::ListSessionEvents => {
             read(&Params::of(params, "limit page_token order")?, true)
         }
+        Call::ListNewestTurns => newest(&Params::of(params, "limit")?),
         Call::GetTurn => read(&Params::of(params, "turn_id")?, true),
         Call::ListTurnEvents => read(&Params::of(params, "turn_id limit page_token order")?, true),
         Call::CreateTurn | Call::CreateTurnStream => {
@@ -139,6 +140,15 @@ fn read(params: &Params<'_>, with_turns: bool) -> Result<Messages> {
     let mut own = with_text("threadId", params.id("session_id")?);
     own.set("includeTurns", with_turns.into());
     let request = Messages::request("thread/read", own.to_json());
+    Ok(Messages { thread: own.text("threadId").to_owned(), ..request })
+}
+
+/// The newest turn, without its items. It need not be loaded for that, as it must be to be heard of.
+fn newest(params: &Params<'_>) -> Result<Messages> {
+    let mut own = with_text("threadId", params.id("session_id")?);
+    own.set("limit", 1.into());
+    put(&mut own, "sortDirection", "desc");
+    let request = Messages::request("thread/turns/list", own.to_json());
     Ok(Messages { thread: own.text("threadId").to_owned(), ..request })
 }
 

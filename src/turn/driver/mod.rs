@@ -27,11 +27,11 @@ mod waiting;
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
-use crate::protocol::{Call, Capabilities, HAS_OTHERS};
+use crate::protocol::{Call, Capabilities, HAS_LOOKS, HAS_OTHERS};
 
 pub use waiting::{Awaited, Waiting};
 
-use super::lost_start::Finding;
+use super::lost_start::{Finding, Sent};
 use super::policy::{Failure, Reconnect, Remedy};
 use super::{Newest, StartTrace, StreamEnd, StreamPlan, TurnInput, TurnReader};
 
@@ -39,6 +39,8 @@ use super::{Newest, StartTrace, StreamEnd, StreamPlan, TurnInput, TurnReader};
 const PAGE: u64 = 25;
 /// Events of a session of a page (section 1.2, #10).
 const SESSION_PAGE: u64 = 100;
+/// So many turns show in which order they are listed.
+const FIRST_TURNS: u64 = 2;
 /// Frames of a page: the most that servers give (`AgentEvent`, section 5).
 const FRAMES: u64 = 200;
 /// Pages of a turn's events: whoever gives more goes round in them.
@@ -399,10 +401,12 @@ impl TurnDriver {
             StreamPlan::Start => {
                 self.trace = trace;
                 self.lost = None;
-                self.start_over()
+                self.pages = 0;
+                if self.must_know_newest() { self.issue(Call::ListNewestTurns) } else { self.start_over() }
             }
             StreamPlan::Subscribe => self.reattach(),
             StreamPlan::Look => {
+                self.pages = 0;
                 let lost = self.lost.get_or_insert_with(not_begun);
                 self.looks = if lost.may_yet_begin() { LOOKS } else { 1 };
                 self.restarts = true;
@@ -415,6 +419,13 @@ impl TurnDriver {
     #[must_use]
     pub fn is_looking(&self) -> bool {
         self.call == Call::ListTurns
+    }
+
+    /// The session's newest turn before the start, as far as it is known. What was read of it serves the session's next
+    /// starts as well.
+    #[must_use]
+    pub fn newest(&self) -> &Newest {
+        &self.trace.newest
     }
 
     /// The session has turns of these ids that are known to be others.
@@ -437,7 +448,7 @@ impl TurnDriver {
             }
             // A start that may have arrived is not taken back by what comes after it.
             Outcome::Unsent if self.is_untouched() => self.end(StreamEnd::Refused),
-            Outcome::Aborted if (self.is_waiting || self.is_preparing()) && self.is_untouched() => {
+            Outcome::Aborted if self.is_unsent() && self.is_untouched() => {
                 // A start that is to be sent again was refused before.
                 let is_started = self.reader.machine().id().is_some();
                 if is_started { self.aborted() } else { self.end(StreamEnd::Refused) }
@@ -469,6 +480,11 @@ impl TurnDriver {
         self.end(StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem)))
     }
 
+    /// Whether what is being done sends no start, nor any answer.
+    fn is_unsent(&self) -> bool {
+        self.is_waiting || self.is_preparing() || self.call == Call::ListNewestTurns
+    }
+
     /// Whether it ends for lack of a token: nothing was sent. Only a turn that has begun is worth more tries.
     fn is_tokenless(&self, failure: &Failure) -> bool {
         let is_started = self.reader.machine().id().is_some();
@@ -483,7 +499,8 @@ impl TurnDriver {
 
     fn answered(&mut self, answer: &Object<'_>, moment: Moment) -> Step {
         match self.call {
-            Call::ListTurns => self.looked(answer, moment),
+            Call::ListTurns if HAS_LOOKS => self.looked(answer, moment),
+            Call::ListNewestTurns if HAS_LOOKS => self.newest_listed(answer),
             Call::GetTurn if self.is_preparing() => self.paused(answer, moment),
             Call::ListTurnFrames | Call::ListTurnEvents if self.is_preparing() => self.skimmed(answer),
             Call::GetTurn if self.lost.is_some() => {

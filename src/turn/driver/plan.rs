@@ -1,7 +1,8 @@
 //! Steps → requests.
 
 use super::{
-    Call, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, SESSION_PAGE, Step, StreamEnd, TurnDriver,
+    Call, FIRST_TURNS, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, SESSION_PAGE, Step, StreamEnd,
+    TurnDriver,
 };
 
 impl TurnDriver {
@@ -70,8 +71,9 @@ impl TurnDriver {
             }
         } else if HAS_OTHERS && call == Call::AnswerTurn {
             params.str("turn_id", &self.turn_id).raw("input", &self.input.answer(self.answered));
-        } else if call == Call::ListTurns {
-            params.u64("limit", PAGE);
+        } else if matches!(call, Call::ListTurns | Call::ListNewestTurns) {
+            let is_first = call == Call::ListNewestTurns && self.page_token.is_empty();
+            params.u64("limit", if is_first { FIRST_TURNS } else { PAGE });
             if !self.page_token.is_empty() {
                 params.str("page_token", &self.page_token);
             }

@@ -1,8 +1,8 @@
 //! What is done about a stream that ended, and about requests that failed.
 
 use super::{
-    Call, EMPTIES, Error, ErrorCode, Failure, LONG_CONNECTION, LONGEST_RETRY, MOST_GONE, Moment, Pause,
-    Remedy, Step, StreamEnd, TurnDriver, digits,
+    Call, EMPTIES, Error, ErrorCode, Failure, HAS_LOOKS, LONG_CONNECTION, LONGEST_RETRY, MOST_GONE, Moment,
+    Pause, Remedy, Step, StreamEnd, TurnDriver, digits,
 };
 
 impl TurnDriver {
@@ -72,6 +72,9 @@ impl TurnDriver {
         let call = self.call;
         if call == Call::CreateTurn {
             return self.start_failed(failure, moment);
+        }
+        if HAS_LOOKS && call == Call::ListNewestTurns {
+            return self.start_after_look();
         }
         let status = failure.error.status.unwrap_or_default();
         if self.capabilities.has_history_only()

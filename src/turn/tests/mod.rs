@@ -6,6 +6,7 @@ mod answers_apart;
 mod completing;
 mod cursor;
 mod driver;
+mod fresh;
 mod gaps;
 mod inputs;
 mod leaving;

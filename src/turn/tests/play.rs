@@ -1,7 +1,7 @@
 //! Plays a turn's driver: what happens goes in, and each step comes out as a few words, so that a rule is a
 //! table.
 //!
-//! - `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
+//! - `newest`, `newest from p2`, `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
 //!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`, `calls` (of earlier
 //!   turns): a request;
 //! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait before a try, at least how long, the number of the
@@ -83,6 +83,16 @@ impl Play {
     /// The same where nothing is known of the session's turns.
     pub(super) fn stream_unknown(&mut self) -> String {
         self.begin(|driver| driver.stream(None, Reconnect::default(), StartTrace::default()))
+    }
+
+    /// The same, and nothing is recovered.
+    pub(super) fn stream_off(&mut self) -> String {
+        self.begin(|driver| driver.stream(None, Reconnect::OFF, StartTrace::default()))
+    }
+
+    /// Begins to start where nothing is known of the session's turns; gives the first step.
+    pub(super) fn start_unknown(&mut self) -> String {
+        self.begin(|driver| driver.start(Reconnect::default(), StartTrace::default()))
     }
 
     /// Begins to start; gives the first step.
@@ -242,6 +252,7 @@ fn request(plan: &Plan, opens: bool) -> String {
         (Call::CreateTurnStream, None) => "post stream".to_owned(),
         (Call::CreateTurn, None) => "post".to_owned(),
         (Call::ListTurns, None) => "look".to_owned(),
+        (Call::ListNewestTurns, None) => from("newest", &params["page_token"]),
         (Call::GetTurn, None) => "read".to_owned(),
         (Call::SubscribeTurn, told) if params["cursor"].is_string() => {
             assert_eq!(params["after_sequence_number"], Json::Null);
@@ -279,8 +290,11 @@ fn of(error: &Error) -> String {
         .map_or_else(|| error.code.as_str().to_owned(), |status| format!("{} {status}", error.code.as_str()))
 }
 
+/// 2026-07-01T10:00:10Z
+const STARTED_AT: u64 = 1_782_900_010_000;
+
 pub(super) fn trace() -> StartTrace {
-    StartTrace { newest: Newest::None, since: "2026-07-01T10:00:00Z".to_owned(), others: Vec::new() }
+    StartTrace { newest: Newest::None, started_at: STARTED_AT, ..StartTrace::default() }
 }
 
 /// The events of the turn `t`, from number 1 on.

@@ -281,16 +281,23 @@ fn a_lost_start_is_the_only_new_turn() {
         turn("t", "2026-07-01T10:00:30Z"),
         turn("u", "2026-07-01T10:00:31Z"),
     );
+    let (beside, late) = (turn("b", "2026-07-01T09:00:00Z"), turn("l", "2026-07-01T09:00:01Z"));
     let known = StartTrace { newest: Newest::Turn("t0".to_owned()), ..trace() };
-    let unknown = StartTrace { newest: Newest::Unknown, ..trace() };
-    let cases: [(&StartTrace, Vec<&Json>, &str); 7] = [
-        (&known, vec![&new, &old], "frames"),
-        (&known, vec![&other, &new, &old], "end incomplete: incomplete"),
-        (&known, vec![&old], "wait 1500>=1500 #2 network"),
-        (&trace(), vec![&new], "frames"),
-        (&trace(), vec![], "wait 1500>=1500 #2 network"),
-        (&unknown, vec![&new, &old], "end incomplete: incomplete"),
-        (&unknown, vec![&old], "wait 1500>=1500 #2 network"),
+    let read = StartTrace { started_at: 0, ..known.clone() };
+    let (found, unclear, absent) = ("frames", "end incomplete: incomplete", "wait 1500>=1500 #2 network");
+    let cases: [(&StartTrace, Vec<&Json>, &str); 10] = [
+        (&known, vec![&new, &old], found),
+        (&known, vec![&other, &new, &old], unclear),
+        (&known, vec![&old], absent),
+        (&trace(), vec![&new], found),
+        (&trace(), vec![&other, &new], unclear),
+        (&trace(), vec![], absent),
+        // It is newer, and older than the start by this machine's clock; or of the same second.
+        (&known, vec![&late, &old], unclear),
+        (&read, vec![&late, &old], found),
+        (&read, vec![&beside, &old], unclear),
+        // The newest one is not in the list.
+        (&known, vec![&new], unclear),
     ];
     for (trace, turns, step) in cases {
         let mut play = recorded();
@@ -300,6 +307,23 @@ fn a_lost_start_is_the_only_new_turn() {
         let turns: Vec<Json> = turns.into_iter().cloned().collect();
         assert_eq!(play.next(Answers(page(&turns, None))), step, "{turns:?}");
     }
+    // What could not be read before it is not known.
+    let unknown = StartTrace { newest: Newest::Unknown, ..trace() };
+    for (turns, step) in [(vec![new.clone(), old.clone()], unclear), (vec![old.clone()], absent)] {
+        let mut play = recorded();
+        assert_eq!(play.stream_traced(unknown.clone()), "newest");
+        play.plays(
+            "lost",
+            &[(Fails(http(404)), "post stream"), (Fails(network()), "wait 250 #1 network"), (Waited, "look")],
+        );
+        assert_eq!(play.next(Answers(page(&turns, None))), step, "{turns:?}");
+    }
+    let mut play = recorded();
+    assert_eq!(play.stream_unknown(), "newest");
+    assert_eq!(play.next(Answers(page(std::slice::from_ref(&old), None))), "post stream");
+    assert_eq!(play.params()["previous_turn_id"], "t0");
+    play.plays("lost", &[(Fails(network()), "wait 250 #1 network"), (Waited, "look")]);
+    assert_eq!(play.next(Answers(page(&[new, old], None))), found);
 }
 
 /// The stream of a turn that is suspended ends it, and it does not run any more.

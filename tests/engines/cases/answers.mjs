@@ -43,17 +43,30 @@ const starting = [
 /** The answer to the start does not come, or is none. */
 const lost = [
   recovers("start lost", on("create", "lost"), { posts: [null], cursors: [0] }),
-  recovers("start lost, the look as well", [on("create", "lost"), on("turns", "status:503")], {
+  // Another client has said the same a moment ago.
+  recovers("start lost, the same was said before", on("create", "lost", { skip: 1 }), {
+    earlier: 1,
+    posts: [200, null],
+    cursors: [0],
+    looks: 1,
+  }),
+  refuses("start 500, not begun, the same was said before", on("create", "status:500", { skip: 1 }), apiError(500), {
+    earlier: 1,
+    posts: [200, 500],
+    looks: 1,
+  }),
+  // The first list of turns is read before the start.
+  recovers("start lost, the look as well", [on("create", "lost"), on("turns", "status:503", { skip: 1 })], {
     posts: [null],
     cursors: [0],
   }),
-  recovers("start lost, the look breaks off", [on("create", "lost"), on("turns", "half:40")], {
+  recovers("start lost, the look breaks off", [on("create", "lost"), on("turns", "half:40", { skip: 1 })], {
     posts: [null],
     cursors: [0],
   }),
   refuses("start refused", on("create", "refuse", { times: 0 }), networkError, { posts: "any" }),
   recovers("start slower than connectTimeout", on("create", "slow-head:1500"), {
-    connect: { connectTimeout: 200 },
+    connect: { connectTimeout: 600 },
     posts: 1,
     cursors: [0],
   }),

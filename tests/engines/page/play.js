@@ -7,6 +7,7 @@ offer(play);
 
 async function play(plan, controller) {
   const { signal } = controller;
+  for (let count = 0; count < plan.earlier; count += 1) await sayEarlier(plan);
   const { session: id, script, pace, headers, connect: options, stream, abortAfter, expects } = plan;
   const began = performance.now();
   const tokens = countedTokens(plan.token);
@@ -41,6 +42,13 @@ async function play(plan, controller) {
     report.uncut = await uncut(id, turn.id, script, events.at(-1)?.sequence_number ?? 0);
   }
   return report;
+}
+
+/** Another client says the same before. */
+async function sayEarlier({ session: id, script }) {
+  const client = await connect({ baseUrl: BASE_URL, headers: { "x-turnwire-delay-ms": "0" }, reconnect: false });
+  const session = await client.agents.getSession(id, { connectTimeout: 0 });
+  await read(session.createTurn({ input: script }), [], { connectTimeout: 0 });
 }
 
 /** Waits for the end with a listener in place of a loop. */

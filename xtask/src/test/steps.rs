@@ -281,7 +281,8 @@ fn size(session: &mut Session<'_>) -> Result<Verdict> {
 
 fn interop(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
-    let (large, others): (Vec<_>, Vec<_>) = Vendor::ALL.into_iter().partition(|vendor| LARGE.contains(vendor));
+    let (large, others): (Vec<_>, Vec<_>) =
+        Vendor::ALL.into_iter().partition(|vendor| LARGE.contains(vendor));
     let count = session.scope.of(others.len(), Vendor::ALL.len(), "vendors");
     let mut tally = Tally::default();
     for vendor in others.into_iter().chain(large).take(count) {
