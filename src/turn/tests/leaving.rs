@@ -69,7 +69,7 @@ fn a_list_that_lacks_something_is_gone_on_with() {
             &[
                 (Fails(http(412)), "read"),
                 (Answers(record("done")), "list"),
-                (Answers(page(std::slice::from_ref(&response), None)), "wait 250 #1 incomplete"),
+                (Answers(page(std::slice::from_ref(&response), None)), "wait 500 for events"),
                 (Aborted, "end running: aborted"),
             ],
         );

@@ -288,7 +288,6 @@ fn to_hang_up_is_to_cancel() {
     play.plays("on its way", &[(Aborted, "end cancelled")]);
 }
 
-/// An answer that is no stream says all at once; whatever it is, it says it once.
 /// A turn whose end was found without its stream is read with what it said, or that is reported.
 #[test]
 fn a_turn_that_was_found_ended_is_read_whole() {
@@ -305,15 +304,11 @@ fn a_turn_that_was_found_ended_is_read_whole() {
     assert_eq!(content(&play), "ab");
     assert_eq!(play.complete(), "end done");
     let mut play = left();
-    let mut step = play.next(Fails(http(404)));
-    while step.starts_with("wait") {
-        assert_eq!(play.next(Waited), "read");
-        step = play.next(Fails(http(404)));
-    }
-    assert_eq!(step, "end done: incomplete");
+    assert_eq!(play.next(Fails(http(404))), "end done: incomplete 404");
     assert_eq!(play.complete(), "read");
 }
 
+/// An answer that is no stream says all at once; whatever it is, it says it once.
 #[test]
 fn an_answer_can_come_whole() {
     let mut play = turn_with(r#"{"stream":"none"}"#);
