@@ -46,7 +46,7 @@ for (const [name, reply] of Object.entries(FAILURES)) {
   }
 
   test(`${name} in place of the newest turn: where nobody said the same, a start that does not arrive can be made again`, async (t) => {
-    const kept = said("no", 5);
+    const kept = said("no", 30);
     const { fetched } = await serveKept(t, kept, ["refused", "answered"], { [NEWEST]: reply });
     const turn = (await fetched(clocks)).createTurn({ input: "yes" });
     const { error } = await collect(turn.stream());

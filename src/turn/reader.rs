@@ -361,8 +361,8 @@ impl TurnReader {
             return;
         }
         let is_new = intake.machine.admit_listed(number);
-        // The number of a message may be that of its beginning, which came.
-        if is_new || event.kind == EventKind::ModelMessage {
+        // The number of a message may be that of its beginning, which came. Its rest has none.
+        if is_new || event.kind == EventKind::ModelMessage && intake.machine.admit_listed(0) {
             intake.index.expect_whole(id);
             intake.take(if is_new { number } else { 0 }, event);
         }

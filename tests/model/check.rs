@@ -57,6 +57,7 @@ pub(crate) fn life(drive: &Drive, uncut: &Uncut, profile: Profile, life: u32, en
 fn is_exact(drive: &Drive) -> bool {
     let facts = &drive.facts;
     drive.page.listed.is_empty()
+        && !drive.page.events.iter().any(|(number, event)| *number == 0 && event["type"] == "unknown")
         && !facts.was_unnumbered
         && !facts.was_found_ended
         && drive.driver.reader().gaps().is_empty()

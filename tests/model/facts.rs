@@ -16,6 +16,8 @@ const LONGEST_RETRY: Millis = 30_000;
 const PACE: (Millis, Millis) = (500, 2000);
 /// A connection that stood so long is none that failed.
 const LONG: Millis = 30_000;
+/// Requests in a row that bring nothing new: ten tries, which connections that stand long set back a few times.
+const MOST_IDLE: u32 = 100;
 
 /// How the last request went.
 #[derive(Debug, Clone, Copy, Default)]
@@ -174,7 +176,7 @@ impl Facts {
         } else {
             self.idle_requests + u32::from(!went.is_offline && !went.has_more)
         };
-        assert!(self.idle_requests < 40, "nothing new comes, and it does not end");
+        assert!(self.idle_requests < MOST_IDLE, "nothing new comes, and it does not end");
         if went.is_progress {
             self.tries = 0;
             self.empties = 0;

@@ -15,6 +15,9 @@ const eventsOf = ({ id, previous_turn_id, input }) => [
   created({ turn_id: id, previous_turn_id, input }), message(`m-${id}`), text(`I am ${id}`, `m-${id}`), finished("stop", `m-${id}`), done(),
 ];
 
+/** The same as a list tells them: each message is one event. */
+const listOf = ({ id }) => [message(`m-${id}`, { content: `I am ${id}`, finish_reason: "stop" })];
+
 /** The turns of session `s1`. */
 export class KeptTurns {
   /** The oldest first. */
@@ -45,6 +48,7 @@ export class KeptTurns {
       "GET agents/sessions/s1/turns": (exchange) => this.#list(exchange),
       "POST agents/sessions/s1/turns": (exchange) => this.#start(exchange, fates.length > 1 ? fates.shift() : fates[0]),
       "GET agents/sessions/s1/turns/*": (exchange) => json({ data: this.#named(exchange) })(exchange),
+      "GET agents/sessions/s1/turns/*/events": (exchange) => page(listOf(this.#named(exchange)))(exchange),
       "POST agents/sessions/s1/turns/*/subscribe": (exchange) => stream(exchange, this.#named(exchange)),
       "GET agents/sessions/s1/events": page([]),
     };

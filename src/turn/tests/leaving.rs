@@ -40,21 +40,26 @@ fn an_abort_stops_listening_wherever_it_stands() {
     assert_eq!(play.next(Unsent), "end running");
 }
 
-/// Its stream would bring once more what was taken from the list already.
+/// Its stream would bring once more what was taken from the list already. Lists may number a message by its beginning.
 #[test]
 fn a_list_that_was_left_is_gone_on_with() {
-    let mut play = started(1..=3);
-    play.plays("first", &[(Fails(http(412)), "read"), (Answers(record("done")), "list")]);
-    assert_eq!(play.next(Answers(page(&[listed()], Some("p2")))), "list from p2");
-    assert_eq!(play.next(Aborted), "end running: aborted");
-    play.driver.reader_mut().batch().take(&mut Default::default());
-    assert_eq!(play.stream(Reconnect::default()), "read");
-    play.plays(
-        "second",
-        &[(Answers(record("done")), "list"), (Answers(page(&[listed()], None)), "end done")],
-    );
-    let records = play.driver.reader_mut().batch().records().len() / EVENT_STRIDE;
-    assert_eq!(records, 1, "only `turn.done`");
+    let mut numbered = listed();
+    numbered["sequence_number"] = json!(2);
+    for listed in [listed(), numbered] {
+        let mut play = started(1..=3);
+        play.plays("first", &[(Fails(http(412)), "read"), (Answers(record("done")), "list")]);
+        let first = page(std::slice::from_ref(&listed), Some("p2"));
+        assert_eq!(play.next(Answers(first)), "list from p2", "{listed}");
+        assert_eq!(play.next(Aborted), "end running: aborted", "{listed}");
+        play.driver.reader_mut().batch().take(&mut Default::default());
+        assert_eq!(play.stream(Reconnect::default()), "read", "{listed}");
+        play.plays(
+            "second",
+            &[(Answers(record("done")), "list"), (Answers(page(&[listed], None)), "end done")],
+        );
+        let records = play.driver.reader_mut().batch().records().len() / EVENT_STRIDE;
+        assert_eq!(records, 1, "only `turn.done`");
+    }
 }
 
 /// The same while the list is waited for that did not have all of the turn.

@@ -61,7 +61,7 @@ fn the_turn_is_told_from_others() {
         ("?", "", vec![], ""),
         ("", "", vec![], ""),
         ("t1", "", vec![old()], ""),
-        ("?", "", vec![turn("t1", None, "something else", RECENT)], ""),
+        ("?", "", vec![turn("t1", None, "something else", LONG_BEFORE)], ""),
         ("t1", "", vec![turn("t2", Some("t1"), "something else", RECENT), old()], ""),
         // It is the only one.
         ("", "", vec![ours(None, RECENT)], "t2"),
@@ -104,11 +104,14 @@ fn the_turn_is_told_from_others() {
         ("t1", "t0", vec![theirs(Some("t2"), RECENT), ours(Some("t0"), RECENT), old()], "t2"),
         ("t1", "none", vec![ours(Some("t1"), RECENT), old()], ""),
         ("t1", "t0", vec![ours(Some("t1"), RECENT), old()], ""),
-        ("", "none", vec![ours(Some("t1"), RECENT)], ""),
         // It follows none, and it is not known whether the server says that of any.
         ("t1", "", vec![ours(None, RECENT), old()], "?"),
         // What it follows is not in the list.
         ("t1", "", vec![ours(Some("t9"), RECENT), old()], "?"),
+        // Another client may have begun a branch meanwhile, which hides it.
+        ("?", "", vec![turn("t1", None, "something else", RECENT)], "?"),
+        ("", "", vec![turn("t1", None, "something else", RECENT)], "?"),
+        ("", "none", vec![ours(Some("t1"), RECENT)], "?"),
         // The list is of a branch that was begun elsewhere.
         ("t1", "", vec![turn("t3", None, "else", RECENT)], "?"),
         ("t1", "", vec![ours(None, RECENT)], "?"),
@@ -262,13 +265,13 @@ fn inputs_are_compared_by_what_was_sent() {
     for (sent, kept, is_same) in cases {
         let mut kept_turn = turn("t2", None, "", RECENT);
         kept_turn["input"] = kept.clone();
-        let expected = if is_same { "t2" } else { "" };
+        let expected = if is_same { "t2" } else { "?" };
         assert_eq!(find(Newest::None, &[kept_turn], &sent, ""), expected, "{sent} {kept}");
     }
     // A server that keeps no input cannot be asked.
     let mut without = turn("t2", None, "", RECENT);
     without.as_object_mut().expect("an object").remove("input");
-    assert_eq!(find(Newest::None, &[without.clone()], &message("hi"), ""), "");
+    assert_eq!(find(Newest::None, &[without.clone()], &message("hi"), ""), "?");
     assert_eq!(find(Newest::None, &[without], &json!([]), ""), "t2");
 }
 

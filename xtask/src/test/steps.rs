@@ -269,7 +269,7 @@ fn soak(session: &mut Session<'_>) -> Result<Verdict> {
 fn bench(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     bench::install(session.project)?;
-    let counted = count("node --test", &mut node_tests(&session.project.path("tests/bench"))?, tally::node)?;
+    let counted = count("node --test", &mut node_tests(session, "tests/bench")?, tally::node)?;
     bench::run(session.project, &bench::Options::QUICK)?;
     Ok(counted)
 }
