@@ -161,7 +161,7 @@ impl History {
         let stale = self.turns.iter().skip_while(|turn| turn.id != newest_id).skip(1);
         let roots = self.turns.iter().skip(1).filter(|turn| turn.previous.is_none()).count();
         // What is listed may be another branch, without the turn that is known.
-        let last = self.turns.last().map(|turn| turn.id.clone());
+        let last = self.turns.last().map(|turn| &turn.id);
         let is_hidden =
             is_chain && !newest_id.is_empty() && !self.ancestors(last).any(|turn| turn.id == newest_id);
         stale.into_iter().any(|turn| turn.said == INPUT || turn.previous.is_none())
@@ -199,7 +199,7 @@ impl History {
     }
 
     /// The earlier turns that are listed before a turn that follows `first`, newest first.
-    pub(crate) fn listed(&self, first: Option<String>) -> Vec<Json> {
+    pub(crate) fn listed(&self, first: Option<&String>) -> Vec<Json> {
         let records = |turn: &Turn| {
             let done = json!({"status": "done", "output": null, "required_actions": []});
             let state = if turn.is_running { json!({"status": "running"}) } else { done };
@@ -212,9 +212,9 @@ impl History {
     }
 
     /// A turn and those that it follows.
-    fn ancestors(&self, first: Option<String>) -> impl Iterator<Item = &Turn> {
+    fn ancestors(&self, first: Option<&String>) -> impl Iterator<Item = &Turn> {
         let find = |id: &String| self.turns.iter().find(|turn| turn.id == *id);
-        let first = first.as_ref().and_then(find);
+        let first = first.and_then(find);
         std::iter::successors(first, move |turn| turn.previous.as_ref().and_then(find))
     }
 }

@@ -139,7 +139,7 @@ impl Server {
         } else {
             let last = turns.last().and_then(|turn| turn["previous_turn_id"].as_str()).map(str::to_owned);
             let first = if turns.is_empty() { self.history.newest_id() } else { last };
-            turns.extend(self.history.listed(first));
+            turns.extend(self.history.listed(first.as_ref()));
         }
         if self.history.is_oldest_first {
             turns.reverse();
