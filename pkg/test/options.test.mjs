@@ -87,7 +87,7 @@ const RULES = {
   "content that is a number": [{ type: "user.message", content: 5 }, /input\[0\].*content/],
   "no parts": [parts(), /input\[0\].*part/],
   "a part that is a text": [parts("x"), /input\[0\].*part/],
-  "a part of another type": [parts({ type: "image", url: "x" }), /input\[0\].*text.*file/],
+  "a part of another type": [parts({ type: "image", url: "x" }), /input\[0\].*`type` cannot be `image`/],
   "a text part without text": [parts({ type: "text" }), /input\[0\].*text/],
   "a file without a name": [parts({ ...FILE, name: "" }), /input\[0\].*name/],
   "a file that is a URL": [parts({ ...FILE, data: "https://x/y" }), /input\[0\].*data URI/],
