@@ -130,7 +130,7 @@ const DEAD = ["status:500", "eof-bytes:0", "reset-bytes:0", "stall-bytes:0", "po
 /** A turn whose stream cannot be had any more is waited for while it runs, and read when it has ended. */
 const dead = DEAD.flatMap((fault) => {
   const always = [cut, on("subscribe", fault, { times: 0 })];
-  const connect = { connectTimeout: 100, idleTimeout: 100, reconnect: { maxAttempts: 3 } };
+  const connect = { connectTimeout: 300, idleTimeout: 150, reconnect: { maxAttempts: 3 } };
   return [
     heals(`resume ${fault}, always, while the turn runs`, always, { ...RUNNING, connect, from: 4 }),
     heals(`resume ${fault}, always, the turn has ended`, always, { pace: 0, connect, from: 4 }),
