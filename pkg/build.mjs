@@ -9,6 +9,7 @@ import { basename, join } from "node:path";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 import { minify } from "terser";
+import { aligned, pack } from "./pack.mjs";
 
 const root = import.meta.dirname;
 
@@ -75,18 +76,6 @@ const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", 
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
 
-// What the inlined module is written in: printable ASCII, but nothing that could end a string or a script
-// in any way of quoting, or be escaped by a minifier.
-const ALPHABET = Array.from({ length: 93 }, (_, at) => String.fromCharCode(32 + at)).filter(
-  (character) => !"\"'`\\$<".includes(character),
-);
-// These, which come after all others, open a symbol of two characters. `load.ts` knows them as well.
-const OPENERS = ["}", "~"];
-
-// Brotli expects different characters after different kinds of characters. Bytes of near values act alike in
-// a module, so they get characters of one kind, these kinds one after the other (measured: 150 bytes).
-const KINDS = [/[%,;=]/, /[()>[\]{]/, /[!#&*+/?@^|-]/, /\d/, /[AEIOU]/, /[A-Z]/];
-
 // A relative import in a declaration.
 const RELATIVE = /(?<=["'])\.\/([^"']+)\.js(?=["'])/g;
 
@@ -103,47 +92,22 @@ async function core(family) {
   }
   writeFileSync(raw, prune(readFileSync(wasm), family));
   optimise(raw, wasm, "--strip-producers", "--strip-target-features");
-  const bytes = readFileSync(wasm);
+  const bytes = aligned(readFileSync(wasm));
+  writeFileSync(wasm, bytes);
   const imports = WebAssembly.Module.imports(await WebAssembly.compile(bytes));
   if (imports.length > 0) {
     throw new Error(`the core must need nothing of JavaScript, but imports ${imports.map(({ name }) => name)}`);
   }
-  const { key, text } = inlined(bytes);
-  writeFileSync(inCore(family, "inline.js"), `export const key = "${key}";\nexport const text = "${text}";\n`);
+  writeFileSync(inCore(family, "inline.js"), `export const packed = ${JSON.stringify(pack(bytes))};\n`);
   writeFileSync(
     inCore(family, "inline.d.ts"),
-    "/** The symbols of all bytes, from 0 on. */\nexport declare const key: string;\n" +
-      "/** The module in these symbols. */\nexport declare const text: string;\n",
+    "/** The module as text; `unpack` makes it of that. */\nexport declare const packed: readonly string[];\n",
   );
 }
 
 /** A file of a core. */
 function inCore(family, file) {
   return join(root, "core", family, file);
-}
-
-/**
- * The module as text: a symbol for each byte, one character for most and two for those that are rare.
- *
- * It is not compressed here, for that is what web servers do, and their brotli does it better than the
- * gzip that browsers can undo. Measured, the bundle sent as brotli: 40.3 KB; with base64 of gzip in it
- * 43.8 KB, of zopfli's gzip 41.9 KB. And nothing has to be unpacked by an asynchronous API of newer
- * browsers. Letters, and what stands between words, stand for themselves, so that words are found as words.
- */
-function inlined(bytes) {
-  const count = new Array(256).fill(0);
-  for (const byte of bytes) count[byte] += 1;
-  const isLetter = (byte) => /[a-z_ .:]/.test(String.fromCharCode(byte));
-  const kind = (character) => KINDS.findIndex((pattern) => pattern.test(character));
-  const free = ALPHABET.filter((character) => !isLetter(character.charCodeAt(0))).sort((a, b) => kind(a) - kind(b));
-  const others = [...count.keys()].filter((byte) => !isLetter(byte)).sort((a, b) => count[b] - count[a]);
-  const isFrequent = new Set(others.slice(0, free.length));
-  const pairs = OPENERS.flatMap((opener) => ALPHABET.map((character) => opener + character));
-  const symbols = [...count.keys()].map((byte) => {
-    if (isLetter(byte)) return String.fromCharCode(byte);
-    return isFrequent.has(byte) ? free.shift() : pairs.shift();
-  });
-  return { key: symbols.join(""), text: Array.from(bytes, (byte) => symbols[byte]).join("") };
 }
 
 /**

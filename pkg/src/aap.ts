@@ -1,2 +1,2 @@
 // The core of the Agent Application Protocol, in a file of its own: only pages that speak it load it.
-export { key, text } from "../core/aap/inline.js";
+export { packed } from "../core/aap/inline.js";

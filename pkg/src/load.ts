@@ -5,6 +5,7 @@
 import type { Exports } from "./boundary.js";
 import { messageOf, TurnwireError } from "./errors.js";
 import type { Family } from "./protocols.js";
+import { unpack } from "./unpack.js";
 
 /** A way to a compiled module. */
 type ModuleSource = () => WebAssembly.Module | Promise<WebAssembly.Module>;
@@ -45,27 +46,9 @@ export function chunk<T>(file: Promise<T>): Promise<T> {
   });
 }
 
-/** Compiles a module that travels as text. `key` holds the symbols of all bytes, from 0 on. */
-export async function unpack({ key, text }: { key: string; text: string }): Promise<WebAssembly.Module> {
-  const byteOf: number[] = [];
-  symbols(key).forEach((symbol, byte) => (byteOf[symbol] = byte));
-  return WebAssembly.compile(Uint8Array.from(symbols(text), (symbol) => byteOf[symbol]!));
-}
-
-/** From this code on, a character opens a symbol of two. */
-const OPENER = 125;
-
-/** The symbols of a text as numbers. */
-function symbols(text: string): Uint16Array {
-  const numbers = new Uint16Array(text.length);
-  let count = 0;
-  let opener = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code < OPENER) numbers[count++] = opener + code;
-    opener = code < OPENER ? 0 : code << 7;
-  }
-  return numbers.subarray(0, count);
+/** Compiles a module that travels as text. */
+export async function compiled({ packed }: { packed: readonly string[] }): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(unpack(packed));
 }
 
 // Chromium and Firefox reject with a CompileError, WebKit with an EvalError; only their texts tell

@@ -103,6 +103,8 @@ fn bind_and_optimise(project: &Project, family: &str, module: &Path) -> Result<b
         .text(&rust::wasm_bindgen_version(project)?)
         .input(module)?
         .input(&pkg.join("build.mjs"))?
+        .input(&pkg.join("pack.mjs"))?
+        .input(&pkg.join("src/unpack.ts"))?
         .input(&pkg.join("package-lock.json"))?
         .output(core.join("core.js"))
         .output(core.join("core.d.ts"))
