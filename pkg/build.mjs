@@ -15,8 +15,10 @@ const root = import.meta.dirname;
 
 // A core for each family of protocols: its folder in core/, and its module in dist/.
 const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm", "turn-rpc": "turn-rpc.wasm" };
-// Cores that travel in bundles of their own.
-const CHUNKS = ["agent-event", "aap", "turn-rpc"];
+// What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
+const PARTS = ["face", "socket", "terms", ...Object.keys(CORES).map((family) => `${family}-core`)];
+// What users import. The first is for each protocol, one core each is inside the others.
+const ENTRIES = ["index", "slim", ...Object.keys(CORES)];
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
@@ -215,18 +217,19 @@ async function dist() {
   rmSync(out, { recursive: true, force: true });
   renameSync(declarations, out);
   for (const [family, file] of Object.entries(CORES)) copyFileSync(inCore(family, "core_bg.wasm"), join(out, file));
-  for (const entry of ["index", "slim", ...CHUNKS]) {
-    await bundle(entry, "esm");
-    await bundle(entry, "cjs");
+  for (const format of ["esm", "cjs"]) {
+    // The parts of a page name members alike.
+    const names = commonNames();
+    for (const file of [...PARTS, ...ENTRIES]) Object.assign(names, await bundle(file, format, names));
+    if (format === "esm") await bundle("workerd", format, names);
   }
-  await bundle("workerd", "esm");
 }
 
-async function bundle(entry, format) {
+/** Writes one file of `dist/`. `names` has the short names of members; gives them with those that are new. */
+async function bundle(entry, format, names) {
   const extension = format === "esm" ? "js" : "cjs";
   const file = join("dist", `${entry}.${extension}`);
-  const names = commonNames();
-  const { outputFiles } = await build({
+  const { outputFiles, mangleCache } = await build({
     absWorkingDir: root,
     entryPoints: [join("src", `${entry}.ts`)],
     outfile: file,
@@ -234,16 +237,16 @@ async function bundle(entry, format) {
     format,
     bundle: true,
     minify: true,
-    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(names)].join("|")})$`),
+    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(commonNames())].join("|")})$`),
     mangleCache: names,
     target: "es2022",
     platform: "neutral",
     sourcemap: "external",
     external: Object.values(CORES).map((module) => `./${module}`),
-    // CommonJS requires its chunks: import() is not everywhere where it runs, such as in Jest.
+    // CommonJS requires its parts: import() is not everywhere where it runs, such as in Jest.
     supported: { "dynamic-import": format === "esm" },
     logLevel: "warning",
-    plugins: [keepClassNames, leaveChunks(extension)],
+    plugins: [keepClassNames, leaveParts(extension)],
   });
   const [map, script] = outputFiles.map(({ text }) => text);
   // What esbuild leaves: measured, 420 brotli bytes.
@@ -255,6 +258,7 @@ async function bundle(entry, format) {
   });
   writeFileSync(join(root, file), code);
   writeFileSync(join(root, `${file}.map`), smaller);
+  return mangleCache;
 }
 
 /**
@@ -276,12 +280,12 @@ const keepClassNames = {
   },
 };
 
-/** Leaves chunks to be loaded when they are needed. */
-function leaveChunks(extension) {
+/** Leaves parts to be loaded from files of their own. */
+function leaveParts(extension) {
   return {
-    name: "leave-chunks",
+    name: "leave-parts",
     setup({ onResolve }) {
-      onResolve({ filter: new RegExp(`^\\./(?:${CHUNKS.join("|")})\\.js$`) }, ({ path }) => ({
+      onResolve({ filter: new RegExp(`^\\./(?:${PARTS.join("|")})\\.js$`) }, ({ path }) => ({
         path: path.replace(/js$/, extension),
         external: true,
       }));
@@ -308,7 +312,7 @@ function types(out) {
   writeFileSync(join(out, "core.d.ts"), glue.replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, ""));
   const emitted = readdirSync(out).filter((name) => name.endsWith(".d.ts"));
   const reached = new Set();
-  for (const entry of ["index.d.ts", "slim.d.ts", "workerd.d.ts"]) reach(out, entry, reached);
+  for (const entry of [...ENTRIES, "workerd"]) reach(out, `${entry}.d.ts`, reached);
   for (const name of emitted) {
     const file = join(out, name);
     if (!reached.has(name)) rmSync(file);
