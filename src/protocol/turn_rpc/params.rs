@@ -1,8 +1,9 @@
 //! What callers give: checked by name, and put into messages.
 
-use crate::error::Result;
+use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::options::{option_error, wire};
+use crate::rpc::Messages;
 
 /// The parameters of a call, under their wire names.
 pub(super) struct Params<'a>(Object<'a>);
@@ -63,6 +64,13 @@ impl<'a> Params<'a> {
     }
 }
 
+/// A request that is about a thread.
+pub(super) fn about(thread: &str, method: &'static str, params: &Object<'_>) -> Messages {
+    let mut messages = Messages::request(method, params.to_json());
+    thread.clone_into(&mut messages.thread);
+    messages
+}
+
 /// Options under their wire names, each pair the name that callers may write and that of the wire. Others are refused.
 pub(super) fn renamed<'a>(
     of: &str,
@@ -73,7 +81,7 @@ pub(super) fn renamed<'a>(
     for (name, value) in options {
         let known = names.iter().find(|(own, wire)| *own == name || *wire == name);
         let Some((_, wire)) = known else {
-            return Err(option_error(of, &[" has no member `", &name, "`"].concat()));
+            return Err(option_error(of, &sentence(&[" has no member `", &name, "`"])));
         };
         renamed.set(wire, value);
     }

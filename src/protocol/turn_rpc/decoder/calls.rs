@@ -1,5 +1,6 @@
 //! Calls of tools: made in the message of their round, and answered by what their items say in the end (section 5).
 
+use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, object, put, with_text};
@@ -162,7 +163,7 @@ impl Turn {
         }
         let place = Place { thread, turn_id: String::new() };
         let task = if thread == 0 { "" } else { self.thread_name(thread) };
-        let name = ["calls:", task, if thread == 0 { "" } else { ":" }, call_id].concat();
+        let name = sentence(&["calls:", task, if thread == 0 { "" } else { ":" }, call_id]);
         let at = self.item_at(&place, &name, Kind::Calls)?;
         self.set_round(thread, at);
         Ok(at)
@@ -205,7 +206,7 @@ impl Turn {
         put(&mut result, "status", if outcome == "failed" { "error" } else { "success" });
         result.set("data", source.clone().into());
         result.set("message", Value::Null);
-        let mut response = event("tool.response", [&*id, ":result"].concat(), self.thread_name(thread));
+        let mut response = event("tool.response", sentence(&[&*id, ":result"]), self.thread_name(thread));
         put(&mut response, "tool_call_id", &id);
         response.set("content", content.into());
         put(&mut response, "outcome", outcome);

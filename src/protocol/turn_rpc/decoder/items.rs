@@ -1,5 +1,6 @@
 //! Items: what a turn is made of (section 5), each known by its turn's id and its own.
 
+use crate::error::sentence;
 use crate::index::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::EventSink;
@@ -138,7 +139,7 @@ impl Turn {
             && !self.tasks.is_empty()
             && self.items.iter().any(|item| item.kind != Kind::Call && item.id == id);
         let turn_id = if place.turn_id.is_empty() { &self.turn_id } else { &place.turn_id };
-        if is_taken { [turn_id, ":", id].concat() } else { id.to_owned() }
+        if is_taken { sentence(&[turn_id, ":", id]) } else { id.to_owned() }
     }
 
     fn number(&mut self, name: &str) -> Result<(usize, bool), Problem> {
