@@ -2,6 +2,7 @@
 
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
+use crate::protocol::fields::is_word_of;
 use crate::protocol::options::{option_error, wire};
 use crate::rpc::Messages;
 
@@ -14,7 +15,7 @@ impl<'a> Params<'a> {
         const EVERYWHERE: [&str; 3] = ["session_id", "connection", "terms"];
         let params = wire(params);
         for (name, _) in params.iter() {
-            if !EVERYWHERE.contains(&name) && !names.split(' ').any(|known| known == name) {
+            if !EVERYWHERE.contains(&name) && !is_word_of(names, name) {
                 return Err(option_error(name, " is not an option of this call"));
             }
         }

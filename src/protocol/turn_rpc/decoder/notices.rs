@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
-use crate::protocol::fields::{event, put};
+use crate::protocol::fields::{event, is_word_of, put};
 
 use super::turn::Turn;
 
@@ -46,8 +46,7 @@ const NEWS: [(&str, &str, bool); 30] = [
 ];
 
 /// What says of which turn something is, which everything does.
-const PLACE: [&str; 7] =
-    ["type", "workspace_id", "thread_id", "turn_id", "workspaceId", "threadId", "turnId"];
+const PLACE: &str = "type workspace_id thread_id turn_id workspaceId threadId turnId";
 
 /// The method of news that the server has kept: `itemToolRetryScheduled` → `item/tool/retry_scheduled`.
 pub(super) fn method_of_kept(kind: &str) -> Option<&'static str> {
@@ -81,7 +80,7 @@ impl Turn {
             level = "warning";
         }
         let mut details = Object::new();
-        for (name, value) in params.iter().filter(|(name, _)| !PLACE.contains(name)) {
+        for (name, value) in params.iter().filter(|(name, _)| !is_word_of(PLACE, name)) {
             details.insert(snake(name), value.clone());
         }
         if is_kept && !self.is_new_fact(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
