@@ -16,6 +16,16 @@ const { ALIGNMENTS, alphabet, byteOrder, CODE, FIRST_LOAD, FORMS, OPERANDS, PREF
 const CHARACTERS = alphabet();
 const NUMBERS = [];
 byteOrder(CHARACTERS).forEach((byte, number) => (NUMBERS[byte] = number));
+/**
+ * The instructions of which `OPERANDS` says all: what else a module has would be taken for something that it is not. After
+ * the prefix these are conversions, and what fills and copies the one memory.
+ */
+const isKnown = (code) =>
+  [[0x00, 0x05], [0x0b, 0x11], [0x1a, 0x1b], [0x20, 0x24], [0x28, 0x42], [0x44, 0xc4], [PREFIX, PREFIX]].some(
+    ([first, last]) => first <= code && code <= last,
+  );
+const AFTER_PREFIX = new Map([...Array.from({ length: 8 }, (_, conversion) => [conversion, 0]), [10, 2], [11, 1]]);
+
 /** Where the sections begin: after the format's magic number and its version. */
 const FIRST_SECTION = 8;
 
@@ -97,29 +107,15 @@ function readCode(module, number, instruction, alignment = () => {}) {
     return byte;
   };
   const operands = (code) => {
-    if (code === PREFIX) return pass(Stream.Code);
-    switch (OPERANDS[code] ?? " ") {
+    if (!isKnown(code)) throw new Error(`unpack.ts does not know what follows instruction ${code}: add it to OPERANDS`);
+    const operand = code === PREFIX ? "0" : (OPERANDS[code] ?? " ");
+    switch (operand) {
       case " ":
       case "e":
         return;
-      case "c":
-        return pass(Stream.Code);
-      case "g":
-        return pass(Stream.Gets);
-      case "s":
-        return pass(Stream.Sets);
-      case "t":
-        return pass(Stream.Blocks);
-      case "b":
-        return pass(Stream.Labels);
-      case "B":
+      case "l":
         for (let left = pass(Stream.Labels); left >= 0; left -= 1) pass(Stream.Labels);
         return;
-      case "l":
-      case "S":
-        alignment(cursor.at, code);
-        cursor.byte();
-        return pass(OPERANDS[code] === "l" ? Stream.Loads : Stream.Stores);
       case "i":
         return number(Stream.Constants, cursor.signed());
       case "j":
@@ -129,7 +125,9 @@ function readCode(module, number, instruction, alignment = () => {}) {
         for (let left = 8; left > 0; left -= 1) passByte();
         return;
       default:
-        throw new Error(`unpack.ts does not say what follows instruction ${code}`);
+        if (Number(operand) >= Stream.Loads) alignment(cursor.at++, code);
+        if (code === PREFIX) demandZeros(module[cursor.at], module.subarray(cursor.at + 1));
+        pass(Number(operand));
     }
   };
   pass(Stream.Code);
@@ -145,6 +143,14 @@ function readCode(module, number, instruction, alignment = () => {}) {
       instruction(code);
       operands(code);
     }
+  }
+}
+
+/** Throws unless what follows this instruction after the prefix reads like instructions with nothing after them. */
+function demandZeros(code, rest) {
+  const zeros = AFTER_PREFIX.get(code);
+  if (zeros === undefined || rest.subarray(0, zeros).some((byte) => byte !== 0)) {
+    throw new Error(`unpack.ts does not know instruction ${code} after its prefix`);
   }
 }
 

@@ -31,12 +31,12 @@ export const enum Stream {
 }
 
 /**
- * What follows an instruction, by its code: nothing; a number (`c`ode, `g`et, `s`et); the `t`ype of a block, which
- * `e`nds later; a `b`ranch or a table (`B`) of them; the alignment and the offset of a load (`l`) or a store (`S`); a
- * constant of 32 bits (`i`), of 64 bits (`j`), or with a point (`d`). What else may follow are zeros, and these read like
- * an instruction with nothing after it.
+ * What follows an instruction, by its code. A digit is a number of that stream: a function or the like (0), the type of a
+ * block (4), which `e`nds later, a label (5), a local (6, 7), the offset of a load (8) or of a store (9), before which its
+ * alignment stands. Others are a table of `l`abels, and constants of 32 bits (`i`), of 64 bits (`j`), or with a point (`d`).
+ * What else may follow are zeros, and these read like an instruction with nothing after it.
  */
-export const OPERANDS = "  ttt      ebbB cc              gsscc   llllllllllllllSSSSSSSSS  ij d";
+export const OPERANDS = "  444      e55l 00              67700   88888888888888999999999  ij d";
 
 /** The section of the functions. */
 export const CODE = 10;
@@ -109,12 +109,14 @@ export function unpack(packed: readonly string[]): Uint8Array<ArrayBuffer> {
   };
   const putInstruction = (code: number): number => {
     module[end++] = code;
-    switch (code === PREFIX ? "c" : OPERANDS[code]) {
-      case "g":
-        put(next(Stream.Gets));
+    const operand = code === PREFIX ? "0" : (OPERANDS[code] ?? " ");
+    switch (operand) {
+      case " ":
         break;
-      case "s":
-        put(next(Stream.Sets));
+      case "e":
+        return -1;
+      case "l":
+        for (let left = put(next(Stream.Labels)); left >= 0; left -= 1) put(next(Stream.Labels));
         break;
       case "i": {
         let rest = next(Stream.Constants) | 0;
@@ -122,33 +124,18 @@ export function unpack(packed: readonly string[]): Uint8Array<ArrayBuffer> {
         module[end++] = rest & 127;
         break;
       }
-      case "l":
-        module[end++] = Number(ALIGNMENTS[code - FIRST_LOAD]);
-        put(next(Stream.Loads));
-        break;
-      case "S":
-        module[end++] = Number(ALIGNMENTS[code - FIRST_LOAD]);
-        put(next(Stream.Stores));
-        break;
-      case "c":
-        put(next(Stream.Code));
-        break;
-      case "t":
-        put(next(Stream.Blocks));
-        return 1;
-      case "e":
-        return -1;
-      case "b":
-        put(next(Stream.Labels));
-        break;
-      case "B":
-        for (let left = put(next(Stream.Labels)); left >= 0; left -= 1) put(next(Stream.Labels));
-        break;
       case "j":
         while ((module[end++] = next(Stream.Bytes)) > 127);
         break;
       case "d":
         for (let left = 8; left > 0; left -= 1) module[end++] = next(Stream.Bytes);
+        break;
+      default: {
+        const stream = Number(operand);
+        if (stream >= Stream.Loads) module[end++] = Number(ALIGNMENTS[code - FIRST_LOAD]);
+        put(next(stream));
+        if (stream === Stream.Blocks) return 1;
+      }
     }
     return 0;
   };
