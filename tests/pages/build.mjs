@@ -24,12 +24,15 @@ export const PAGES = Object.keys(FAMILIES).flatMap((family) => Object.keys(WAYS)
 /** Where a page is below the folder in which it was built. */
 export const pathOf = (family, way) => `pages/${family}-${way}`;
 
-/** Builds a page in `folder`. Returns the contents of the files that it loads, by their names. */
-export async function buildPage(folder, family, way) {
+/**
+ * Builds a page in `folder`, for the gateway at `origin`; by default that which serves the page. Returns the contents of the
+ * files that it loads, by their names.
+ */
+export async function buildPage(folder, family, way, origin) {
   const { protocol, path, agent } = FAMILIES[family];
   const outdir = join(folder, pathOf(family, way));
   const contents = `import { connect } from "${WAYS[way](family)}";
-    const client = await connect({ baseUrl: location.origin + "/${path}", protocol: "${protocol}" });
+    const client = await connect({ baseUrl: ${origin ? JSON.stringify(origin) : "location.origin"} + "/${path}", protocol: "${protocol}" });
     const session = await client.agents.createSession("${agent}");
     const turn = session.createTurn({ input: "Hello" });
     for await (const { type } of turn.stream()) performance.mark(type);
