@@ -67,12 +67,13 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed configure " +
-  "conventions core cut cutting demandTools download drain enter extras facts follows frames hangUp hasOthers " +
-  "heard isAwaited isBusy isHeard isIdle isIterated isOpen isOver isPinged isRead isTaken isUncertain lastMessage learn " +
-  "markCancelled mirror move notify opened passOn pauses prepare putTools received records release serverTools setTerms " +
-  "settings settle settled setWantsEvents setWantsNative shorten stands startedId takeAnswers takeAsk takeChanges " +
-  "takeGap takeInput takeRecord tell timers toolNames toolSpecs transport unloaded unread wide woken";
+  "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed " +
+  "configure conventions core cut cutting demandTools download drain enter extras facts filled follows frames " +
+  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPinged isRead " +
+  "isTaken isUncertain isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
+  "putTools received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
+  "shorten stands startedId takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
+  "toolSpecs transport unloaded unread wide woken";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "run", "session", "snapshot", "tools", "turn"];

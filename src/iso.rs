@@ -1,5 +1,6 @@
 //! Points in time as texts.
 
+#[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
 use crate::json::write_u64;
 
 /// Milliseconds since 1970 as ISO 8601 in UTC: `2026-11-21T10:02:07.046Z`. Whatever lies beyond the year 9999 is
@@ -7,6 +8,7 @@ use crate::json::write_u64;
 ///
 /// Days become dates as in the proleptic Gregorian calendar: 400 of its years have 146 097 days, and a year that
 /// begins with March ends with the leap day.
+#[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
 pub(crate) fn iso(ms: u64) -> String {
     const YEAR_9999_END: u64 = 253_402_300_799_999;
     const DAY: u64 = 86_400_000;
@@ -44,11 +46,50 @@ pub(crate) fn iso(ms: u64) -> String {
     text
 }
 
+/// The milliseconds since 1970 of a time that is written so, without the fraction of its last second.
+pub(crate) fn millis(text: &str) -> Option<u64> {
+    let mut numbers = [0_u64; 6];
+    // Each has two digits, but the year four.
+    for (at, byte) in text.bytes().take("2026-11-21T10:02:07".len()).enumerate() {
+        let number = numbers.get_mut(at.saturating_sub(2) / 3)?;
+        if byte.is_ascii_digit() {
+            *number = *number * 10 + u64::from(byte - b'0');
+        }
+    }
+    let [year, month, date, hour, minute, second] = numbers;
+    // Days since 0000-03-01, as above.
+    let is_late = month > 2;
+    let year = year.checked_sub(u64::from(!is_late))?;
+    let month = if is_late { month - 3 } else { month + 9 };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + date;
+    let days = days.checked_sub(719_469)?;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::iso;
+    use super::{iso, millis};
+
+    #[test]
+    fn texts_of_other_lengths_are_read() {
+        let second = 1_795_255_327_000;
+        let cases = [
+            ("2026-11-21T10:02:07Z", Some(second)),
+            ("2026-11-21T10:02:07", Some(second)),
+            ("2026-11-21T10:02:07.5Z", Some(second)),
+            ("2026-11-21T10:02:07.046912Z", Some(second)),
+            ("2026-11-21 10:02:07.046+00:00", Some(second)),
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("1969-12-31T23:59:59Z", None),
+            ("now", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(millis(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn known_times() {
@@ -96,6 +137,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_written_is_read(ms in 0..253_402_300_799_999_u64, garbage in ".{0,40}") {
+            prop_assert_eq!(millis(&iso(ms)), Some(ms / 1000 * 1000));
+            let _ = millis(&garbage);
+        }
+
         #[test]
         fn times_are_in_order_as_texts(a: u64, b in 0..300_000_000_000_000_u64) {
             let a = a % 300_000_000_000_000;

@@ -16,7 +16,6 @@ pub mod delivery;
 mod error;
 pub mod event;
 pub mod index;
-#[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
 mod iso;
 pub mod json;
 mod names;

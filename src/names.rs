@@ -13,6 +13,11 @@ pub(crate) struct Names {
 }
 
 impl Names {
+    /// Whether nothing has a number yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// The number of a known string.
     pub(crate) fn get(&self, name: &str) -> Option<u32> {
         let slot = self.slot_of(name)?;

@@ -417,9 +417,24 @@ mod core {
         parsed(&turn.begin_stream(0));
         let frames = frames(&[created(), text("Hel"), text("lo")]).replace("id: 3", "id: 7");
         assert!(!turn.push(frames.as_bytes()), "there is something to be told");
-        let gap = || given(exports::turn_take_gap(turn.0));
-        assert_eq!(parsed(&gap()), json!({"after": 2, "next": 7}));
-        assert_eq!(gap(), "");
+        let news = || given(exports::turn_take_news(turn.0));
+        assert_eq!(parsed(&news()), json!({"gap": {"after": 2, "next": 7}}));
+        assert_eq!(news(), "");
+    }
+
+    #[wasm_bindgen_test]
+    fn two_numbers_of_one_event_are_told_once() {
+        let turn = turn();
+        parsed(&turn.begin_stream(0));
+        let numbered = |number: u64, mut event: Json| {
+            event["sequence_number"] = number.into();
+            event
+        };
+        let events = [created(), numbered(2, text("Hel")), numbered(9, text("lo")), numbered(9, text("!"))];
+        assert!(!turn.push(frames(&events).as_bytes()), "there is something to be told");
+        let news = || given(exports::turn_take_news(turn.0));
+        assert_eq!(parsed(&news()), json!({"mismatch": {"id": 3, "sequence_number": 9}}));
+        assert_eq!(news(), "");
     }
 }
 
@@ -430,7 +445,9 @@ mod front_end {
     use js_sys::{Array, Function, Reflect};
     use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
     use turnwire::sse::DEFAULT_LIMIT;
-    use turnwire::turn::{Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
+    use turnwire::turn::{
+        Newest, Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus,
+    };
     use turnwire::web::fetch::Server;
     use wasm_bindgen::JsValue;
 
@@ -438,12 +455,18 @@ mod front_end {
 
     const STREAM: &str = include_str!("fixtures/truefoundry/plain.sse");
 
-    /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions.
+    /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions. Before
+    /// the start it is asked for the session's newest turn.
     const FETCH: &str = "
         const asked = [];
         globalThis.fetch = async (request) => {
-            const piece = pieces[asked.length];
-            asked.push(`${new URL(request.url).pathname} ${await request.text()}`);
+            const { pathname, search } = new URL(request.url);
+            if (request.method === 'GET') {
+                asked.push(`${pathname}${search}`);
+                return Response.json({ data: [], pagination: {} });
+            }
+            const piece = pieces[asked.length - 1];
+            asked.push(`${pathname} ${await request.text()}`);
             if (piece === '') return new Response('{}', { status: 503, headers: { 'retry-after': '0' } });
             return new Response(piece, { headers: { 'content-type': 'text/event-stream' } });
         };
@@ -480,9 +503,11 @@ mod front_end {
         let machine = driver.reader().machine();
         assert_eq!(machine.status(), TurnStatus::Done);
         let asked: Vec<String> = asked.iter().filter_map(|request| request.as_string()).collect();
-        assert_eq!(asked.len(), 3, "{asked:?}");
-        assert!(asked[0].starts_with("/acme/v1/agents/sessions/s1/turns {"), "{asked:?}");
-        assert!(asked[2].ends_with("/subscribe {\"after_sequence_number\":39}"), "{asked:?}");
+        assert_eq!(asked.len(), 4, "{asked:?}");
+        assert_eq!(asked[0], "/acme/v1/agents/sessions/s1/turns?limit=2");
+        assert_eq!(*driver.newest(), Newest::None);
+        assert!(asked[1].starts_with("/acme/v1/agents/sessions/s1/turns {"), "{asked:?}");
+        assert!(asked[3].ends_with("/subscribe {\"after_sequence_number\":39}"), "{asked:?}");
 
         let mut whole = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
         whole.machine_mut().stream(None).expect("it is new");

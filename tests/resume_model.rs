@@ -2,27 +2,30 @@
 //! after each of them: every event once and in order, the same index as that of the uncut stream, one start,
 //! and always an end.
 //!
-//! `TURNWIRE_MODEL_SEED` is the first seed, `TURNWIRE_MODEL_CASES` the number of cases. A failure prints its
-//! seed and everything that happened.
+//! `TURNWIRE_MODEL_SEED` is the first seed, `TURNWIRE_MODEL_CASES` the number of cases; without it there are fewer where
+//! `TURNWIRE_TEST` is `quick`. A failure prints its seed and everything that happened.
 #![cfg(not(target_arch = "wasm32"))]
 
 mod model;
 
 use std::collections::BTreeMap;
+use std::io::{Write, stderr};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{available_parallelism, scope};
 
 use model::case::{Summary, play};
 
-/// So many as a debug build plays in half a minute.
-const CASES: u64 = 8_000;
+/// The cases of a whole run: so many as a debug build plays in a minute and a half.
+const CASES: u64 = 20_000;
+/// Those of a quick one.
+const QUICK_CASES: u64 = 2_000;
 const FIRST_SEED: u64 = 1;
 
 #[test]
 fn every_schedule_of_faults_ends_as_it_must() {
     let first = setting("TURNWIRE_MODEL_SEED", FIRST_SEED);
-    let end = first + setting("TURNWIRE_MODEL_CASES", CASES);
+    let end = first + setting("TURNWIRE_MODEL_CASES", cases());
     let next = AtomicU64::new(first);
     let player = || {
         let mut counts = Counts::default();
@@ -47,6 +50,15 @@ fn every_schedule_of_faults_ends_as_it_must() {
     counts.expect("every case ends as it must").into_iter().reduce(Counts::join).expect("a thread").print();
 }
 
+fn cases() -> u64 {
+    if std::env::var_os("TURNWIRE_TEST").is_none_or(|scope| scope != "quick") {
+        return CASES;
+    }
+    // Past the harness, which shows nothing of a test that passes.
+    let _ = writeln!(stderr(), "quick: {QUICK_CASES} of {CASES} schedules; --all has the rest");
+    QUICK_CASES
+}
+
 fn setting(name: &str, default: u64) -> u64 {
     let given = std::env::var(name).ok();
     given.map_or(default, |given| given.parse().unwrap_or_else(|_| panic!("{name} is no number: {given}")))
@@ -63,10 +75,15 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, summary: &Summary) {
-        let Summary { profile, faults, ending, first, events, requests } = summary;
+        let Summary { profile, numbers: (streamed, listed), faults, ending, first, look, events, requests } =
+            summary;
         self.count("kind", format!("{profile:?}"));
+        self.count("where numbers stand", format!("{streamed:?}, in lists {listed:?}: {ending}"));
         self.count("how the first try ended", first.clone());
         self.count("how the turn was brought to its end", format!("{profile:?}: {ending}"));
+        if let Some(look) = look {
+            self.count("what came of a turn that was looked for", look.clone());
+        }
         for fault in faults.keys() {
             self.count("fault", (*fault).to_owned());
         }

@@ -30,12 +30,20 @@ fn frames(plan: &mut Plan, events: &[Event<'_>]) -> String {
     let mut frames = String::new();
     let mut number = 0_u64;
     let is_regular = !plan.once_in(4);
+    let is_in_json = plan.once_in(3);
     for event in events {
         number += 1;
         let data = match event {
             Event::Text(text) => text.replace(['\r', '\n'], " "),
             event => event.json().to_string(),
         };
+        if let Some(members) = data.strip_suffix('}').filter(|_| is_in_json && !plan.once_in(8)) {
+            let odd = ["-1", "1.0", "\"1\"", "null", "9007199254740992"].get(plan.below(40));
+            let said = odd.map_or_else(|| number.to_string(), |odd| (*odd).to_owned());
+            let id = if plan.once_in(8) { format!("id: {number}\n") } else { String::new() };
+            let _ = write!(frames, "{id}data: {members},\"sequence_number\":{said}}}\n\n");
+            continue;
+        }
         // Writing into a string cannot fail.
         let _ = match plan.below(if is_regular { 1 } else { 8 }) {
             5 => write!(frames, "data: {data}\n\n"),

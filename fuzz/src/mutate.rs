@@ -3,7 +3,7 @@
 use crate::input::Plan;
 
 /// Pieces that streams and documents are made of, and broken by.
-const PIECES: [&[u8]; 40] = [
+const PIECES: [&[u8]; 41] = [
     b"\n",
     b"\n\n",
     b"\r",
@@ -38,6 +38,7 @@ const PIECES: [&[u8]; 40] = [
     b"\"id\":",
     b"\"type\":",
     b"\"thread_id\":\"main\",",
+    b"\"sequence_number\":7,",
     b"\"content\":\"a\"",
     b"\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"a\"}}]",
     b"\"finish_reason\":\"stop\"",

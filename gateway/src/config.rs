@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use crate::faults::Chaos;
-pub use crate::http::Delivery;
+pub use crate::http::{Delivery, Numbers};
 
 /// The settings of a gateway.
 #[derive(Debug, Clone)]

@@ -25,7 +25,7 @@ mod truefoundry;
 mod turn_rpc;
 mod turns;
 
-pub use config::{Chaos, Config, Delivery};
+pub use config::{Chaos, Config, Delivery, Numbers};
 pub use faults::catalog as fault_catalog;
 pub use relay::{Origins, RelayConfig, SecretHeaders, Upstream, serve_relay};
 pub use server::serve;

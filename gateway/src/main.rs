@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tokio::net::TcpListener;
 use turnwire_gateway::{
-    Chaos, Config, Delivery, Origins, RelayConfig, SecretHeaders, Upstream, serve, serve_relay,
+    Chaos, Config, Delivery, Numbers, Origins, RelayConfig, SecretHeaders, Upstream, serve, serve_relay,
 };
 
 /// A development gateway: agent protocols with scripted agents, in memory.
@@ -58,6 +58,10 @@ struct GatewayArguments {
     /// Write this many events at once. Requests can set their own.
     #[arg(long, value_name = "EVENTS")]
     batch: Option<usize>,
+    /// Where events say their sequence numbers: `id`, `json`, `both`, or `different` ones in both. Requests can
+    /// set their own.
+    #[arg(long, value_name = "WHERE")]
+    numbers: Option<Numbers>,
     /// Silence after which a stream gets a comment, in milliseconds.
     #[arg(long, value_name = "MS", default_value_t = 15_000)]
     ping_ms: u64,
@@ -88,6 +92,7 @@ impl GatewayArguments {
                 delay: delay.map(Duration::from_secs_f64),
                 chunk_bytes: self.chunk_bytes.filter(|&bytes| bytes > 0),
                 batch: self.batch.filter(|&events| events > 0),
+                numbers: self.numbers,
             },
             silence: Duration::from_millis(self.ping_ms),
             stream_kept: Duration::from_millis(self.keep_ms),

@@ -1,5 +1,5 @@
 // Agents, as servers list them, and how one is set up in a session (the Agent Application Protocol).
-import { demand, isObject } from "./options.js";
+import { demand, demandNames, isObject } from "./options.js";
 
 /** A tool, as it is declared to agents and people. */
 export interface ToolSpec {
@@ -74,6 +74,8 @@ export function demandSettings({ agentTools, agentOptions }: AgentSettings): voi
     agentTools == null || (Array.isArray(agentTools) && agentTools.every((tool: unknown) => isObject(tool) && isTool(tool as ServerTool))),
     "`agentTools` must be a list of tools: `{ name, trust? }`",
   );
+  // Those of an agent may be given as they are listed.
+  for (const tool of agentTools ?? []) demandNames("agentTools", tool, ["name", "trust", "title", "description", "parameters"]);
   demand(
     agentOptions == null ||
       (isObject(agentOptions) && !Array.isArray(agentOptions) && Object.values(agentOptions).every((value) => typeof value === "string")),

@@ -28,8 +28,8 @@ export type {
 export type { Capabilities } from "./capabilities.js";
 export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode, ToolSpec } from "./agent.js";
 export type { Clocks } from "./clocks.js";
-export type { Numbered, StreamEvent } from "./delivery.js";
-export type { ConnectionTopics, Reconnecting } from "./drive.js";
+export type { Listed, ListedEvent, Numbered, StreamEvent } from "./delivery.js";
+export type { ConnectionTopics, Reconnecting, Waiting } from "./drive.js";
 export type { ErrorCode, ErrorDetails } from "./errors.js";
 export type { Event as TurnEvent } from "./events.js";
 export type { AgentEvent, AwakenEvent, RelayError } from "./native.js";
@@ -55,7 +55,7 @@ export type {
 export type * from "./events.js";
 export type { MessageBase, MessageDelta } from "./merge.js";
 export type { RunOptions, RunReason } from "./run.js";
-export type { CreateTurnOptions, TurnInput } from "./session.js";
+export type { CreateTurnOptions, ListedSessionEvent, TurnInput } from "./session.js";
 export type {
   Activity,
   MessageSnapshot,

@@ -98,6 +98,11 @@ export class CoreSession {
     this.#exports.sessionSetTerms(this.#session, said);
   }
 
+  /** The turns were listed. */
+  listed(): void {
+    this.#exports.sessionListed(this.#session);
+  }
+
   markCancelled(): void {
     this.#exports.sessionCancelled(this.#session);
   }
@@ -129,8 +134,8 @@ export class CoreTurn {
     return this.#ask(this.#exports.turnTakeRecord, json);
   }
 
-  applyListed(events: string): string {
-    return this.#ask(this.#exports.turnApplyListed, events);
+  applyListed(events: string, isAll: boolean): string {
+    return this.#ask((turn) => this.#exports.turnApplyListed(turn, Number(isAll)), events);
   }
 
   settle(isDiscarded: boolean): void {
@@ -153,8 +158,8 @@ export class CoreTurn {
     this.#exports.turnSetWantsNative(this.#turn, Number(wantsNative));
   }
 
-  begin(goal: number, after: number, reconnect: Reconnect, since: string): string {
-    return this.#ask((turn) => this.#exports.turnBegin(turn, goal, after, ...reconnect), since);
+  begin(goal: number, after: number, reconnect: Reconnect): string {
+    return this.#ask((turn) => this.#exports.turnBegin(turn, goal, after, ...reconnect, Date.now()));
   }
 
   hangUp(): void {
@@ -180,8 +185,8 @@ export class CoreTurn {
     return this.#ask(this.#exports.turnTakeAsk);
   }
 
-  takeGap(): string {
-    return this.#ask(this.#exports.turnTakeGap);
+  takeNews(): string {
+    return this.#ask(this.#exports.turnTakeNews);
   }
 
   events(): number {

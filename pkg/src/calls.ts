@@ -32,4 +32,5 @@ export const enum Call {
   Connect,
   Ping,
   SteerTurn,
+  ListNewestTurns,
 }

@@ -22,12 +22,14 @@ export interface Capabilities {
   readonly discardPending: boolean;
   /** Files in user messages. */
   readonly files: boolean;
-  /** Sessions whose agent is given by the client. */
+  /** Sessions whose agent is given by the client: `createDraftSession()` and the like, and `update({ agentSpec })` of them. */
   readonly drafts: boolean;
   /** `client.agents.searchSessions()` */
   readonly search: boolean;
   /** `client.agents.downloadSandboxFile()` */
   readonly sandboxFiles: boolean;
+  /** `client.agents.createSession(agentName, { title })` */
+  readonly titles: boolean;
   /** `session.rename()` */
   readonly rename: boolean;
   /** `session.delete()` */

@@ -61,11 +61,14 @@ export class Client {
 
 /** What `listSessions` takes. */
 export interface ListSessionsOptions extends ListOptions {
-  /** By time of creation; `"desc"`, newest first, by default. */
+  /** By time of creation, with `"trueforge"` by that of the last change; `"desc"`, newest first, by default. */
   order?: "asc" | "desc";
-  /** ISO 8601, inclusive; a year ago by default. (The server's own default would be half an hour ago.) */
+  /**
+   * Created at this time or later; ISO 8601. By default a year ago (the server's own default would be half an hour ago),
+   * with `"trueforge"` at any time.
+   */
   startTimestamp?: string;
-  /** ISO 8601, inclusive; now by default. */
+  /** Created at this time or before; ISO 8601; now by default. */
   endTimestamp?: string;
 }
 
@@ -80,9 +83,12 @@ export interface SearchSessionsOptions extends ListSessionsOptions {
 
 /** What `createSession` takes. What the protocol does not have is refused. */
 export interface CreateSessionOptions extends RequestOptions, AgentSettings, StreamOptions {
-  /** A label for people. Most servers derive it from the first message. */
+  /**
+   * A label for people, where `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`). Other servers take
+   * none with a new session: they derive it from the first message, or there is `session.rename()`.
+   */
   title?: string;
-  /** Metadata for the gateway's own records of the request. */
+  /** Metadata for the gateway's own records of the request (`"truefoundry"`). */
   metadata?: Record<string, unknown>;
   /** What was said before the session (`"aap"`). */
   messages?: readonly HistoryMessage[];
@@ -132,7 +138,8 @@ export class Agents {
   /** Makes a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
     const { clientIds, unnamed, socket } = this.#connection.conventions;
-    demandOptions("createSession", options, "title", ...(unnamed ? UNNAMED : socket ? ["sessionOptions"] : ["metadata"]));
+    const own = unnamed ? UNNAMED : socket ? ["sessionOptions"] : clientIds ? [] : ["metadata"];
+    demandOptions("createSession", options, ...own, ...(this.#connection.capabilities.titles ? ["title"] : []));
     if (options.sessionOptions != null) checkedOptions("sessionOptions", options.sessionOptions);
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
@@ -212,7 +219,10 @@ export class Agents {
     return last;
   }
 
-  /** Makes a session for an agent that is given here, in the server's schema, and can be changed later. */
+  /**
+   * Makes a session for an agent that is given here, in the server's schema, and can be changed later. `metadata` and
+   * `agentName`, a name for the agent, are for `"truefoundry"` only.
+   */
   async createDraftSession(
     agentSpec: Record<string, unknown>,
     options: Omit<CreateSessionOptions, "title" | "sessionOptions"> & { agentName?: string } = {},
@@ -222,7 +232,7 @@ export class Agents {
     return this.#session(await this.#ask(Call.CreateDraftSession, { agentSpec, ...rest }, limits), true);
   }
 
-  /** Lists the caller's drafts, over all pages. */
+  /** Lists the caller's drafts, over all pages. Only with `"truefoundry"` can they be those of one `agentName`. */
   listDraftSessions(
     options: ListSessionsOptions & { agentName?: string } = {},
   ): AsyncGenerator<Session, void, undefined> {
@@ -282,6 +292,7 @@ export class Agents {
   /** Lists sessions where each has to know its agent. */
   async *#listOf(agentName: string, options: ListSessionsOptions): AsyncGenerator<Session, void, undefined> {
     const { transport } = this.#connection;
+    demandOptions("listSessions", options, "limit", "pageToken");
     const agent = await this.#agent(agentName, split(options)[0]);
     const records = list(transport, Call.ListSessions, { agentName }, options, (record: SessionRecord) => record);
     for await (const record of only(records, ({ agent_name: name }) => name === agentName)) {

@@ -12,7 +12,10 @@ export interface Clocks {
    * `codex`, where a sign of life is asked for before.
    */
   idleTimeout?: number;
-  /** From the call to its end, over all requests, pages and waits; none by default. The turn itself goes on. */
+  /**
+   * From the call to its end, over all requests, pages and waits; none by default. The turn itself goes on. Without it, a
+   * turn is waited for as long as the server says that it runs (`"waiting"`).
+   */
   deadline?: number;
 }
 

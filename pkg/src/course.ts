@@ -1,29 +1,33 @@
 // The course of a turn: made ready, started, and read, or asked about, until it is over or stopped.
 import { WAS_PAUSED } from "./answers.js";
 import { Call } from "./calls.js";
-import { limited, type Limits, onAbort, sleep, Watch } from "./clocks.js";
-import { Drive, LOOK, START, STREAM } from "./drive.js";
+import { limited, type Limits, onAbort, Watch } from "./clocks.js";
+import { Drive, END, LOOK, START, STREAM } from "./drive.js";
 import { AbortError, ApiError, asTurnwireError, StateError, type TurnwireError } from "./errors.js";
+import type { TurnState } from "./events.js";
 import type { Feed } from "./feed.js";
-import { checkedReconnect, type Reconnect } from "./options.js";
-import { mayPass, persist } from "./persist.js";
+import { checkedReconnect } from "./options.js";
 import type { Connection } from "./session.js";
 import type { TurnStanding } from "./standing.js";
 import type { TurnStream } from "./stream.js";
 import { orAborted, stopped } from "./transport.js";
 import type { ResumeOptions, StreamOptions, Turn } from "./turn.js";
 
-/** Between two questions how a turn stands, in milliseconds. */
-const MAX_POLL_DELAY = 3000;
-
-/** How a question is asked again where no connection is to be recovered. */
-const POLL_PERSISTENCE: Reconnect = [5, 250, MAX_POLL_DELAY];
-
 /** How long its stream may take to say that it has paused, or is over, in milliseconds. */
 const SOON = 5000;
 
 /** The reason of the abort by which a loop that was left releases its connection. */
 const LEFT = new Error("the loop over the stream was left");
+
+/** A reading of what a turn says: one for all that want it. */
+interface Reading {
+  /** Ends it. */
+  readonly whole: Watch;
+  /** Resolves when it has ended, with the error if there was one. Never rejects. */
+  readonly over: Promise<TurnwireError | undefined>;
+  /** How many want it. */
+  wanted: number;
+}
 
 /** The way of one turn to its end. */
 export class Course {
@@ -36,10 +40,8 @@ export class Course {
   #isPreparing = false;
   /** Whether others wait until it is over. */
   #isInside = false;
-  /** Resolves when the stream that is being read has ended, with the error if there was one. */
-  #reading: Promise<TurnwireError | undefined> | undefined;
-  /** What ends the reading of its stream. */
-  #reads: Watch | undefined;
+  /** The reading of its stream, while there is one. */
+  #reading: Reading | undefined;
   /** How many wait for a start that somebody else has asked for. */
   #joined = 0;
   /** What the last request for the turn failed with. */
@@ -66,42 +68,96 @@ export class Course {
     return this.#isPreparing || status === "starting" || (id !== undefined && ["running", "incomplete"].includes(status));
   }
 
-  /** Reads the stream for a loop over it. */
+  /** Reads the stream for a loop over it; a loop joins a reading in which it misses no event. */
   stream(options: StreamOptions): TurnStream {
-    const whole = new Watch({ signal: options.signal, deadline: options.deadline ?? 0 });
-    const reading = this.#read(options, whole);
-    return this.#feed.open(async () => {
-      whole.cut(LEFT);
-      await reading;
-    });
+    const after = options.afterSequenceNumber ?? 0;
+    // The core refuses whatever cannot join.
+    const isPossible = Number.isSafeInteger(after) && after >= 0 && !options.signal?.aborted;
+    const isJoined = isPossible && this.isRead && this.#feed.isFree && !this.#standing.isOver;
+    const leave = this.#attach(options, isJoined, (error) => this.#feed.leave(loop, error));
+    const loop = this.#feed.open(after, () => leave(LEFT));
+    return loop;
   }
 
   /** Reads the stream without anybody iterating over it. */
   attach(options: ResumeOptions): void {
-    const { signal, deadline = 0 } = options;
-    void this.#read(options, new Watch({ signal, deadline }));
+    this.#attach(options, false, () => {});
   }
 
   /**
-   * Begins to read the turn's stream, until `whole` stops it. What is given resolves, with the error if there
-   * was one, and never rejects.
+   * Has the stream read until `options` stop that, or the function that this returns. If others want it to be read on,
+   * `left` is called, with the error if there is one.
    */
-  #read(options: StreamOptions, whole: Watch): Promise<TurnwireError | undefined> {
-    if (whole.signal.aborted && !this.isRead) {
-      // Nothing begins, so that the turn can still be started.
-      return this.#follow(Promise.resolve(stopped(whole.signal)), whole);
+  #attach(options: StreamOptions, isJoined: boolean, left: (error?: TurnwireError) => void): (reason: unknown) => Promise<void> {
+    const { signal, deadline = 0 } = options;
+    const own = new Watch({ signal, deadline });
+    let reading: Reading;
+    try {
+      reading = isJoined ? this.#reading! : this.#read(STREAM, options, own.signal);
+    } catch (error) {
+      own.end();
+      throw error;
     }
+    reading.wanted += 1;
+    let leave = async (reason: unknown): Promise<void> => {
+      leave = async () => {};
+      forget();
+      own.end();
+      if (reading.wanted > 1) left(reason === LEFT ? undefined : stopped(own.signal));
+      await this.#left(reading, reason);
+    };
+    let forget = (): void => {};
+    forget = onAbort(own.signal, () => void leave(own.signal.reason));
+    void reading.over.then(() => {
+      forget();
+      own.end();
+    });
+    return (reason) => leave(reason);
+  }
+
+  /** The reading of the turn, which begins unless there is one. It is wanted once more, until `#left` is called. */
+  #join(goal: number, options: ResumeOptions): Reading {
+    const reading = this.#reading ?? this.#read(goal, options);
+    reading.wanted += 1;
+    return reading;
+  }
+
+  /** A reading is wanted once less. With the last one it stops, and this resolves when it has. */
+  async #left(reading: Reading, reason: unknown): Promise<void> {
+    reading.wanted -= 1;
+    if (reading.wanted > 0) return;
+    reading.whole.cut(reason);
+    await reading.over;
+  }
+
+  /**
+   * A call that waited for the turn is over. A turn that was not sent is not sent then, unless others want it. One that
+   * has begun is read on where a stream cannot be asked for again, and for listeners and subscribers.
+   */
+  async #giveUp(reading: Reading): Promise<void> {
+    const { detached } = this.#connection.conventions;
+    const isHeard = this.#feed.isHeard || this.#standing.frames.size > 0;
+    if (this.#isPreparing || (detached && !isHeard)) await this.#left(reading, LEFT);
+  }
+
+  /** Begins to read what the turn says. If `signal` has aborted, nothing is sent, so that the turn can still be started. */
+  #read(goal: number, options: StreamOptions, signal?: AbortSignal): Reading {
+    const whole = new Watch({});
+    const wasInside = this.#isInside;
     try {
       const drive = this.#drive(options, whole.signal);
-      const run = (): Promise<TurnwireError | undefined> => drive.run(drive.begin(STREAM, options.afterSequenceNumber));
+      const run = (): Promise<TurnwireError | undefined> => this.#run(drive, drive.begin(goal, options.afterSequenceNumber));
+      if (signal?.aborted && !this.isRead) {
+        whole.cut(signal.reason);
+        return this.#follow(Promise.resolve(stopped(signal)), whole);
+      }
       const ready = this.#prepare(whole.signal);
-      const reading = ready ? this.#readied(ready, run) : run();
+      const reading = ready ? this.#readied(ready, run, whole.signal) : run();
       this.#standing.error = null;
-      this.#reads = whole;
+      this.#feed.begin();
       return this.#follow(reading, whole);
     } catch (error) {
-      this.#leave();
-      whole.end();
+      if (!wasInside) this.#leave();
       throw error;
     }
   }
@@ -120,15 +176,26 @@ export class Course {
     const ready = this.#turn.session.prepare(this.#turn, this.#whenBusy, signal);
     if (ready) return ready.then(() => void (this.#isInside = true));
     this.#isInside = true;
-    return undefined;
+    return this.#turn.session.unsent;
+  }
+
+  /** Goes on from a first step. Starts that come before this one is sent wait for that. */
+  #run(drive: Drive, first: string): Promise<TurnwireError | undefined> {
+    const running = drive.run(first);
+    if (drive.sent) this.#turn.session.hold(drive.sent);
+    return running;
   }
 
   /** Begins when all is ready. Never rejects. */
-  async #readied(ready: Promise<void>, run: () => Promise<TurnwireError | undefined>): Promise<TurnwireError | undefined> {
+  async #readied(
+    ready: Promise<void>,
+    run: () => Promise<TurnwireError | undefined>,
+    signal: AbortSignal,
+  ): Promise<TurnwireError | undefined> {
     this.#isPreparing = true;
     try {
       try {
-        await ready;
+        for (let next: Promise<void> | undefined = ready; next; next = this.#turn.session.unsent) await orAborted(next, signal);
       } finally {
         // Nothing comes between this and the start: whoever waits for this turn finds it either not begun or on its way.
         this.#isPreparing = false;
@@ -140,12 +207,12 @@ export class Course {
   }
 
   /** Others wait for a reading, too; when it is over, whoever looks finds the turn as it then is. */
-  #follow(reading: Promise<TurnwireError | undefined>, whole: Watch): Promise<TurnwireError | undefined> {
-    this.#reading = reading.then((error) => {
-      whole.end();
+  #follow(reading: Promise<TurnwireError | undefined>, whole: Watch): Reading {
+    const over = reading.then((error) => {
       this.#finish(error);
       return error;
     });
+    this.#reading = { whole, over, wanted: 0 };
     this.#standing.changed();
     return this.#reading;
   }
@@ -153,7 +220,7 @@ export class Course {
   #finish(error: TurnwireError | undefined): void {
     this.#failure = error;
     this.#reading = undefined;
-    this.#standing.reconnecting = null;
+    this.#standing.pauses();
     const end = this.#feed.close();
     // To leave a loop is no failure.
     if (error !== undefined && error.cause !== LEFT) this.#feed.fail(error);
@@ -185,8 +252,8 @@ export class Course {
     const left = new Promise<never>((_, reject) => {
       forget = onAbort(signal, () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason)));
     });
-    const started = drive.run(first).then((error) => {
-      this.#standing.reconnecting = null;
+    const started = this.#run(drive, first).then((error) => {
+      this.#standing.pauses();
       this.#failure = error;
       this.#standing.changed();
       if (error) throw error;
@@ -195,22 +262,26 @@ export class Course {
   }
 
   /**
-   * Starts the turn without a stream if nobody has started it, and waits until it has begun. Throws why it
-   * did not, whoever has asked for the start.
+   * Starts the turn if it has not started, without a stream where the protocol can, and waits until it has begun. Throws
+   * why it did not, also if another call has started it.
    */
   async begun(limits: Limits): Promise<void> {
     const { status } = this.#standing;
-    if (this.#isPreparing) await this.settled(limits.signal);
-    else if (status === "unstarted" || this.#standing.isUncertain) {
+    if (!this.#isPreparing && status !== "starting") {
+      if (status !== "unstarted" && !this.#standing.isUncertain) return;
       const { detached } = this.#connection.conventions;
       if (detached && (status === "incomplete" || !this.#turn.session.hasOthers(this.#turn))) {
         if (status === "unstarted") this.#prepare(limits.signal!);
         return this.#start(START, limits);
       }
-      // Whoever starts it must read it, or waits for its place.
-      this.attach({ ...limits, signal: undefined! });
-    } else if (status !== "starting") return;
-    await this.settled(limits.signal);
+    }
+    // It starts with a stream, or waits for its place.
+    const reading = status === "starting" ? undefined : this.#join(STREAM, limits);
+    try {
+      await this.settled(limits.signal);
+    } finally {
+      if (reading) await this.#giveUp(reading);
+    }
     if (this.#turn.id === null && this.#failure !== undefined) throw this.#failure;
   }
 
@@ -221,65 +292,55 @@ export class Course {
       while (this.#isPreparing || this.#standing.status === "starting") await this.#standing.change(signal);
     } finally {
       this.#joined -= 1;
-      this.#left(signal);
     }
   }
 
-  /** Somebody waits no longer. What was not sent yet is not sent for nobody. */
-  #left(signal: AbortSignal | undefined): void {
-    const isWanted = this.#joined > 0 || this.#feed.isIterated;
-    if (signal?.aborted && this.#isPreparing && !isWanted) this.#reads?.cut(signal.reason);
+  /** Asks the server how the turn stands. An end is returned once the snapshot has all that led to it. */
+  async state(limits: Limits & { signal: AbortSignal }): Promise<TurnState> {
+    await this.begun(limits);
+    const { conventions, capabilities } = this.#connection;
+    if (conventions.unnamed && this.isRead) return this.#standing.state ?? { status: "running" };
+    const { state } = await this.#standing.refresh("state", limits);
+    // Where calls are answered while a turn runs, it may go on; and each action names its call.
+    const waits = state.status === "done" && state.required_actions.length > 0 && !capabilities.liveAnswers;
+    if (waits || this.#standing.isOver) await this.completed(limits);
+    const known = this.#standing.state;
+    return known?.status === state.status ? known : state;
   }
 
-  /** Sees to it that the turn comes to its end, and waits for that. */
+  /** Reads what led to an end that is known. If that fails, the snapshot says why. */
+  async filled(limits: Limits & { signal: AbortSignal }): Promise<void> {
+    if (!this.#standing.isOver) return;
+    await this.completed(limits).catch((cause) => {
+      if (limits.signal.aborted) throw cause;
+    });
+  }
+
+  /** Waits until the turn has ended, and the snapshot has all that it said. */
   async completed(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
     const { signal } = limits;
-    const { detached, socket } = this.#connection.conventions;
-    const mayStream = (): boolean => !this.isRead && !this.#standing.isOver;
-    // On a socket it costs nothing to read, and what the agent asks for meanwhile can be answered.
-    if (mayStream() && (!detached || socket || this.#feed.isHeard || this.#standing.frames.size > 0)) {
+    while (!this.#standing.isWhole) {
       if (signal.aborted) throw stopped(signal);
-      if (this.#standing.status === "starting") await this.begun(limits);
-      // It is read to its end, whoever waits for that.
-      if (mayStream()) void this.attach({ ...limits, signal: undefined! });
+      if (!this.isRead && this.#standing.status === "starting") await this.begun(limits);
+      const reading = this.#join(END, limits);
+      const error = await orAborted(reading.over, signal).catch(async (cause) => {
+        await this.#giveUp(reading);
+        throw cause;
+      });
+      // A loop that read it may have been left; but what was cancelled before it was sent is not sent at all.
+      if (error !== undefined && (error === this.#withdrawn || !reading.whole.signal.aborted)) throw error;
     }
-    while (!this.#standing.isOver) {
-      const reading = this.#reading;
-      if (this.#isPreparing) await this.settled(signal);
-      const error = reading && (await orAborted(reading, signal));
-      // Whoever reads may have stopped that, or have had less time; what was cancelled before it was sent is not sent at all.
-      const isLeft = error === undefined || (error !== this.#withdrawn && ["aborted", "timeout"].includes(error.code));
-      if (!isLeft) throw error;
-      if (mayStream()) await this.#poll(limits);
-    }
-    // Events that were missed may still be on their way.
-    if (this.#reading) await orAborted(this.#reading, signal);
+    // Its last words may still be on their way.
+    if (this.#reading) await orAborted(this.#reading.over, signal);
   }
 
   /** Waits until the turn does not run: it is over, or was not started after all. */
   async ended(signal: AbortSignal): Promise<void> {
     while (this.isBusy) {
       if (this.#isPreparing || this.#standing.status === "starting") await this.settled(signal);
-      else if (this.#reading) await orAborted(this.#reading, signal);
-      // Nobody reads it here any more, and who did may want to go on with that: the server knows.
-      else await this.#poll({ signal });
-    }
-  }
-
-  /**
-   * Asks how the turn stands until it has ended, or somebody reads its stream: soon at first, for turns that
-   * are short. A question that fails is asked again, some times: the turn goes on.
-   */
-  async #poll(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
-    const { signal } = limits;
-    await this.begun(limits);
-    const reconnect = checkedReconnect(limits.reconnect, this.#connection.settings.reconnect);
-    const persistence = reconnect[0] > 0 ? reconnect : POLL_PERSISTENCE;
-    const isPassing = (error: TurnwireError): boolean => mayPass(error) || error.code === "unexpected_response";
-    for (let delay = 250; !this.#standing.isOver && !this.isRead; delay = Math.min(2 * delay, MAX_POLL_DELAY)) {
-      await sleep(delay, signal, 0);
-      if (signal.aborted) throw stopped(signal);
-      await persist(() => this.#standing.refresh("waitForCompletion", limits), persistence, signal, isPassing);
+      else if (this.#reading) await orAborted(this.#reading.over, signal);
+      // It is not read here any more. A loop that was left can go on with what comes meanwhile.
+      else await this.completed({ signal });
     }
   }
 
@@ -287,7 +348,7 @@ export class Course {
   async pauses(signal: AbortSignal): Promise<void> {
     const soon = new Watch({ signal, deadline: SOON });
     try {
-      if (this.#reading) await orAborted(this.#reading, soon.signal);
+      if (this.#reading) await orAborted(this.#reading.over, soon.signal);
     } catch {
       if (signal.aborted) throw stopped(signal);
     } finally {
@@ -300,14 +361,14 @@ export class Course {
     if (this.#connection.conventions.unnamed) return this.#hangUp();
     if (this.#isPreparing) {
       this.#withdraw();
-      await this.#reading;
+      await this.#reading?.over;
       return;
     }
     await this.settled(limits.signal);
     if (this.#standing.isUncertain) await this.#start(LOOK, limits);
     this.#standing.startedId("cancel");
     // The server cancels whatever turn of the session runs: it must be this one.
-    const isKnown = this.#standing.isOver || (this.isRead && this.#standing.reconnecting === null);
+    const isKnown = this.#standing.isOver || (this.isRead && !this.#standing.isPaused);
     if (!isKnown && (await this.#standing.refresh("cancel", limits)).state.status !== "running") return;
     if (!this.#standing.isOver) await this.#stop(limits);
   }
@@ -338,19 +399,20 @@ export class Course {
 
   /** The server cannot be told: its stream is left, and that is the turn's end. */
   async #hangUp(): Promise<void> {
-    if (!this.#standing.isOver && !this.isRead) {
+    if (this.#standing.isOver) return;
+    if (!this.isRead) {
       this.#standing.startedId("cancel");
       throw new StateError("turn_not_running", "the turn is not read here, and this server cannot be told to stop it");
     }
     if (this.#isPreparing) this.#withdraw();
     else this.#feed.core.hangUp();
-    this.#reads?.cut(LEFT);
-    await this.#reading;
+    this.#reading?.whole.cut(LEFT);
+    await this.#reading?.over;
   }
 
   /** It is not sent after all. */
   #withdraw(): void {
     this.#withdrawn ??= new AbortError("aborted", "the turn was cancelled before it was sent");
-    this.#reads?.cut(this.#withdrawn);
+    this.#reading?.whole.cut(this.#withdrawn);
   }
 }

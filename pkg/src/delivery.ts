@@ -9,6 +9,17 @@ import type { Event } from "./events.js";
 /** An event, with its place in the stream. */
 export type StreamEvent = Numbered<Event>;
 
+/** An event of a list. */
+export type ListedEvent = Listed<Event>;
+
+/** Distributes over the union, as `Numbered` does. */
+export type Listed<E> = E extends unknown
+  ? E & {
+      /** The server's number of the event in its turn, if it numbers events in lists, too. */
+      readonly sequence_number?: number;
+    }
+  : never;
+
 /** Distributes over the union, so that a `switch` on `type` still narrows. */
 export type Numbered<E> = E extends unknown
   ? E & {

@@ -17,14 +17,33 @@ export interface Reconnecting {
   readonly cause: TurnwireError;
 }
 
+/** Before the next look at what the server has not said yet. The connection is not lost, and no tries are used up. */
+export interface Waiting {
+  /** How long until the server is asked again, in milliseconds. */
+  readonly delay: number;
+  /**
+   * What is waited for. `"turn"`: the turn's end; the server says that the turn runs, and has no stream of it.
+   * `"history"`: the turn's answer in what the server keeps of the session; it does not say reliably whether it still
+   * works on it (`"aap"`, `"tirea"`). `"events"`: the rest of the turn's messages; the turn has ended.
+   */
+  readonly for: "turn" | "history" | "events";
+}
+
 /** What happens to a turn's connection. None of it needs to be heeded. */
 export interface ConnectionTopics {
   /** The connection was lost, and will be tried again. */
   reconnecting: Reconnecting;
+  /** The server can be reached, and will be asked again for what it has not said yet. */
+  waiting: Waiting;
   /** The stream goes on after the event of this number. */
   resumed: { readonly after: number };
   /** The server has lost the events between these numbers. The messages are made whole when the turn ends. */
   gap: { readonly after: number; readonly next: number };
+  /**
+   * The server numbers an event twice, and differently: by the `id:` of its frame, which counts, and by the
+   * `sequence_number` in its JSON. Told once a turn.
+   */
+  mismatch: { readonly id: number; readonly sequence_number: number };
   /** Nothing came for so many milliseconds; the connection is given up. */
   idle: { readonly silence: number };
 }
@@ -33,6 +52,7 @@ export interface ConnectionTopics {
 export const STREAM = 0;
 export const START = 1;
 export const LOOK = 2;
+export const END = 3;
 
 /** How a step went, by the core's numbers. */
 const ENDED = 0;
@@ -50,7 +70,7 @@ interface Plan {
   whole?: true;
 }
 
-/** A wait, which may be cut short after `least` milliseconds. */
+/** A wait before the next try, which may be cut short after `least` milliseconds. */
 interface Pause {
   delay: number;
   least: number;
@@ -59,7 +79,7 @@ interface Pause {
 }
 
 /** What is to be done; nothing more if it is empty. */
-type Step = Plan | Pause | object;
+type Step = Plan | Pause | Waiting | object;
 
 /** Who carries out a turn's steps, and whom it tells. */
 export interface Driven {
@@ -89,6 +109,9 @@ export class Drive {
   #failure: TurnwireError | undefined;
   /** The last failure of all. */
   #cause: TurnwireError | undefined;
+  /** Resolves once the start is on its way, if the session is read before it. */
+  sent: Promise<void> | undefined;
+  #send = (): void => {};
   /** Says on the stream's connection what the core wants to know. */
   #ask = (): void => {};
   /** When that will be. */
@@ -103,11 +126,15 @@ export class Drive {
 
   /** Begins; gives the first step. Throws if that is not possible now. */
   begin(goal: number, after = 0): string {
-    return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect, new Date(Date.now() - ALLOWANCE).toISOString()));
+    return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect));
   }
 
   /** Goes on from a first step to the end. Resolves with the error that is to be reported, if there is one. */
-  async run(first: string): Promise<TurnwireError | undefined> {
+  run(first: string): Promise<TurnwireError | undefined> {
+    return this.#run(first).finally(this.#send);
+  }
+
+  async #run(first: string): Promise<TurnwireError | undefined> {
     let json = first;
     for (;;) {
       const step = JSON.parse(json) as Step;
@@ -117,7 +144,10 @@ export class Drive {
         outcome = await this.#wait(step);
       } else if ("call" in step) {
         try {
-          input = await this.#request(step);
+          const asked = this.#request(step);
+          if (step.call === Call.ListNewestTurns) this.sent ??= new Promise((resolve) => (this.#send = resolve));
+          else this.#send();
+          input = await asked;
           outcome = input === "" ? ENDED : ANSWERED;
           this.#failure = undefined;
         } catch (cause) {
@@ -184,8 +214,10 @@ export class Drive {
     const { core } = this.#driven;
     try {
       const flags = adopting(() => core.push(pieces));
-      for (let gap = flags & 2 ? core.takeGap() : ""; gap !== ""; gap = core.takeGap()) {
-        this.#driven.tell("gap", JSON.parse(gap) as ConnectionTopics["gap"]);
+      for (let news = flags & 2 ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
+        for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
+          this.#driven.tell(topic as keyof ConnectionTopics, value);
+        }
       }
       if (flags > 3) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
       return flags % 2 === 1;
@@ -207,10 +239,13 @@ export class Drive {
     return this.#whole.aborted ? ABORTED : FAILED;
   }
 
-  async #wait({ delay, least, attempt, error }: Pause): Promise<number> {
-    const cause = (this.#cause = adopted(error, this.#cause));
-    this.#driven.tell("reconnecting", { attempt, delay, cause });
-    await sleep(delay, this.#whole, least);
+  async #wait(step: Pause | Waiting): Promise<number> {
+    const { delay } = step;
+    if ("attempt" in step) {
+      const cause = (this.#cause = adopted(step.error, this.#cause));
+      this.#driven.tell("reconnecting", { attempt: step.attempt, delay, cause });
+    } else this.#driven.tell("waiting", step);
+    await sleep(delay, this.#whole, "attempt" in step ? step.least : delay);
     if (!this.#whole.aborted) return WAITED;
     this.#failure = stopped(this.#whole);
     return ABORTED;
@@ -220,5 +255,3 @@ export class Drive {
 /** How long what the core wants to know is gathered, in milliseconds: news of it often come in swarms. */
 const ASK_DELAY = 200;
 
-/** How far the server's clock may be behind this one, in milliseconds. */
-const ALLOWANCE = 10_000;

@@ -1329,6 +1329,10 @@ export interface McpServerAuth {
  * User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
  * with each other, and together they must answer every call that waits. A turn paused by
  * `mcp.auth_required` is resumed with no input at all.
+ *
+ * A field that an item, a part or an approval does not take is refused by its name, before anything is sent. An answer
+ * may be made of an action of `snapshot().required_actions`, `{ ...action, type, approval }`: the action's `name`,
+ * `arguments`, `tool_info` and `suspension` are left out.
  */
 export type TurnInputItem = { type: "user.message"; content: UserContent } | { type: "user.tool_approval"; thread_id: string; tool_call_id: string; approval: Approval } | { type: "user.tool_response"; thread_id: string; tool_call_id: string; content: string };
 

@@ -3,18 +3,21 @@
 import type { Answers } from "./answers.js";
 import type { CoreTurn } from "./boundary.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
-import type { ConnectionTopics, Driven, Reconnecting } from "./drive.js";
+import type { ConnectionTopics, Driven } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
 import { byLines } from "./lines.js";
 import { Listeners } from "./listeners.js";
 import type { Connection } from "./session.js";
 import type { TurnStanding } from "./standing.js";
 import { TurnStream } from "./stream.js";
-import type { TurnTopics } from "./topics.js";
+import { takesEvents, type TurnTopics } from "./topics.js";
 import type { Transport } from "./transport.js";
 
 /** What has come waits in the core until somebody looks, but no more than so many bytes of the stream. */
 const MOST_UNTAKEN = 1 << 17;
+
+/** Events wait for the first listener or loop until so many bytes of the stream have come. */
+const MOST_KEPT = 1 << 20;
 
 /** Takes what comes of one turn, and hands it on. */
 export class Feed implements Driven {
@@ -23,9 +26,13 @@ export class Feed implements Driven {
   readonly #standing: TurnStanding;
   readonly #answers: Answers;
   readonly #listeners = new Listeners<TurnTopics>();
-  readonly #reader = new EventReader();
+  #reader = new EventReader();
   /** Bytes that were read since what they say was taken from the core. */
   #untaken = 0;
+  /** Bytes that were read of which nothing has taken the events. */
+  #kept = 0;
+  /** Whether a loop that begins now would miss events of what is being read. */
+  #isMissed = false;
   /** Who iterates over what is being read. */
   #stream: TurnStream | undefined;
   /** Who did so last, and may have left something. */
@@ -42,14 +49,14 @@ export class Feed implements Driven {
     return this.#connection.transport;
   }
 
-  /** Whether anybody listens. */
+  /** Whether a listener takes events. */
   get isHeard(): boolean {
-    return this.#listeners.size > 0;
+    return this.#listeners.hasAny(takesEvents);
   }
 
-  /** Whether anybody iterates over what is being read. */
-  get isIterated(): boolean {
-    return this.#stream !== undefined;
+  /** Whether a loop can begin that gets every event of what is being read. */
+  get isFree(): boolean {
+    return this.#stream === undefined && !this.#isMissed;
   }
 
   isOver(): boolean {
@@ -59,38 +66,52 @@ export class Feed implements Driven {
   /** Adds a listener; gives what removes it. */
   on<T extends keyof TurnTopics>(topic: T, listener: (value: TurnTopics[T]) => void): () => void {
     const remove = this.#listeners.add(topic, listener);
-    this.#wantEvents();
+    this.#want();
     return () => {
       remove();
-      this.#wantEvents();
+      this.#want();
     };
   }
 
-  /** A loop over what is being read begins. `release` ends the reading. */
-  open(release: () => Promise<void>): TurnStream {
+  /** A reading begins. */
+  begin(): void {
+    this.#isMissed = false;
+    this.#want();
+  }
+
+  /** A loop over what is being read begins, after the event of this number. `release` ends it. */
+  open(after: number, release: () => Promise<void>): TurnStream {
     const source = { drain: (events: StreamEvent[]) => this.#drain(events), release };
-    this.#stream = this.#lastStream = new TurnStream(source, this.#lastStream?.unread());
-    this.#wantEvents();
+    this.#stream = this.#lastStream = new TurnStream(source, after, this.#lastStream?.unread());
+    this.#want();
     return this.#stream;
   }
 
-  /** What came while a loop was being left, as a stream of its own; nothing if it had everything. */
+  /** A loop ends before the reading does. What it was left with is for the next one. */
+  leave(stream: TurnStream, error?: TurnwireError): void {
+    if (this.#stream === stream) this.#stream = undefined;
+    stream.end(error);
+  }
+
+  /** What came since a loop was left, as a stream of its own; nothing if it had everything. */
   rest(): TurnStream | undefined {
-    const events = this.#lastStream?.unread();
-    if (!events?.length) return undefined;
-    this.#lastStream = new TurnStream({ drain() {}, release: async () => {} }, events);
+    if (!this.isFree) return undefined;
+    const events = this.#lastStream?.unread() ?? [];
+    this.#drain(events);
+    if (!events.length) return undefined;
+    this.#lastStream = new TurnStream({ drain() {}, release: async () => {} }, 0, events);
     this.#lastStream.end();
     return this.#lastStream;
   }
 
   tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void {
-    this.#standing.reconnecting = topic === "reconnecting" ? (value as Reconnecting) : null;
+    this.#standing.pauses({ [topic]: value });
     this.#listeners.tell(topic, value as never);
     this.#standing.changed();
   }
 
   opened(): void {
-    this.#standing.reconnecting = null;
+    this.#standing.pauses();
     // A socket takes answers without a word of its own: one that is asked for again on another has got lost.
     if (this.#connection.conventions.socket) this.#answers.forget();
     this.#standing.changed();
@@ -106,28 +127,23 @@ export class Feed implements Driven {
   woken(length: number): void {
     this.#standing.changed();
     this.#untaken += length;
-    if (this.#untaken > MOST_UNTAKEN) {
+    const isFull = this.#untaken > MOST_UNTAKEN;
+    if (isFull) {
       this.#untaken = 0;
       this.#standing.mirror.follow();
-    } else if (!this.isHeard && !this.#stream?.isAwaited) {
-      return;
     }
-    const events: StreamEvent[] = [];
-    this.#drain(events);
-    if (events.length > 0) this.#stream?.push(events);
+    if (this.isHeard || this.#stream?.isAwaited || (isFull && this.#stream)) this.#handOn();
+    else if (!this.#stream && (this.#kept += length) > MOST_KEPT) this.#forget();
   }
 
   /** Nothing more is read. Hands on what came last; gives what ends the loop, after which another one may have begun. */
   close(): (error?: TurnwireError) => void {
     const stream = this.#stream;
+    if (stream || this.isHeard) this.#handOn();
     this.#stream = undefined;
-    const rest: StreamEvent[] = [];
-    this.#drain(rest);
-    stream?.push(rest);
-    return (error) => {
-      stream?.end(error);
-      this.#wantEvents();
-    };
+    // Only a loop that was left can be gone on with.
+    if (!stream && !this.#lastStream?.isLeft) this.#forget();
+    return (error) => stream?.end(error);
   }
 
   /** The reading has failed. */
@@ -136,16 +152,34 @@ export class Feed implements Driven {
     this.#listeners.tell("error", error);
   }
 
-  /** Events are made only if somebody takes them. */
-  #wantEvents(): void {
-    this.core.setWantsEvents(this.isIterated || this.isHeard);
+  /** Has the core keep events for a listener or a loop, unless a loop would have missed some already. */
+  #want(): void {
+    const wantsEvents = !this.#isMissed || this.#stream !== undefined || this.isHeard;
+    // What is dropped takes the names along that it announced.
+    if (!wantsEvents) this.#reader = new EventReader();
+    this.core.setWantsEvents(wantsEvents);
     this.core.setWantsNative(this.#listeners.has("native"));
+  }
+
+  /** Drops the events that were not taken. */
+  #forget(): void {
+    this.#isMissed = true;
+    this.#want();
+  }
+
+  /** Hands the events that have come to the listeners and the loop, also to one that was left. */
+  #handOn(): void {
+    const events: StreamEvent[] = [];
+    this.#drain(events);
+    if (this.#stream || this.#lastStream?.isLeft) this.#lastStream!.push(events);
+    else this.#isMissed ||= events.length > 0;
   }
 
   /** Takes the events that have come, and tells the listeners. */
   #drain(events: StreamEvent[]): void {
     const header = this.core.events();
     if (header === 0) return;
+    this.#kept = 0;
     const from = events.length;
     const natives: unknown[] = [];
     this.#reader.read(lend(this.#connection.memory, header), events, natives);

@@ -4,11 +4,9 @@
 export class Listeners<Topics extends object> {
   readonly #topics = new Map<keyof Topics, Set<(value: never) => void>>();
 
-  /** How many listeners there are. */
-  get size(): number {
-    let size = 0;
-    for (const listeners of this.#topics.values()) size += listeners.size;
-    return size;
+  /** Whether there is a listener to a topic that `counts`. */
+  hasAny(counts: (topic: keyof Topics) => boolean): boolean {
+    return [...this.#topics.keys()].some((topic) => counts(topic) && this.has(topic));
   }
 
   /** Whether anybody listens to a topic. */

@@ -3,7 +3,7 @@ import { ProtocolError } from "./errors.js";
 import type { Call } from "./calls.js";
 import { type Clocks, CLOCKS, type Limits, Watch } from "./clocks.js";
 import { persist } from "./persist.js";
-import { demand, demandClocks, demandNames, isObject } from "./options.js";
+import { checkedReconnect, demand, demandClocks, demandNames, isObject, type ReconnectOptions } from "./options.js";
 import type { Transport } from "./transport.js";
 
 /** What every request takes. */
@@ -20,10 +20,14 @@ export interface ListOptions extends RequestOptions {
   pageToken?: string;
 }
 
-/** Throws an `InputError` for a name that is no option of `method`, and for a signal or a clock that is none. */
+/**
+ * Throws an `InputError` for a name that is no option of `method`, and for a signal, a clock or a persistence that is
+ * none.
+ */
 export function demandOptions(method: string, options: object, ...names: string[]): void {
   demandNames(method, options, [...LIMITS, ...names]);
   demandLimits(options);
+  checkedReconnect((options as { reconnect?: ReconnectOptions }).reconnect, [0, 0, 0]);
 }
 
 const LIMITS: readonly string[] = ["signal", ...CLOCKS];

@@ -9,7 +9,10 @@ import type { Token } from "./transport.js";
 
 /** How persistently a lost connection of a turn is recovered. */
 export interface ReconnectOptions {
-  /** Tries in a row that may bring nothing new; 10 by default. */
+  /**
+   * Tries in a row that may bring nothing new; 10 by default. When they are used up the turn itself is asked, and waited for
+   * if it runs (`"waiting"`): that uses up none.
+   */
   maxAttempts?: number;
   /** The longest wait before the first of them, in milliseconds; 500 by default. It doubles with every try. */
   baseDelay?: number;
@@ -23,8 +26,8 @@ export type Reconnect = readonly [maxAttempts: number, baseDelay: number, maxDel
 /** What `connect` takes. */
 export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   /**
-   * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. A relative
-   * URL counts from the page.
+   * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. With `"trueforge"` its
+   * origin, `http://localhost:8790`: `/api/v1` is added. A relative URL counts from the page.
    */
   baseUrl: string;
   /**

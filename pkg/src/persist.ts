@@ -8,12 +8,11 @@ import { stopped } from "./transport.js";
 /** Longer than this nobody waits, even if the server asks for it: the core's own limit, in milliseconds. */
 const LONGEST_WAIT = 300_000;
 
-/** Gives the answer to a question. `isPassing` tells which failures pass. */
+/** Returns the answer to a question. */
 export async function persist<T>(
   ask: () => Promise<T>,
   [maxAttempts, baseDelay, maxDelay]: Reconnect,
   signal: AbortSignal,
-  isPassing: (error: TurnwireError) => boolean = mayPass,
 ): Promise<T> {
   for (let attempt = 0; ; ) {
     try {
@@ -21,7 +20,7 @@ export async function persist<T>(
     } catch (cause) {
       const error = asTurnwireError(cause);
       const { retryAfter = 0 } = error;
-      if (signal.aborted || attempt >= maxAttempts || retryAfter > LONGEST_WAIT || !isPassing(error)) throw error;
+      if (signal.aborted || attempt >= maxAttempts || retryAfter > LONGEST_WAIT || !mayPass(error)) throw error;
       // Without a network no try counts.
       if (!isOffline()) attempt += 1;
       const longest = Math.min(maxDelay, baseDelay * 2 ** Math.max(0, attempt - 1));
@@ -32,7 +31,7 @@ export async function persist<T>(
 }
 
 /** Whether the same question may well be answered the next time. */
-export function mayPass({ code, status = 0 }: TurnwireError): boolean {
+function mayPass({ code, status = 0 }: TurnwireError): boolean {
   if (code === "http") return [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
   return ["network", "timeout", "token"].includes(code);
 }

@@ -1,12 +1,12 @@
 // A run: a turn, and those that follow it because tools of the page have given results.
 import type { Limits } from "./clocks.js";
 import { InputError } from "./errors.js";
-import type { Event, TerminalState, TurnInputItem } from "./events.js";
+import type { TerminalState, TurnInputItem } from "./events.js";
 import { demandOptions, type RequestOptions, split } from "./lists.js";
 import { demandWhole, isObject } from "./options.js";
 import type { CreateTurnOptions, Session, TurnInput } from "./session.js";
-import type { RequiredAction, TurnSnapshot } from "./snapshot.js";
-import { callKey, inputOf, type ToolAnswer, type WaitingCall, type ToolRegistry } from "./tools.js";
+import type { RequiredAction } from "./snapshot.js";
+import { callKey, type ToolAnswer, type WaitingCall, type ToolRegistry } from "./tools.js";
 import { orAborted, stopped } from "./transport.js";
 import type { ResumeOptions, Turn } from "./turn.js";
 
@@ -196,16 +196,11 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
   /** Waits until a turn has ended, and it is known what it waits for. */
   async #ended(turn: Turn): Promise<void> {
     try {
-      await Promise.race([this.#failure, turn.isOver || turn.waitForCompletion(this.#resuming)]);
+      await Promise.race([this.#failure, turn.waitForCompletion(this.#resuming)]);
     } finally {
       this.#forget();
     }
     await this.#sending;
-    const snapshot = turn.snapshot();
-    if (!snapshot.required_actions.some((action) => isPartial(action, snapshot))) return;
-    const events: Event[] = [];
-    for await (const event of turn.listEvents({ ...this.#limits, order: "asc" })) events.push(event);
-    turn.fill(events);
   }
 
   #add(options: CreateTurnOptions): void {
@@ -217,14 +212,9 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
   /** Goes on after this turn. */
   #follow(turn: Turn): void {
     this.#last = turn;
-    if (turn.isOver) return;
-    if (this.#session.capabilities.liveAnswers) {
-      this.#forget = turn.on("event", ({ type }) => type.startsWith("tool.") && this.#answerCalls(turn));
-      this.#answerCalls(turn);
-    } else {
-      // A turn that has subscribers is streamed, whoever waits for it: so its calls are known when it ends.
-      this.#forget = turn.subscribe(() => {});
-    }
+    if (turn.isOver || !this.#session.capabilities.liveAnswers) return;
+    this.#forget = turn.on("event", ({ type }) => type.startsWith("tool.") && this.#answerCalls(turn));
+    this.#answerCalls(turn);
   }
 
   /** Answers what a turn waits for while it goes on. What comes with its end is for the next one. */
@@ -254,14 +244,4 @@ function isOpen(action: RequiredAction, answers: readonly TurnInputItem[]): bool
   return (
     action.type === "tool.response_required" && !answers.some((answer) => callKey(answer as ToolAnswer) === callKey(action))
   );
-}
-
-/** Whether the events that made a call have not come, or not to their end. */
-function isPartial(action: RequiredAction, { threads }: TurnSnapshot): boolean {
-  if (action.type !== "tool.response_required") return false;
-  const { name, arguments: json, tool_call_id } = action;
-  const isStreaming = threads.some(({ messages }) =>
-    messages.some(({ finish_reason, tool_calls }) => !finish_reason && tool_calls.some(({ id }) => id === tool_call_id)),
-  );
-  return !name || (isStreaming && !(json && inputOf(json)));
 }

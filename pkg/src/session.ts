@@ -4,11 +4,11 @@ import type { CoreClient, CoreSession } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
-import { adopting, ApiError, busy, InputError } from "./errors.js";
+import type { ListedEvent } from "./delivery.js";
+import { adopting, ApiError, busy, InputError, StateError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
-import { readTurn } from "./kept.js";
 import type { Extras } from "./load.js";
 import type { TurnRpcTurnOptions } from "./native-turn-rpc.js";
 import { checkedTurn, demand, demandNames } from "./options.js";
@@ -27,6 +27,11 @@ export interface Connection {
   readonly settings: Settings & { readonly maxFrameBytes: number };
   readonly conventions: Conventions;
   readonly extras: Extras;
+}
+
+/** An entry of a session's event list. */
+export interface ListedSessionEvent extends SessionEvent {
+  event: ListedEvent;
 }
 
 /** What a turn is given: a text is a user's message. */
@@ -88,11 +93,14 @@ export class Session {
 
   #where: Where | undefined;
 
+  /** Resolves once the start is on its way before which the session is being read. @internal */
+  unsent: Promise<void> | undefined;
+
   /** @internal */
   constructor(connection: Connection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
     this.#connection = connection;
     const actions = JSON.stringify(record.required_actions ?? []);
-    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew);
+    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew || record.is_new === true);
     this.#record = record;
     const { workspace_id, creation } = record;
     // Every connection that is to hear of it has to say where it is.
@@ -125,7 +133,7 @@ export class Session {
     return this.#terms?.agent ?? null;
   }
 
-  /** `"session/draft"` for one whose agent is given by `agentSpec`. */
+  /** `"session/draft"` for one whose agent is given by `agentSpec`: a draft, whose agent can be changed. */
   get type(): "session" | "session/draft" {
     return this.#record.type;
   }
@@ -181,6 +189,7 @@ export class Session {
    * names. Where servers want to know them (`"aap"`), the next turn declares them.
    */
   tools(tools?: Tools, options: ToolsOptions = {}): string[] {
+    demandNames("tools", options, ["timeout"]);
     if (tools !== undefined) {
       this.#registry.putTools(tools, options, (names) => this.#terms?.demandTools(names));
       this.#terms?.declare(this.#registry.toolSpecs());
@@ -199,18 +208,26 @@ export class Session {
     return new Run(this, this.#registry, this.#newest, input, options);
   }
 
-  /** Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. */
+  /**
+   * Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. Their events are not
+   * read: a snapshot has the last message, and no call that waits before `waitForCompletion()` has filled it.
+   */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
+    let isSorted = options.pageToken === undefined;
     const turns = list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
-      const isNewest = before === undefined ? options.pageToken === undefined : follows(record, before);
+      const isNewest = before === undefined ? isSorted : follows(record, before);
+      if (before && !isNewest && !follows(before, record)) isSorted = false;
       before = record;
       return this.#attach(record, isNewest);
     });
-    return this.#listed(turns, options);
+    return this.#listed(turns, options, () => isSorted && this.#core.listed());
   }
 
-  /** Reads a turn by its id. */
+  /**
+   * Reads a turn by its id; of one that has ended, the snapshot as well. If its events cannot be read, `snapshot().error`
+   * says why, and `waitForCompletion()` reads them again.
+   */
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("getTurn", options);
     if (this.#terms) {
@@ -218,21 +235,23 @@ export class Session {
       for await (const turn of this.listTurns(options)) if (turn.id === id) return turn;
       throw new InputError("invalid_input", `the session's history has no turn \`${id}\``);
     }
-    const params = this.#params({ turnId: id });
-    const turn = this.#attach(await readTurn(this.#connection, params, options), false);
-    // One that is known already goes on to stand for its turn.
-    if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
-    return turn;
+    return within(options, async (limits) => {
+      const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, this.#params({ turnId: id }), limits), false);
+      // One that is known already goes on to stand for its turn.
+      if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
+      await turn.filled(limits);
+      return turn;
+    });
   }
 
   /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
-  listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<SessionEvent, void, undefined> {
-    const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: SessionEvent) => event);
-    return this.#listed(events, options);
+  listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<ListedSessionEvent, void, undefined> {
+    const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
+    return this.#listed(events, options, () => {});
   }
 
-  /** A list: of a thread in which nothing was said yet Codex refuses to give one. */
-  async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions): AsyncGenerator<T, void, undefined> {
+  /** A list: of a thread in which nothing was said yet Codex refuses to give one. Calls `ended` at its end. */
+  async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions, ended: () => void): AsyncGenerator<T, void, undefined> {
     try {
       yield* items;
     } catch (error) {
@@ -241,6 +260,7 @@ export class Session {
       const { is_new } = await this.#connection.transport.ask<SessionRecord>(Call.GetSession, this.#params(), limits);
       if (!is_new) throw error;
     }
+    ended();
   }
 
   /**
@@ -249,7 +269,12 @@ export class Session {
    */
   async history(options: RequestOptions = {}): Promise<Turn[]> {
     demandOptions("history", options);
-    return within(options, (limits) => this.#history(limits));
+    return within(options, async (limits) => {
+      const turns = await this.#history(limits);
+      // What waits may be a call that an earlier turn has made.
+      await turns.at(-1)?.filled(limits);
+      return turns;
+    });
   }
 
   async #history(options: RequestOptions): Promise<Turn[]> {
@@ -335,6 +360,7 @@ export class Session {
     const last = turns.at(-1);
     if (this.#newest && last) this.#registry.move(this.#newest, last);
     this.#newest = last;
+    this.#core.listed();
     this.#terms?.stands(newest, parts.flatMap(({ input }) => input).length);
     return turns;
   }
@@ -342,7 +368,8 @@ export class Session {
   /**
    * Comes back to a conversation, after the page was loaded anew or in another tab: the same as `history()`,
    * and a turn that still runs is streamed from its beginning, so that its snapshot, its listeners and
-   * `waitForCompletion()` go on. Listeners that are added at once miss nothing.
+   * `waitForCompletion()` go on. Listeners that are added at once miss nothing. Where the
+   * server has no stream of it, its end is waited for (`"waiting"`).
    *
    * The options are those of that stream, too.
    */
@@ -399,7 +426,11 @@ export class Session {
     return list(transport, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
   }
 
-  /** Changes a draft's agent; with `"aap"` how the agent is set up, from the next turn on, which says so to the server. */
+  /**
+   * Changes a draft's agent; with `"aap"` how the agent is set up, from the next turn on, which says so to the server.
+   *
+   * Throws a `StateError` (`unsupported`) for a session of a saved agent, which servers do not change.
+   */
   async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     if (this.#terms) {
       demandNames("update", options, ["agentTools", "agentOptions"]);
@@ -408,6 +439,7 @@ export class Session {
       return this;
     }
     demandOptions("update", options, "agentSpec");
+    if (this.type === "session") throw new StateError("unsupported", "only a draft's agent can be changed: this session's is not given by the client");
     const [limits, rest] = split(options);
     this.#record = await this.#connection.transport.ask(Call.UpdateDraftSession, this.#params(rest), limits);
     return this;
@@ -436,9 +468,15 @@ export class Session {
     return undefined;
   }
 
-  /** Whether other turns of this session run here, or wait for that, where it has one at a time. @internal */
+  /** Whether a start has to wait for other turns of this session. @internal */
   hasOthers(turn: Turn): boolean {
-    return this.#connection.conventions.socket && this.#busy(turn).length > 0;
+    return this.unsent !== undefined || (this.#connection.conventions.socket && this.#busy(turn).length > 0);
+  }
+
+  /** Starts wait until another one is `sent`, so that they come after it. @internal */
+  hold(sent: Promise<void>): void {
+    this.unsent = sent;
+    void sent.then(() => (this.unsent = undefined));
   }
 
   #busy(turn: Turn): Turn[] {

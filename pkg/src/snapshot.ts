@@ -1,7 +1,7 @@
 // What a page shows of a turn: an immutable picture, made anew only where something changed.
 import type { CoreTurn } from "./boundary.js";
 import { lend } from "./delivery.js";
-import type { Reconnecting } from "./drive.js";
+import type { Reconnecting, Waiting } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
 import type {
   AgentInfo,
@@ -31,11 +31,13 @@ export interface TurnSnapshot {
   readonly error: TurnwireError | null;
   /** The next try to reach the server while the connection is lost; what came stays. */
   readonly reconnecting: Reconnecting | null;
+  /** The next look at what the server has not said yet; the connection is not lost. `null` while a stream is read. */
+  readonly waiting: Waiting | null;
   readonly last_sequence_number: number;
   readonly input: readonly TurnInputItem[];
   /** The main thread first, then sub-agents in the order in which they appeared. */
   readonly threads: readonly ThreadSnapshot[];
-  /** What waits for an answer, over all threads. */
+  /** What waits for an answer, over all threads; each with its call, and not before that is known. */
   readonly required_actions: readonly RequiredAction[];
   readonly mcp_servers: readonly McpServer[];
   readonly sandbox_id: string | null;
@@ -164,11 +166,12 @@ export type RequiredAction =
 /** The parts of a snapshot that the turn itself knows. */
 export type TurnFacts = Pick<
   TurnSnapshot,
-  "turn_id" | "status" | "state" | "error" | "reconnecting" | "last_sequence_number" | "input"
+  "turn_id" | "status" | "state" | "error" | "reconnecting" | "waiting" | "last_sequence_number" | "input"
 >;
 
 // The document of `EventIndex::take_changes`.
 interface Changes {
+  restart?: boolean;
   turn?: TurnPart;
   threads?: Omit<ThreadSnapshot, "messages">[];
   messages?: ChangedMessage[];
@@ -243,6 +246,10 @@ export class SnapshotMirror {
 
   #apply(changes: Changes): void {
     const touched = new Set<string>();
+    if (changes.restart) {
+      this.#messages.length = 0;
+      this.#threads = [];
+    }
     for (const head of changes.messages ?? []) {
       touched.add(head.thread_id);
       this.#messages[head.slot] = this.#withHead(this.#messages[head.slot], head);

@@ -1,12 +1,12 @@
 // How a turn stands, as far as is known here: what the core has learnt of it, what the server keeps of it, and what its
 // last reading came to. Whoever waits for a change is told.
 import type { CoreTurn } from "./boundary.js";
+import { Call } from "./calls.js";
 import type { Limits } from "./clocks.js";
-import type { Reconnecting } from "./drive.js";
+import type { ConnectionTopics, Reconnecting, Waiting } from "./drive.js";
 import { adopting, StateError, type TurnwireError } from "./errors.js";
 import type { Event, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { FrameNotifier } from "./frames.js";
-import { readTurn, withOutput } from "./kept.js";
 import { SparedOutput } from "./output.js";
 import type { Connection } from "./session.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "./snapshot.js";
@@ -18,6 +18,7 @@ interface Learnt {
   id?: string;
   status: TurnStatus;
   last: number;
+  lacks?: true;
   created?: TurnCreated;
   state?: TerminalState;
 }
@@ -37,14 +38,16 @@ export class TurnStanding {
   /** Who wants to know of new snapshots. */
   readonly frames = new FrameNotifier();
   /** Who waits for anything to change. */
-  #waiting: (() => void)[] = [];
+  #wakes: (() => void)[] = [];
   #origin: Origin;
   #input: readonly TurnInputItem[];
   #state: TurnState | null = null;
   /** Why its stream ended, if not with the turn. */
   error: TurnwireError | null = null;
   /** The next try to reach the server, while the connection is lost. */
-  reconnecting: Reconnecting | null = null;
+  #reconnecting: Reconnecting | null = null;
+  /** The next look at what the server has not said yet. */
+  #waiting: Waiting | null = null;
 
   constructor(turn: Turn, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>) {
     this.#turn = turn;
@@ -96,6 +99,12 @@ export class TurnStanding {
     return ["done", "cancelled", "error"].includes(this.status);
   }
 
+  /** Whether it has ended, and all that it said is here. */
+  get isWhole(): boolean {
+    const { lacks } = this.learn();
+    return this.isOver && !lacks;
+  }
+
   /** Whether a request for its start went out, and nobody knows whether that arrived. */
   get isUncertain(): boolean {
     const { status, id } = this.learn();
@@ -109,37 +118,49 @@ export class TurnStanding {
       status,
       state: this.#state,
       error: this.error,
-      reconnecting: this.reconnecting,
+      reconnecting: this.#reconnecting,
+      waiting: this.#waiting,
       last_sequence_number: last,
       input: this.#input,
     });
   }
 
+  /** Whether something is waited for before the next request. */
+  get isPaused(): boolean {
+    return this.#reconnecting !== null || this.#waiting !== null;
+  }
+
+  /** This is waited for before the next request; by default nothing. A wait like the last one changes no snapshot. */
+  pauses({ reconnecting, waiting }: Partial<ConnectionTopics> = {}): void {
+    const last = this.#waiting;
+    const isSame = last && waiting && last.for === waiting.for && last.delay === waiting.delay;
+    this.#reconnecting = reconnecting ?? null;
+    this.#waiting = isSame ? last : (waiting ?? null);
+  }
+
   /** Something has changed. */
   changed(): void {
     this.frames.notify();
-    for (const wake of this.#waiting.splice(0)) wake();
+    for (const wake of this.#wakes.splice(0)) wake();
   }
 
   /** Waits until something changes. */
   change(signal: AbortSignal | undefined): Promise<void> {
-    return orAborted(new Promise((resolve) => this.#waiting.push(resolve)), signal);
+    return orAborted(new Promise((resolve) => this.#wakes.push(resolve)), signal);
   }
 
-  /** Takes listed events of a finished turn into the snapshot. */
-  fill(events: readonly Event[]): void {
+  /** Takes listed events of a finished turn into the snapshot, all of them if `isAll`. */
+  fill(events: readonly Event[], isAll: boolean): void {
     // Some servers keep what a turn was given among its events only.
     const created = this.#input.length === 0 && events.find((event) => event.type === "turn.created");
     if (created) this.#input = created.input;
-    adopting(() => this.#core.applyListed(JSON.stringify(events)));
-    if (this.#connection.conventions.socket) this.#state = withOutput(this.#state, events);
+    adopting(() => this.#core.applyListed(JSON.stringify(events), isAll));
     this.changed();
   }
 
   /** Reads the turn as the server keeps it. */
   async refresh(what: string, limits: Limits): Promise<TurnRecord> {
-    const params = this.params(what);
-    const record = await readTurn(this.#connection, params, limits, this.#state);
+    const record = await this.#connection.transport.ask<TurnRecord>(Call.GetTurn, this.params(what), limits);
     adopting(() => this.#core.takeRecord(JSON.stringify(record)));
     this.#origin = record;
     this.changed();

@@ -11,21 +11,28 @@ export interface EventSource {
 
 /**
  * The events of a turn, in order, each once. To be iterated once; leaving the loop early releases the
- * connection, and the turn itself goes on. What had come by then and was not taken is what the turn's
+ * connection, unless a wait goes on with it, and the turn itself goes on. What had come by then and was not taken is what the turn's
  * next stream begins with.
  */
 export class TurnStream implements AsyncIterableIterator<StreamEvent, void, undefined> {
   readonly #source: EventSource;
+  readonly #after: number;
   #events: StreamEvent[];
   #next = 0;
   #isLeft = false;
   #waiting: { resolve: (result: IteratorResult<StreamEvent, void>) => void; reject: (error: unknown) => void }[] = [];
   #end: { error?: unknown } | undefined;
 
-  /** `unread` is what the stream before this one was left with. @internal */
-  constructor(source: EventSource, unread: StreamEvent[] = []) {
+  /** Of what comes, the events after this number; `unread` is what the stream before this one was left with. @internal */
+  constructor(source: EventSource, after: number, unread: StreamEvent[] = []) {
     this.#source = source;
+    this.#after = after;
     this.#events = unread;
+  }
+
+  /** Whether its loop was left. @internal */
+  get isLeft(): boolean {
+    return this.#isLeft;
   }
 
   /** Takes what came and was not delivered, if the loop was left. @internal */
@@ -76,13 +83,18 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
   }
 
   #take(): StreamEvent | undefined {
-    if (this.#isLeft) return undefined;
-    if (this.#next === this.#events.length) {
-      this.#events.length = 0;
-      this.#next = 0;
-      if (!this.#end) this.#source.drain(this.#events);
+    while (!this.#isLeft) {
+      if (this.#next === this.#events.length) {
+        this.#events.length = 0;
+        this.#next = 0;
+        if (!this.#end) this.#source.drain(this.#events);
+      }
+      const event = this.#events[this.#next];
+      if (!event) break;
+      this.#next += 1;
+      if (event.sequence_number === 0 || event.sequence_number > this.#after) return event;
     }
-    return this.#events[this.#next] && this.#events[this.#next++];
+    return undefined;
   }
 
   #serve(): void {

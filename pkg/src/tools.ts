@@ -82,7 +82,6 @@ export class ToolRegistry {
    */
   putTools(tools: Tools, options: ToolsOptions, demandNew: (names: string[]) => void): void {
     demand(isObject(tools) && !(Symbol.iterator in tools), "`tools` takes an object of tools by their names");
-    demandNames("tools", options, ["timeout"]);
     const { timeout } = options;
     demandWhole("timeout", timeout ?? TIMEOUT);
     const entries = Object.entries(tools);

@@ -54,14 +54,15 @@ export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & ConnectionTopi
     native: NativeEvent;
   };
 
-/** Topics that bring no events. */
+/** Topics that bring nothing of what the server sends. */
 const ABOUT_CONNECTION: readonly string[] = [
   "error",
   "reconnecting",
+  "waiting",
   "resumed",
   "gap",
+  "mismatch",
   "idle",
-  "native",
 ] satisfies (keyof TurnTopics)[];
 
 const ABOUT_EVENTS: readonly string[] = [
@@ -90,9 +91,15 @@ const ABOUT_EVENTS: readonly string[] = [
   "notice",
   "unknown",
   "event",
+  "native",
 ] satisfies (keyof TurnTopics)[];
+
+/** Whether a listener to this topic takes what the server sends. */
+export function takesEvents(topic: string): boolean {
+  return ABOUT_EVENTS.includes(topic);
+}
 
 /** Throws an `InputError` unless it is a topic. */
 export function demandTopic(topic: string): void {
-  demand(ABOUT_EVENTS.includes(topic) || ABOUT_CONNECTION.includes(topic), `\`${topic}\` is no type of event`);
+  demand(takesEvents(topic) || ABOUT_CONNECTION.includes(topic), `\`${topic}\` is no type of event`);
 }

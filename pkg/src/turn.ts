@@ -4,6 +4,7 @@ import type { CoreTurn } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Limits, within } from "./clocks.js";
 import { Course } from "./course.js";
+import type { ListedEvent } from "./delivery.js";
 import { InputError, StateError } from "./errors.js";
 import type { CreatedBy, Event, Subject, TerminalState, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { Feed } from "./feed.js";
@@ -105,8 +106,10 @@ export class Turn {
   /**
    * Streams the turn: starts it, or attaches to it if it has started. The request goes out at once.
    *
-   * A connection that is lost is recovered: each event comes once, in order. Throws a `StateError` if the
-   * turn is streamed already or has ended. The iteration throws an `IncompleteError` if the connection cannot
+   * A connection that is lost is recovered: each event comes once, in order. While `waitForCompletion()` or
+   * `session.resume()` reads the turn, the loop joins that reading and gets every event from the first one on, or after
+   * `afterSequenceNumber`. Throws a `StateError` if the loop would miss events (`turn_already_streamed`: another loop goes on,
+   * listeners had some before, or more than 1 MiB of the stream has come), and if the turn has ended. The iteration throws an `IncompleteError` if the connection cannot
    * be recovered, and an `AbortError` when `signal` is aborted; the turn itself goes on then, unless the server gives up turns that
    * nobody reads (`session.capabilities.resume` is `"none"`). `cancel()` stops
    * it.
@@ -119,30 +122,32 @@ export class Turn {
   /**
    * Asks the server how the turn stands. Starts the turn, without a stream, if it has not started. Where servers know no
    * turns (`"aap"`), one that is read here stands as far as it was read.
+   *
+   * If the turn has ended, the snapshot has all that it said when this resolves: of a turn that was not streamed, from its
+   * list of events. Rejects with an `IncompleteError` if that cannot be read; `snapshot().state` has the state all the same.
    */
   async state(options: RequestOptions = {}): Promise<TurnState> {
     demandOptions("state", options);
-    return within(options, async (limits) => {
-      await this.#course.begun(limits);
-      if (this.#connection.conventions.unnamed && this.isRead) return this.#standing.state ?? { status: "running" };
-      return (await this.#standing.refresh("state", limits)).state;
-    });
+    return within(options, (limits) => this.#course.state(limits));
   }
 
-  /** Lists the events of a finished turn, over all pages. There are no deltas among them. */
-  listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<Event, void, undefined> {
+  /** Lists the events of a finished turn, over all pages. There are no deltas among them; few servers number them. */
+  listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ListedEvent, void, undefined> {
     demandOptions("listEvents", options, "limit", "pageToken", "order");
     const params = this.#standing.params("listEvents");
-    return list(this.#connection.transport, Call.ListTurnEvents, params, options, (event: Event) => event);
+    return list(this.#connection.transport, Call.ListTurnEvents, params, options, (event: ListedEvent) => event);
   }
 
   /**
-   * Waits until the turn has ended, and gives how. Starts the turn if it has not started: with a stream if
-   * there are listeners or subscribers, and over a `WebSocket` (`"turn-rpc"`, `"codex"`), so that `snapshot()` has what the
-   * agent asks for; otherwise without one, asking for the state now and then.
+   * Waits until the turn has ended, and returns its state. Starts the turn if it has not started.
    *
-   * Rejects with an `IncompleteError` if the stream that is being read breaks before the turn ends, and cannot
-   * be recovered. When it is only left, the wait goes on.
+   * It reads the stream, unless that is read already. Events wait for the first listener or loop, so that `on()` and
+   * `stream()` can come later; `snapshot()` has all that has come. Of a turn that has ended without being streamed, its list
+   * of events is read.
+   *
+   * Rejects with an `IncompleteError` if the stream breaks before the turn ends and cannot be recovered, or if the turn has
+   * ended and its list of events cannot be read; `snapshot().state` has the state then. When a loop over the stream is
+   * left, the wait goes on. Aborting `signal` ends the wait only; the reading stops if nothing else wants it.
    */
   async waitForCompletion(options: ResumeOptions = {}): Promise<TerminalState> {
     demandOptions("waitForCompletion", options, "reconnect");
@@ -217,8 +222,9 @@ export class Turn {
 
   /**
    * Calls `listener` with every event of a type, or with all of them (`"event"`), with the error that ended a
-   * stream (`"error"`), or with what happens to the connection (`"reconnecting"`, `"resumed"`, `"gap"`,
-   * `"idle"`). Gives the function that removes it. A listener that throws breaks nothing.
+   * stream (`"error"`), or with what happens to the connection (`"reconnecting"`, `"waiting"`, `"resumed"`, `"gap"`,
+   * `"mismatch"`, `"idle"`). Returns the function that removes it. A listener that throws breaks nothing. While the turn is
+   * read and nothing takes its events, they wait for the first listener, up to 1 MiB of the stream.
    */
   on<T extends keyof TurnTopics>(type: T, listener: (event: TurnTopics[T]) => void): () => void {
     demandListener(listener);
@@ -239,9 +245,14 @@ export class Turn {
     return this.#standing.frames.add(listener);
   };
 
-  /** Takes listed events of a finished turn into the snapshot. @internal */
+  /** Takes all the listed events of a finished turn into the snapshot. @internal */
   fill(events: readonly Event[]): void {
-    this.#standing.fill(events);
+    this.#standing.fill(events, true);
+  }
+
+  /** Reads what led to an end that is known. @internal */
+  filled(limits: Limits & { signal: AbortSignal }): Promise<void> {
+    return this.#course.filled(limits);
   }
 
   /** This turn follows another one, whose calls it answers. @internal */
@@ -254,7 +265,7 @@ export class Turn {
   settle(next: Turn): void {
     this.#before = undefined;
     this.#core.settle(next.#how.discardPending === true);
-    this.fill(next.snapshot().threads.flatMap((thread) => thread.tool_responses) as unknown as Event[]);
+    this.#standing.fill(next.snapshot().threads.flatMap((thread) => thread.tool_responses) as unknown as Event[], false);
   }
 
   /** It may have results for the turn whose calls it answers. @internal */

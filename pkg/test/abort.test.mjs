@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, connect, TurnwireError } from "../dist/index.js";
-import { collect, failure, textOf, until } from "./support/collect.mjs";
+import { collect, eventually, failure, textOf, until } from "./support/collect.mjs";
 import {
   deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, serve, serveSession, serveTurn, START, stream, SUBSCRIBE,
 } from "./support/server.mjs";
@@ -200,19 +200,34 @@ test("aborting one who waits leaves the stream to the others", async (t) => {
   assert.equal((await collect(iterator)).error, undefined);
 });
 
-test("aborting ends the wait between two questions at once", async (t) => {
-  const asked = deferred();
-  const poll = (exchange) => {
-    json({ data: record() })(exchange);
-    asked.resolve();
-  };
-  const { turn } = await serveTurn(t, json({ data: record() }), { routes: { [GET_TURN]: poll } });
+test("aborting the only one who waits lets go of the connection, and is no error of the turn", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames(answer("Hi").slice(2), 3)) } });
   const controller = new AbortController();
   const waiting = failure(turn.waitForCompletion({ signal: controller.signal }));
-  await asked.promise;
+  await live.send(created(), message());
+  await eventually(() => turn.lastSequenceNumber === 2);
   controller.abort(REASON);
   checkAborted(await waiting);
-  assert.equal(turn.status, "running");
+  assert.equal(await live.closed, true);
+  assert.deepEqual([turn.status, turn.snapshot().error], ["running", null]);
+  assert.equal((await turn.waitForCompletion()).status, "done");
+  assert.equal(textOf(turn), "Hi");
+  assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+});
+
+test("who waits again in the same breath takes the reading over: effects of React run twice", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const controller = new AbortController();
+  const first = failure(turn.waitForCompletion({ signal: controller.signal }));
+  controller.abort(REASON);
+  const second = turn.waitForCompletion();
+  checkAborted(await first);
+  await live.send(...answer("Hi"));
+  assert.equal((await second).status, "done");
+  assert.equal(textOf(turn), "Hi");
+  assert.deepEqual(server.asked, [START]);
 });
 
 test("a list can be left, and aborted between its pages", async (t) => {

@@ -271,10 +271,10 @@ for (const [name, reply] of Object.entries({
   "an empty stream": stream(),
 })) {
   test(`after ${name}, to wait for a turn that has begun starts no other one`, async (t) => {
-    const { turn, server } = await serveTurn(t, reply, { routes: { [LIST_TURNS]: page([recent(DONE)]) } });
+    const { turn, server } = await serveTurn(t, reply, { routes: { [LIST_TURNS]: page([recent(DONE)]), [SUBSCRIBE]: events(...answer("Hi")) } });
     await collect(turn.stream());
     assert.deepEqual(await turn.waitForCompletion(), DONE);
-    assert.deepEqual(server.asked, [START, LIST_TURNS]);
+    assert.deepEqual(server.asked, [START, LIST_TURNS, SUBSCRIBE]);
   });
 }
 

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, ConnectionError, InputError } from "../dist/index.js";
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
-import { GRAIN, logged, numbers, range, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
+import { brokenOff, GRAIN, logged, numbers, range, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
 import {
-  CANCEL, events, GET_TURN, json, LIST_TURNS, LiveStream, page, reset, SESSION_EVENTS, silence, START, SUBSCRIBE, TURN_EVENTS,
+  CANCEL, events, GET_TURN, json, LIST_TURNS, LiveStream, page, refusal, reset, SESSION_EVENTS, silence, START, SUBSCRIBE, TURN_EVENTS,
 } from "./support/server.mjs";
-import { answer, created, DONE, recent, record } from "./support/wire.mjs";
+import { answer, created, DONE, frames, recent, record } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo");
 /** For what never comes. */
@@ -156,8 +156,10 @@ test("the deadline of a stream ends a look, after which it is looked again", asy
 });
 
 const WAITS = {
-  "asking how the turn stands": [json({ data: recent() }), { [GET_TURN]: json({ data: recent() }) }],
-  "waiting for an answer to that": [json({ data: recent() }), { [GET_TURN]: silence }],
+  "reading": [brokenOff(frames(WHOLE.slice(0, 2)), () => {}), {}],
+  "asking how the turn stands": [events(created()), { [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: recent() }) }],
+  "waiting for an answer to that": [events(created()), { [SUBSCRIBE]: refusal(412), [GET_TURN]: silence }],
+  "waiting for the list of events": [events(created()), { [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: recent(DONE) }), [TURN_EVENTS]: silence }],
   "waiting for the start": [silence, {}],
 };
 
@@ -223,7 +225,7 @@ test("a call's idleTimeout is for its stream", async (t) => {
 
 test("a token function that does not come in time is asked again while the turn runs", async (t) => {
   let count = 0;
-  const token = () => ((count += 1) === 3 ? new Promise(() => {}) : "k");
+  const token = () => ((count += 1) === 4 ? new Promise(() => {}) : "k");
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: logged(WHOLE) }, { token, connectTimeout: MEDIUM });
   assert.equal((await collect(turn.stream())).error, undefined);
   assert.deepEqual([textOf(turn), server.count(START)], ["Hello", 1]);

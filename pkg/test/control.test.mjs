@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { AbortError, InputError, StateError } from "../dist/index.js";
 import { collect, failure, textOf, until } from "./support/collect.mjs";
 import {
-  body, CANCEL, deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, refusal, reset, serveSession, serveTurn, START, SUBSCRIBE,
+  body, CANCEL, deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, refusal, reset, serveSession, serveTurn, START, SUBSCRIBE, TURN_EVENTS,
 } from "./support/server.mjs";
 import { answer, created, done, DONE, message, recent, record } from "./support/wire.mjs";
 
@@ -82,7 +82,7 @@ async function broken(t, reply, start, turns) {
     (isStream ? events(...answer("Hi")) : json({ data: record() }))(exchange);
   };
   const world = await serveTurn(t, [reply, next], {
-    routes: { [LIST_TURNS]: page(turns), [SUBSCRIBE]: events(...answer("Hi")), [GET_TURN]: json({ data: record(DONE) }) },
+    routes: { [LIST_TURNS]: page(turns), [SUBSCRIBE]: events(...answer("Hi")), [GET_TURN]: json({ data: record(DONE) }), [TURN_EVENTS]: page([]) },
   });
   await failure(ask(world.turn, start));
   assert.deepEqual([world.turn.status, world.turn.id], ["incomplete", null]);

@@ -2,14 +2,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect } from "./support/collect.mjs";
-import { events, serveTurn, stream } from "./support/server.mjs";
+import { events, page, serveTurn, stream, TURN_EVENTS } from "./support/server.mjs";
 import {
   answer, args, call, created, delta, done, finished, frame, frames, message, required, SUBJECT, text, TIME, toolResponse,
 } from "./support/wire.mjs";
 
 /** What the package delivers for these events. */
 async function delivered(t, ...list) {
-  const { turn } = await serveTurn(t, events(...list));
+  // What waits is told with its call, which is listed.
+  const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
+  const listed = page([message("m1", { tool_calls: [call], finish_reason: "tool_calls" })]);
+  const { turn } = await serveTurn(t, events(...list), { routes: { [TURN_EVENTS]: listed } });
   const { events: got, error } = await collect(turn.stream());
   assert.equal(error, undefined);
   return got;

@@ -21,7 +21,10 @@ let reply;
 const options = { connectTimeout: HOUR, idleTimeout: HOUR, reconnect: { baseDelay: 1, maxDelay: 2, maxAttempts: 2 } };
 const client = await connect({
   baseUrl: "http://server/acme", ...options,
-  fetch: async (url, init) => (url.endsWith("/s1") ? Response.json({ data: { id: "s1" } }) : reply(url, init)),
+  fetch: async (url, init) => {
+    if (url.endsWith("/s1")) return Response.json({ data: { id: "s1" } });
+    return url.endsWith("/turns?limit=2") ? page([]) : reply(url, init);
+  },
 });
 const session = await client.agents.getSession("s1");
 const turn = session.createTurn({ input: "Hello" });
@@ -51,8 +54,13 @@ const PROGRAMS = {
     turn.on("reconnecting", () => controller.abort());
     await collect(turn.stream({ deadline: HOUR, signal: controller.signal, reconnect: { baseDelay: HOUR, maxDelay: HOUR } }));`,
   "all tries were used up": `
-    reply = (url) => (url.endsWith("/turns") ? events(WHOLE.slice(0, 3)) : url.endsWith("/t1") ? Response.json({ data: record() }) : events([]));
+    reply = (url) => (url.endsWith("/turns") ? events(WHOLE.slice(0, 3)) : url.endsWith("/t1") ? new Response("no", { status: 502 }) : events([]));
     await collect(turn.stream({ deadline: HOUR }));`,
+  "a wait for a turn that runs was aborted": `
+    reply = (url) => (url.endsWith("/turns") ? events(WHOLE.slice(0, 3)) : url.endsWith("/t1") ? Response.json({ data: record() }) : events([]));
+    const controller = new AbortController();
+    turn.on("waiting", () => controller.abort());
+    await collect(turn.stream({ deadline: HOUR, signal: controller.signal }));`,
   "a silence ended a stream": `
     reply = () => open(WHOLE.slice(0, 3));
     await collect(turn.stream({ deadline: HOUR, idleTimeout: 20, reconnect: false }));`,
@@ -63,15 +71,19 @@ const PROGRAMS = {
     reply = never;
     await failure(session.getTurn("t1", { connectTimeout: 20, deadline: HOUR }));`,
   "requests were answered": `
-    reply = (url) => (url.includes("/turns/t1") ? Response.json({ data: record(DONE) }) : page(url.includes("/events") ? [] : [record(DONE)]));
+    reply = (url) => (url.endsWith("/turns/t1") ? Response.json({ data: record(DONE) }) : page(url.includes("/events") ? [] : [record(DONE)]));
     await session.getTurn("t1", { deadline: HOUR });
     for await (const _ of session.listTurns({ deadline: HOUR })) break;
     await session.history({ deadline: HOUR });`,
   "it was waited for a turn": `
-    reply = (url, { method }) => Response.json({ data: record(method === "GET" ? DONE : undefined) });
+    reply = () => events(WHOLE);
     await turn.waitForCompletion({ deadline: HOUR });`,
+  "a turn was found ended": `
+    reply = (url, { method }) => (url.includes("/events") ? page([]) : Response.json({ data: record(method === "GET" ? DONE : undefined) }));
+    await turn.state();
+    await turn.state({ deadline: HOUR });`,
   "a wait was aborted": `
-    reply = () => Response.json({ data: record() });
+    reply = () => open(WHOLE.slice(0, 3));
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 50);
     await failure(turn.waitForCompletion({ deadline: HOUR, signal: controller.signal }));`,

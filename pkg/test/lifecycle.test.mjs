@@ -120,14 +120,14 @@ for (const method of ["listEvents", "cancel"]) {
 
 test("state() starts the turn without a stream", async (t) => {
   const { turn, server } = await serveTurn(t, json({ data: record() }), {
-    routes: { [GET_TURN]: [json({ data: record() }), json({ data: record(DONE) })] },
+    routes: { [GET_TURN]: [json({ data: record() }), json({ data: record(DONE) })], [TURN_EVENTS]: page([message("m1", { content: "Hi", finish_reason: "stop" })]) },
   });
   assert.deepEqual(await turn.state(), { status: "running" });
   assert.equal(server.requests[0].body.stream, false);
   assert.deepEqual([turn.id, turn.status, turn.createdAt], ["t1", "running", TIME]);
   assert.deepEqual(await turn.state(), DONE);
-  assert.equal(turn.status, "done");
-  assert.deepEqual(server.asked, [START, GET_TURN, GET_TURN]);
+  assert.deepEqual([turn.status, textOf(turn)], ["done", "Hi"]);
+  assert.deepEqual(server.asked, [START, GET_TURN, GET_TURN, TURN_EVENTS]);
 });
 
 test("a turn that state() started can be streamed", async (t) => {
@@ -139,18 +139,8 @@ test("a turn that state() started can be streamed", async (t) => {
   assert.deepEqual(server.asked, [START, GET_TURN, SUBSCRIBE]);
 });
 
-test("waitForCompletion() starts without a stream when nobody listens", async (t) => {
-  const ended = { ...DONE, output: message("m1", { content: "Hi", finish_reason: "stop" }) };
-  const { turn, server } = await serveTurn(t, json({ data: record() }), {
-    routes: { [GET_TURN]: [json({ data: record() }), json({ data: record(ended) })] },
-  });
-  assert.deepEqual(await turn.waitForCompletion(), ended);
-  assert.equal(server.requests[0].body.stream, false);
-  assert.deepEqual(server.asked, [START, GET_TURN, GET_TURN]);
-  assert.equal(textOf(turn), "Hi");
-});
-
 for (const [who, listen] of [
+  ["the snapshot alone", () => {}],
   ["a listener", (turn) => turn.on("model.message.delta", () => {})],
   ["a subscriber", (turn) => turn.subscribe(() => {})],
 ]) {
@@ -158,7 +148,7 @@ for (const [who, listen] of [
     const { turn, server } = await serveTurn(t, events(...answer("Hi")));
     listen(turn);
     assert.equal((await turn.waitForCompletion()).status, "done");
-    assert.equal(server.requests[0].body.stream, true);
+    assert.deepEqual([server.asked, server.requests[0].body.stream], [[START], true]);
     assert.equal(textOf(turn), "Hi");
   });
 }
@@ -319,7 +309,9 @@ test("a refused start leaves pending what was pending", async (t) => {
 test("a page that was reloaded knows what waits from the list of turns", async (t) => {
   const paused = record({ ...DONE, required_actions: [required(["c1"])] });
   const older = record(DONE, { id: "t0" });
-  const { session } = await serveSession(t, { "GET agents/sessions/s1/turns": page([paused, older]), [SESSION_EVENTS]: page([]) });
+  const call = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" } };
+  const asked = message("m1", { tool_calls: [call], finish_reason: "tool_calls" });
+  const { session } = await serveSession(t, { "GET agents/sessions/s1/turns": page([paused, older]), [SESSION_EVENTS]: page([{ turn_id: "t1", event: asked }]) });
   await session.history();
   assert.equal((await failure(() => session.createTurn({ input: "Hello" }))).code, "invalid_input");
 });

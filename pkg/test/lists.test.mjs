@@ -134,10 +134,16 @@ test("a history keeps the order of messages, although the turn's state has the l
   assert.deepEqual(turn.snapshot().threads[0].messages.map((known) => known.content), ["first", "second", "third"]);
 });
 
+/** A message that makes this call. */
+function made(id, messageId) {
+  const call = { id, type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
+  return message(messageId, { content: "May I?", tool_calls: [call], finish_reason: "tool_calls" });
+}
+
 test("a server that lists the oldest turn first has the same history, and the same that waits", async (t) => {
   const paused = { ...DONE, required_actions: [required(["c1"])] };
   const turns = [record(DONE, { id: "t1" }), record(DONE, { id: "t2", previous_turn_id: "t1" }), record(paused, { id: "t3", previous_turn_id: "t2" })];
-  const { session } = await serveSession(t, { [LIST_TURNS]: page(turns), [SESSION_EVENTS]: page([...kept("t1", "one"), ...kept("t2", "two")]) });
+  const { session } = await serveSession(t, { [LIST_TURNS]: page(turns), [SESSION_EVENTS]: page([...kept("t1", "one"), ...kept("t2", "two"), { turn_id: "t3", event: made("c1", "m1") }]) });
   const history = await session.history();
   assert.deepEqual(history.map((turn) => turn.id), ["t1", "t2", "t3"]);
   const input = { type: "user.tool_approval", thread_id: "main", tool_call_id: "c1", approval: { status: "allow" } };
@@ -161,13 +167,12 @@ test("a history's last turn may still run: its stream brings all of it, once", a
 });
 
 test("a history shows what still waits, and results of calls before it", async (t) => {
-  const call = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
-  const asked = message("m1", { content: "May I?", tool_calls: [call], finish_reason: "tool_calls" });
   const paused = { ...DONE, required_actions: [required(["c1"])] };
   const entries = [
-    { turn_id: "t1", event: asked },
+    { turn_id: "t1", event: made("c1", "m1") },
     { turn_id: "t1", event: required(["c1"]) },
     { turn_id: "t2", event: toolResponse("c1", "restarted") },
+    { turn_id: "t2", event: made("c2", "m9") },
     { turn_id: "t2", event: required(["c2"], { source_event_id: "m9" }) },
   ];
   const { session } = await serveSession(t, {
@@ -210,13 +215,15 @@ test("the sibling lists all agents' sessions; listSessions gives those of one", 
   for (const { query } of server.requests) assert.deepEqual(Object.keys(query).filter((name) => !["limit", "page_token"].includes(name)), []);
 });
 
-test("the sibling's lists have no order: to ask for one is an error, not ignored", async (t) => {
+test("an option that is not the list's is an error, not ignored", async (t) => {
   const server = await serve(t);
-  const { agents } = await connect({ baseUrl: server.baseUrl, protocol: "trueforge" });
-  for (const options of [{ order: "asc" }, { startTimestamp: TIME }, { endTimestamp: TIME }, { agentName: "other" }]) {
-    const error = await failure(agents.listSessions("mine", options).next());
-    assert.ok(error instanceof InputError, `${Object.keys(options)}: ${error}`);
-    assert.equal(error.code, "invalid_option");
+  for (const protocol of ["truefoundry", "trueforge"]) {
+    const { agents } = await connect({ baseUrl: server.baseUrl, protocol });
+    for (const options of [{ agentName: "other" }, { sort: "asc" }, { windowStart: TIME }]) {
+      const error = await failure(agents.listSessions("mine", options).next());
+      assert.ok(error instanceof InputError, `${Object.keys(options)}: ${error}`);
+      assert.equal(error.code, "invalid_option");
+    }
   }
   assert.deepEqual(server.asked, []);
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ConnectionError, IncompleteError } from "../dist/index.js";
 import { collect, eventually, reported, textOf, until } from "./support/collect.mjs";
 import { GRAIN, logged, numbered, numbers, range, RECONNECT, serveResumed, topics } from "./support/connection.mjs";
-import { events, LIST_TURNS, LiveStream, page, refusal, reset, START, stream, SUBSCRIBE, TURN_EVENTS } from "./support/server.mjs";
+import { events, GET_TURN, LIST_TURNS, LiveStream, page, refusal, reset, START, stream, SUBSCRIBE, TURN_EVENTS } from "./support/server.mjs";
 import { answer, recent } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo, ", "world");
@@ -50,7 +50,7 @@ test("notices stand between the events that they are about", async (t) => {
 for (const [random, expected] of [[0, [0, 0, 0, 0, 0]], [0.5, [4, 8, 16, 25, 25]], [0.999, [7, 15, 31, 49, 49]]]) {
   test(`the wait doubles up to maxDelay, with full jitter: chance is ${random}`, async (t) => {
     fixedRandom(t, random);
-    const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: reset }, {
+    const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: reset, [GET_TURN]: reset }, {
       reconnect: { maxAttempts: 5, baseDelay: 8, maxDelay: 50 },
     });
     await collect(turn.stream());
@@ -170,13 +170,30 @@ for (const [name, start, routes] of [
 
 test("a reading that was aborted or used up its tries is not away any more", async (t) => {
   const controller = new AbortController();
-  const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: reset });
+  const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: reset, [GET_TURN]: reset });
   turn.on("reconnecting", ({ attempt }) => attempt === 2 && controller.abort());
   assert.equal((await collect(turn.stream({ signal: controller.signal }))).error.code, "aborted");
   assert.equal(turn.snapshot().reconnecting, null);
   assert.equal((await collect(turn.stream())).error.code, "incomplete");
   assert.equal(turn.snapshot().reconnecting, null);
   assert.deepEqual(topics(told).filter((topic) => topic === "error"), ["error", "error"]);
+});
+
+test("a wait for a turn that runs is told apart from a connection that is lost", async (t) => {
+  const controller = new AbortController();
+  const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: refusal(412) });
+  const seen = [];
+  turn.on("waiting", (value) => {
+    seen.push(turn.snapshot().waiting);
+    assert.equal(turn.snapshot().reconnecting, null);
+    if (seen.length === 2) controller.abort();
+    return value;
+  });
+  assert.equal((await collect(turn.stream({ signal: controller.signal }))).error.code, "aborted");
+  assert.deepEqual(seen, [{ delay: 500, for: "turn" }, { delay: 1000, for: "turn" }]);
+  assert.equal(turn.snapshot().waiting, null);
+  // The start's stream broke once; then its server was asked, and did not fail.
+  assert.deepEqual(topics(told), ["reconnecting", "waiting", "waiting", "error"]);
 });
 
 test("a listener that aborts ends it: no further try is made", async (t) => {

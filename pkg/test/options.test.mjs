@@ -99,6 +99,15 @@ const RULES = {
   "an answer without a call": [{ ...RESPONSE, tool_call_id: undefined }, /input\[0\].*tool_call_id/],
   "a result without content": [{ ...RESPONSE, content: "" }, /input\[0\].*content/],
   "a result that is no text": [{ ...RESPONSE, content: { a: 1 } }, /input\[0\].*content/],
+  "a message with a field too many": [{ ...TEXT, mood: "good" }, /input\[0\].*`user\.message` takes no `mood`: it takes type, content/],
+  "remember beside the verdict": [{ ...APPROVAL, remember: true }, /`user\.tool_approval` takes no `remember`.*approval/],
+  "remember, which this protocol does not take": [{ ...APPROVAL, approval: { status: "allow", remember: true } }, /takes no `remember`: it takes status/],
+  "a reason to allow": [{ ...APPROVAL, approval: { status: "allow", reason: "fine" } }, /`allow` takes no `reason`/],
+  "a denial that cancels": [{ ...APPROVAL, approval: { status: "deny", cancel: true } }, /`deny` takes no `cancel`: it takes status, reason/],
+  "a misspelt call": [[RESPONSE, { ...APPROVAL, tool_call_id: undefined, tool_callid: "c1" }], /input\[1\].*takes no `tool_callid`: it takes type, thread_id, tool_call_id, approval/],
+  "a text part with a field too many": [parts({ type: "text", text: "a", cache: true }), /`text` takes no `cache`: it takes type, text/],
+  "a file with a field too many": [parts({ ...FILE, mime: "text/plain" }), /`file` takes no `mime`/],
+  "a file in a file with a field too many": [parts({ type: "file_upload", file: { filename: "a", file_data: FILE.data, size: 1 } }), /`file` takes no `size`: it takes filename, file_data/],
   "the same call twice": [[RESPONSE, { ...RESPONSE, content: "y" }], /input\[1\].*c2.*twice/],
 };
 
@@ -123,7 +132,8 @@ const ALLOWED = {
   "nothing": undefined,
   "null": null,
   "an empty list": [],
-  "a field that nobody knows yet": { ...TEXT, mood: "good" },
+  "a required action with its answer": { ...APPROVAL, name: "deploy", arguments: "{}", tool_info: null },
+  "a turn's input as it is read": parts({ ...FILE, file: { filename: FILE.name, file_data: FILE.data } }),
 };
 
 for (const [name, input] of Object.entries(ALLOWED)) {
@@ -202,12 +212,3 @@ test("calls refuse options that they do not have", async (t) => {
   assert.deepEqual(server.asked, []);
 });
 
-test("what the sibling protocol does not have is unsupported", async (t) => {
-  const server = await serve(t);
-  const { agents, protocol } = { ...(await connect({ baseUrl: server.baseUrl, protocol: "trueforge" })) };
-  assert.equal(protocol, "trueforge");
-  for (const attempt of [agents.listDraftSessions().next(), agents.searchSessions().next()]) {
-    const error = await failure(attempt);
-    assert.deepEqual([error.name, error.code], ["StateError", "unsupported"]);
-  }
-});

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ConnectionError } from "../dist/index.js";
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
 import { GRAIN, logged, numbers, range, RECONNECT, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
-import { events, GET_TURN, json, LIST_TURNS, LiveStream, page as listed, refusal, reset, START, stream, SUBSCRIBE } from "./support/server.mjs";
+import { events, GET_TURN, json, LIST_TURNS, LiveStream, page as listed, refusal, reset, START, stream, SUBSCRIBE, TURN_EVENTS } from "./support/server.mjs";
 import { answer, DONE, frames, recent } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo, ", "world");
@@ -226,7 +226,12 @@ test("a start without a network is looked for when it is back", async (t) => {
 const ENDINGS = {
   "the turn has ended": [events(...WHOLE), {}, (turn) => collect(turn.stream())],
   "it was resumed and has ended": [BEGUN, { [SUBSCRIBE]: [reset, logged(WHOLE)] }, (turn) => collect(turn.stream())],
-  "all tries were used up": [BEGUN, { [SUBSCRIBE]: reset }, (turn) => collect(turn.stream())],
+  "all tries were used up": [BEGUN, { [SUBSCRIBE]: reset, [GET_TURN]: reset }, (turn) => collect(turn.stream())],
+  "a wait for the turn's end was aborted": [BEGUN, { [SUBSCRIBE]: refusal(412) }, (turn) => {
+    const controller = new AbortController();
+    turn.on("waiting", () => controller.abort());
+    return collect(turn.stream({ signal: controller.signal }));
+  }],
   "it was refused": [refusal(403), {}, (turn) => collect(turn.stream())],
   "the loop was left": [BEGUN, { [SUBSCRIBE]: reset }, async (turn) => {
     for await (const _ of turn.stream()) break;
@@ -236,7 +241,8 @@ const ENDINGS = {
     turn.on("reconnecting", () => controller.abort());
     return collect(turn.stream({ signal: controller.signal }));
   }],
-  "it was waited for": [json({ data: recent() }), { [GET_TURN]: json({ data: recent(DONE) }) }, (turn) => turn.session.createTurn({ input: "Hello" }).waitForCompletion()],
+  "it was waited for": [events(...WHOLE), {}, (turn) => turn.waitForCompletion()],
+  "its end was found": [json({ data: recent() }), { [GET_TURN]: json({ data: recent(DONE) }), [TURN_EVENTS]: listed([]) }, (turn) => turn.state()],
 };
 
 for (const [name, [start, routes, read]] of Object.entries(ENDINGS)) {

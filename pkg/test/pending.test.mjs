@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { InputError, StateError } from "../dist/index.js";
 import { collect, failure } from "./support/collect.mjs";
 import {
-  CANCEL, deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, SESSION_EVENTS, serveSession, serveTurn, START,
+  CANCEL, deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, SESSION_EVENTS, serveSession, serveTurn, START, TURN_EVENTS,
 } from "./support/server.mjs";
 import { answer, call, created, done, DONE, finished, message, record, required, toolResponse } from "./support/wire.mjs";
 
@@ -24,6 +24,11 @@ function go(...more) {
 }
 
 const GET_T2 = "GET agents/sessions/s1/turns/t2";
+const T2_EVENTS = "GET agents/sessions/s1/turns/t2/events";
+
+/** What is listed of a turn that paused, with what waits. */
+const MADE = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
+const LISTED = page([message("m1", { tool_calls: [MADE], finish_reason: "tool_calls" }), required(["c1"])]);
 
 /** Waits for so many requests: the server's replies go by their order. */
 async function asked(server, count) {
@@ -46,7 +51,7 @@ function firstOf(turn) {
 
 test("a turn that another client made after the newest one decides what waits", async (t) => {
   const other = record(PAUSED, { id: "t2", previous_turn_id: "t1" });
-  const { session } = await serveTurn(t, events(...answer("Hi")), { routes: { [GET_T2]: json({ data: other }) } });
+  const { session } = await serveTurn(t, events(...answer("Hi")), { routes: { [GET_T2]: json({ data: other }), [T2_EVENTS]: LISTED } });
   await collect(session.createTurn({ input: "Hello" }).stream());
   const found = await session.getTurn("t2");
   assert.deepEqual(found.snapshot().required_actions.map((action) => action.tool_call_id), ["c1"]);
@@ -57,7 +62,7 @@ test("a turn that another client made after the newest one decides what waits", 
 
 test("an older turn that is read again decides nothing", async (t) => {
   const { session } = await serveTurn(t, events(...answer("Hi")), {
-    routes: { [GET_T2]: json({ data: record(PAUSED, { id: "t2", previous_turn_id: "t0" }) }) },
+    routes: { [GET_T2]: json({ data: record(PAUSED, { id: "t2", previous_turn_id: "t0" }) }), [T2_EVENTS]: LISTED },
   });
   await collect(session.createTurn({ input: "Hello" }).stream());
   await session.getTurn("t2");
@@ -181,10 +186,10 @@ test("who subscribes to a turn is told when it waits no longer", async (t) => {
 test("an answered call waits no longer when the next turn was started without a stream", async (t) => {
   const next = (state) => json({ data: record(state, { id: "t2", previous_turn_id: "t1" }) });
   const { turn, session } = await serveTurn(t, [events(...pause()), next({ status: "running" })], {
-    routes: { [GET_T2]: next(DONE) },
+    routes: { [GET_T2]: next(DONE), [T2_EVENTS]: page([]) },
   });
   await collect(turn.stream());
-  await session.createTurn({ input: ALLOW }).waitForCompletion();
+  assert.deepEqual(await session.createTurn({ input: ALLOW }).state(), DONE);
   const { waits, status } = firstOf(turn);
   assert.equal(waits, 0);
   assert.notEqual(status, "approval_required");
@@ -192,7 +197,7 @@ test("an answered call waits no longer when the next turn was started without a 
 });
 
 test("a paused turn that was read by its id waits no longer once it was answered", async (t) => {
-  const { session } = await serveSession(t, { [GET_TURN]: json({ data: record(PAUSED) }), [START]: events(...go(done())) });
+  const { session } = await serveSession(t, { [GET_TURN]: json({ data: record(PAUSED) }), [TURN_EVENTS]: LISTED, [START]: events(...go(done())) });
   const turn = await session.getTurn("t1");
   assert.equal(turn.snapshot().required_actions.length, 1);
   await collect(session.createTurn({ input: ALLOW }).stream());
@@ -208,9 +213,8 @@ test("a turn that begins afresh answers nothing", async (t) => {
 });
 
 test("in a history, an answered call has its result and waits no longer", async (t) => {
-  const made = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
   const entries = [
-    { turn_id: "t1", event: message("m1", { tool_calls: [made], finish_reason: "tool_calls" }) },
+    { turn_id: "t1", event: message("m1", { tool_calls: [MADE], finish_reason: "tool_calls" }) },
     { turn_id: "t1", event: required(["c1"]) },
     { turn_id: "t2", event: toolResponse("c1", "restarted") },
     { turn_id: "t2", event: message("m2", { content: "Done.", finish_reason: "stop" }) },
@@ -224,9 +228,8 @@ test("in a history, an answered call has its result and waits no longer", async 
 });
 
 test("a history's paused last turn waits until it is answered", async (t) => {
-  const made = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
   const entries = [
-    { turn_id: "t1", event: message("m1", { tool_calls: [made], finish_reason: "tool_calls" }) },
+    { turn_id: "t1", event: message("m1", { tool_calls: [MADE], finish_reason: "tool_calls" }) },
     { turn_id: "t1", event: required(["c1"]) },
   ];
   const { session } = await serveSession(t, {

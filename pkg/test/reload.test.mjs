@@ -140,11 +140,14 @@ test("a resumed conversation goes on: what waits is answered, and shown as answe
   assert.equal(server.count(START), 1);
 });
 
-test("a resumed turn is read already: its events come to listeners, not to a second stream", async (t) => {
-  const { session } = await two(t);
+test("a resumed turn is read already: a loop joins, and a second one does not", async (t) => {
+  const { session, server } = await two(t);
   const [, running] = await session.resume();
+  const reading = collect(running.stream());
   assert.equal((await failure(() => running.stream())).code, "turn_already_streamed");
   await running.waitForCompletion();
+  assert.deepEqual(numbers((await reading).events), range(1, SECOND.length));
+  assert.equal(server.count(SUBSCRIBE_2), 1);
 });
 
 /** Two tabs of a page on one session, in which one of them has started a turn. */

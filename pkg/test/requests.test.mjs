@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { test } from "node:test";
 import { connect, ConnectionError, InputError, TurnwireError } from "../dist/index.js";
 import { collect, failure } from "./support/collect.mjs";
-import { body, events, GET_TURN, json, page, serve, SESSION, serveSession, serveTurn, START, stream, SUBSCRIBE } from "./support/server.mjs";
+import { body, events, GET_TURN, json, page, serve, SESSION, serveFetched, serveSession, serveTurn, START, stream, SUBSCRIBE } from "./support/server.mjs";
 import { answer, created, frames, record } from "./support/wire.mjs";
 
 const GET_SESSION = "GET agents/sessions/s1";
@@ -13,7 +13,7 @@ const found = json({ data: SESSION });
 test("the token is asked for before every request, and may be late", async (t) => {
   let asked = 0;
   const token = () => new Promise((resolve) => setImmediate(resolve, `token-${(asked += 1)}`));
-  const { session, server } = await serveSession(t, {
+  const { session, server } = await serveFetched(t, {
     [GET_TURN]: json({ data: record() }),
     "GET agents/sessions/s1/turns": [page([record()], "next"), page([])],
     [SUBSCRIBE]: events(...answer("Hi")),

@@ -122,28 +122,23 @@ for (const status of [429, 503]) {
   });
 }
 
-test("waiting without a stream obeys it too", async (t) => {
+test("listing what a turn that was not streamed has said obeys it too", async (t) => {
   let until;
   const slow = (exchange) => {
     until = performance.now() + 1000;
     refusal(503, { "retry-after": "1" })(exchange);
   };
-  const { turn, server } = await serveResumed(t, json({ data: recent() }), { [GET_TURN]: [slow, json({ data: recent(DONE) })] }, {});
-  // Without listeners nothing is streamed.
-  const silent = turn.session.createTurn({ input: "Hello" });
-  assert.equal((await silent.waitForCompletion()).status, "done");
+  const { session, server } = await serveResumedSession(t, { [GET_TURN]: json({ data: record(DONE) }), [TURN_EVENTS]: [slow, page([])] });
+  const turn = await session.getTurn("t1");
+  assert.deepEqual([turn.status, turn.snapshot().error], ["done", null]);
   assert.ok(server.requests.at(-1).at >= until - GRAIN, `${until - server.requests.at(-1).at} ms too early`);
 });
 
 for (const header of ["301", "99999999999"]) {
-  test(`waiting without a stream does not hammer a server that wants to be left alone for ${header} seconds`, async (t) => {
-    const { turn, server } = await serveResumed(t, json({ data: recent() }), { [GET_TURN]: refusal(503, { "retry-after": header }) });
-    const controller = new AbortController();
-    const waiting = failure(turn.session.createTurn({ input: "Hello" }).waitForCompletion({ signal: controller.signal }));
-    await eventually(() => server.count(GET_TURN) > 0);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    controller.abort();
-    await waiting;
-    assert.equal(server.count(GET_TURN), 1);
+  test(`a wait does not hammer a server that wants to be left alone for ${header} seconds`, async (t) => {
+    const { turn, server } = await serveResumed(t, json({ data: recent() }), { [SUBSCRIBE]: refusal(503, { "retry-after": header }) });
+    await turn.state();
+    assert.equal((await failure(turn.waitForCompletion())).status, 503);
+    assert.equal(server.count(SUBSCRIBE), 1);
   });
 }

@@ -38,6 +38,7 @@ test("before anything came there is the main thread, and nothing in it", async (
     state: null,
     error: null,
     reconnecting: null,
+    waiting: null,
     last_sequence_number: 0,
     input: [{ type: "user.message", content: "Hello" }],
     threads: [EMPTY_MAIN],
@@ -79,6 +80,7 @@ test("a whole turn", async (t) => {
     state: { status: "done", output: null, required_actions: [], completed_at: TIME },
     error: null,
     reconnecting: null,
+    waiting: null,
     last_sequence_number: 17,
     input: [{ type: "user.message", content: "Hello" }],
     threads: [

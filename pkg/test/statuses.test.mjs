@@ -88,6 +88,9 @@ async function begin(turn, how) {
   if (error) throw error;
 }
 
+/** Of a turn that was done at once nothing is listed. */
+const LISTED = { [TURN_EVENTS]: page([]) };
+
 /** Starts the turn of a request. */
 function started(exchange) {
   (exchange.request.body.stream ? events(...WHOLE) : json({ data: recent(DONE) }))(exchange);
@@ -95,14 +98,14 @@ function started(exchange) {
 
 const OF_A_START = {
   "refused": async (t, status, how) => {
-    const { turn, server } = await serveResumed(t, [refusal(status), started]);
+    const { turn, server } = await serveResumed(t, [refusal(status), started], LISTED);
     checkApiError(await failure(begin(turn, how)), status);
     assert.deepEqual([turn.status, turn.id, server.asked], ["unstarted", null, [START]]);
     await begin(turn, how);
     assert.deepEqual([turn.status, server.count(START)], ["done", 2]);
   },
   "sent again": async (t, status, how) => {
-    const { turn, server, told } = await serveResumed(t, [refusal(status), refusal(status), started]);
+    const { turn, server, told } = await serveResumed(t, [refusal(status), refusal(status), started], LISTED);
     await begin(turn, how);
     assert.equal(turn.status, "done");
     assert.deepEqual(server.asked.slice(0, 3), [START, START, START]);
@@ -111,7 +114,7 @@ const OF_A_START = {
   },
   "doubtful": async (t, status, how) => {
     await checkFound(t, status, how);
-    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]) });
+    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]), ...LISTED });
     checkApiError(await failure(begin(turn, how)), status);
     assert.deepEqual([turn.status, turn.id, server.count(START)], ["unstarted", null, 1]);
     assert.ok(server.count(LIST_TURNS) >= 1);
@@ -120,7 +123,7 @@ const OF_A_START = {
   },
   "looked for and sent again": async (t, status, how) => {
     await checkFound(t, status, how);
-    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]) });
+    const { turn, server } = await serveResumed(t, [refusal(status), started], { [LIST_TURNS]: page([]), ...LISTED });
     await begin(turn, how);
     assert.equal(turn.status, "done");
     assert.deepEqual(server.asked.slice(0, 5), [START, LIST_TURNS, LIST_TURNS, LIST_TURNS, START]);
@@ -131,11 +134,11 @@ const OF_A_START = {
 /** A turn that began although its start was answered with this status is not started again. */
 async function checkFound(t, status, how) {
   const { turn, server } = await serveResumed(t, refusal(status), {
-    [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: logged(WHOLE), [GET_TURN]: json({ data: recent(DONE) }),
+    [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: logged(WHOLE), [GET_TURN]: json({ data: recent(DONE) }), ...LISTED,
   });
   await begin(turn, how);
   assert.deepEqual([turn.status, turn.id], ["done", "t1"]);
-  assert.deepEqual(server.asked, [START, LIST_TURNS, how === "state()" ? GET_TURN : SUBSCRIBE]);
+  assert.deepEqual(server.asked, [START, LIST_TURNS, ...(how === "state()" ? [GET_TURN, TURN_EVENTS] : [SUBSCRIBE])]);
 }
 
 function checkApiError(error, status) {
@@ -195,8 +198,8 @@ test("401: the token function is asked once more, and the new token is sent", as
   const { turn, server } = await serveResumed(t, [refusal(401), BEGUN], { [SUBSCRIBE]: [refusal(401), logged(WHOLE)] }, { token });
   await checkWhole(turn);
   assert.deepEqual(server.asked, [START, START, SUBSCRIBE, SUBSCRIBE]);
-  // The first one was for the session.
-  assert.deepEqual(server.requests.map(({ headers }) => headers.authorization), ["k2", "k3", "k4", "k5"].map((key) => `Bearer ${key}`));
+  // The first ones were for the session, and the list of its turns.
+  assert.deepEqual(server.requests.map(({ headers }) => headers.authorization), ["k3", "k4", "k5", "k6"].map((key) => `Bearer ${key}`));
 });
 
 test("401 twice is final, and asks for no third token", async (t) => {
@@ -204,7 +207,7 @@ test("401 twice is final, and asks for no third token", async (t) => {
   const token = () => `k${(count += 1)}`;
   const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: refusal(401) }, { token });
   checkApiError((await collect(turn.stream())).error, 401);
-  assert.deepEqual([server.asked, count], [[START, SUBSCRIBE, SUBSCRIBE], 4]);
+  assert.deepEqual([server.asked, count], [[START, SUBSCRIBE, SUBSCRIBE], 5]);
   const start = await serveResumed(t, refusal(401), {}, { token });
   checkApiError((await collect(start.turn.stream())).error, 401);
   assert.deepEqual([start.turn.status, start.server.asked], ["unstarted", [START, START]]);
@@ -220,7 +223,7 @@ test("a token function that fails while the connection is away is asked again", 
   let count = 0;
   const token = () => {
     count += 1;
-    if (count === 3) throw new Error("signed out");
+    if (count === 4) throw new Error("signed out");
     return "k";
   };
   const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: logged(WHOLE) }, { token });

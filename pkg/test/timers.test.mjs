@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../dist/index.js";
-import { collect, failure } from "./support/collect.mjs";
+import { collect, failure, textOf } from "./support/collect.mjs";
 import { numbers, range, tellings, topics } from "./support/connection.mjs";
-import { answer, frames, record } from "./support/wire.mjs";
+import { answer, DONE, frames, message, record } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo");
 
@@ -20,6 +20,8 @@ async function stillTurn(t, reply, options = {}) {
   const fetch = async (url, { method, signal, body }) => {
     const path = url.slice(url.indexOf("/sessions/s1") + 1);
     if (path === "sessions/s1") return Response.json({ data: { id: "s1" } });
+    // What is read before the start.
+    if (path === "sessions/s1/turns?limit=2") return Response.json({ data: [], pagination: {} });
     asked.push({ path, method, body: body && JSON.parse(body), at: Date.now() });
     return reply({ path, signal, attempt: asked.length });
   };
@@ -110,9 +112,8 @@ test("a stream that brings comments only is left open for ever; the deadline end
 
 test("by default it is waited up to half a second, then twice as long each time, up to eight; ten times", async (t) => {
   t.mock.method(Math, "random", () => 0.999_999);
-  const { turn, pass, asked, told } = await stillTurn(t, ({ attempt, path }) => {
+  const { turn, pass, asked, told } = await stillTurn(t, ({ attempt }) => {
     if (attempt === 1) return new Response(frames(WHOLE.slice(0, 3)), { headers: { "content-type": "text/event-stream" } });
-    if (!path.endsWith("/subscribe")) return Response.json({ data: record() });
     throw new TypeError("no network");
   });
   const reading = collect(turn.stream());
@@ -129,6 +130,40 @@ test("by default it is waited up to half a second, then twice as long each time,
   const { error } = await reading;
   assert.equal(error.code, "incomplete");
   assert.equal(topics(told).filter((topic) => topic === "reconnecting").length, 10);
+});
+
+test("a turn whose stream cannot be had is waited for as long as the server says that it runs", async (t) => {
+  t.mock.method(Math, "random", () => 0.5);
+  let isOver = false;
+  const { turn, pass, asked, told } = await stillTurn(t, ({ attempt, path }) => {
+    if (attempt === 1) return new Response(frames(WHOLE.slice(0, 3)), { headers: { "content-type": "text/event-stream" } });
+    if (path.includes("/events?")) return Response.json({ data: [message("m1", { content: "Hello", finish_reason: "stop" })], pagination: { limit: 25 } });
+    if (!path.endsWith("/subscribe")) return Response.json({ data: record(isOver ? DONE : undefined) });
+    throw new TypeError("a proxy that lets no stream pass");
+  }, { reconnect: { maxAttempts: 3 } });
+  const reading = collect(turn.stream());
+  for (let second = 0; second < 600; second += 1) await pass(1000);
+  assert.deepEqual([turn.status, turn.snapshot().waiting, turn.snapshot().reconnecting], ["running", { delay: 2000, for: "turn" }, null]);
+  // Three tries for the stream, and then one look every two seconds.
+  assert.deepEqual(topics(told).filter((topic) => topic !== "waiting"), ["reconnecting", "reconnecting", "reconnecting"]);
+  const looks = asked.slice(-100);
+  assert.ok(looks.every(({ at, path }, look) => path.endsWith("/turns/t1") && (look === 0 || at - looks[look - 1].at === 2000)));
+  isOver = true;
+  await pass(2000);
+  assert.equal((await reading).error, undefined);
+  assert.deepEqual([turn.status, textOf(turn), turn.snapshot().waiting], ["done", "Hello", null]);
+});
+
+test("the deadline ends the wait for a turn that runs", async (t) => {
+  const { turn, pass } = await stillTurn(t, ({ attempt, path }) => {
+    if (attempt === 1) return new Response(frames(WHOLE.slice(0, 3)), { headers: { "content-type": "text/event-stream" } });
+    return path.endsWith("/subscribe") ? Response.json({ error: { message: "gone" } }, { status: 412 }) : Response.json({ data: record() });
+  });
+  const reading = collect(turn.stream({ deadline: 120_000 }));
+  for (let second = 0; second < 119; second += 1) await pass(1000);
+  assert.equal(turn.snapshot().waiting.for, "turn");
+  await pass(1000);
+  assert.deepEqual([(await reading).error.code, turn.status, turn.snapshot().waiting], ["timeout", "running", null]);
 });
 
 test("a connection that stood for long has done its work, even if it brought nothing", async (t) => {

@@ -824,9 +824,12 @@ test("a turn whose stream was left for its record has its calls listed before a 
   const stream = turn.stream();
   await live.send(...list.slice(0, 2), call("c1", "clock", { args: '{"zone"', message: "m-t1" }));
   for await (const event of stream) if (event.tool_calls) break;
+  const seen = [];
+  turn.subscribe(() => seen.push(...turn.snapshot().required_actions));
   await turn.state();
-  await eventually(() => turn.status === "done");
-  assert.deepEqual(turn.snapshot().required_actions.map(({ arguments: json }) => json), ['{"zone"']);
+  assert.equal(turn.status, "done");
+  assert.deepEqual(turn.snapshot().required_actions.map(({ arguments: json }) => json), ['{"zone":"UTC"}']);
+  assert.ok(seen.every(({ arguments: json }) => json === '{"zone":"UTC"}'));
   assert.equal((await run.waitForCompletion()).status, "done");
   assert.deepEqual(inputs(server)[1], [give("c1", '{"zone":"UTC"}')]);
 });

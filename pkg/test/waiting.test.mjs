@@ -1,12 +1,22 @@
-// Waiting for a turn beside its stream: asking how it stands, leaving the loop, several who wait at once.
+// Waiting for a turn: beside its stream, which is read meanwhile; asking how it stands, leaving the loop, several who wait
+// at once; and what is read of a turn whose end was found without a stream.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { collect, failure, textOf, until } from "./support/collect.mjs";
-import { deferred, events, GET_TURN, json, LiveStream, serveTurn, START, SUBSCRIBE } from "./support/server.mjs";
-import { answer, created, done, DONE, finished, message, record, text } from "./support/wire.mjs";
+import { IncompleteError, StateError } from "../dist/index.js";
+import { collect, eventually, failure, textOf, until } from "./support/collect.mjs";
+import { logged, numbers, range, RECONNECT } from "./support/connection.mjs";
+import {
+  body, deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, refusal, SESSION_EVENTS, serveSession, serveTurn, START, SUBSCRIBE, TURN_EVENTS,
+} from "./support/server.mjs";
+import {
+  answer, args, call, created, done, DONE, finished, frames, message, record, required, text, toolResponse,
+} from "./support/wire.mjs";
 
 const OUTPUT = message("m1", { content: "Hello world!", finish_reason: "stop" });
 const ENDED = { ...DONE, output: OUTPUT };
+
+/** The whole turn, as it is streamed. */
+const WHOLE = [created(), message(), text("Hello "), text("world!"), finished(), done(ENDED)];
 
 /** Answers when `gate` opens, or after so many milliseconds. */
 function later(gate, reply) {
@@ -15,9 +25,6 @@ function later(gate, reply) {
     reply(exchange);
   };
 }
-
-/** Cuts the connection without an answer. */
-const reset = ({ response }) => response.socket.resetAndDestroy();
 
 test("state() that is ahead of a stream does not cut the stream", async (t) => {
   const live = new LiveStream();
@@ -49,18 +56,22 @@ test("state() of a turn that goes on leaves its stream alone", async (t) => {
   assert.equal(textOf(turn), "Hello world!");
 });
 
-test("after a loop was left, waiting brings the whole message", async (t) => {
+test("after a loop was left, waiting reads on after the last event", async (t) => {
   const live = new LiveStream();
-  const { turn, server } = await serveTurn(t, live.reply, { routes: { [GET_TURN]: json({ data: record(ENDED) }) } });
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: logged(WHOLE) } });
   const iterator = turn.stream();
-  await live.send(created(), message(), text("Hello "));
+  await live.send(...WHOLE.slice(0, 3));
   for await (const event of iterator) if (event.type === "model.message.delta") break;
   assert.equal(await live.closed, true);
   assert.deepEqual(await turn.waitForCompletion(), ENDED);
   const { status, error, threads } = turn.snapshot();
   assert.deepEqual([status, error, threads[0].messages.length, threads[0].messages[0].finish_reason], ["done", null, 1, "stop"]);
   assert.equal(textOf(turn), "Hello world!");
-  assert.deepEqual(server.asked, [START, GET_TURN]);
+  assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+  assert.equal(server.requests[1].body.after_sequence_number, 3);
+  // What came meanwhile is what the next loop begins with.
+  assert.deepEqual(numbers((await collect(turn.stream())).events), range(4, WHOLE.length));
+  assert.throws(() => turn.stream(), { code: "turn_already_streamed" });
 });
 
 for (const [when, pieces] of [
@@ -106,17 +117,17 @@ for (const [how, leave] of [
     assert.equal((await collect(iterator)).error.code, "aborted");
   }],
 ]) {
-  test(`who waits goes on waiting when the loop is left ${how}`, async (t) => {
+  test(`who waits goes on waiting when the loop is left ${how}, on the same connection`, async (t) => {
     const live = new LiveStream();
-    const { turn, server } = await serveTurn(t, live.reply, {
-      routes: { [GET_TURN]: [json({ data: record() }), json({ data: record(ENDED) })] },
-    });
+    const { turn, server } = await serveTurn(t, live.reply);
     const left = leave(turn, live);
     const waiting = turn.waitForCompletion();
     await left;
+    await live.send(...WHOLE.slice(3));
     assert.deepEqual(await waiting, ENDED);
     assert.equal(textOf(turn), "Hello world!");
-    assert.deepEqual(server.asked, [START, GET_TURN, GET_TURN]);
+    assert.equal(turn.snapshot().error, null);
+    assert.deepEqual(server.asked, [START]);
   });
 }
 
@@ -139,9 +150,8 @@ test("one who waits and is aborted takes the stream from nobody", async (t) => {
 for (const method of ["waitForCompletion", "state"]) {
   test(`${method}() that is aborted during the start takes the start from nobody`, async (t) => {
     const gate = deferred();
-    const { turn, server } = await serveTurn(t, later(gate.promise, json({ data: record() })), {
-      routes: { [GET_TURN]: json({ data: record(ENDED) }) },
-    });
+    const start = later(gate.promise, (exchange) => (exchange.request.body.stream ? events(...WHOLE) : json({ data: record() }))(exchange));
+    const { turn, server } = await serveTurn(t, start, { routes: { [SUBSCRIBE]: events(...WHOLE) } });
     const controller = new AbortController();
     const impatient = failure(turn[method]({ signal: controller.signal }));
     const patient = turn.waitForCompletion();
@@ -149,22 +159,10 @@ for (const method of ["waitForCompletion", "state"]) {
     assert.equal((await impatient).code, "aborted");
     gate.resolve();
     assert.deepEqual(await patient, ENDED);
-    assert.deepEqual(server.asked, [START, GET_TURN]);
+    assert.equal(textOf(turn), "Hello world!");
+    assert.deepEqual(server.asked, method === "state" ? [START, SUBSCRIBE] : [START]);
   });
 }
-
-test("one who waits and is aborted between two questions stops no other", async (t) => {
-  const { turn } = await serveTurn(t, json({ data: record() }), {
-    routes: { [GET_TURN]: json({ data: record(ENDED) }) },
-  });
-  const controller = new AbortController();
-  const impatient = failure(turn.waitForCompletion({ signal: controller.signal }));
-  const patient = turn.waitForCompletion();
-  await turn.state();
-  controller.abort();
-  await impatient.catch(() => {});
-  assert.deepEqual(await patient, ENDED);
-});
 
 const SLOW = 150;
 const TOGETHER = {
@@ -193,7 +191,7 @@ for (const [name, ask] of Object.entries(TOGETHER)) {
       return (wantsStream ? events(...answer("Hello world!")) : json({ data: record() }))(exchange);
     });
     const { turn, server } = await serveTurn(t, start, {
-      routes: { [GET_TURN]: json({ data: record(ENDED) }), [SUBSCRIBE]: events(...answer("Hello world!")) },
+      routes: { [GET_TURN]: json({ data: record(ENDED) }), [SUBSCRIBE]: events(...answer("Hello world!")), [TURN_EVENTS]: page([OUTPUT]) },
     });
     const results = await Promise.all(ask(turn));
     for (const result of results) assert.equal(result.error, undefined);
@@ -214,21 +212,262 @@ for (const [name, ask] of Object.entries(TOGETHER)) {
   });
 }
 
-test("waiting survives questions that fail in passing", async (t) => {
-  const { turn, server } = await serveTurn(t, json({ data: record() }), {
-    routes: { [GET_TURN]: [json({ error: { message: "busy" } }, 503), reset, json({ data: record(ENDED) })] },
-  });
-  assert.deepEqual(await turn.waitForCompletion(), ENDED);
-  assert.equal(textOf(turn), "Hello world!");
-  assert.deepEqual(server.asked, [START, GET_TURN, GET_TURN, GET_TURN]);
-});
-
 for (const status of [401, 403, 404]) {
   test(`waiting ends with an answer of ${status}`, async (t) => {
     const { turn, server } = await serveTurn(t, json({ data: record() }), {
-      routes: { [GET_TURN]: json({ error: { message: "no" } }, status) },
+      routes: { [GET_TURN]: json({ data: record() }), [SUBSCRIBE]: refusal(status) },
     });
+    await turn.state();
     assert.equal((await failure(turn.waitForCompletion())).status, status);
-    assert.deepEqual(server.asked, [START, GET_TURN]);
+    assert.deepEqual(server.asked, [START, GET_TURN, SUBSCRIBE]);
   });
 }
+
+test("a wait is one request, however long the turn", async (t) => {
+  const pieces = Array.from({ length: 50 }, (_, at) => `${at} `);
+  const { turn, server } = await serveTurn(t, events(...answer(...pieces)));
+  await turn.waitForCompletion();
+  assert.equal(textOf(turn), pieces.join(""));
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("a loop joins the reading of a wait, after the event that it names; a second one does not", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const waiting = turn.waitForCompletion();
+  await live.send(...WHOLE.slice(0, 4));
+  await eventually(() => turn.lastSequenceNumber === 4);
+  assert.equal((await failure(() => turn.stream({ afterSequenceNumber: -1 }))).code, "invalid_option");
+  const iterator = turn.stream({ afterSequenceNumber: 2 });
+  assert.equal((await failure(() => turn.stream())).code, "turn_already_streamed");
+  assert.equal((await iterator.next()).value.sequence_number, 3);
+  // The wait reads on, and the next loop gets what this one did not take.
+  await iterator.return();
+  const next = collect(turn.stream());
+  await live.send(...WHOLE.slice(4));
+  assert.deepEqual(await waiting, ENDED);
+  assert.deepEqual(numbers((await next).events), [4, 5, 6]);
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("the deadline of a loop that has joined ends the loop", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const waiting = turn.waitForCompletion();
+  const iterator = turn.stream({ deadline: 30 });
+  await live.send(...WHOLE.slice(0, 3));
+  const { events: got, error } = await collect(iterator);
+  assert.deepEqual([numbers(got), error.code], [[1, 2, 3], "timeout"]);
+  await live.send(...WHOLE.slice(3));
+  assert.deepEqual(await waiting, ENDED);
+  assert.equal(turn.snapshot().error, null);
+});
+
+test("a loop that stays takes the reading over from who waited", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const controller = new AbortController();
+  const waiting = failure(turn.waitForCompletion({ signal: controller.signal }));
+  const reading = collect(turn.stream());
+  await live.send(...WHOLE.slice(0, 3));
+  controller.abort();
+  assert.equal((await waiting).code, "aborted");
+  await live.send(...WHOLE.slice(3));
+  assert.deepEqual(numbers((await reading).events), range(1, WHOLE.length));
+});
+
+test("a loop cannot join once listeners have had the first events, and is told so", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const waiting = turn.waitForCompletion();
+  // These take no events.
+  for (const topic of ["error", "reconnecting", "resumed", "gap", "idle"]) turn.on(topic, () => {});
+  await live.send(created());
+  await eventually(() => turn.lastSequenceNumber === 1);
+  const heard = [];
+  const mute = turn.on("event", (event) => heard.push(event.sequence_number));
+  await live.send(message());
+  await eventually(() => heard.length === 2);
+  const error = await failure(() => turn.stream());
+  assert.ok(error instanceof StateError);
+  assert.equal(error.code, "turn_already_streamed");
+  mute();
+  turn.on("event", (event) => heard.push(event.sequence_number));
+  await live.send(...WHOLE.slice(2));
+  await waiting;
+  assert.deepEqual(heard, range(1, WHOLE.length));
+});
+
+test("events wait for a listener until a mebibyte of the stream has come", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const waiting = turn.waitForCompletion();
+  const size = 10_000;
+  const pieces = Array.from({ length: 120 }, () => text("x".repeat(size)));
+  await live.send(created(), message(), ...pieces);
+  await eventually(() => turn.lastSequenceNumber === 122);
+  assert.equal((await failure(() => turn.stream())).code, "turn_already_streamed");
+  const heard = [];
+  turn.on("event", (event) => heard.push([event.sequence_number, event.id]));
+  await live.send(text("y"), finished(), done());
+  await waiting;
+  assert.deepEqual(heard, [[123, "m1"], [124, "m1"], [125, "ev-done"]]);
+  assert.equal(textOf(turn), `${"x".repeat(120 * size)}y`);
+});
+
+/** A turn that pauses for an approval of call c1, and its messages as they are listed. */
+const PAUSED = { ...DONE, required_actions: [required(["c1"])] };
+const MADE = { id: "c1", type: "function", function: { name: "restart", arguments: '{"service":"billing"}' }, tool_info: { type: "truefoundry-system", name: "restart" } };
+const ASKED = message("m1", { tool_calls: [MADE], finish_reason: "tool_calls" });
+const ACTION = { type: "tool.approval_required", thread_id: "main", tool_call_id: "c1", name: "restart", arguments: '{"service":"billing"}' };
+
+/** The calls that wait after a turn that ended in this state. */
+const calls = (state) => state.required_actions.map(({ tool_calls: [{ id }] }) => id);
+
+/** Whatever a turn has shown of what waits was shown with its call. Returns what it shows in the end. */
+function watched(turn) {
+  const shown = [];
+  const look = () => shown.push(...turn.snapshot().required_actions);
+  const timer = setInterval(look, 0);
+  turn.subscribe(look);
+  return (expected) => {
+    clearInterval(timer);
+    look();
+    assert.ok(shown.length > 0, "it waits");
+    for (const { tool_info: _, ...action } of shown) assert.deepEqual(action, expected);
+    const { threads } = turn.snapshot();
+    return threads.flatMap(({ messages }) => messages).some(({ tool_calls }) => tool_calls.some(({ id }) => id === expected.tool_call_id));
+  };
+}
+
+const PAUSES = [created(), message(), call("c1", "restart"), args('{"service":'), args('"billing"}'), finished("tool_calls"), required(["c1"]), done(PAUSED)];
+
+/** Ways in which a turn is found paused that was not streamed to its end. */
+const FOUND = {
+  "state() started it, and finds it over": [json({ data: record() }), { [GET_TURN]: [json({ data: record() }), json({ data: record(PAUSED) })] }, async (turn) => {
+    await turn.state();
+    return turn.state();
+  }],
+  "state() started it, and the server was done at once": [json({ data: record(PAUSED) }), { [GET_TURN]: json({ data: record(PAUSED) }) }, (turn) => turn.state()],
+  "it was started by state(), and is waited for": [json({ data: record() }), { [GET_TURN]: json({ data: record() }), [SUBSCRIBE]: events(...PAUSES) }, async (turn) => {
+    await turn.state();
+    return turn.waitForCompletion();
+  }],
+  "its stream has expired": [events(...PAUSES.slice(0, 4)), { [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: record(PAUSED) }) }, (turn) => turn.waitForCompletion()],
+  "its stream has expired, and its end is waited for": [
+    events(...PAUSES.slice(0, 4)), { [SUBSCRIBE]: refusal(412), [GET_TURN]: [json({ data: record() }), json({ data: record() }), json({ data: record(PAUSED) })] }, (turn) => turn.waitForCompletion(),
+  ],
+  "its loop was left within the call": [events(...PAUSES.slice(0, 4)), { [GET_TURN]: json({ data: record(PAUSED) }) }, async (turn) => {
+    for await (const event of turn.stream({ reconnect: false })) if (event.tool_calls) break;
+    return turn.state();
+  }],
+  "the event with its call was lost": [events(...PAUSES), { [SUBSCRIBE]: events(...PAUSES) }, async (turn) => {
+    await collect(turn.stream({ signal: AbortSignal.abort() }));
+    return turn.waitForCompletion();
+  }],
+};
+
+for (const [name, [start, routes, wait]] of Object.entries(FOUND)) {
+  test(`what waits is shown with its call, although ${name}`, async (t) => {
+    const { turn } = await serveTurn(t, start, {
+      routes: { [TURN_EVENTS]: page([ASKED, required(["c1"])]), ...routes },
+      options: { reconnect: RECONNECT },
+    });
+    const check = watched(turn);
+    assert.deepEqual(calls(await wait(turn)), ["c1"]);
+    assert.equal(check(ACTION), true);
+    assert.equal(turn.snapshot().error, null);
+  });
+}
+
+test("what waits is shown with its call after a stream that began behind it", async (t) => {
+  const { session, server } = await serveSession(t, {
+    [GET_TURN]: json({ data: record() }), [SUBSCRIBE]: logged(PAUSES), [TURN_EVENTS]: page([ASKED, required(["c1"])]),
+  });
+  const turn = await session.getTurn("t1");
+  const check = watched(turn);
+  await collect(turn.stream({ afterSequenceNumber: 5 }));
+  assert.equal(check(ACTION), true);
+  assert.deepEqual(server.asked, [GET_TURN, SUBSCRIBE, TURN_EVENTS]);
+});
+
+test("what waits is shown with the whole of its call where the server lost a part of it", async (t) => {
+  const lossy = frames(PAUSES.slice(0, 4)) + frames(PAUSES.slice(5), 6);
+  const { turn, server } = await serveTurn(t, body(lossy, { type: "text/event-stream" }), { routes: { [TURN_EVENTS]: page([ASKED, required(["c1"])]) } });
+  const check = watched(turn);
+  await turn.waitForCompletion();
+  assert.equal(check(ACTION), true);
+  assert.deepEqual(server.asked, [START, TURN_EVENTS]);
+});
+
+test("a call that a sub-agent made in an earlier turn is shown with what waits for it", async (t) => {
+  const waiting = required(["c1"], { thread_id: "sub", source_event_id: "m1" });
+  const earlier = { ...ASKED, thread_id: "sub" };
+  const { session, server } = await serveSession(t, {
+    [START]: events(created({ turn_id: "t2", previous_turn_id: "t1" }), message("m2"), finished("stop", "m2"), waiting, done({ required_actions: [waiting] })),
+    "GET agents/sessions/s1/turns/t2/events": page([message("m2", { content: "", finish_reason: "stop" }), waiting]),
+    [SESSION_EVENTS]: [
+      page([{ turn_id: "t2", event: waiting }, { turn_id: "t1", event: message("m3", { thread_id: "sub", tool_calls: [{ ...MADE, function: { name: "other", arguments: "{}" } }] }) }], "p2"),
+      page([{ turn_id: "t1", event: earlier }]),
+    ],
+  });
+  const turn = session.createTurn({ input: "Go on" });
+  const seen = [];
+  turn.subscribe(() => seen.push(...turn.snapshot().required_actions));
+  await turn.waitForCompletion();
+  const [action, ...more] = turn.snapshot().required_actions;
+  assert.deepEqual({ ...action }, { ...ACTION, thread_id: "sub", tool_info: MADE.tool_info });
+  assert.deepEqual([more, seen.filter(({ name }) => name === "")], [[], []]);
+  assert.deepEqual(server.requests.slice(2).map(({ query }) => query), [{ last_turn_id: "t2", limit: "100" }, { page_token: "p2", limit: "100" }]);
+  // It can be answered.
+  session.createTurn({ input: { type: "user.tool_approval", thread_id: "sub", tool_call_id: "c1", approval: { status: "allow" } } });
+});
+
+test("a list that cannot be read is said so, and read again by the next wait; the state is kept", async (t) => {
+  const { session, server } = await serveSession(t, { [GET_TURN]: json({ data: record(PAUSED) }), [TURN_EVENTS]: [refusal(403), refusal(500), page([ASKED, required(["c1"])])] });
+  const turn = await session.getTurn("t1");
+  const told = turn.snapshot();
+  assert.ok(told.error instanceof IncompleteError, String(told.error));
+  assert.deepEqual([told.status, calls(told.state), told.required_actions], ["done", ["c1"], []]);
+  const error = await failure(turn.waitForCompletion());
+  assert.ok(error instanceof IncompleteError, String(error));
+  assert.match(error.message, /the turn has ended.*could not be read.*listEvents\(\)/);
+  assert.deepEqual([turn.status, turn.snapshot().error, turn.snapshot().required_actions], ["done", error, []]);
+  assert.deepEqual(calls(await turn.waitForCompletion()), ["c1"]);
+  assert.deepEqual([turn.snapshot().error, turn.snapshot().required_actions.map(({ name }) => name)], [null, ["restart"]]);
+  assert.deepEqual(server.asked, [GET_TURN, TURN_EVENTS, TURN_EVENTS, TURN_EVENTS]);
+});
+
+test("a listed turn shows its answer at once, and once it was waited for all of it, in its order", async (t) => {
+  const [first, last] = [message("m1", { content: "Let me see.", finish_reason: "tool_calls" }), message("m2", { content: "Done.", finish_reason: "stop" })];
+  const { session, server } = await serveSession(t, {
+    [LIST_TURNS]: page([record({ ...DONE, output: last })]), [TURN_EVENTS]: [page([first], "p2"), page([toolResponse("c0", "ok"), last])],
+  });
+  const turns = [];
+  for await (const turn of session.listTurns()) turns.push(turn);
+  const [turn] = turns;
+  const contents = () => turn.snapshot().threads[0].messages.map(({ content }) => content);
+  assert.deepEqual(contents(), ["Done."]);
+  const before = turn.snapshot();
+  await turn.waitForCompletion();
+  assert.deepEqual(contents(), ["Let me see.", "Done."]);
+  assert.deepEqual(before.threads[0].messages.map(({ content }) => content), ["Done."]);
+  assert.deepEqual(server.asked, [LIST_TURNS, TURN_EVENTS, TURN_EVENTS]);
+});
+
+test("state() that is ahead of a stream tells what waits only when the snapshot has it", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [GET_TURN]: json({ data: record(PAUSED) }) } });
+  const reading = collect(turn.stream());
+  await live.send(...PAUSES.slice(0, 3));
+  await eventually(() => turn.lastSequenceNumber === 3);
+  let state;
+  const asking = turn.state().then((found) => (state = found));
+  await eventually(() => server.count(GET_TURN) === 1);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.deepEqual([state, turn.snapshot().required_actions], [undefined, []]);
+  await live.send(...PAUSES.slice(3));
+  assert.deepEqual(calls(await asking), ["c1"]);
+  assert.deepEqual(turn.snapshot().required_actions.map(({ name }) => name), ["restart"]);
+  assert.equal((await reading).error, undefined);
+});

@@ -8,6 +8,10 @@ use tsify::Tsify;
 /// User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
 /// with each other, and together they must answer every call that waits. A turn paused by
 /// `mcp.auth_required` is resumed with no input at all.
+///
+/// A field that an item, a part or an approval does not take is refused by its name, before anything is sent. An answer
+/// may be made of an action of `snapshot().required_actions`, `{ ...action, type, approval }`: the action's `name`,
+/// `arguments`, `tool_info` and `suspension` are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type")]
 pub enum TurnInputItem {
@@ -188,24 +192,25 @@ pub struct FileUpload {
 pub enum Approval {
     /// The call may run.
     Allow {
-        /// It may always run from now on. Only the `AgentEvent` protocols have this; others leave it out.
+        /// It may always run from now on. Only the `AgentEvent` protocols, the Agent Application Protocol and Codex
+        /// app-server take this.
         #[serde(skip_serializing_if = "Option::is_none")]
         remember: Option<bool>,
         /// What the server is told besides, of the form that `suspension.response_schema` says. Only the
-        /// `AgentEvent` protocols have this; others leave it out.
+        /// `AgentEvent` protocols and Codex app-server take this.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(type = "Record<string, unknown>")]
         result: Option<serde_json::Map<String, serde_json::Value>>,
     },
     /// The call must not run.
     Deny {
-        /// It must not run from now on. Only the `AgentEvent` protocols have this; others leave it out.
+        /// It must not run from now on. Only the `AgentEvent` protocols and the Agent Application Protocol take this.
         #[serde(skip_serializing_if = "Option::is_none")]
         remember: Option<bool>,
         /// Told to the agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// The turn ends with it. Only Codex app-server has this; others leave it out.
+        /// The turn ends with it. Only Codex app-server takes this.
         #[serde(skip_serializing_if = "Option::is_none")]
         cancel: Option<bool>,
     },

@@ -2,8 +2,8 @@
 
 use crate::json::{Object, Value};
 
-use super::EventIndex;
 use super::message::Json;
+use super::{EventIndex, Message};
 
 /// One thing that waits for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct PendingAction {
     pub(super) name: String,
     /// The call's arguments, where the server says so apart from the call.
     pub(super) arguments: String,
+    /// What the tool is, where the call was made in an earlier turn.
+    pub(super) tool_info: Json,
     /// What the call waits for, as the server put it.
     pub(super) suspension: Json,
 }
@@ -67,6 +69,7 @@ impl EventIndex {
                 server: if kind == PendingKind::Auth { item.to_json() } else { String::new() },
                 name: item.text("name").to_owned(),
                 arguments: item.text("arguments").to_owned(),
+                tool_info: Json::new(),
                 suspension: item.object("suspension").map(Object::to_json).unwrap_or_default(),
             };
             // A turn that ends says once more what it waits for.
@@ -146,6 +149,39 @@ impl EventIndex {
             self.changes.turn |= found == Some(slot);
             if let Some(action) = self.pending.get_mut(at) {
                 action.slot = found;
+            }
+        }
+    }
+
+    /// Whether an action can be shown: with its call. While events of the turn are missing, only what the server itself
+    /// says of a call is known to be the whole of it.
+    pub(super) fn is_shown(&self, action: &PendingAction) -> bool {
+        let is_told = !action.name.is_empty();
+        match action.kind {
+            PendingKind::Auth => true,
+            _ if self.is_unread => is_told && !action.arguments.is_empty(),
+            _ => is_told || action.slot.is_some(),
+        }
+    }
+
+    /// Whether something waits whose call is not known.
+    #[must_use]
+    pub fn hides_actions(&self) -> bool {
+        !self.pending.iter().all(|action| self.is_shown(action))
+    }
+
+    /// Takes a message of an earlier turn: it may have made a call that waits in this one. The newest message comes
+    /// first.
+    pub(crate) fn explain(&mut self, event: &Object<'_>) {
+        let message = Message::of(event);
+        for action in &mut self.pending {
+            let is_named = [event.text("id"), ""].contains(&&*action.source_event_id);
+            let is_maker = is_named && action.thread_id == event.text("thread_id");
+            if let Some(call) = message.call(&action.id).filter(|_| is_maker && action.name.is_empty()) {
+                call.display_name().clone_into(&mut action.name);
+                call.arguments().clone_into(&mut action.arguments);
+                action.tool_info.clone_from(&call.tool_info);
+                self.changes.turn = true;
             }
         }
     }

@@ -13,6 +13,7 @@ use super::{EventIndex, PendingAction, PendingKind};
 
 /// Notes what changed.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Changes {
     /// Slots of changed messages, each once.
     messages: Vec<usize>,
@@ -22,12 +23,22 @@ pub(super) struct Changes {
     pub(super) turn: bool,
     /// Whether text that was taken is not kept.
     gives_away: bool,
+    /// Whether what was taken before is void.
+    restarts: bool,
 }
 
 impl Changes {
     /// Everything is new to whoever looks for the first time.
     pub(super) fn new() -> Self {
-        Self { messages: Vec::new(), threads: true, turn: true, gives_away: false }
+        Self { messages: Vec::new(), threads: true, turn: true, gives_away: false, restarts: false }
+    }
+
+    /// Messages that were taken are void.
+    pub(super) fn start_over(&mut self) {
+        self.messages.clear();
+        self.restarts = true;
+        self.threads = true;
+        self.turn = true;
     }
 
     #[inline]
@@ -59,9 +70,9 @@ impl EventIndex {
 
     /// Takes what changed. Appended text goes to `appended`, as the message's slot, the field and the
     /// piece; everything else comes as JSON:
-    /// `{ "turn"?: {…}, "threads"?: [all], "messages"?: [changed] }`. A message with `"reset": true`
-    /// starts over: its text follows whole; with `content_reset` only its content, with `arguments_reset` only
-    /// the arguments of its calls.
+    /// `{ "restart"?: true, "turn"?: {…}, "threads"?: [all], "messages"?: [changed] }`. With `restart` the messages
+    /// before are void. A message with `"reset": true` starts over: its text follows whole; with `content_reset` only
+    /// its content, with `arguments_reset` only the arguments of its calls.
     pub fn take_changes(&mut self, appended: &mut dyn FnMut(usize, TextField, &str)) -> Option<String> {
         self.take_found_output();
         if !self.has_changes() {
@@ -69,6 +80,9 @@ impl EventIndex {
         }
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
+        if std::mem::take(&mut self.changes.restarts) {
+            object.bool("restart", true);
+        }
         if std::mem::take(&mut self.changes.turn) {
             self.write_turn(object.member("turn"));
         }
@@ -104,7 +118,7 @@ impl EventIndex {
     fn write_turn(&self, out: &mut String) {
         let mut turn = ObjectWriter::new(out);
         let mut list = List::new(turn.member("required_actions"));
-        for action in &self.pending {
+        for action in self.pending.iter().filter(|action| self.is_shown(action)) {
             self.write_action(list.item(), action);
         }
         list.end();
@@ -135,7 +149,7 @@ impl EventIndex {
         object.str("type", kind).str("thread_id", &action.thread_id).str("tool_call_id", &action.id);
         object.str("name", call.map_or(&action.name, MessageCall::display_name));
         object.str("arguments", call.map_or(&action.arguments, MessageCall::arguments));
-        object.raw("tool_info", call.map_or("", |call| &call.tool_info));
+        object.raw("tool_info", call.map_or(&action.tool_info, |call| &call.tool_info));
         if !action.suspension.is_empty() {
             object.raw("suspension", &action.suspension);
         }

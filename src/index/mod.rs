@@ -50,6 +50,8 @@ pub struct EventIndex {
     mcp_servers: NamedJson,
     sandbox_id: Option<String>,
     found_state: Json,
+    /// Whether events of the turn are missing.
+    is_unread: bool,
     #[cfg(feature = "agent-event")]
     agent: agent::Agent,
     #[cfg(feature = "turn-rpc")]
@@ -67,6 +69,7 @@ impl Default for EventIndex {
             mcp_servers: NamedJson::default(),
             sandbox_id: None,
             found_state: Json::new(),
+            is_unread: false,
             #[cfg(feature = "agent-event")]
             agent: agent::Agent::default(),
             #[cfg(feature = "turn-rpc")]
@@ -208,18 +211,45 @@ impl EventIndex {
         self.output(state, |message| !message.has_base);
     }
 
-    /// The same for a state that was fetched. Its output is the last message, so that it waits for events
-    /// that are listed next, until changes are taken.
+    /// The same for a state that was fetched: what led to it is missing. Its output is the last message, so that it
+    /// waits for events that are listed next, until changes are taken.
     pub fn turn_found_ended(&mut self, state: &Object<'_>) {
+        self.set_unread(true);
         self.required_by(state);
         self.found_state = state.to_json();
     }
 
     pub(super) fn take_found_output(&mut self) {
         let state = std::mem::take(&mut self.found_state);
-        if let Ok(Value::Object(state)) = Value::parse(&state) {
-            self.output(&state, |message| !message.has_base || message.finish_reason().is_empty());
+        let state = Value::parse(&state).unwrap_or_default();
+        let state = state.as_object().unwrap_or(const { &Object::new() });
+        // Messages that were missed would come before it.
+        let id = state.object("output").map_or("", |output| output.text("id"));
+        if self.messages.is_empty() || self.message(id).is_some() {
+            self.output(state, |message| !message.has_base || message.finish_reason().is_empty());
         }
+    }
+
+    /// Whether events of the turn are missing.
+    #[must_use]
+    pub fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
+    /// Events of the turn are missing, or are not missing any more.
+    pub(crate) fn set_unread(&mut self, is_unread: bool) {
+        self.changes.turn |= self.is_unread != is_unread;
+        self.is_unread = is_unread;
+    }
+
+    /// All events of the turn are listed, from the first one on: the messages are put together anew.
+    pub(crate) fn start_over(&mut self) {
+        self.messages.clear();
+        self.message_of = Names::default();
+        for action in &mut self.pending {
+            action.slot = None;
+        }
+        self.changes.start_over();
     }
 
     fn required_by(&mut self, state: &Object<'_>) {
@@ -271,7 +301,7 @@ impl EventIndex {
         if let Some(patch) = response.object("patch") {
             self.track(patch);
         }
-        let json = response.to_json();
+        let json = unnumbered(response);
         if let Some(slot) = self.newest_call(thread_id, call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
                 call.response = json;
@@ -348,4 +378,14 @@ impl EventIndex {
         self.changes.threads = true;
         self.threads.len() - 1
     }
+}
+
+/// The JSON of a result as a stream brings it: a listed one may have its number in it.
+fn unnumbered(response: &Object<'_>) -> String {
+    if !cfg!(feature = "truefoundry") {
+        return response.to_json();
+    }
+    let mut response = response.clone();
+    response.remove("sequence_number");
+    response.to_json()
 }

@@ -67,11 +67,13 @@ pub enum Call {
     Ping,
     /// Says more to a turn that runs.
     SteerTurn,
+    /// Lists at least the newest of a session's turns: what a start has to know before it.
+    ListNewestTurns,
 }
 
 impl Call {
     /// Every call, in the order of its number.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::CreateSession,
         Self::ListSessions,
         Self::GetSession,
@@ -102,6 +104,7 @@ impl Call {
         Self::Connect,
         Self::Ping,
         Self::SteerTurn,
+        Self::ListNewestTurns,
     ];
 
     /// Whether the answer is an event stream.

@@ -28,6 +28,8 @@ pub struct Capabilities {
     pub search: bool,
     /// Files of sandboxes can be downloaded.
     pub sandbox_files: bool,
+    /// A new session can be given a title.
+    pub titles: bool,
     /// Sessions can be renamed.
     pub rename: bool,
     /// Sessions can be deleted.
@@ -85,8 +87,12 @@ impl Resume {
 /// the compiler leaves out what only those need.
 pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
 
+/// Whether this build has a protocol by which a start whose answer was lost is looked for in the list of turns.
+pub(crate) const HAS_LOOKS: bool =
+    cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"));
+
 /// What a protocol can do or not, by its names in JavaScript.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "cancel",
     "interrupt",
     "history",
@@ -97,6 +103,7 @@ const NAMES: [&str; 20] = [
     "drafts",
     "search",
     "sandboxFiles",
+    "titles",
     "rename",
     "delete",
     "state",
@@ -211,6 +218,7 @@ impl Capabilities {
             self.drafts,
             self.search,
             self.sandbox_files,
+            self.titles,
             self.rename,
             self.delete,
             self.state,

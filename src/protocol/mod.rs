@@ -26,8 +26,8 @@ pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
-pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Resume};
+pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS};
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};
@@ -161,4 +161,9 @@ pub trait EventSink {
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>);
     /// Any other event.
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>);
+    /// The next event has two numbers that differ: the `id` of its frame, which counts, and the
+    /// `sequence_number` in its JSON.
+    fn mismatch(&mut self, id: u64, sequence_number: u64) {
+        let _ = (id, sequence_number);
+    }
 }

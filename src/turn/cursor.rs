@@ -18,10 +18,12 @@ const MAX_SKIPPED: usize = 16;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cursor {
     last: u64,
-    /// Whether events without a number were let through since `last`.
+    /// Whether events without a number, or from a list, were let through since `last`.
     is_unsure: bool,
     /// Gaps that were passed over: the numbers between these two, which may still come late.
     skipped: Vec<(u64, u64)>,
+    /// Below this number there were more gaps.
+    forgotten: u64,
 }
 
 impl Cursor {
@@ -31,8 +33,8 @@ impl Cursor {
         self.last
     }
 
-    /// Whether events have come since [`last`](Self::last) that had no number: then a stream that goes on
-    /// after it may bring them again, and nothing would tell.
+    /// Whether events have come since [`last`](Self::last) that had no number, or came from a list: then a stream
+    /// that goes on after it may bring them again, or leave some out, and nothing would tell.
     #[must_use]
     pub fn is_unsure(&self) -> bool {
         self.is_unsure
@@ -80,10 +82,26 @@ impl Cursor {
         self.is_unsure = false;
     }
 
+    /// Returns whether a listed event of this number is one that was not delivered, and counts it as delivered.
+    /// Lists leave out what a stream would bring in between: after a new one the cursor is unsure.
+    pub fn admit_listed(&mut self, sequence_number: u64) -> bool {
+        let is_new = sequence_number == 0
+            || match self.admit(sequence_number) {
+                Admission::New => true,
+                Admission::Repeat => sequence_number < self.forgotten,
+                Admission::Gap => {
+                    self.pass(sequence_number);
+                    true
+                }
+            };
+        self.is_unsure |= is_new;
+        is_new
+    }
+
     fn skip(&mut self, after: u64, before: u64) {
         if before - after > 1 {
             if self.skipped.len() == MAX_SKIPPED {
-                self.skipped.remove(0);
+                self.forgotten = self.forgotten.max(self.skipped.remove(0).1);
             }
             self.skipped.push((after, before));
         }

@@ -4,10 +4,16 @@ use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::index::{PendingAction, PendingKind};
 use crate::json::{Object, Value, write_u64};
 
+use super::fields::note_stray_field;
+
 /// Whether this build has a protocol that takes images by their address.
 const TAKES_IMAGES: bool = cfg!(any(feature = "aap", feature = "turn-rpc"));
 /// Whether this build has a protocol with parts of kinds of its own, which it checks itself.
 const TAKES_NATIVE: bool = cfg!(feature = "turn-rpc");
+/// Whether this build has a protocol that remembers a verdict.
+const REMEMBERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
+/// Whether this build has a protocol that is told a result with a verdict.
+const TAKES_RESULTS: bool = cfg!(any(feature = "agent-event", feature = "turn-rpc"));
 
 /// What the session's last turn waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,6 +59,13 @@ impl TurnInput {
         };
         let mut read = Self::default();
         for (at, item) in items.iter_mut().enumerate() {
+            let mut stray = String::new();
+            if let Value::Object(item) = item {
+                note_stray_field(item, &mut stray);
+            }
+            if !stray.is_empty() {
+                return Err(broken(at, &stray));
+            }
             read.add(item).map_err(|rule| broken(at, rule))?;
             read.check_company(at)?;
         }
@@ -286,13 +299,13 @@ fn check_message(message: &mut Object<'_>) -> Result<(), &'static str> {
 
 /// What some protocols take besides the verdict.
 fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
-    if approval.get("remember").is_some_and(|remember| remember.as_bool().is_none()) {
+    if REMEMBERS && approval.get("remember").is_some_and(|remember| remember.as_bool().is_none()) {
         return Err("`approval.remember` must be true or false");
     }
-    if approval.get("cancel").is_some_and(|cancel| cancel.as_bool().is_none()) {
+    if TAKES_NATIVE && approval.get("cancel").is_some_and(|cancel| cancel.as_bool().is_none()) {
         return Err("`approval.cancel` must be true or false");
     }
-    if approval.get("result").is_some_and(|result| result.as_object().is_none()) {
+    if TAKES_RESULTS && approval.get("result").is_some_and(|result| result.as_object().is_none()) {
         return Err("`approval.result` must be an object");
     }
     Ok(())
@@ -320,7 +333,8 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
                 part.set("name", name.into());
                 part.set("data", url);
             }
-            if part.text("name").is_empty() {
+            // Some servers do not keep it: what they give of a turn's input has an empty one.
+            if part.text("name").is_empty() && !(TAKES_NATIVE && part.get("name") == Some(&"".into())) {
                 return Err("a file must have a `name`");
             }
             if is_base64_uri(part.text("data").as_bytes()) || is_address(part.text("data")) {

@@ -1,5 +1,6 @@
 //! Whether a turn began whose start was sent and never answered: the session's newest turns tell.
 
+use crate::iso::millis;
 use crate::json::{Object, Value};
 
 /// The session's newest turn before a start.
@@ -14,14 +15,33 @@ pub enum Newest {
     Turn(String),
 }
 
-/// What is known of a start, to tell its turn from others.
+impl Newest {
+    /// The newest of a session's turns, as far as they are listed; nothing if more of the list decides. Some servers
+    /// list the newest first, others the oldest.
+    pub(super) fn of(turns: &[Value<'_>], is_all: bool) -> Option<Self> {
+        let Some((first, last)) = ends(turns) else { return is_all.then_some(Self::None) };
+        let newest = match is_newer(turns, first, last) {
+            Some(true) => first,
+            Some(false) if is_all => last,
+            None if is_all && turns.len() == 1 => first,
+            _ => return is_all.then_some(Self::Unknown),
+        };
+        Some(Self::Turn(newest.text("id").to_owned()))
+    }
+}
+
+/// What is known of a start, to tell its turn from others. By default nothing is: then the driver reads the session's
+/// newest turn before the start, and [`TurnDriver::newest`](super::TurnDriver::newest) returns it.
 #[derive(Debug, Clone, Default)]
 pub struct StartTrace {
     /// The session's newest turn before it.
     pub newest: Newest,
-    /// The time before which the turn cannot have been created, by this machine's clock, with an allowance
-    /// for the server's: ISO 8601 in UTC.
-    pub since: String,
+    /// When it is made, by this machine's clock, in milliseconds since 1970. 0 if the order of turns tells more than
+    /// clocks do, since the newest one was read just before.
+    pub started_at: u64,
+    /// When the newest turn was started, by the same clock; 0 if that was not here. It shows by how much the
+    /// server's clock is ahead.
+    pub newest_started_at: u64,
     /// The ids of turns that are known to be others.
     pub others: Vec<String>,
 }
@@ -33,104 +53,198 @@ pub(super) enum Finding<'v, 'a> {
     Begun(&'v Object<'a>),
     /// There is no such turn.
     Absent,
-    /// There is one like it, which may be an older one.
+    /// There is one like it, which may be another one, or there are several.
     Unclear,
 }
 
-impl StartTrace {
-    /// Whether these turns, newest first, reach back behind the start.
-    pub(super) fn is_past(&self, turns: &[Value<'_>]) -> bool {
-        let created_at = |turn: Option<&Value<'_>>| -> String {
-            turn.and_then(Value::as_object).map_or("", |turn| turn.text("created_at")).to_owned()
-        };
-        let (first, last) = (created_at(turns.first()), created_at(turns.last()));
-        // Some servers list the oldest first.
-        first >= last
-            && match &self.newest {
-                Newest::Turn(id) => has_turn(turns, id),
-                Newest::None => false,
-                Newest::Unknown => !self.is_recent(&last),
-            }
+/// What a start has sent, where servers say it of a turn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent<'s> {
+    /// The items of its input.
+    pub(super) input: &'s [Value<'s>],
+    /// What the turn was told to follow.
+    pub(super) previous_turn_id: &'s str,
+}
+
+impl Sent<'_> {
+    /// Whether it was to follow whatever turn is the session's last one.
+    fn is_auto(&self) -> bool {
+        matches!(self.previous_turn_id, "" | "auto")
     }
 
-    /// Looks for the turn among the session's turns, in any order. `input` is what was sent,
-    /// `previous_turn_id` what the turn was told to follow. Of several that it can be, it is the oldest.
-    pub(super) fn find<'v, 'a>(
-        &self,
-        turns: &'v [Value<'a>],
-        input: &Value<'_>,
-        previous_turn_id: &str,
-    ) -> Finding<'v, 'a> {
-        let newest = match &self.newest {
-            Newest::Turn(id) => id,
-            _ => "",
-        };
-        let follows = match previous_turn_id {
-            "" | "auto" => None,
-            "none" => Some(""),
-            id => Some(id),
-        };
-        let sent = input.as_array().unwrap_or_default();
-        // The list is of the branch of the session's last turn: what was begun on another one is not in it.
-        let is_whole = newest.is_empty() || has_turn(turns, newest);
-        let turns = turns.iter().filter_map(Value::as_object);
-        // By the server's own clock: what is older than that turn is not what was started after it.
-        let newest_at = turns.clone().find(|turn| turn.text("id") == newest);
-        let newest_at = newest_at.map_or("", |turn| turn.text("created_at"));
-        let mut finding = if is_whole { Finding::Absent } else { Finding::Unclear };
-        for turn in turns {
-            let (id, created_at) = (turn.text("id"), turn.text("created_at"));
-            if id == newest
-                || created_at < newest_at
-                || self.others.iter().any(|other| other == id)
-                || follows.is_some_and(|follows| turn.text("previous_turn_id") != follows)
-                || !is_like(sent, turn.array("input"))
-            {
-                continue;
-            }
-            let is_sure = match self.newest {
-                Newest::Unknown => self.is_recent(created_at),
-                Newest::Turn(_) | Newest::None => is_whole || follows.is_some(),
-            };
-            match finding {
-                Finding::Begun(known) if known.text("created_at") <= created_at => {}
-                _ if is_sure => finding = Finding::Begun(turn),
-                Finding::Absent => finding = Finding::Unclear,
-                _ => {}
-            }
-        }
-        finding
-    }
-
-    /// The same where servers do not say what a turn was given, nor what it follows: then only its time tells,
-    /// and that it is the only one.
-    pub(super) fn find_only<'v, 'a>(&self, turns: &'v [Value<'a>]) -> Finding<'v, 'a> {
-        let newest = match &self.newest {
-            Newest::Turn(id) => id,
-            _ => "",
-        };
-        let is_known = |id: &str| id == newest || self.others.iter().any(|other| other == id);
-        let mut finding = Finding::Absent;
-        for turn in turns.iter().filter_map(Value::as_object) {
-            if is_known(turn.text("id")) || !self.is_recent(turn.text("created_at")) {
-                continue;
-            }
-            let is_only = finding == Finding::Absent && self.newest != Newest::Unknown;
-            finding = if is_only { Finding::Begun(turn) } else { Finding::Unclear };
-        }
-        finding
-    }
-
-    /// Up to the second, and both in UTC, times are in order as texts.
-    fn is_recent(&self, created_at: &str) -> bool {
-        const SECONDS: usize = "2026-01-01T00:00:00".len();
-        let created_at = created_at.get(..SECONDS);
-        created_at.is_some() && created_at >= self.since.get(..SECONDS)
+    /// Whether a turn was given this, at this place.
+    fn fits(&self, turn: &Object<'_>) -> bool {
+        let wanted = if self.previous_turn_id == "none" { "" } else { self.previous_turn_id };
+        is_like(self.input, turn.array("input")) && (self.is_auto() || previous(turn) == wanted)
     }
 }
 
-fn has_turn(turns: &[Value<'_>], id: &str) -> bool {
-    turns.iter().filter_map(Value::as_object).any(|turn| turn.text("id") == id)
+impl StartTrace {
+    /// Whether these turns reach back behind the start, so that the rest of the list need not be read.
+    pub(super) fn is_past(&self, turns: &[Value<'_>]) -> bool {
+        let Some((first, last)) = ends(turns) else { return false };
+        // Some servers list the oldest first.
+        is_newer(turns, first, last) == Some(true)
+            && match &self.newest {
+                Newest::Turn(id) => get(turns, id).is_some(),
+                Newest::None => false,
+                Newest::Unknown => !self.is_recent(last, None),
+            }
+    }
+
+    /// Looks for the turn among the session's turns, in any order. Of several that it can be it is not known which:
+    /// other clients may have said the same. Without `sent`, which not all servers say of a turn, any new turn is one
+    /// that it can be.
+    pub(super) fn find<'v, 'a>(&self, turns: &'v [Value<'a>], sent: Option<&Sent<'_>>) -> Finding<'v, 'a> {
+        let newest = self.newest_id().and_then(|id| get(turns, id));
+        // The list may be of the branch of the session's last turn: what was begun on another one is not in it.
+        let is_whole = newest.is_some() || self.newest_id().is_none();
+        let mut finding = if is_whole { Finding::Absent } else { Finding::Unclear };
+        let mut found = "";
+        for turn in objects(turns) {
+            let id = turn.text("id");
+            // While a list is read page by page it grows, so that a turn may be on two of them.
+            let is_known = id == found || Some(id) == self.newest_id();
+            if is_known || self.others.iter().any(|other| other == id) {
+                continue;
+            }
+            match self.may_be(turns, newest, turn, sent) {
+                Some(true) if found.is_empty() => {
+                    finding = Finding::Begun(turn);
+                    found = id;
+                }
+                Some(_) => return Finding::Unclear,
+                // It may have begun another branch meanwhile, and with that have hidden the one that is looked for.
+                None if found.is_empty() && self.is_new(turn) => finding = Finding::Unclear,
+                None => {}
+            }
+        }
+        finding
+    }
+
+    /// Whether the start's turn can be this one, and if so, whether it is unless another one can be it as well.
+    fn may_be(
+        &self,
+        turns: &[Value<'_>],
+        newest: Option<&Object<'_>>,
+        turn: &Object<'_>,
+        sent: Option<&Sent<'_>>,
+    ) -> Option<bool> {
+        if sent.is_some_and(|sent| !sent.fits(turn)) {
+            return None;
+        }
+        let Some(newest) = newest else {
+            return match &self.newest {
+                // What a turn was given tells more than a clock does.
+                Newest::Unknown => (sent.is_some() || self.is_recent(turn, None)).then_some(false),
+                Newest::None => Some(true),
+                // The last turn of a branch on which the newest one is not came after that.
+                Newest::Turn(_) => {
+                    let is_last = with(turns, "previous_turn_id", turn.text("id")).is_none();
+                    let is_placed = sent.is_some_and(|sent| !sent.is_auto());
+                    Some(is_placed && is_last && self.is_recent(turn, None))
+                }
+            };
+        };
+        let is_newer = is_newer(turns, turn, newest);
+        if is_newer == Some(false) {
+            return None;
+        }
+        let mut is_sure = is_newer.is_some() && self.is_recent(turn, Some(newest));
+        let before = previous(turn);
+        if sent.is_some_and(Sent::is_auto) && before != newest.text("id") {
+            // It follows a turn that came after the newest one.
+            let is_another = if before.is_empty() {
+                objects(turns).any(|turn| !previous(turn).is_empty())
+            } else {
+                descends(turns, newest, before)
+            };
+            if is_another {
+                return None;
+            }
+            is_sure &=
+                get(turns, before).is_some_and(|before| self::is_newer(turns, before, newest) == Some(true));
+        }
+        Some(is_sure)
+    }
+
+    /// Whether a turn of another client may have come after the start, where no turn is known that came before it.
+    fn is_new(&self, turn: &Object<'_>) -> bool {
+        match self.newest {
+            Newest::Unknown => self.is_recent(turn, None),
+            Newest::None => true,
+            Newest::Turn(_) => false,
+        }
+    }
+
+    fn newest_id(&self) -> Option<&str> {
+        match &self.newest {
+            Newest::Turn(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Whether a turn was not created before the start, by the server's clock as far as the newest turn shows it.
+    fn is_recent(&self, turn: &Object<'_>, newest: Option<&Object<'_>>) -> bool {
+        let created_at = |turn: &Object<'_>| millis(turn.text("created_at"));
+        let mut earliest = self.started_at;
+        if let Some(newest_at) = newest.and_then(created_at).filter(|_| self.newest_started_at > 0) {
+            earliest = newest_at + earliest.saturating_sub(self.newest_started_at);
+        }
+        self.started_at == 0 || created_at(turn).is_some_and(|at| at + ALLOWANCE >= earliest)
+    }
+}
+
+/// By how much the server's clock may be behind, and one start take longer than another, in milliseconds.
+const ALLOWANCE: u64 = 10_000;
+
+fn objects<'v, 'a>(turns: &'v [Value<'a>]) -> impl DoubleEndedIterator<Item = &'v Object<'a>> {
+    turns.iter().filter_map(Value::as_object)
+}
+
+fn ends<'v, 'a>(turns: &'v [Value<'a>]) -> Option<(&'v Object<'a>, &'v Object<'a>)> {
+    Some((objects(turns).next()?, objects(turns).next_back()?))
+}
+
+fn get<'v, 'a>(turns: &'v [Value<'a>], id: &str) -> Option<&'v Object<'a>> {
+    with(turns, "id", id)
+}
+
+/// The first turn of which a field says this.
+fn with<'v, 'a>(turns: &'v [Value<'a>], name: &str, text: &str) -> Option<&'v Object<'a>> {
+    objects(turns).find(|turn| turn.text(name) == text)
+}
+
+/// The id of the turn that a turn follows.
+fn previous<'o>(turn: &'o Object<'_>) -> &'o str {
+    turn.text("previous_turn_id")
+}
+
+/// Whether a turn follows the one of this id, or one that does.
+fn descends(turns: &[Value<'_>], turn: &Object<'_>, id: &str) -> bool {
+    let mut before = previous(turn);
+    for _ in turns {
+        if before.is_empty() || before == id {
+            break;
+        }
+        before = get(turns, before).map_or("", previous);
+    }
+    before == id
+}
+
+/// Whether a turn is newer than another one, as the server says: by what follows what, and by its own clock. Several
+/// turns may have been created at one time.
+fn is_newer(turns: &[Value<'_>], turn: &Object<'_>, than: &Object<'_>) -> Option<bool> {
+    let (id, than_id) = (turn.text("id"), than.text("id"));
+    let (at, than_at) = (turn.text("created_at"), than.text("created_at"));
+    let is_told = at != than_at && !at.is_empty() && !than_at.is_empty();
+    if previous(turn) == than_id || !is_told && descends(turns, turn, than_id) {
+        Some(true)
+    } else if previous(than) == id || !is_told && descends(turns, than, id) {
+        Some(false)
+    } else {
+        is_told.then_some(at > than_at)
+    }
 }
 
 /// Whether items are what was sent: the server may add fields of its own.

@@ -198,6 +198,11 @@ impl TurnMachine {
         if self.status.is_terminal() { Admission::Repeat } else { self.cursor.admit(sequence_number) }
     }
 
+    /// Returns whether a listed event of this number is one that was not delivered.
+    pub fn admit_listed(&mut self, sequence_number: u64) -> bool {
+        self.cursor.admit_listed(sequence_number)
+    }
+
     /// What has these numbers came elsewhere.
     pub fn advance(&mut self, sequence_number: u64) {
         self.cursor.advance(sequence_number);

@@ -3,6 +3,7 @@
 mod answered;
 mod cursor;
 mod driver;
+mod fields;
 mod frames;
 mod input;
 mod lost_start;
@@ -15,7 +16,7 @@ mod results;
 mod tests;
 
 pub use cursor::{Admission, Cursor};
-pub use driver::{Moment, Outcome, Pause, Plan, Step, TurnDriver};
+pub use driver::{Awaited, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiting};
 pub use input::{Pending, TurnInput};
 pub use lost_start::{Newest, StartTrace};
 pub use machine::{StreamEnd, StreamPlan, TurnMachine, TurnStatus};

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorCode};
 /// How persistently a turn's connection is recovered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reconnect {
-    /// Tries in a row that may bring nothing new; 0 recovers nothing.
+    /// Tries in a row that may bring nothing new; 0 recovers nothing. To wait for a server that answers uses up none.
     pub max_attempts: u32,
     /// The longest first wait, in milliseconds. It doubles with every try.
     pub base_delay: u32,

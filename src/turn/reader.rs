@@ -14,7 +14,7 @@ use super::answered::{AnsweredCalls, Skim};
 use super::frames::Frames;
 use super::prints::Prints;
 use super::results::Results;
-use super::{Admission, TurnInput, TurnMachine};
+use super::{Admission, Cursor, TurnInput, TurnMachine};
 
 /// A gap that is met so often in the same place is lost: connections that break leave out events, too.
 const GAP_MEETINGS: u32 = 4;
@@ -46,6 +46,8 @@ struct Intake {
     gap_at: (u64, u32),
     /// The gaps that were passed over: the numbers on both sides.
     gaps: Vec<(u64, u64)>,
+    /// The first frame whose `id` is not the number in its JSON: both.
+    mismatch: Option<(u64, u64)>,
     /// Why nothing more of this connection is taken.
     broken: Option<Error>,
     /// What each event was, if what was delivered may come again under numbers that are only counted.
@@ -84,6 +86,7 @@ impl TurnReader {
                 refills: false,
                 gap_at: (0, 0),
                 gaps: Vec::new(),
+                mismatch: None,
                 broken: None,
                 prints: protocol.capabilities().has_frames().then(Prints::default),
                 results: Results::default(),
@@ -301,6 +304,28 @@ impl TurnReader {
         &self.intake.gaps
     }
 
+    /// The `id` of the first frame of all streams that says another number than its JSON, and that number.
+    #[must_use]
+    pub fn mismatch(&self) -> Option<(u64, u64)> {
+        self.intake.mismatch.filter(|_| cfg!(feature = "truefoundry"))
+    }
+
+    /// Whether all that the turn has said by now came, or was listed. An action that waits has its call then.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.index().is_unread() && !self.index().hides_actions()
+    }
+
+    /// Events of the turn are missing, or are not missing any more.
+    pub(super) fn set_unread(&mut self, is_unread: bool) {
+        self.intake.index.set_unread(is_unread);
+    }
+
+    /// Takes a message of an earlier turn, which may have made a call that waits in this one.
+    pub(super) fn explain(&mut self, event: &Object<'_>) {
+        self.intake.index.explain(event);
+    }
+
     /// Takes an event that was listed, not streamed.
     pub fn apply_listed(&mut self, event: EventRef<'_>) {
         self.intake.index.apply(event);
@@ -310,8 +335,8 @@ impl TurnReader {
     /// Takes an event that was listed because the stream is gone. What the stream brought is not delivered
     /// again; a message that came in part is, whole.
     pub fn apply_missed(&mut self, event: EventRef<'_>) {
-        let intake = &mut self.intake;
-        let fields = event.fields;
+        let (intake, fields) = (&mut self.intake, event.fields);
+        let number = listed_number(fields);
         let id = fields.text("id");
         if !self.capabilities.has_cursor() {
             intake.index.expect_bare(id);
@@ -328,12 +353,18 @@ impl TurnReader {
         } else {
             let counts = !self.capabilities.has_cursor() && event.kind == EventKind::ToolResponse;
             let is_counted = counts && intake.results.is_known(fields.text("tool_call_id"));
-            intake.seen.get(id_of(event)).is_some() || is_counted
+            let is_nameless = number > 0 && id_of(event).is_empty();
+            intake.seen.get(id_of(event)).is_some() && !is_nameless || is_counted
         };
         // How the turn ended comes last; how it began is known.
-        if !is_known && !matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
-            intake.index.expect_whole(fields.text("id"));
-            intake.take(0, event);
+        if is_known || matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated) {
+            return;
+        }
+        let is_new = intake.machine.admit_listed(number);
+        // The number of a message may be that of its beginning, which came. Its rest has none.
+        if is_new || event.kind == EventKind::ModelMessage && intake.machine.admit_listed(0) {
+            intake.index.expect_whole(id);
+            intake.take(if is_new { number } else { 0 }, event);
         }
     }
 
@@ -350,7 +381,13 @@ impl TurnReader {
 
     /// The turn's events are listed, from the first one on.
     pub(super) fn begin_list(&mut self) {
-        self.intake.results.begin_list();
+        let intake = &mut self.intake;
+        intake.results.begin_list();
+        // Its last message may be shown already, as the record of the turn has it.
+        let is_new = intake.seen.is_empty() && intake.machine.cursor() == &Cursor::default();
+        if is_new && intake.index.is_unread() {
+            intake.index.start_over();
+        }
     }
 
     /// Whether a message came only in part.
@@ -361,6 +398,8 @@ impl TurnReader {
     /// Takes the terminal state of a turn whose stream is gone. It stands for the `turn.done` that will not
     /// come: an event with the turn's id, and without a number.
     pub fn end_missed(&mut self, state: &Object<'_>) {
+        // It may say more than the record did by which the turn was known to have ended.
+        self.intake.state = Some(state.to_json());
         let mut done = Object::new();
         done.set("type", "turn.done".into());
         done.set("id", self.machine().id().unwrap_or_default().to_owned().into());
@@ -376,14 +415,16 @@ impl TurnReader {
         self.intake.created = Some(record.to_json());
     }
 
-    /// Takes a state that was fetched, not streamed.
-    pub fn apply_state(&mut self, state: &Object<'_>) {
+    /// Takes a state that was fetched, not streamed. Returns whether the turn has ended by it.
+    pub fn apply_state(&mut self, state: &Object<'_>) -> bool {
         let machine = &mut self.intake.machine;
         // A stream that is being read brings everything up to the end, and then the end.
-        if !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state) {
+        let is_end = !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state);
+        if is_end {
             self.intake.index.turn_found_ended(state);
             self.intake.state = Some(state.to_json());
         }
+        is_end
     }
 
     /// A later turn has answered what this one waited for, or has thrown it away.
@@ -483,6 +524,7 @@ impl Intake {
             return false;
         }
         self.gaps.push((last, sequence_number));
+        self.index.set_unread(true);
         self.machine.pass(sequence_number);
         true
     }
@@ -545,10 +587,22 @@ impl EventSink for Intake {
             self.take(sequence_number, event);
         }
     }
+
+    #[cfg(feature = "truefoundry")]
+    fn mismatch(&mut self, id: u64, sequence_number: u64) {
+        self.mismatch.get_or_insert((id, sequence_number));
+    }
 }
 
 fn call_ids(message: &Message) -> impl Iterator<Item = &str> {
     message.calls().iter().flatten().map(|call| &*call.id)
+}
+
+/// The number of a listed event; 0 if it has none, as in the lists of all protocols but one.
+fn listed_number(fields: &Object<'_>) -> u64 {
+    let number = fields.get("sequence_number").filter(|_| cfg!(feature = "truefoundry"));
+    // The output in a turn's state was not checked.
+    number.and_then(Value::as_u64).filter(|number| *number < 1 << 53).unwrap_or(0)
 }
 
 /// The id of an event, also of one that this version does not know.

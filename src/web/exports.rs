@@ -116,6 +116,16 @@ pub fn session_set_terms(session: u32, said: f64) {
     });
 }
 
+/// The session's turns were listed: the newest of those that were given is the newest one.
+#[wasm_bindgen(js_name = sessionListed)]
+pub fn session_listed(session: u32) {
+    with(|core| {
+        if let Some(session) = core.sessions.get(session) {
+            session.listed();
+        }
+    });
+}
+
 /// The session was cancelled: it takes no further turns.
 #[wasm_bindgen(js_name = sessionCancelled)]
 pub fn session_cancelled(session: u32) {
@@ -186,11 +196,12 @@ pub fn turn_take_record(turn: u32) -> u32 {
     turn_texts(turn, |turn, session, json| turn.take_record(session, json).map(nothing))
 }
 
-/// Takes events that were listed (a JSON array), not streamed.
+/// Takes events that were listed (a JSON array), not streamed; all that the turn has said if `is_all`.
 #[wasm_bindgen(js_name = turnApplyListed)]
-pub fn turn_apply_listed(turn: u32) -> u32 {
-    turn_texts(turn, |turn, session, events| {
-        turn.apply_listed(session, events);
+pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
+    texts(&mut |core, events| {
+        let (turn, session) = core.turn(turn)?;
+        turn.apply_listed(session, events, is_all);
         Ok(String::new())
     })
 }
@@ -205,14 +216,16 @@ pub fn turn_settle(turn: u32, is_discarded: bool) {
     });
 }
 
-/// What is known of the turn, as JSON: `{ id?, status, last, created?, state? }`. What the server said of it
-/// (`turn.created`, and the terminal state) is given once.
+/// What is known of the turn, as JSON: `{ id?, status, last, lacks?, created?, state? }`, `lacks` if events of it are
+/// missing, or the call of an action that waits. What the server said of it (`turn.created`, and the terminal state) is
+/// returned once.
 #[wasm_bindgen(js_name = turnFacts)]
 pub fn turn_facts(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.facts()))
 }
 
-/// Whether events are wanted themselves, and not only what they change.
+/// Whether events are wanted themselves, and not only what they change. They are until this says otherwise, which drops
+/// those that were not taken, and the names that their records have announced.
 #[wasm_bindgen(js_name = turnSetWantsEvents)]
 pub fn turn_set_wants_events(turn: u32, wants_events: bool) {
     with(|core| {
@@ -233,8 +246,8 @@ pub fn turn_set_wants_native(turn: u32, wants_native: bool) {
 }
 
 /// Begins to stream the turn (goal 0) after a sequence number, 0 for the last one that came; to start it
-/// without a stream (1); or to look whether it has started (2). Takes the earliest time at which a turn that
-/// is started now can have been created. Gives the first step, as [`turn_next`] does.
+/// without a stream (1); to look whether it has started (2); or to bring it to its end, with all that it says (3). Times
+/// are in milliseconds, `now` since 1970. Returns the first step, as [`turn_next`] does.
 #[wasm_bindgen(js_name = turnBegin)]
 pub fn turn_begin(
     turn: u32,
@@ -243,16 +256,18 @@ pub fn turn_begin(
     max_attempts: u32,
     base_delay: u32,
     max_delay: u32,
+    now: f64,
 ) -> u32 {
-    texts(&mut |core, since| {
+    texts(&mut |core, _| {
         let goal = match goal {
             0 => Goal::Stream,
             1 => Goal::Start,
-            _ => Goal::Look,
+            2 => Goal::Look,
+            _ => Goal::End,
         };
         let reconnect = Reconnect { max_attempts, base_delay, max_delay };
         let (turn, session) = core.turn(turn)?;
-        turn.begin(session, goal, after, reconnect, since)
+        turn.begin(session, goal, after, reconnect, now)
     })
 }
 
@@ -314,14 +329,16 @@ pub fn turn_next(
     })
 }
 
-/// Takes a chunk of the stream, cut anywhere. Gives 1 if more is to be read, 2 in addition if there is a gap to be
-/// told ([`turn_take_gap`]), and 4 if something has to be said on its socket ([`turn_take_ask`]).
+/// Takes a chunk of the stream, cut anywhere. Returns 1 if more is to be read, 2 in addition if there are news to
+/// tell ([`turn_take_news`]), and 4 if something has to be said on its socket ([`turn_take_ask`]).
 #[wasm_bindgen(js_name = turnPush)]
 pub fn turn_push(turn: u32) -> u8 {
     with(|core| {
         let chunk = core.take_input();
         core.turn(turn).map_or(0, |(turn, session)| {
-            u8::from(turn.push(session, &chunk)) + 2 * u8::from(turn.has_gap()) + 4 * u8::from(turn.has_ask())
+            u8::from(turn.push(session, &chunk))
+                + 2 * u8::from(turn.has_news())
+                + 4 * u8::from(turn.has_ask())
         })
     })
 }
@@ -332,10 +349,11 @@ pub fn turn_take_ask(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.take_ask()))
 }
 
-/// Takes a gap that was passed over: `{ after, next }`, the numbers on both sides; nothing if there is none.
-#[wasm_bindgen(js_name = turnTakeGap)]
-pub fn turn_take_gap(turn: u32) -> u32 {
-    turn_texts(turn, |turn, _, _| Ok(turn.take_gap()))
+/// Takes the next news of the stream: a topic of the connection, and what is told under it, as
+/// `{ gap: { after, next } }`; nothing if all is told.
+#[wasm_bindgen(js_name = turnTakeNews)]
+pub fn turn_take_news(turn: u32) -> u32 {
+    turn_texts(turn, |turn, _, _| Ok(turn.take_news()))
 }
 
 /// The header of the records of the events since this was last asked; 0 if there are none. They stay there

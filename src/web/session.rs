@@ -5,7 +5,7 @@ use crate::event::EventRef;
 use crate::index::{EventIndex, PendingAction};
 use crate::json::Value;
 use crate::protocol::HAS_OTHERS;
-use crate::turn::{Newest, Pending, TurnInput};
+use crate::turn::{Newest, Pending, StartTrace, TurnInput};
 
 use super::protocols::Spoken;
 
@@ -17,8 +17,8 @@ pub(super) struct Session {
     pub(super) protocol: Spoken,
     pub(super) max_frame_bytes: usize,
     is_cancelled: bool,
-    /// Whether this client made it, so that no turn was there before.
-    is_new: bool,
+    /// Its newest turn when it was made here, or read.
+    before: Newest,
     /// The newest turn that is known to have begun, and after it those whose starts are on their way.
     newest: Vec<Known>,
     /// The turns that this client has, by their keys and ids.
@@ -35,6 +35,8 @@ struct Known {
     key: u32,
     /// Empty until it has begun.
     id: String,
+    /// When it was started, if that was here (see [`StartTrace`]).
+    started_at: u64,
     /// Whether it is on its way, or runs and is read.
     is_live: bool,
     pending: Pending,
@@ -50,7 +52,7 @@ impl Session {
             protocol,
             max_frame_bytes,
             is_cancelled: false,
-            is_new,
+            before: if is_new { Newest::None } else { Newest::Unknown },
             newest: Vec::new(),
             ids: Vec::new(),
             next_key: 0,
@@ -83,7 +85,7 @@ impl Session {
     /// A turn that nobody here has read is the newest, and waits for these calls.
     fn stand_at(&mut self, waiting: Vec<PendingAction>) {
         let key = self.key();
-        self.begin(key);
+        self.begin(key, 0);
         self.ended(key, Pending::Known(waiting), (0, Vec::new()));
     }
 
@@ -132,29 +134,58 @@ impl Session {
                 }
                 input.check_pending(&newest.pending, is_strict)
             }
-            None if self.is_new && is_strict => input.check_pending(&Pending::Known(Vec::new()), true),
+            None if self.before == Newest::None && is_strict => {
+                input.check_pending(&Pending::Known(Vec::new()), true)
+            }
             _ => Ok(()),
         }
     }
 
     /// The newest turn that has begun.
+    fn last(&self) -> Option<&Known> {
+        self.newest.iter().rfind(|turn| !turn.id.is_empty())
+    }
+
+    /// The newest turn that has begun.
     pub(super) fn newest(&self) -> Newest {
-        match self.newest.iter().rfind(|turn| !turn.id.is_empty()) {
-            Some(turn) => Newest::Turn(turn.id.clone()),
-            None if self.is_new => Newest::None,
-            None => Newest::Unknown,
+        match self.last() {
+            None => self.before.clone(),
+            Some(turn) if turn.started_at > 0 => Newest::Turn(turn.id.clone()),
+            // It may be any turn that was listed.
+            Some(turn) => {
+                Some(Newest::Turn(turn.id.clone())).filter(|last| *last == self.before).unwrap_or_default()
+            }
+        }
+    }
+
+    /// What is known of a start that is made now.
+    pub(super) fn trace(&self, started_at: u64) -> StartTrace {
+        let newest_started_at = self.last().map_or(0, |turn| turn.started_at);
+        StartTrace { newest: self.newest(), started_at, newest_started_at, others: Vec::new() }
+    }
+
+    /// The session's turns were listed, so that the newest of those that are known is the newest one.
+    pub(super) fn listed(&mut self) {
+        self.before = self.last().map_or(Newest::None, |turn| Newest::Turn(turn.id.clone()));
+    }
+
+    /// The newest turn was read before a start, which is on its way by now.
+    pub(super) fn learn(&mut self, newest: &Newest) {
+        if self.newest() == Newest::Unknown {
+            self.before = newest.clone();
         }
     }
 
     /// The turn of this key is about to be the newest: until it ends, nobody knows what it will wait for.
-    pub(super) fn begin(&mut self, key: u32) {
-        let brought = (0, Vec::new());
+    /// `started_at` is 0 if it is not started here.
+    pub(super) fn begin(&mut self, key: u32, started_at: u64) {
         self.newest.push(Known {
             key,
             id: String::new(),
+            started_at,
             is_live: false,
             pending: Pending::Unknown,
-            brought,
+            brought: (0, Vec::new()),
         });
     }
 
@@ -178,7 +209,7 @@ impl Session {
         }
         let follows = |turn: &Known| !previous_turn_id.is_empty() && turn.id == previous_turn_id;
         if self.position(key).is_none() && self.newest.last().is_some_and(follows) {
-            self.begin(key);
+            self.begin(key, 0);
         }
         if let Some(at) = self.position(key) {
             if let Some(turn) = self.newest.get_mut(at) {

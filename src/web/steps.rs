@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 #[cfg(feature = "turn-rpc")]
 use crate::rpc::Messages;
-use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver};
+use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiting};
 
 use super::page::{Returns, is_offline};
 
@@ -67,8 +67,12 @@ pub(super) async fn run(
         let answer;
         let outcome = match step {
             Step::End(ended) => return ended,
-            Step::Wait(pause) => {
+            Step::Retry(pause) => {
                 waited(&pause).await;
+                Outcome::Waited
+            }
+            Step::Wait(Waiting { delay, .. }) => {
+                timer(delay).await;
                 Outcome::Waited
             }
             Step::Ask(plan) => {

@@ -1,14 +1,13 @@
 //! A turn: plans its requests, takes what comes, and gives records to whoever asks.
 
-use crate::delivery::{ChangeBatch, TextArena};
+use crate::delivery::{ChangeBatch, EventBatch, TextArena};
 use crate::error::{Error, ErrorCode, Result};
-use crate::event::EventRef;
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Call, HAS_OTHERS};
+use crate::protocol::{Call, HAS_LOOKS, HAS_OTHERS};
 use crate::text::cut;
 use crate::turn::{
-    Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
-    TurnMachine, TurnReader, TurnStatus,
+    Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, Step, TurnDriver, TurnInput, TurnMachine,
+    TurnReader, TurnStatus, Waiting,
 };
 
 use super::session::Session;
@@ -26,6 +25,7 @@ pub(super) struct Turn {
     is_named: bool,
     /// Gaps that were told.
     gaps_told: usize,
+    is_mismatch_told: bool,
     /// The events' records that JavaScript reads.
     events: (Vec<u32>, TextArena),
     changes: ChangeBatch,
@@ -40,6 +40,8 @@ pub(super) enum Goal {
     Start,
     /// To find out whether it started.
     Look,
+    /// Its end, with all that it says.
+    End,
 }
 
 impl Turn {
@@ -52,12 +54,14 @@ impl Turn {
     ) -> Self {
         let key = session.key();
         if is_newest {
-            session.begin(key);
+            session.begin(key, 0);
         }
         let mut reader =
             TurnReader::new(session.protocol.protocol(), TurnMachine::unstarted(), session.max_frame_bytes);
         // The package's snapshots hold it.
         reader.give_away_text();
+        // They wait until something takes them.
+        reader.set_wants_events(true);
         let mut driver = TurnDriver::new(reader, &session.id, previous_turn_id);
         driver.set_start(&session.agent_name, turn_id);
         Self {
@@ -67,6 +71,7 @@ impl Turn {
             discards_pending: false,
             is_named: false,
             gaps_told: 0,
+            is_mismatch_told: false,
             events: (Vec::new(), TextArena::default()),
             changes: ChangeBatch::default(),
         }
@@ -160,6 +165,9 @@ impl Turn {
             // By that it is found.
             let input = Value::Array(record.array("input").to_vec());
             self.driver.set_input(TurnInput::read(input).unwrap_or_default());
+            if let Some(said) = record.get("said").and_then(Value::as_u64) {
+                self.driver.set_said(Some(said));
+            }
         }
         let state = record.object("state").ok_or_else(|| {
             Error::new(ErrorCode::UnexpectedResponse, "the server gave a turn without `state`")
@@ -167,17 +175,15 @@ impl Turn {
         let id = record.text("id");
         self.reader().machine_mut().created(id);
         session.begun(self.key, id, record.text("previous_turn_id"));
-        self.reader().apply_state(state);
+        self.driver.take_state(state);
         self.note(session);
         Ok(())
     }
 
-    /// Takes events that were listed, not streamed.
-    pub(super) fn apply_listed(&mut self, session: &mut Session, events: &str) {
+    /// Takes events that were listed, not streamed; all that the turn has said if `is_all`.
+    pub(super) fn apply_listed(&mut self, session: &mut Session, events: &str, is_all: bool) {
         let events = Value::parse(events).unwrap_or_default();
-        for event in events.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
-            self.reader().apply_listed(EventRef::of(event));
-        }
+        self.driver.fill(events.as_array().unwrap_or_default(), is_all);
         self.note(session);
     }
 
@@ -195,6 +201,9 @@ impl Turn {
             facts.str("id", id);
         }
         facts.str("status", machine.status().as_str()).u64("last", machine.cursor().last());
+        if !self.driver.reader().is_complete() {
+            facts.bool("lacks", true);
+        }
         if let Some(created) = self.reader().take_created() {
             facts.raw("created", &created);
         }
@@ -210,7 +219,12 @@ impl Turn {
     }
 
     pub(super) fn set_wants_events(&mut self, wants_events: bool) {
-        self.reader().set_wants_events(wants_events);
+        let reader = self.reader();
+        reader.set_wants_events(wants_events);
+        if !wants_events {
+            *reader.batch() = EventBatch::default();
+            self.has_events();
+        }
     }
 
     /// Begins what the turn is wanted for; gives the first step.
@@ -220,7 +234,7 @@ impl Turn {
         goal: Goal,
         after: f64,
         reconnect: Reconnect,
-        since: &str,
+        now: f64,
     ) -> Result<String> {
         let after = sequence_number(after)?;
         let is_start = self.machine().status() == TurnStatus::Unstarted;
@@ -232,14 +246,16 @@ impl Turn {
             self.driver.reader_mut().follow(events, &messages);
         }
         self.driver.set_terms(&session.terms);
-        let trace = StartTrace { newest: session.newest(), since: since.to_owned(), others: Vec::new() };
+        let now = millis(now);
+        let trace = session.trace(now);
         let step = match goal {
             Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
             Goal::Start => self.driver.start(reconnect, trace)?,
             Goal::Look => self.driver.look(reconnect)?,
+            Goal::End => self.driver.complete(reconnect, trace)?,
         };
         if is_start {
-            session.begin(self.key);
+            session.begin(self.key, now);
         }
         self.step(session, step)
     }
@@ -265,11 +281,14 @@ impl Turn {
             self.driver.set_others(&session.others(self.key));
         }
         let step = self.driver.next(outcome, moment);
+        if HAS_LOOKS {
+            session.learn(self.driver.newest());
+        }
         self.step(session, step)
     }
 
-    /// A step as JSON: a request `{ call, params, after?, whole? }`, a wait `{ delay, least, attempt, error }`, or
-    /// nothing: `{}`.
+    /// A step as JSON: a request `{ call, params, after?, whole? }`, a wait before the next try `{ delay, least,
+    /// attempt, error }` or before the next look `{ delay, for }`, or nothing: `{}`.
     fn step(&mut self, session: &mut Session, step: Step) -> Result<String> {
         self.note(session);
         if self.machine().status() == TurnStatus::Unstarted {
@@ -286,9 +305,12 @@ impl Turn {
                     object.bool("whole", true);
                 }
             }
-            Step::Wait(Pause { delay, least, attempt, cause }) => {
+            Step::Retry(Pause { delay, least, attempt, cause }) => {
                 object.u64("delay", millis(delay)).u64("least", millis(least)).u64("attempt", attempt.into());
                 write_error(object.member("error"), &cause);
+            }
+            Step::Wait(Waiting { delay, awaited }) => {
+                object.u64("delay", millis(delay)).str("for", awaited.as_str());
             }
             Step::End(ended) => ended?,
         }
@@ -303,13 +325,23 @@ impl Turn {
         pushed.is_ok() && !self.machine().status().is_terminal()
     }
 
-    /// The next gap that was passed over and not told: `[after, next]`; nothing if there is none.
-    pub(super) fn take_gap(&mut self) -> String {
+    /// The next news of the stream, under its topic: a gap that was passed over, `{ gap: { after, next } }`, or
+    /// two numbers of one frame, `{ mismatch: { id, sequence_number } }`; nothing if all is told.
+    pub(super) fn take_news(&mut self) -> String {
         let mut json = String::new();
-        if let Some((after, next)) = self.driver.reader().gaps().get(self.gaps_told) {
+        let reader = self.driver.reader();
+        let (topic, one, other, numbers) = if let Some(gap) = reader.gaps().get(self.gaps_told) {
             self.gaps_told += 1;
-            ObjectWriter::new(&mut json).u64("after", *after).u64("next", *next).end();
-        }
+            ("gap", "after", "next", *gap)
+        } else if let Some(mismatch) = reader.mismatch().filter(|_| !self.is_mismatch_told) {
+            self.is_mismatch_told = true;
+            ("mismatch", "id", "sequence_number", mismatch)
+        } else {
+            return json;
+        };
+        let mut news = ObjectWriter::new(&mut json);
+        ObjectWriter::new(news.member(topic)).u64(one, numbers.0).u64(other, numbers.1).end();
+        news.end();
         json
     }
 
@@ -332,9 +364,10 @@ impl Turn {
         String::new()
     }
 
-    /// Whether there is a gap to tell.
-    pub(super) fn has_gap(&self) -> bool {
-        self.driver.reader().gaps().len() > self.gaps_told
+    /// Whether there are news of the stream to tell.
+    pub(super) fn has_news(&self) -> bool {
+        let reader = self.driver.reader();
+        reader.gaps().len() > self.gaps_told || (reader.mismatch().is_some() && !self.is_mismatch_told)
     }
 
     /// Whether there have been events since they were last asked for. When there are no more to come, their
@@ -423,7 +456,7 @@ fn millis(delay: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "it is small and not negative"
+        reason = "it is not that large, and not negative"
     )]
     let millis = delay as u64;
     millis

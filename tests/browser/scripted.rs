@@ -13,7 +13,9 @@ use turnwire::json::{Object, Value};
 use turnwire::protocol::Call;
 use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
 use turnwire::sse::DEFAULT_LIMIT;
-use turnwire::turn::{Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
+use turnwire::turn::{
+    Newest, Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus,
+};
 use turnwire::web::socket::{Server, Waiting};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
@@ -122,6 +124,11 @@ fn turn(server: &Server<TurnRpc>) -> TurnDriver {
     driver
 }
 
+/// Nothing was said in the thread before.
+fn new_thread() -> StartTrace {
+    StartTrace { newest: Newest::None, ..StartTrace::default() }
+}
+
 fn input_of(json: &Json) -> TurnInput {
     let text = json.to_string();
     TurnInput::read(Value::parse(&text).expect("it is JSON")).expect("it is an input")
@@ -137,7 +144,7 @@ async fn consent(server: &Rc<Server<TurnRpc>>) -> TurnDriver {
 async fn consent_after(delay: u32, server: &Rc<Server<TurnRpc>>) -> TurnDriver {
     let mut driver = turn(server);
     let reconnect = Reconnect { max_attempts: 50, base_delay: 10, max_delay: 10 };
-    let first = driver.stream(None, reconnect, StartTrace::default()).expect("it is new");
+    let first = driver.stream(None, reconnect, new_thread()).expect("it is new");
     let is_answered = Cell::new(false);
     let came = &mut |driver: &mut TurnDriver| {
         let waiting = Waiting::of(driver);
@@ -252,7 +259,7 @@ async fn what_is_too_large_to_be_sent_is_refused_for_good_and_costs_nothing_else
     let server = server();
     let mut driver = turn(&server);
     driver.set_input(TurnInput::read("x".repeat(16 * 1024 * 1024).into()).expect("a text is an input"));
-    let first = driver.stream(None, Reconnect::default(), StartTrace::default()).expect("it is new");
+    let first = driver.stream(None, Reconnect::default(), new_thread()).expect("it is new");
     let refusal = server.run(&mut driver, first, &mut |_| ()).await.expect_err("nobody could send it");
     assert_eq!(refusal.code, ErrorCode::InvalidInput);
     assert_eq!(driver.reader().machine().status(), TurnStatus::Unstarted);

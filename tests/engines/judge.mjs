@@ -7,6 +7,7 @@ export function judge({ expects }, report, record) {
   OUTCOMES[expects.outcome](expects, report, record);
   judgeRequests(expects, report, record);
   if (expects.waits !== undefined) judgeWaiting(expects.waits, report);
+  assert.deepEqual(report.topics.mismatch, expects.mismatch ?? [], "that two numbers differ is told once");
 }
 
 /** Throws unless a page that came back has the whole turn, and got no event twice. */
@@ -148,14 +149,16 @@ function assertAlike({ last_sequence_number: _one, ...snapshot }, { last_sequenc
 }
 
 /** One turn was begun, by one request unless the case says otherwise, and resumed where it had stopped. */
-function judgeRequests({ outcome, posts = [200], cursors, looks }, report, { requests, turns }) {
+function judgeRequests({ outcome, posts = [200], cursors, looks, earlier }, report, { requests, turns }) {
   const lines = requests.map(({ on, status, after, fault }) => [on, status, after, fault].join(" ").trim());
   const journal = JSON.stringify(lines);
-  assert.equal(turns, outcome === "refuses" ? 0 : 1, `turns that were begun: ${journal}`);
+  assert.equal(turns, earlier + (outcome === "refuses" ? 0 : 1), `turns that were begun: ${journal}`);
   const starts = requests.filter(({ on }) => on === "create").map(({ status }) => status);
   if (typeof posts === "number") assert.equal(starts.length, posts, `requests for a start: ${journal}`);
   else if (posts !== "any") assert.deepEqual(starts, posts, `answers to a start: ${journal}`);
-  const found = requests.filter(({ on }) => on === "turns").length;
+  // What was read before the start looks for nothing.
+  const after = requests.slice(requests.findLastIndex(({ on }) => on === "create"));
+  const found = after.filter(({ on }) => on === "turns").length;
   if (looks !== undefined) assert.equal(found, looks, `looks for the turn: ${journal}`);
   if (cursors !== undefined) judgeCursors(cursors, report, requests, journal);
   if (report.tokens !== undefined) judgeTokens(report.tokens);

@@ -4,6 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GROUPS, KINDS, STATUSES } from "./cases/index.mjs";
 import { ENGINES, openBrowser } from "./engines.mjs";
+import { IS_QUICK, representative, tellRows } from "../rows.mjs";
 import { judge } from "./judge.mjs";
 import { Player } from "./player.mjs";
 import { Table } from "./table.mjs";
@@ -14,6 +15,27 @@ const LANES = 4;
 
 const CASES = GROUPS.flatMap(([group, cases]) => cases.map((one) => ({ group, ...one })));
 
+/** The faults of a case, each with the request that it meets: `[request, kind, …arguments]`. */
+const partsOf = ({ faults }) => faults.flatMap(({ on, fault }) => fault.split("+").map((part) => [on, ...part.split(":")]));
+
+/**
+ * What a quick run has in every engine: each group of cases, whatever stands before the names of some (`cut: …`), each
+ * way to end, and each kind of fault.
+ */
+const kindsOf = (one) => [one.group, /^(.+?): /.exec(one.name)?.[1] ?? "", one.expects.outcome, ...partsOf(one).map(([, kind]) => kind)];
+
+/** And in Chromium: each kind of fault on each request, each status, and whatever else a case does. */
+function finerKindsOf(one) {
+  const { script, headers = {}, stream = {}, connect, at = {}, expects: _, ...more } = one.plan;
+  const does = [headers, stream, connect, more].flatMap((given) => Object.keys(given).filter((name) => given[name] !== undefined));
+  const faults = partsOf(one).map(([request, kind, first]) => `${request} ${kind}${/status/.test(kind) ? ` ${first}` : ""}`);
+  return [...kindsOf(one), `${one.group} ${one.expects.outcome}`, ...faults, ...does, ...Object.values(at), script.split(" ")[0]];
+}
+
+const CHOSEN = Object.fromEntries(
+  ENGINES.map((engine) => [engine, representative(CASES, engine === "chromium" ? finerKindsOf : kindsOf)]),
+);
+
 /**
  * While a request may get no answer, the gateway closes connections that wait for their next request, so
  * that no browser repeats one by itself. Other cases must not meet that.
@@ -22,7 +44,8 @@ const isAlone = ({ faults }) => faults.some(({ fault }) => /\b(refuse|lost)\b/.t
 
 let world;
 const table = new Table();
-for (const { group, name } of CASES) table.addRow(group, name);
+for (const { group, name } of new Set(Object.values(CHOSEN).flat())) table.addRow(group, name);
+tellRows(Object.values(CHOSEN).flat().length, ENGINES.length * CASES.length, "rows");
 
 before(async () => (world = await startWorld()));
 after(async () => {
@@ -31,8 +54,7 @@ after(async () => {
 });
 
 test("every kind of fault and every status has a case, and every case a name", () => {
-  const planned = CASES.flatMap(({ faults }) => faults);
-  const parts = planned.flatMap(({ on, fault }) => fault.split("+").map((part) => [on, ...part.split(":")]));
+  const parts = CASES.flatMap(partsOf);
   const kinds = new Set(parts.map(([, kind]) => kind));
   assert.deepEqual(KINDS.filter((kind) => !kinds.has(kind)), []);
   assert.deepEqual([...kinds].filter((kind) => !KINDS.includes(kind)), []);
@@ -42,6 +64,15 @@ test("every kind of fault and every status has a case, and every case a name", (
   }
   const names = CASES.map(({ name }) => name);
   assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
+});
+
+test("every engine has every kind of fault, and Chromium each request and status", { skip: !IS_QUICK && "all run" }, () => {
+  for (const engine of ENGINES) {
+    const kinds = new Set(CHOSEN[engine].flatMap(partsOf).map(([, kind]) => kind));
+    assert.deepEqual(KINDS.filter((kind) => !kinds.has(kind)), [], engine);
+  }
+  const finer = (cases) => [...new Set(cases.flatMap(partsOf).map((part) => part.slice(0, 3).join(":")).filter((part) => /status/.test(part)))].sort();
+  assert.deepEqual(finer(CHOSEN.chromium), finer(CASES));
 });
 
 for (const engine of ENGINES) {
@@ -60,10 +91,10 @@ for (const engine of ENGINES) {
     const play = (one) =>
       test(`${engine}: ${one.group}: ${one.name}`, { timeout: 20_000 }, () => run(engine, player, one));
     describe(`${engine}, faults`, { concurrency: LANES }, () => {
-      CASES.filter((one) => !isAlone(one)).forEach(play);
+      CHOSEN[engine].filter((one) => !isAlone(one)).forEach(play);
     });
     describe(`${engine}, no answer`, () => {
-      CASES.filter(isAlone).forEach(play);
+      CHOSEN[engine].filter(isAlone).forEach(play);
     });
 
     test(`${engine}: no stream is left open`, async () => {

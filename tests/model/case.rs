@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use turnwire::json::Value;
 use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
-use turnwire::turn::{Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
+use turnwire::turn::{Newest, Reconnect, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
 
 use super::check;
 use super::drive::{Clocks, Drive};
@@ -18,16 +18,20 @@ use super::profile::{Profile, Schedule};
 use super::random::Random;
 use super::script::Script;
 use super::server::Server;
+use super::wire::{ListNumbers, Numbering};
 
 /// What is counted of a case.
 #[derive(Debug)]
 pub(crate) struct Summary {
     pub(crate) profile: Profile,
+    pub(crate) numbers: (Numbering, ListNumbers),
     pub(crate) faults: BTreeMap<&'static str, u32>,
     /// How the case ended: exactly, or what was taken from elsewhere.
     pub(crate) ending: &'static str,
     /// How the first life ended.
     pub(crate) first: String,
+    /// If the turn was looked for: what was known before it, and what came of it in the end.
+    pub(crate) look: Option<String>,
     pub(crate) events: u64,
     pub(crate) requests: u32,
 }
@@ -40,8 +44,10 @@ pub(crate) fn play(seed: u64) -> Option<Summary> {
     let mut case = Case::draw(seed);
     let played = catch_unwind(AssertUnwindSafe(|| case.play()));
     if played.is_err() {
-        let Server { script, hole, .. } = &case.drive.network.server;
+        let Server { script, hole, numbering, list_numbers, .. } = &case.drive.network.server;
         eprintln!("\nseed {seed}, {:?}: {} events, lost {hole:?}", case.profile, script.log.len());
+        eprintln!("numbers in {numbering:?}, in lists {list_numbers:?}");
+        eprintln!("{:?}", case.drive.network.server.history);
         eprintln!("{}", case.drive.facts.trace.join("\n"));
         eprintln!("{:?}", case.drive.driver.reader());
         eprintln!("again: TURNWIRE_MODEL_SEED={seed} TURNWIRE_MODEL_CASES=1");
@@ -109,15 +115,31 @@ impl Case {
                 break;
             }
         }
+        let look = self.drive.facts.has_looked.then(|| self.look());
         let ending = check::end(&mut self.drive, &mut self.uncut);
+        let server = &self.drive.network.server;
         Summary {
+            look,
             profile: self.profile,
+            numbers: (server.numbering, server.list_numbers),
             faults: std::mem::take(&mut self.drive.facts.faults),
             ending,
             first: first.expect("there was a life"),
             events: self.drive.page.events.len() as u64,
             requests: self.drive.facts.requests,
         }
+    }
+
+    /// What was known before a turn that was looked for, and what came of it.
+    fn look(&self) -> String {
+        let knowledge = self.drive.network.server.history.knowledge;
+        let newest = match self.drive.driver.newest() {
+            Newest::Unknown => "unknown",
+            Newest::None => "none",
+            Newest::Turn(_) => "known",
+        };
+        let status = if self.status().is_terminal() { "it has ended" } else { self.status().as_str() };
+        format!("{knowledge:?}, newest {newest}: {status}")
     }
 
     fn status(&self) -> TurnStatus {
@@ -160,9 +182,7 @@ impl Case {
     /// The turn is asked for, and driven to where that ends.
     fn live(&mut self, life: u32) -> Result<(), turnwire::Error> {
         let drive = &mut self.drive;
-        let history = &drive.network.server.history;
-        let trace =
-            StartTrace { newest: history.newest.clone(), since: history.since.clone(), others: Vec::new() };
+        let trace = drive.network.server.history.trace(drive.now);
         let reconnect = drive.reconnect;
         let machine = drive.driver.reader().machine();
         let is_lost = machine.id().is_none() && machine.status() == TurnStatus::Incomplete;

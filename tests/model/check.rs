@@ -56,7 +56,8 @@ pub(crate) fn life(drive: &Drive, uncut: &Uncut, profile: Profile, life: u32, en
 /// Whether everything came from streams, and with its number.
 fn is_exact(drive: &Drive) -> bool {
     let facts = &drive.facts;
-    !facts.was_listed
+    drive.page.listed.is_empty()
+        && !drive.page.events.iter().any(|(number, event)| *number == 0 && event["type"] == "unknown")
         && !facts.was_unnumbered
         && !facts.was_found_ended
         && drive.driver.reader().gaps().is_empty()
@@ -81,10 +82,12 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         // That it has not begun is what it was to find out.
         return;
     }
-    let is_unclear = !begun && drive.network.server.history.is_confusing;
+    let is_unclear = !begun && is_confusing(drive);
     let may_fail = match profile {
         Profile::Recover | Profile::Expire | Profile::Hole => is_unclear,
         Profile::Unnumbered => is_unclear || error.code == ErrorCode::Aborted,
+        // A server that says that the turn runs is waited for, whatever its streams do.
+        Profile::Exhaust if drive.schedule.spares_questions() => is_unclear,
         _ => true,
     };
     assert!(may_fail, "it could have been recovered: {error:?}");
@@ -115,6 +118,7 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         ErrorCode::Incomplete if begun => {
             assert_eq!(status, TurnStatus::Incomplete);
             assert!(is_off || facts.is_exhausted(drive.reconnect), "tries were left");
+            assert!(facts.last.has_failed, "the server says that the turn runs");
         }
         // Whether it began is not known, or it is known not to have begun.
         ErrorCode::Incomplete
@@ -128,11 +132,27 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
     }
 }
 
+/// Whether the turn may not be told from others, as far as the client knows those.
+fn is_confusing(drive: &Drive) -> bool {
+    let server = &drive.network.server;
+    server.history.is_confusing(drive.driver.newest(), server.has_begun())
+}
+
 /// No event comes twice, and none that is not in the log; numbers grow, but for what comes late into a gap.
 fn delivered(drive: &Drive, uncut: &Uncut) {
     let gaps = drive.driver.reader().gaps();
     let (mut seen, mut last) = (BTreeSet::new(), 0);
-    for (number, event) in drive.page.events.iter().filter(|(number, _)| *number > 0) {
+    let (streamed, listed) = (drive.page.events(false), drive.page.events(true));
+    for (number, event) in listed.iter().filter(|(number, _)| *number > 0) {
+        assert!(seen.insert(*number), "event {number} was listed twice");
+        let server = &drive.network.server;
+        let is_said = |(last, one): &(u64, Json)| {
+            let id = event["raw"]["id"].as_str().or(event["id"].as_str());
+            one["id"].as_str() == id && server.list_number(*last, one) == Some(*number)
+        };
+        assert!(server.script.listed.iter().any(is_said), "no listed event says {number}");
+    }
+    for (number, event) in streamed.into_iter().filter(|(number, _)| *number > 0) {
         assert!(seen.insert(*number), "event {number} came twice");
         let is_late = gaps.iter().any(|(after, next)| after < number && number < next);
         assert!(*number > last || is_late, "event {number} came after event {last}");
@@ -161,10 +181,8 @@ fn delivered(drive: &Drive, uncut: &Uncut) {
 pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     let status = drive.driver.reader().machine().status();
     if !status.is_terminal() {
-        let server = &drive.network.server;
-        let is_unclear = server.history.is_elsewhere || server.starts == 0 && server.history.is_confusing;
         let begun = drive.driver.reader().machine().id().is_some();
-        assert!(is_unclear && !begun, "the turn was never brought to its end");
+        assert!(is_confusing(drive) && !begun, "the turn was never brought to its end");
         return "unclear";
     }
     let state = drive.driver.reader_mut().take_state().expect("it has ended");
@@ -181,10 +199,11 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
         return "exact";
     }
     let has_gaps = !drive.driver.reader().gaps().is_empty();
-    let is_whole = facts.is_list_whole || !facts.was_listed && !has_gaps;
+    let was_listed = !drive.page.listed.is_empty();
+    let is_whole = facts.is_list_whole || !was_listed && !has_gaps;
     let may_be_partial = facts.has_list_failed || drive.reconnect.max_attempts == 0;
     assert!(is_whole || may_be_partial, "the list was not read to its end");
-    if facts.was_listed && !facts.was_unnumbered && !has_gaps {
+    if was_listed && !facts.was_unnumbered && !has_gaps {
         missed(drive, uncut, is_whole);
     }
     if !is_whole {
@@ -210,10 +229,15 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
 
 /// What was taken from the list was not delivered before, each comes once, in the list's order, and the end last.
 fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
-    let script = &drive.network.server.script;
-    let numbered = drive.page.events.iter().filter(|(number, _)| *number > 0).count();
-    let (streamed, zeros) = drive.page.events.split_at(numbered);
-    assert!(streamed.iter().all(|(number, _)| *number > 0), "what was missed comes after what was streamed");
+    let server = &drive.network.server;
+    let script = &server.script;
+    let (streamed, taken) = (drive.page.events(false), drive.page.events(true));
+    let numbered = streamed.len();
+    assert!(streamed.iter().all(|(number, _)| *number > 0), "what was streamed has its number");
+    assert!(
+        drive.page.listed.iter().all(|at| *at >= numbered),
+        "what was missed comes after what was streamed"
+    );
     let came = Uncut::of(&script.log, numbered);
     let message =
         |uncut: &Uncut, id: &str| uncut.reader.index().message(id).map(|message| message.to_json(""));
@@ -225,12 +249,19 @@ fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
         _ => number > numbered as u64,
     };
     let listed = canonical(script.listed.iter().map(|(_, event)| event));
+    // The number of an event that came is none of a message that comes once more.
+    let number_of = |last: u64, wire: &Json| {
+        server.list_number(last, wire).filter(|number| *number > numbered as u64).unwrap_or(0)
+    };
     let expected = listed.into_iter().zip(&script.listed);
-    let expected: Vec<Json> =
-        expected.filter(|(event, (number, _))| is_missed(event, *number)).map(|(event, _)| event).collect();
-    let (done, missed) = zeros.split_last().expect("its end");
+    let expected: Vec<(u64, Json)> = expected
+        .filter(|(event, (number, _))| is_missed(event, *number))
+        .map(|(event, (last, wire))| (number_of(*last, wire), event))
+        .collect();
+    let (done, missed) = taken.split_last().expect("its end");
     assert_eq!((&done.1["type"], &done.1["state"]["status"]), (&json!("turn.done"), &script.state["status"]));
-    let missed: Vec<Json> = missed.iter().map(|(_, event)| event.clone()).collect();
+    assert_eq!(done.0, 0, "what the turn's end is made of has no number");
+    let missed: Vec<(u64, Json)> = missed.iter().map(|event| (*event).clone()).collect();
     if is_whole {
         assert_eq!(missed, expected, "what was missed");
     } else {

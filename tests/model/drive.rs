@@ -4,7 +4,7 @@
 use turnwire::json::{Object, Value};
 use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
 use turnwire::protocol::{Answer, Call, Protocol};
-use turnwire::turn::{Failure, Moment, Outcome, Pause, Plan, Reconnect, Step, TurnDriver};
+use turnwire::turn::{Failure, Moment, Outcome, Pause, Plan, Reconnect, Step, TurnDriver, Waiting};
 use turnwire::{Error, ErrorCode};
 
 use super::facts::{Facts, Went};
@@ -69,8 +69,12 @@ impl Drive {
                     self.look();
                     return ended;
                 }
-                Step::Wait(pause) => {
-                    let outcome = if self.wait(&pause) { Outcome::Waited } else { Outcome::Aborted };
+                Step::Retry(pause) => {
+                    let outcome = self.pause(&pause);
+                    self.driver.next(outcome, Moment { now: moment(self.now), random })
+                }
+                Step::Wait(waiting) => {
+                    let outcome = self.wait(waiting);
                     self.driver.next(outcome, Moment { now: moment(self.now), random })
                 }
                 Step::Open(plan) | Step::Ask(plan) => {
@@ -83,7 +87,16 @@ impl Drive {
                         Done::Unsent => Outcome::Unsent,
                     };
                     let had_id = self.driver.reader().machine().id().is_some();
+                    let is_listing = plan.call == Call::ListTurnEvents;
+                    if is_listing {
+                        self.look();
+                        self.page.is_listing = true;
+                    }
                     let step = self.driver.next(outcome, Moment { now: moment(self.now), random });
+                    if is_listing {
+                        self.look();
+                        self.page.is_listing = false;
+                    }
                     if plan.call == Call::ListTurns
                         && !had_id
                         && self.driver.reader().machine().id().is_some()
@@ -106,10 +119,17 @@ impl Drive {
         self.page.follow(self.driver.reader_mut());
     }
 
-    /// Waits; gives whether nobody has stopped it.
-    fn wait(&mut self, pause: &Pause) -> bool {
+    /// Waits for the server to say more.
+    fn wait(&mut self, waiting: Waiting) -> Outcome<'static> {
         let is_unsure = self.driver.reader().machine().cursor().is_unsure();
-        self.facts.waits(pause, is_unsure, self.reconnect);
+        self.facts.waits(waiting, is_unsure, self.reconnect);
+        self.facts.note(self.now, &format!("waits {} ms for {:?}", waiting.delay, waiting.awaited));
+        self.waited(whole(waiting.delay))
+    }
+
+    /// Waits before the next try.
+    fn pause(&mut self, pause: &Pause) -> Outcome<'static> {
+        self.facts.retries(pause, self.reconnect);
         let mut delay = whole(pause.delay);
         // The page comes back, or the network does.
         if self.random.percent(10) || self.network.online_at() > self.now {
@@ -121,7 +141,11 @@ impl Drive {
             let waits = format!("waits {delay} ms, try {}: {}", pause.attempt, pause.cause.message);
             self.facts.note(self.now, &waits);
         }
-        self.passes(self.now + delay)
+        self.waited(delay)
+    }
+
+    fn waited(&mut self, delay: Millis) -> Outcome<'static> {
+        if self.passes(self.now + delay) { Outcome::Waited } else { Outcome::Aborted }
     }
 
     /// Lets time pass; gives whether nobody has stopped it until then.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use turnwire::protocol::Call;
-use turnwire::turn::{Pause, Reconnect};
+use turnwire::turn::{Awaited, Pause, Reconnect, Waiting};
 
 use super::time::{Millis, moment, whole};
 
@@ -12,8 +12,12 @@ use super::time::{Millis, moment, whole};
 const LONGEST_WAIT: Millis = 300_000;
 /// The longest wait that a stream can ask for.
 const LONGEST_RETRY: Millis = 30_000;
+/// Between two looks at a turn that runs: at least and at most.
+const PACE: (Millis, Millis) = (500, 2000);
 /// A connection that stood so long is none that failed.
 const LONG: Millis = 30_000;
+/// Requests in a row that bring nothing new: ten tries, which connections that stand long set back a few times.
+const MOST_IDLE: u32 = 100;
 
 /// How the last request went.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,6 +81,8 @@ pub(crate) struct Facts {
     pub(crate) requests: u32,
     /// Whether events came without numbers.
     pub(crate) was_unnumbered: bool,
+    /// Whether the turn was looked for.
+    pub(crate) has_looked: bool,
     /// Requests since something new came, after the turn had ended.
     idle_requests: u32,
 }
@@ -114,6 +120,7 @@ impl Facts {
         reconnect: Reconnect,
     ) {
         self.requests += 1;
+        self.has_looked |= call == Call::ListTurns;
         assert!(!self.is_hopeless, "{call:?} after what does not pass");
         if is_start(call) {
             // Whatever else may have begun the turn.
@@ -155,6 +162,10 @@ impl Facts {
         self.has_waited = false;
         self.last = went;
         self.last_call = Some(call);
+        if call == Call::ListNewestTurns {
+            // The start goes on, whatever became of it.
+            return;
+        }
         if is_start(call) {
             self.start_status = went.status;
         } else if went.status > 0 && !is_last_question {
@@ -165,7 +176,7 @@ impl Facts {
         } else {
             self.idle_requests + u32::from(!went.is_offline && !went.has_more)
         };
-        assert!(self.idle_requests < 40, "nothing new comes, and it does not end");
+        assert!(self.idle_requests < MOST_IDLE, "nothing new comes, and it does not end");
         if went.is_progress {
             self.tries = 0;
             self.empties = 0;
@@ -204,19 +215,34 @@ impl Facts {
         }
     }
 
+    /// The driver waits for a server that has answered.
+    pub(crate) fn waits(&mut self, waiting: Waiting, is_unsure: bool, reconnect: Reconnect) {
+        let delay = whole(waiting.delay);
+        assert!((PACE.0..=PACE.1).contains(&delay), "the next look is {delay} ms away");
+        assert!(!self.last.has_failed, "a failure is not waited for");
+        let answered = match waiting.awaited {
+            Awaited::Turn => {
+                let is_exhausted = self.is_exhausted(reconnect);
+                assert!(self.gone > 1 || is_unsure || is_exhausted, "the stream was given up too early");
+                // It is not asked for again.
+                self.gone = 2;
+                Call::GetTurn
+            }
+            Awaited::Events => Call::ListTurnEvents,
+            Awaited::History => panic!("this server knows turns"),
+        };
+        assert_eq!(self.last_call, Some(answered));
+        self.has_waited = true;
+        self.tries = 0;
+    }
+
     /// The driver waits before the next try.
-    pub(crate) fn waits(&mut self, pause: &Pause, is_unsure: bool, reconnect: Reconnect) {
+    pub(crate) fn retries(&mut self, pause: &Pause, reconnect: Reconnect) {
         let Pause { delay, least, attempt, .. } = pause;
         assert!(whole(*least) <= whole(*delay));
         assert!(*least <= moment(LONGEST_WAIT), "nobody waits for {least} ms");
         self.has_waited = true;
         assert!(!self.is_hopeless, "what does not pass is waited for");
-        if self.last_call == Some(Call::GetTurn) && !self.last.has_failed {
-            // The stream is of no use, and the turn runs: its end is waited for.
-            assert!(self.gone > 1 || is_unsure, "the stream was given up too early");
-            self.tries = 0;
-            return;
-        }
         if self.last_call == Some(Call::ListTurns) && !self.last.has_failed {
             // The turn is not there, and may be on its way. That takes its time, however few tries are allowed.
             self.tries += 1;
@@ -225,6 +251,7 @@ impl Facts {
             assert!(2.0 * delay >= longest, "it is looked for at once");
             return;
         }
+        assert!(self.last.has_failed, "no connection was lost");
         self.tries += u32::from(!self.last.is_offline);
         assert_eq!(*attempt, self.tries.max(1), "the number of the try");
         assert!(self.tries <= reconnect.max_attempts, "more tries than allowed");

@@ -170,9 +170,10 @@ pub(crate) fn passing(random: &mut Random, call: Call) -> Fault {
 
 fn passing_head(random: &mut Random, call: Call) -> Fault {
     match random.below(12) {
-        0 | 1 => Fault::Refuse,
+        // Without a network the start would not get through, either.
+        3 if call != Call::ListNewestTurns => Fault::Offline(random.between(1, 60_000)),
+        0 | 1 | 3 => Fault::Refuse,
         2 => Fault::Lost,
-        3 => Fault::Offline(random.between(1, 60_000)),
         4 => Fault::Token,
         5 if call == Call::SubscribeTurn && random.percent(30) => status(random, &[412], false),
         5..=7 => status(random, &[408, 409, 425, 429, 500, 502, 503, 504, 507], false),

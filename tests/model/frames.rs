@@ -8,7 +8,7 @@ use super::page::FRAME_LIMIT;
 use super::random::Random;
 use super::server::Server;
 use super::time::Millis;
-use super::wire::Spelling;
+use super::wire::{Numbering, Spelling};
 
 /// What comes at a time. Where the last part is bytes, nothing more comes.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +54,7 @@ impl Stream {
             how = change(&mut frames, flow, now, &mut end);
         }
         let gap_after = gap(&frames, after);
-        let mut pieces = render(&frames, style, now, end);
+        let mut pieces = render(&frames, style, server.numbering, now, end);
         if let Some(Flow::Cut(place, cut)) = style.flow {
             how = cut;
             cut_bytes(&mut pieces, place);
@@ -211,7 +211,13 @@ fn after_done(frames: &mut Vec<Frame>, more: u64) {
 }
 
 /// The frames as bytes, with comments in between.
-fn render(frames: &[Frame], style: Style, now: Millis, end: Millis) -> Vec<(Millis, Vec<u8>)> {
+fn render(
+    frames: &[Frame],
+    style: Style,
+    numbering: Numbering,
+    now: Millis,
+    end: Millis,
+) -> Vec<(Millis, Vec<u8>)> {
     let mut pieces = Vec::new();
     if let Some(retry) = style.retry {
         pieces.push((now, format!("retry: {retry}\n\n").into_bytes()));
@@ -228,7 +234,8 @@ fn render(frames: &[Frame], style: Style, now: Millis, end: Millis) -> Vec<(Mill
     };
     for frame in frames {
         beat(&mut pieces, frame.at);
-        pieces.push((frame.at, style.spelling.frame(&frame.data, frame.id.as_deref())));
+        let (data, id) = numbering.write(&frame.data, frame.id.as_deref());
+        pieces.push((frame.at, style.spelling.frame(&data, id)));
     }
     beat(&mut pieces, end);
     pieces

@@ -1,36 +1,53 @@
-//! The session before the turn: earlier turns, what the client knows of them, and what it sends.
+//! The session before the turn: earlier turns, what the client knows of them, and what it sends; and what another
+//! client says at the same time.
 
 use serde_json::{Value as Json, json};
 
-use turnwire::turn::Newest;
+use turnwire::turn::{Newest, StartTrace};
 
 use super::random::Random;
-use super::time::{Millis, iso};
+use super::time::{Millis, epoch, iso};
 
-/// When the case begins on the clocks: earlier turns were minutes before it.
+/// When the case begins on the clocks: earlier turns were before it.
 pub(crate) const START: Millis = 3_600_000;
 
-/// How far the client's clock may be behind the server's: what the package allows for.
-const ALLOWANCE: Millis = 60_000;
+/// How far the server's clock may be behind the client's, with its own name in the package.
+const ALLOWANCE: i64 = 10_000;
+
+/// So long before the start another client has said the same, where it has, and where clocks that are right tell so.
+const LONG: Millis = 30_000;
 
 /// A session with some turns in it.
 #[derive(Debug)]
 pub(crate) struct History {
     /// The oldest first.
     turns: Vec<Turn>,
-    pub(crate) newest: Newest,
+    pub(crate) knowledge: Knowledge,
+    /// How many turns another client has made since the client last knew the newest one.
+    unknown: usize,
     /// What the turn is told to follow.
     pub(crate) previous_turn_id: String,
-    /// By the client's clock.
-    pub(crate) since: String,
     /// How far the server's clock is ahead of the client's.
     pub(crate) skew: i64,
-    /// Whether an older turn cannot be told from the new one, as long as that is not there.
-    pub(crate) is_confusing: bool,
-    /// Whether the client knows none of the turns that are listed.
-    pub(crate) is_elsewhere: bool,
-    /// What another client says after the turn, if it does.
-    pub(crate) later: Option<&'static str>,
+    /// Whether the server's clock counts in seconds.
+    is_coarse: bool,
+    /// Whether all turns are listed, the oldest first, and not only those that the last one follows, newest first.
+    pub(crate) is_oldest_first: bool,
+    /// What another client says a moment before the turn, if it does.
+    pub(crate) at_once: Option<&'static str>,
+    /// What another client says after the turn, if it does, and whether it begins afresh.
+    pub(crate) later: Option<(&'static str, bool)>,
+}
+
+/// What the client knows of the session's turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Knowledge {
+    /// Nothing: it has only fetched the session.
+    Fetched,
+    /// The newest turn, which it has read.
+    Read,
+    /// The newest turn, which it has started itself.
+    Started,
 }
 
 /// An earlier turn.
@@ -40,70 +57,131 @@ struct Turn {
     /// The one that it follows.
     previous: Option<String>,
     said: &'static str,
-    /// By the server's clock.
-    created_at: String,
+    at: Millis,
+    is_running: bool,
 }
 
 /// The words that the user says, this time and most other times.
 pub(crate) const INPUT: &str = "go on";
 
+/// Any other words.
+const ELSE: &str = "something else";
+
 impl History {
     pub(crate) fn draw(random: &mut Random) -> Self {
         let count = random.pick(&[0, 0, 1, 2, 3, 30]);
-        let is_unknown = random.percent(20);
-        let is_wrong = !is_unknown && random.percent(20);
-        let most = if is_wrong { 3_000_000 } else { 50_000 };
-        let skew =
-            i64::try_from(random.below(2 * most)).expect("small") - i64::try_from(most).expect("small");
-        // Turns of the last minute are told apart by their order only.
-        let closest = if is_unknown { 4 * ALLOWANCE } else { 1000 };
-        let mut at = START - closest;
-        let mut times: Vec<Millis> = (0..count)
-            .map(|_| {
-                at -= random.between(1000, 30_000);
-                at
-            })
-            .collect();
+        let knowledge =
+            random.pick(&[Knowledge::Fetched, Knowledge::Fetched, Knowledge::Read, Knowledge::Started]);
+        // Where the newest turn was only read, the clocks tell what came after it: that far they may not be wrong.
+        let may_be_wrong = knowledge != Knowledge::Read;
+        let most = if may_be_wrong && random.percent(40) { 3_000_000 } else { ALLOWANCE - 1000 };
+        let skew = i64::try_from(random.below(2 * most.unsigned_abs())).expect("small") - most;
+        // What another client has said since the client knew the newest turn.
+        let is_stale = knowledge != Knowledge::Fetched && count > 1 && random.percent(40);
+        let unknown = if is_stale { random.pick(&[1, 2]).min(count - 1) } else { 0 };
+        let closest = if is_stale { LONG } else { random.pick(&[0, 1, 300, 3000, 7000, 60_000]) };
+        let mut next = START - closest;
+        let mut times = Vec::new();
+        for _ in 0..count {
+            times.push(next);
+            next -= random.pick(&[0, 1, 20, 1000, 30_000]);
+        }
         times.reverse();
         let mut turns: Vec<Turn> = Vec::new();
         for (number, at) in (100..).zip(times) {
             turns.push(Turn {
                 id: format!("turn-{number}"),
                 previous: turns.last().filter(|_| !random.percent(5)).map(|turn| turn.id.clone()),
-                said: if random.percent(70) { INPUT } else { "something else" },
-                created_at: iso(at, skew),
+                said: if random.percent(70) { INPUT } else { ELSE },
+                at,
+                is_running: false,
             });
         }
-        // What another client has said a moment ago this one does not know.
-        let is_behind = turns.len() > 1 && random.percent(20);
-        if let Some(turn) = turns.last_mut().filter(|_| is_behind) {
-            turn.said = "something else";
+        if let Some(last) = turns.last_mut() {
+            last.is_running = random.percent(30);
         }
-        let newest = match turns.iter().rev().nth(usize::from(is_behind)) {
-            _ if is_unknown => Newest::Unknown,
-            Some(turn) => Newest::Turn(turn.id.clone()),
-            None => Newest::None,
-        };
         let previous_turn_id = match random.below(8) {
             0 => "auto".to_owned(),
             1 => "none".to_owned(),
             2 if !turns.is_empty() => turns[random.index(turns.len())].id.clone(),
             _ => String::new(),
         };
-        let is_older = is_unknown && turns.iter().any(|turn| turn.said == INPUT);
-        // The last turn may be on a branch that another client has begun.
-        let is_elsewhere =
-            is_behind && !is_unknown && turns.last().is_some_and(|turn| turn.previous.is_none());
-        let is_confusing = is_older || is_elsewhere;
-        let later = random.pick(&[None, None, Some(INPUT), Some("something else")]);
-        let since = iso(START - ALLOWANCE, 0);
-        Self { turns, newest, previous_turn_id, since, skew, is_confusing, is_elsewhere, later }
+        let others = [None, None, None, Some(INPUT), Some(ELSE)];
+        let is_oldest_first = random.percent(40);
+        // Where a newer branch hides the turn, nothing tells two clients apart that begin afresh with the same words;
+        // and where nothing is known that came before it, only a clock that is right tells that the branch is newer.
+        let is_alone = turns.is_empty() || previous_turn_id == "none";
+        let is_blind = knowledge == Knowledge::Fetched && skew.abs() > ALLOWANCE;
+        let is_hidden = |said| !is_oldest_first && (is_blind || is_alone && said == INPUT);
+        let later = random.pick(&others).map(|said| (said, !is_hidden(said) && random.percent(20)));
+        Self {
+            turns,
+            knowledge,
+            unknown,
+            previous_turn_id,
+            skew,
+            is_coarse: random.percent(30),
+            is_oldest_first,
+            at_once: random.pick(&others),
+            later,
+        }
+    }
+
+    /// The newest turn that the client knows before it reads any.
+    fn known(&self) -> Option<&Turn> {
+        self.turns.iter().rev().nth(self.unknown)
+    }
+
+    /// What the client knows of a start that it makes now.
+    pub(crate) fn trace(&self, now: Millis) -> StartTrace {
+        let newest = match self.known() {
+            _ if self.knowledge == Knowledge::Fetched => Newest::Unknown,
+            Some(turn) => Newest::Turn(turn.id.clone()),
+            None => Newest::None,
+        };
+        // Its start took a moment.
+        let own = self.known().filter(|_| self.knowledge == Knowledge::Started);
+        let newest_started_at = own.map_or(0, |turn| epoch(turn.at.saturating_sub(50)));
+        StartTrace { newest, started_at: epoch(now), newest_started_at, others: Vec::new() }
+    }
+
+    /// Whether another client's turn, or an older one, may not be told from the new one: `newest` is what the client
+    /// knows by now, and `has_begun` whether the new one is there.
+    pub(crate) fn is_confusing(&self, newest: &Newest, has_begun: bool) -> bool {
+        if *newest == Newest::Unknown {
+            return has_begun || !self.turns.is_empty();
+        }
+        let newest_id = match newest {
+            Newest::Turn(id) => id,
+            _ => "",
+        };
+        let is_chain = !self.is_oldest_first;
+        let is_placed = !matches!(&*self.previous_turn_id, "" | "auto");
+        let is_same = |said: Option<&str>| said == Some(INPUT);
+        let stale = self.turns.iter().skip_while(|turn| turn.id != newest_id).skip(1);
+        let roots = self.turns.iter().skip(1).filter(|turn| turn.previous.is_none()).count();
+        // What is listed may be another branch, without the turn that is known.
+        let last = self.turns.last().map(|turn| &turn.id);
+        let is_hidden =
+            is_chain && !newest_id.is_empty() && !self.ancestors(last).any(|turn| turn.id == newest_id);
+        stale.into_iter().any(|turn| turn.said == INPUT || turn.previous.is_none())
+            || is_hidden
+            // Turns of one time that do not follow each other.
+            || roots > 0
+            || has_begun
+                && (is_same(self.at_once)
+                    || is_same(self.later.map(|(said, _)| said))
+                    // Of one time with the turn that is known, which it does not follow.
+                    || is_placed && self.turns.iter().any(|turn| turn.at + 1000 > START)
+                    // On a branch without the turn that would show what the server's clock says.
+                    || is_chain && is_placed && self.skew.abs() > ALLOWANCE
+                    || is_chain && self.later.is_some_and(|(_, is_afresh)| is_afresh || is_placed))
     }
 
     /// The turn that a start with this parameter follows.
     pub(crate) fn followed(&self, previous_turn_id: Option<&str>) -> Option<String> {
         match previous_turn_id {
-            None | Some("auto") => self.turns.last().map(|turn| turn.id.clone()),
+            None | Some("auto") => self.newest_id(),
             Some("none") => None,
             Some(id) => Some(id.to_owned()),
         }
@@ -114,17 +192,30 @@ impl History {
         self.turns.last().map(|turn| turn.id.clone())
     }
 
-    /// A turn and those that it follows, as the server keeps them.
-    pub(crate) fn chain(&self, first: Option<String>) -> Vec<Json> {
-        let mut next = first;
-        let mut chain = Vec::new();
-        while let Some(turn) = next.as_ref().and_then(|id| self.turns.iter().find(|turn| turn.id == *id)) {
-            let state = json!({"status": "done", "output": null, "required_actions": []});
-            let input = message(turn.said);
-            chain.push(record(&turn.id, turn.previous.as_deref(), &input, &state, &turn.created_at));
-            next.clone_from(&turn.previous);
+    /// The time of something on the server, as it says it.
+    pub(crate) fn time(&self, at: Millis) -> String {
+        let time = iso(at, self.skew);
+        if self.is_coarse { format!("{}Z", &time[..19]) } else { time }
+    }
+
+    /// The earlier turns that are listed before a turn that follows `first`, newest first.
+    pub(crate) fn listed(&self, first: Option<&String>) -> Vec<Json> {
+        let records = |turn: &Turn| {
+            let done = json!({"status": "done", "output": null, "required_actions": []});
+            let state = if turn.is_running { json!({"status": "running"}) } else { done };
+            record(&turn.id, turn.previous.as_deref(), &message(turn.said), &state, &self.time(turn.at))
+        };
+        if self.is_oldest_first {
+            return self.turns.iter().rev().map(records).collect();
         }
-        chain
+        self.ancestors(first).map(records).collect()
+    }
+
+    /// A turn and those that it follows.
+    fn ancestors(&self, first: Option<&String>) -> impl Iterator<Item = &Turn> {
+        let find = |id: &String| self.turns.iter().find(|turn| turn.id == *id);
+        let first = first.and_then(find);
+        std::iter::successors(first, move |turn| turn.previous.as_ref().and_then(find))
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a page has of a turn: the events that it read from the records, and a mirror of the index that knows
 //! nothing but the changes it took. Both are read as JavaScript does.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value as Json, json};
 
 use turnwire::delivery::{CHANGE_STRIDE, ChangeBatch, EVENT_STRIDE, TextArena, kind};
@@ -18,6 +20,10 @@ pub(crate) const FRAME_LIMIT: usize = 64 * 1024;
 pub(crate) struct Page {
     /// The events with their sequence numbers, in the order in which they were delivered.
     pub(crate) events: Vec<(u64, Json)>,
+    /// Whether what is read now comes from a list.
+    pub(crate) is_listing: bool,
+    /// The events that came from a list, by their places.
+    pub(crate) listed: BTreeSet<usize>,
     pub(crate) mirror: Mirror,
     names: Vec<String>,
     taken: (Vec<u32>, TextArena),
@@ -47,6 +53,7 @@ impl Page {
         reader.batch().take(&mut self.taken);
         let (records, arena) = &self.taken;
         let wide = wide_units(arena);
+        let from = self.events.len();
         for record in records.chunks(EVENT_STRIDE) {
             let [head, name, thread, low, high, start, len, time_start, time_len, index] =
                 record.try_into().expect("a whole record");
@@ -63,7 +70,19 @@ impl Page {
                     continue;
                 }
                 _ => {
-                    self.events.push((number, serde_json::from_str(&text).expect("JSON")));
+                    let mut event: Json = serde_json::from_str(&text).expect("JSON");
+                    // JavaScript sets the one that was delivered.
+                    let said = event.as_object_mut().and_then(|event| event.remove("sequence_number"));
+                    assert!(
+                        said.is_none() || self.is_listing,
+                        "a streamed event has no number in it: {text}"
+                    );
+                    // What came of an event that is not known stays as it came.
+                    event
+                        .get_mut("raw")
+                        .and_then(Json::as_object_mut)
+                        .and_then(|raw| raw.remove("sequence_number"));
+                    self.events.push((number, event));
                     continue;
                 }
             };
@@ -75,6 +94,15 @@ impl Page {
             }
             self.events.push((number, fields));
         }
+        if self.is_listing {
+            self.listed.extend(from..self.events.len());
+        }
+    }
+
+    /// The events that came from lists, or those that came from streams.
+    pub(crate) fn events(&self, is_listed: bool) -> Vec<&(u64, Json)> {
+        let events = self.events.iter().enumerate();
+        events.filter(|(at, _)| self.listed.contains(at) == is_listed).map(|(_, event)| event).collect()
     }
 
     /// Takes what has changed in the index.

@@ -116,6 +116,11 @@ impl Schedule {
         }
     }
 
+    /// Whether streams alone fail without end, and whatever else is asked is answered.
+    pub(crate) fn spares_questions(&self) -> bool {
+        self.profile == Profile::Exhaust && self.percent <= 50
+    }
+
     /// Whether no fault will come any more, and none has come.
     pub(crate) fn is_over(&self) -> bool {
         self.percent == 0
@@ -147,6 +152,8 @@ impl Schedule {
                 self.left = 0;
                 return fatal(random, call);
             }
+            // Without what is read before it, a start that is lost is seldom told from others.
+            _ if call == Call::ListNewestTurns && random.percent(80) => return Fault::None,
             _ if is_at_limit || !random.percent(self.percent) => return Fault::None,
             Profile::Start if starts => lost_start(random),
             Profile::Unnumbered if call.streams() && random.percent(40) => unnumbered(random),

@@ -26,6 +26,8 @@ pub(crate) struct Script {
     pub(crate) log: Vec<Entry>,
     /// What the list of the turn's events gives once it has ended, and with which number each was complete.
     pub(crate) listed: Vec<(u64, Json)>,
+    /// The number of the first event of each id.
+    pub(crate) firsts: BTreeMap<String, u64>,
     /// The terminal state.
     pub(crate) state: Json,
     /// The messages that were never finished, and are not in the list.
@@ -54,7 +56,8 @@ impl Script {
             log.into_iter().map(|data| Entry { data, delay: delay(random, pace) }).collect();
         let uncut = Uncut::of(&log, log.len());
         let (listed, unfinished) = list(&log, listings, keeps_partial, &uncut);
-        (Self { log, listed, state, unfinished }, uncut)
+        let firsts = numbers(&log).into_iter().rev().collect();
+        (Self { log, listed, firsts, state, unfinished }, uncut)
     }
 
     /// From its beginning to its end.
@@ -88,7 +91,7 @@ fn list(
     let mut listed: Vec<(u64, Json)> =
         listings.into_iter().map(|Listing { number, event }| (number, event)).collect();
     let mut unfinished = Vec::new();
-    let lasts = lasts(log);
+    let lasts: BTreeMap<String, u64> = numbers(log).into_iter().collect();
     for message in index.messages() {
         let thread = &index.threads()[message.thread].id;
         let whole: Json = serde_json::from_str(&message.to_json(thread)).expect("JSON");
@@ -102,16 +105,13 @@ fn list(
     (listed, unfinished)
 }
 
-/// The number of the last event that has an id, for each.
-fn lasts(log: &[Entry]) -> BTreeMap<String, u64> {
-    let mut lasts = BTreeMap::new();
-    for (number, entry) in (1..).zip(log) {
+/// The ids of events, with their numbers.
+fn numbers(log: &[Entry]) -> Vec<(String, u64)> {
+    let id = |entry: &Entry| {
         let event: Json = serde_json::from_str(&entry.data).unwrap_or_default();
-        if let Some(id) = event["id"].as_str() {
-            lasts.insert(id.to_owned(), number);
-        }
-    }
-    lasts
+        event["id"].as_str().map(str::to_owned)
+    };
+    (1..).zip(log).filter_map(|(number, entry)| id(entry).map(|id| (id, number))).collect()
 }
 
 struct Writer {

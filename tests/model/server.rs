@@ -1,4 +1,4 @@
-//! The server: one session, and the turn that it makes of the start. It does everything right; what goes wrong
+//! The server: one session, the turn that it makes of the start, and those of other clients. It does everything right; what goes wrong
 //! is the network's doing, but for a turn's stream that is not kept for ever, and events that it has lost.
 
 use serde_json::{Value as Json, json};
@@ -8,7 +8,11 @@ use turnwire::protocol::{Method, Request};
 use super::history::{History, message, record};
 use super::random::Random;
 use super::script::{Script, TURN_ID};
-use super::time::{Millis, iso};
+use super::time::Millis;
+use super::wire::{ListNumbers, Numbering};
+
+/// The turn that another client makes a moment before.
+const AT_ONCE: &str = "turn-at-once";
 
 /// What the server answers.
 #[derive(Debug)]
@@ -36,6 +40,8 @@ pub(crate) struct Server {
     pub(crate) hole: Option<(u64, u64)>,
     /// With how many subscriptions they are found again.
     pub(crate) hole_until: u32,
+    pub(crate) numbering: Numbering,
+    pub(crate) list_numbers: ListNumbers,
     /// How many events a page has at most.
     page: usize,
     /// How many turns a page has at most.
@@ -55,6 +61,8 @@ impl Server {
             subscriptions: 0,
             hole: None,
             hole_until: 0,
+            numbering: random.pick(&Numbering::ALL),
+            list_numbers: random.pick(&ListNumbers::ALL),
             page,
             turn_page,
         }
@@ -92,6 +100,7 @@ impl Server {
             path.strip_prefix("v1/agents/sessions/s/turns").expect("a request for the session's turns");
         let body: Json =
             request.body.as_deref().map_or(Json::Null, |body| serde_json::from_str(body).expect("JSON"));
+        // Whoever asks for another turn takes that for the one that its own start made.
         let turn = |suffix: &str| format!("/{TURN_ID}{suffix}");
         match (request.method, rest) {
             (Method::Post, "") => self.start(&body, now),
@@ -110,6 +119,10 @@ impl Server {
         self.starts += 1;
         self.created.get_or_insert(now);
         self.previous = self.history.followed(body["previous_turn_id"].as_str());
+        if self.history.at_once.is_some() && matches!(body["previous_turn_id"].as_str(), None | Some("auto"))
+        {
+            self.previous = Some(AT_ONCE.to_owned());
+        }
         if body["stream"] == true {
             return Answer::Stream { after: 0 };
         }
@@ -118,26 +131,47 @@ impl Server {
 
     fn turns(&self, query: &str, now: Millis) -> Answer {
         let limit = parameter(query, "limit").and_then(|limit| limit.parse().ok()).unwrap_or(10);
-        let mut turns = Vec::new();
-        let mut before = self.history.newest_id();
-        if let Some(created) = self.created {
-            // Another client may have gone on already.
-            if let Some(said) = self.history.later {
-                let created_at = iso(created.max(now), self.history.skew);
-                let state = json!({"status": "running"});
-                turns.push(record("turn-later", Some(TURN_ID), &message(said), &state, &created_at));
-            }
-            turns.push(self.record(now));
-            before.clone_from(&self.previous);
+        let mut turns = self.recent(now);
+        let is_afresh = self.history.later.is_some_and(|(_, is_afresh)| is_afresh);
+        if self.has_begun() && is_afresh && !self.history.is_oldest_first {
+            // The last turn is on a branch of its own.
+            turns.truncate(1);
+        } else {
+            let last = turns.last().and_then(|turn| turn["previous_turn_id"].as_str()).map(str::to_owned);
+            let first = if turns.is_empty() { self.history.newest_id() } else { last };
+            turns.extend(self.history.listed(first.as_ref()));
         }
-        turns.extend(self.history.chain(before));
+        if self.history.is_oldest_first {
+            turns.reverse();
+        }
         Answer::Json(200, page(&turns, query, self.turn_page.min(limit)))
+    }
+
+    /// The turn, and those that another client makes at the same time; the newest first.
+    fn recent(&self, now: Millis) -> Vec<Json> {
+        let Some(created) = self.created else { return Vec::new() };
+        let history = &self.history;
+        let running = json!({"status": "running"});
+        let mut turns = Vec::new();
+        if let Some((said, is_afresh)) = history.later {
+            let previous = (!is_afresh).then_some(TURN_ID);
+            turns.push(record("turn-later", previous, &message(said), &running, &history.time(created)));
+        }
+        turns.push(self.record(now));
+        // It is on the branch of the turn, or is not listed.
+        let is_listed = history.is_oldest_first || self.previous.as_deref() == Some(AT_ONCE);
+        if let Some(said) = history.at_once.filter(|_| is_listed) {
+            let previous = history.newest_id();
+            let created = history.time(created);
+            turns.push(record(AT_ONCE, previous.as_deref(), &message(said), &running, &created));
+        }
+        turns
     }
 
     fn record(&self, now: Millis) -> Json {
         let state =
             if self.has_ended(now) { self.script.state.clone() } else { json!({"status": "running"}) };
-        let created = iso(self.created.expect("it has begun"), self.history.skew);
+        let created = self.history.time(self.created.expect("it has begun"));
         let mut input = message(super::history::INPUT);
         input[0]["id"] = "item-1".into();
         record(TURN_ID, self.previous.as_deref(), &input, &state, &created)
@@ -156,8 +190,25 @@ impl Server {
             return refusal(409, "the turn is still running");
         }
         assert_eq!(parameter(query, "order"), Some("asc"));
-        let listed: Vec<Json> = self.script.listed.iter().map(|(_, event)| event.clone()).collect();
+        let listed: Vec<Json> = self.script.listed.iter().map(|listed| self.listed(listed)).collect();
         Answer::Json(200, page(&listed, query, self.page))
+    }
+
+    fn listed(&self, (last, event): &(u64, Json)) -> Json {
+        let mut event = event.clone();
+        if let Some(number) = self.list_number(*last, &event) {
+            event["sequence_number"] = number.into();
+        }
+        event
+    }
+
+    /// The number that the list says of an event whose last number on the stream is this.
+    pub(crate) fn list_number(&self, last: u64, event: &Json) -> Option<u64> {
+        match self.list_numbers {
+            ListNumbers::None => None,
+            ListNumbers::First => self.script.firsts.get(event["id"].as_str()?).copied(),
+            ListNumbers::Last => Some(last),
+        }
     }
 }
 

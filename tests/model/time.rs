@@ -19,6 +19,13 @@ pub(crate) fn whole(delay: f64) -> Millis {
 /// The beginning of a case: a day and an hour that leave room on both sides.
 const BEGINNING: Millis = (9 * 24 + 12) * 3_600_000;
 
+/// The time as machines count it: in milliseconds since 1970.
+pub(crate) fn epoch(at: Millis) -> u64 {
+    /// 2026-07-01.
+    const MONTH: u64 = 1_782_864_000_000;
+    MONTH + BEGINNING + at
+}
+
 /// The time on a clock that is `skew` milliseconds ahead, as ISO 8601 in UTC.
 pub(crate) fn iso(at: Millis, skew: i64) -> String {
     let at = (BEGINNING + at).checked_add_signed(skew).expect("the clock is not that wrong");

@@ -32,3 +32,45 @@ impl Spelling {
         }
     }
 }
+
+/// Where a server writes the numbers of its events.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Numbering {
+    /// As the vendor's server does.
+    Id,
+    /// As the vendor's reference pages have it.
+    Json,
+    Both,
+}
+
+impl Numbering {
+    pub(crate) const ALL: [Self; 4] = [Self::Id, Self::Id, Self::Json, Self::Both];
+
+    /// What a frame says of an event with this number: its data, and its id. Data that is no object has no place for
+    /// a number.
+    pub(crate) fn write<'i>(self, data: &str, id: Option<&'i str>) -> (String, Option<&'i str>) {
+        let (Some(id), Some(members)) = (id, data.strip_prefix('{').and_then(|data| data.strip_suffix('}')))
+        else {
+            return (data.to_owned(), id);
+        };
+        if self == Self::Id {
+            return (data.to_owned(), Some(id));
+        }
+        let number = if id.parse::<i128>().is_ok() { id.to_owned() } else { format!("{id:?}") };
+        (format!("{{{members},\"sequence_number\":{number}}}"), Some(id).filter(|_| self == Self::Both))
+    }
+}
+
+/// What a list of events says of their numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ListNumbers {
+    None,
+    /// Of a message that of its beginning.
+    First,
+    /// Of a message that of its end.
+    Last,
+}
+
+impl ListNumbers {
+    pub(crate) const ALL: [Self; 4] = [Self::None, Self::None, Self::First, Self::Last];
+}

@@ -1,6 +1,7 @@
 //! The project's own tasks, run as `cargo xtask <task>`. Each task is one module; what they share
 //! (paths, child processes, progress lines, stamps, tools) lies beside them.
 
+mod bench;
 mod children;
 mod command;
 mod demo;
@@ -40,6 +41,8 @@ enum Task {
     Test(test::Options),
     /// Measure the parts of the package and fail past the committed budget (size-budget.json).
     Size(size::Options),
+    /// Measure turnwire beside plain JavaScript and other packages, and judge what is claimed of it.
+    Bench(bench::Options),
     /// Feed the decoders with random inputs.
     Fuzz(fuzz::Options),
     /// Run many turns at once on connections that keep breaking, and count what is lost or doubled.
@@ -67,6 +70,7 @@ fn run(task: &Task) -> Result<()> {
         Task::Demo(options) => demo::run(&project, options),
         Task::Test(options) => test::run(&project, options),
         Task::Size(options) => size::run(&project, options),
+        Task::Bench(options) => bench::run(&project, options),
         Task::Fuzz(options) => fuzz::run(&project, options),
         Task::Soak(options) => soak::run(&project, options),
         Task::Interop(options) => interop::run(&project, options),

@@ -1,7 +1,7 @@
 //! The frames of an event stream as bytes: where they end, and their ids.
 
 /// Whole frames, each with its blank line. Bytes after the last blank line are a frame too.
-pub(super) fn frames(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn frames(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
             return None;
@@ -20,12 +20,16 @@ pub(super) fn is_event(frame: &[u8]) -> bool {
 
 /// The sequence number of a frame.
 pub(super) fn number(frame: &[u8]) -> Option<u64> {
-    let line = frame.split(|&byte| byte == b'\n').find_map(id_of)?;
-    std::str::from_utf8(line).ok()?.parse().ok()
+    id(frame)?.parse().ok()
+}
+
+/// The id of a frame.
+pub(crate) fn id(frame: &[u8]) -> Option<&str> {
+    std::str::from_utf8(frame.split(|&byte| byte == b'\n').find_map(id_of)?).ok()
 }
 
 /// The frame with another id, or with none.
-pub(super) fn with_id(frame: &[u8], id: Option<&str>) -> Vec<u8> {
+pub(crate) fn with_id(frame: &[u8], id: Option<&str>) -> Vec<u8> {
     let mut written = Vec::with_capacity(frame.len() + 24);
     for line in frame.split_inclusive(|&byte| byte == b'\n') {
         if id_of(line).is_none() {

@@ -34,6 +34,7 @@ pub(crate) use control::routes;
 pub(crate) use edit::Forge;
 pub(crate) use fault::{Ending, Fault, Instead};
 pub(crate) use follow::follow;
+pub(crate) use frames::{frames, id, with_id};
 pub(crate) use grammar::Faults;
 pub(crate) use injection::{FaultState, Injection};
 pub(crate) use layer::{Injected, inject};

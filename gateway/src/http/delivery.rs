@@ -1,4 +1,4 @@
-//! How a request wants its events delivered: how fast, in writes of what size.
+//! How a request wants its events delivered: how fast, in writes of what size, numbered where.
 
 use std::time::Duration;
 
@@ -6,6 +6,8 @@ use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::http::Uri;
 use serde::Deserialize;
+
+use super::Numbers;
 
 /// The settings of one request. `None` leaves it to the script or the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -17,6 +19,8 @@ pub struct Delivery {
     pub chunk_bytes: Option<usize>,
     /// The number of events in each write. Only the last write has fewer.
     pub batch: Option<usize>,
+    /// Where events say their sequence numbers.
+    pub numbers: Option<Numbers>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -24,11 +28,12 @@ struct Settings {
     delay_ms: Option<String>,
     chunk_bytes: Option<String>,
     batch: Option<String>,
+    numbers: Option<String>,
 }
 
 impl Delivery {
-    /// Reads `?delay_ms=`, `?chunk_bytes=`, `?batch=`, and the headers `x-turnwire-delay-ms`,
-    /// `x-turnwire-chunk-bytes`, `x-turnwire-batch`, which win.
+    /// Reads `?delay_ms=`, `?chunk_bytes=`, `?batch=`, `?numbers=`, and the headers `x-turnwire-delay-ms`,
+    /// `x-turnwire-chunk-bytes`, `x-turnwire-batch`, `x-turnwire-numbers`, which win.
     ///
     /// The error says which setting cannot be understood.
     pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Result<Self, String> {
@@ -50,6 +55,7 @@ impl Delivery {
                 .map(|text| count(&text).ok_or_else(|| invalid("batch", &text)))
                 .transpose()?
                 .filter(|&events| events > 0),
+            numbers: setting("x-turnwire-numbers", query.numbers).map(|text| text.parse()).transpose()?,
         })
     }
 
@@ -61,6 +67,7 @@ impl Delivery {
             delay: self.delay.or(other.delay),
             chunk_bytes: if cuts { self.chunk_bytes } else { other.chunk_bytes },
             batch: if cuts { self.batch } else { other.batch },
+            numbers: self.numbers.or(other.numbers),
         }
     }
 }
@@ -96,16 +103,18 @@ mod tests {
 
     #[test]
     fn headers_win_over_the_query() {
-        let settings = delivery("delay_ms=3&batch=9", &[("x-turnwire-delay-ms", "0.5")]);
+        let headers = [("x-turnwire-delay-ms", "0.5"), ("x-turnwire-numbers", "json")];
+        let settings = delivery("delay_ms=3&batch=9&numbers=both", &headers);
         let settings = settings.expect("valid settings");
         assert_eq!(settings.delay, Some(Duration::from_micros(500)));
         assert_eq!(settings.batch, Some(9));
         assert_eq!(settings.chunk_bytes, None);
+        assert_eq!(settings.numbers, Some(Numbers::Json));
     }
 
     #[test]
     fn nonsense_is_named() {
-        for query in ["delay_ms=-1", "delay_ms=NaN", "chunk_bytes=many", "batch=1.5"] {
+        for query in ["delay_ms=-1", "delay_ms=NaN", "chunk_bytes=many", "batch=1.5", "numbers=sse"] {
             let error = delivery(query, &[]).expect_err(query);
             assert!(error.contains(query.split('=').next().expect("a name")), "{error}");
         }

@@ -55,7 +55,14 @@ pub(crate) fn stream(
 ) -> Body {
     let Output { delivery, injection, ping } = output;
     let reader = Reader { log, cursor: injection.cursor(after), batch: delivery.batch, ping };
-    let pieces = injection.spoil(faults, turn, reader.stream(), forge);
+    let mut pieces = injection.spoil(faults, turn, reader.stream(), forge);
+    if let Some(numbers) = delivery.numbers {
+        let written = move |piece| match piece {
+            Piece::Bytes(bytes) => Piece::Bytes(numbers.apply(bytes)),
+            end @ Piece::End(_) => end,
+        };
+        pieces = pieces.map(written).boxed();
+    }
     match delivery.chunk_bytes {
         Some(size) => injection.deliver(faults, chunks(pieces, size)),
         None => injection.deliver(faults, pieces),

@@ -35,6 +35,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "session_not_found", message)
     }
 
+    /// The session's agent is a saved one, and cannot be changed.
+    pub(crate) fn named_agent(id: &str) -> Self {
+        let message = format!("Cannot update the agent of a session with a named agent: {id}");
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_session", message)
+    }
+
     pub(crate) fn no_turn(id: &str) -> Self {
         let message = format!("Turn not found: {id}");
         Self::new(StatusCode::NOT_FOUND, "turn_not_found", message)

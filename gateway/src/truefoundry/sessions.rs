@@ -88,13 +88,15 @@ pub(crate) async fn create_draft(State(app): State<App>, caller: Caller, body: J
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
 
+/// The sibling refuses what it does not know, a title for instance: it derives that itself.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct WithAgent {
     agent: AgentChoice,
-    title: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct AgentChoice {
     name: Option<String>,
     spec: Option<Value>,
@@ -113,7 +115,7 @@ impl AgentChoice {
 /// `POST /api/v1/sessions`
 pub(crate) async fn create_with_agent(State(app): State<App>, caller: Caller, body: JsonObject) -> Answer {
     let new: WithAgent = body.parse()?;
-    let session = insert(&app, &caller, new.agent.into_agent()?, new.title);
+    let session = insert(&app, &caller, new.agent.into_agent()?, None);
     Ok(created(SessionObject::new(&session, caller.dialect)))
 }
 
@@ -178,21 +180,33 @@ pub(crate) async fn update_draft(
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
 
-/// `PATCH /api/v1/sessions/{session}`
+/// `PATCH /api/v1/sessions/{session}`: only an agent that is given inline can be changed.
 pub(crate) async fn update_agent(
     State(app): State<App>,
     caller: Caller,
     Path(path): Path<SessionPath>,
     body: JsonObject,
 ) -> Answer {
-    let session = path.find(&app, &caller)?;
-    let change: WithAgent = body.parse()?;
-    let agent = change.agent.into_agent()?;
-    {
-        let mut details = session.details();
-        details.agent = agent;
-        details.updated_at = time::now();
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Change {
+        agent: Option<Inline>,
     }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inline {
+        spec: Value,
+    }
+    let session = path.find(&app, &caller)?;
+    let change: Change = body.parse()?;
+    if let Some(Inline { spec: new_spec }) = change.agent {
+        let new_spec = checked_spec(new_spec)?;
+        match &mut session.details().agent {
+            Agent::Draft { spec, .. } => *spec = new_spec,
+            Agent::Named(_) => return Err(ApiError::named_agent(&session.id)),
+        }
+    }
+    session.details().updated_at = time::now();
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
 
@@ -290,16 +304,17 @@ pub(crate) async fn search(
     sessions(&app, &caller, &query, any_time, keep)
 }
 
-/// `GET /api/v1/sessions`: the latest changed first, of any time.
+/// `GET /api/v1/sessions`: the latest changed first, made at any time unless the caller says when.
 pub(crate) async fn list_by_change(
     State(app): State<App>,
     caller: Caller,
     Params(query): Params<SessionQuery>,
 ) -> Answer {
+    let window = Window::of(&query, None)?;
     let paging = query.paging();
-    let limit = paging.limit(10, 100)?;
+    let limit = paging.limit(25, 25)?;
     let mut found = app.store.sessions(&caller.space);
-    found.retain(|session| caller.sees(session));
+    found.retain(|session| caller.sees(session) && window.contains(session.created_at));
     found.sort_by_key(|session| std::cmp::Reverse((session.details().updated_at, session.id.clone())));
     if query.order == Some(Order::Asc) {
         found.reverse();

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
+use turnwire_gateway::{Config, Delivery, Numbers};
 
 use crate::client::{Gateway, events, fast, paced};
 
@@ -72,4 +73,53 @@ async fn the_pause_between_events_is_set_by_the_request() {
         let elapsed = started.elapsed().as_millis();
         assert!((230..5000).contains(&elapsed), "{path}: {elapsed} ms for 24 pauses of 10 ms");
     }
+}
+
+/// By a header, a query or the server's own option: in the JSON, in both places, the same or not.
+#[tokio::test]
+async fn numbers_stand_where_they_are_asked_for() {
+    let config = Config { delivery: Delivery { numbers: Some(Numbers::Both), ..fast().delivery }, ..fast() };
+    let gateway = Gateway::start(config).await;
+    let session = gateway.session().await;
+    let body = json!({"input": [{"type": "user.message", "content": "plain"}]});
+    for (query, has_id, more) in [
+        ("", true, 0),
+        ("?numbers=id", true, -1),
+        ("?numbers=json", false, 0),
+        ("?numbers=different", true, 1000),
+    ] {
+        let turns = format!("{session}/turns{query}");
+        let streamed = gateway.post(&turns, body.clone()).await.text;
+        let frames: Vec<&str> = streamed.split_terminator("\n\n").collect();
+        assert!(frames.len() > 10);
+        for (number, frame) in (1..).zip(frames) {
+            let data = frame.strip_prefix("data: ").expect("data").lines().next().expect("a line");
+            let event: Json = serde_json::from_str(data).expect("JSON");
+            let said = if more < 0 { Json::Null } else { json!(number + more) };
+            assert_eq!(event["sequence_number"], said, "{query}: {frame}");
+            assert_eq!(frame.ends_with(&format!("\nid: {number}")), has_id, "{query}: {frame}");
+        }
+    }
+}
+
+/// Faults are what they are: only where their numbers stand differs.
+#[tokio::test]
+async fn faults_keep_their_meaning_where_numbers_stand_in_the_json() {
+    let gateway = Gateway::start(fast()).await;
+    let session = gateway.session().await;
+    let said = async |fault: &str| {
+        let body = json!({"input": [{"type": "user.message", "content": "plain"}]});
+        let turns = format!("{session}/turns?numbers=json&fault={fault}");
+        let text = gateway.post(&turns, body).await.text;
+        assert!(!text.contains("\nid: "), "{fault}");
+        let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let number =
+            |data: &str| serde_json::from_str::<Json>(data).expect("JSON")["sequence_number"].clone();
+        data.take(4).map(number).collect::<Vec<Json>>()
+    };
+    assert_eq!(said("gap:2:1").await, [1, 3, 4, 5]);
+    assert_eq!(said("duplicate:2").await, [1, 2, 2, 3]);
+    assert_eq!(said("numbers:negative:3").await, [1, 2, -3, -4]);
+    assert_eq!(said("numbers:words:3").await, [json!(1), json!(2), json!("one"), json!("one")]);
+    assert_eq!(said("numbers:none:3").await, [json!(1), json!(2), Json::Null, Json::Null]);
 }

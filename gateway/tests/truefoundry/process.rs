@@ -69,9 +69,17 @@ async fn it_prints_its_address_and_ends_at_once() {
 fn it_explains_itself() {
     let output = Command::new(env!("CARGO_BIN_EXE_turnwire-gateway")).arg("--help").output();
     let help = String::from_utf8(output.expect("run").stdout).expect("text");
-    for option in
-        ["--listen", "--token", "--www", "--log", "--delay-ms", "--chunk-bytes", "--batch", "--chaos"]
-    {
+    for option in [
+        "--listen",
+        "--token",
+        "--www",
+        "--log",
+        "--delay-ms",
+        "--chunk-bytes",
+        "--batch",
+        "--numbers",
+        "--chaos",
+    ] {
         assert!(help.contains(option), "{option}");
     }
     for fault in ["status:CODE[:RETRY_AFTER] ", "reset:N ", "no-done "] {

@@ -29,7 +29,20 @@ async fn sessions_name_their_agent_or_describe_it() {
     let other = json!({"model": {"name": "n"}});
     let changed = gateway.send(Method::PATCH, &path, json!({"agent": {"spec": other}})).await;
     assert_eq!(changed.data()["agent"]["spec"], other);
-    assert_eq!(gateway.post(SESSIONS, json!({"agent": {}})).await.status, 400);
+    let untouched = gateway.send(Method::PATCH, &path, json!({})).await;
+    assert_eq!(untouched.data()["agent"]["spec"], other);
+    let saved = format!("{SESSIONS}/{}", text(&named["id"]));
+    let refused = gateway.send(Method::PATCH, &saved, json!({"agent": {"spec": spec}})).await;
+    assert_eq!(refused.status, 422, "a saved agent is not changed here");
+    for unknown in [
+        json!({"agent": {}}),
+        json!({"agent": {"name": "bot", "spec": spec}}),
+        json!({"agent": {"name": "bot"}, "title": "Help"}),
+        json!({"agent": {"name": "bot", "version": 1}}),
+    ] {
+        assert_eq!(gateway.post(SESSIONS, unknown.clone()).await.status, 400, "{unknown}");
+    }
+    assert_eq!(gateway.send(Method::PATCH, &path, json!({"title": "Help"})).await.status, 400);
     let as_gateway = format!("/acme/v1/agents/sessions/{}", text(&named["id"]));
     assert_eq!(gateway.get(&as_gateway).await.status, 404, "another surface");
 }
@@ -41,7 +54,18 @@ async fn sessions_are_listed_by_change_and_deleted() {
     tokio::time::sleep(Duration::from_millis(3)).await;
     gateway.say(&first, "plain").await;
     let id = |path: &str| path.rsplit('/').next().expect("an id").to_owned();
-    assert_eq!(gateway.get(SESSIONS).await.ids(), [id(&first), id(&second)]);
+    let all = gateway.get(SESSIONS).await;
+    assert_eq!(all.ids(), [id(&first), id(&second)]);
+    assert_eq!(all.json()["pagination"]["limit"], 25);
+    assert_eq!(gateway.get(&format!("{SESSIONS}?order=asc")).await.ids(), [id(&second), id(&first)]);
+    assert_eq!(gateway.get(&format!("{SESSIONS}?limit=26")).await.status, 400);
+    for (window, count) in [
+        ("start_timestamp=2020-01-01T00:00:00Z", 2),
+        ("end_timestamp=2020-01-01T00:00:00Z", 0),
+        ("start_timestamp=2020-01-01T00:00:00Z&end_timestamp=2120-01-01T00:00:00Z", 2),
+    ] {
+        assert_eq!(gateway.get(&format!("{SESSIONS}?{window}")).await.ids().len(), count, "{window}");
+    }
     let deleted = Answer::read(gateway.request(Method::DELETE, &second)).await;
     assert_eq!((deleted.status.as_u16(), deleted.text.as_str()), (204, ""));
     assert_eq!(gateway.get(&second).await.status, 404);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, IncompleteError } from "../../dist/index.js";
-import { answer, begin, complete, EVENTS, finish, frames, items, messagePage, MESSAGES, recordOf, RUN, runOf, runRecord, RUNS, say, serveRun, START, step, stored, STREAM } from "../support/agent-event.mjs";
+import { answer, begin, complete, EVENTS, finish, frames, items, LATEST, messagePage, MESSAGES, recordOf, RUN, runOf, runRecord, RUNS, say, serveAgent, serveRun, START, step, stored, STREAM } from "../support/agent-event.mjs";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
 import { tellings, topics } from "../support/connection.mjs";
 import { body, json, LiveStream, reset, silence, stream } from "../support/server.mjs";
@@ -120,6 +120,44 @@ test("awaken: a start whose answer was lost is looked for among the thread's run
   assert.equal(turn.id, "r9");
   assert.equal(textOf(turn), "Hi");
   assert.equal(server.count(START), 1);
+});
+
+/** Runs that other clients have started, by when in seconds before now, the newest last. */
+const runsAgo = (...list) => list.map((seconds, at) => {
+  const time = Math.floor(Date.now() / 1000) - seconds;
+  return runRecord({ run_id: `r${at}`, created_at: time, updated_at: time });
+});
+
+for (const [name, before, after, id] of [
+  ["the only new run is the one", [20, 3], [20, 3, 0], "r2"],
+  ["in whatever order runs are listed", [20, 3], [0, 3, 20], "r0"],
+  ["of several new runs none is taken", [20, 3], [20, 3, 1, 0], null],
+  ["a run of the same second as the newest one is not taken", [20, 0], [20, 0, 0], null],
+  ["where the newest run is not known none is taken", undefined, [20, 3], null],
+]) {
+  test(`awaken: a start in a thread that was only fetched, whose answer was lost: ${name}`, async (t) => {
+    const list = runsAgo(...after);
+    // Ids say nothing of an order.
+    const newest = before && list.find(({ created_at }) => created_at === runsAgo(...before).at(-1).created_at);
+    const { server, client } = await serveAgent(t, "awaken", {
+      [LATEST]: newest ? json(newest) : json({ error: "internal error: no" }, 500), "GET threads/s1": json({ id: "s1" }), [START]: reset,
+      [RUNS.awaken]: items(list), [RUN]: recordOf(), [MESSAGES]: messagePage([stored(2, "assistant", "Hi", { id: "m1" })]), ...NO_EVENTS,
+    });
+    const turn = (await client.agents.getSession("s1", { agentName: "assistant" })).createTurn({ input: "Hello" });
+    const { error } = await collect(turn.stream());
+    assert.deepEqual([turn.id, error?.code], [id, id ? undefined : "incomplete"]);
+    assert.deepEqual([server.count(START), server.count("GET threads/s1/runs/latest")], [1, 1]);
+  });
+}
+
+test("awaken: a start in a thread that was only fetched, which did not arrive, takes no run that was there", async (t) => {
+  const list = runsAgo(20, 3);
+  const { server, client } = await serveAgent(t, "awaken", {
+    [LATEST]: json(list[1]), "GET threads/s1": json({ id: "s1" }), [START]: json({ error: "internal error: no" }, 500), [RUNS.awaken]: items(list),
+  });
+  const turn = (await client.agents.getSession("s1", { agentName: "assistant" })).createTurn({ input: "Hello" });
+  const { error } = await collect(turn.stream());
+  assert.deepEqual([turn.id, turn.status, error.status, server.count(START)], [null, "unstarted", 500, 1]);
 });
 
 const EMPTY = { "an empty stream": stream(), "an HTML page": body("<html>Hello</html>", { type: "text/html" }), "a 500": json({ error: "internal error: no" }, 500) };

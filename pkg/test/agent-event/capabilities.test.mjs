@@ -6,15 +6,15 @@ import { serveAgent } from "../support/agent-event.mjs";
 import { failure } from "../support/collect.mjs";
 
 const baseUrl = "http://127.0.0.1:1";
-const NONE = { steer: false, files: false, drafts: false, search: false, sandboxFiles: false };
+const NONE = { steer: false, files: false, drafts: false, search: false, sandboxFiles: false, titles: false };
 const AGENT = { cancel: true, interrupt: true, history: true, liveAnswers: true, discardPending: true, rename: true, delete: true, state: true, ...NONE };
 const OLDER = { resume: "cursor", history: true, cancel: true, liveAnswers: false, steer: false, discardPending: false, rename: false, state: false };
 
 for (const [protocol, wanted] of Object.entries({
   tirea: { resume: "none", ...AGENT },
   awaken: { resume: "history", ...AGENT },
-  truefoundry: { ...OLDER, delete: false },
-  trueforge: { ...OLDER, delete: true },
+  truefoundry: { ...OLDER, delete: false, drafts: true, search: true, titles: true },
+  trueforge: { ...OLDER, delete: true, drafts: true, search: false, titles: false },
 })) {
   test(`${protocol} says what it can do, on the client and on its sessions`, async () => {
     const client = await connect({ baseUrl, protocol });

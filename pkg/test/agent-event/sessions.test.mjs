@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
-import { answer, begin, CANCEL, complete, finish, frames, INTERRUPT, items, messagePage, MESSAGES, MS, QUICK, recordOf, RUN, runOf, runRecord, RUNS, say, serveAgent, START, step, stored, suspended, THREAD, TIME, waitingState } from "../support/agent-event.mjs";
+import { answer, begin, CANCEL, complete, finish, frames, INTERRUPT, items, LATEST, messagePage, MESSAGES, MS, QUICK, recordOf, RUN, runOf, runRecord, RUNS, say, serveAgent, START, step, stored, suspended, THREAD, TIME, waitingState } from "../support/agent-event.mjs";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
 import { body, json, LiveStream, serve } from "../support/server.mjs";
 
@@ -139,7 +139,8 @@ for (const protocol of ["tirea", "awaken"]) {
   });
 
   test(`${protocol}: interrupt stops whatever runs, and the session goes on`, async (t) => {
-    const { server, session } = await come(t, protocol, { [INTERRUPT]: json({ status: "interrupt_requested" }, 202), [START]: runOf(protocol, answer("Hi")) });
+    const routes = { [INTERRUPT]: json({ status: "interrupt_requested" }, 202), [START]: runOf(protocol, answer("Hi")), [LATEST]: json(runRecord()) };
+    const { server, session } = await come(t, protocol, routes);
     await session.interrupt();
     assert.deepEqual(server.asked, ["POST threads/s1/interrupt"]);
     assert.equal((await collect(session.createTurn({ input: "a" }).stream())).error, undefined);
@@ -208,14 +209,17 @@ test("tirea: listTurns has the records with all their fields, over all pages", a
   assert.deepEqual(server.requests.map(({ query }) => query), [{ thread_id: "s1", offset: "0", limit: "2" }, { thread_id: "s1", offset: "2", limit: "2" }]);
 });
 
-test("tirea: getTurn and state() read one run", async (t) => {
-  const { server, session } = await come(t, "tirea", { [RUN]: recordOf({ input_tokens: 42, output_tokens: 17 }) });
+test("tirea: getTurn and state() read one run, and what it said once", async (t) => {
+  const { server, session } = await come(t, "tirea", {
+    [RUN]: recordOf({ input_tokens: 42, output_tokens: 17 }), [MESSAGES]: messagePage([stored(1, "assistant", "Seven.", { id: "m1" })]),
+  });
   const turn = await session.getTurn("t7");
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "Seven.");
   assert.deepEqual([turn.id, turn.status, turn.input], ["t7", "done", []]);
   const state = await turn.state();
   assert.deepEqual(state.metrics, { total_input_tokens: 42, total_output_tokens: 17, total_tokens: 59 });
   assert.deepEqual(state.termination, { type: "natural_end" });
-  assert.deepEqual(server.asked, ["GET runs/t7", "GET runs/t7"]);
+  assert.deepEqual(server.asked, ["GET runs/t7", "GET threads/s1/messages", "GET runs/t7"]);
 });
 
 test("tirea: listEvents of a turn and of the session", async (t) => {

@@ -6,6 +6,7 @@ import { json, serve } from "./server.mjs";
 export const START = "POST runs";
 export const RUN = "GET runs/*";
 export const RUNS = { tirea: "GET runs", awaken: "GET threads/*/runs" };
+export const LATEST = "GET threads/*/runs/latest";
 export const THREAD = "GET threads/*";
 export const MESSAGES = "GET threads/*/messages";
 export const INPUTS = "POST runs/*/inputs";

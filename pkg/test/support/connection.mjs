@@ -28,7 +28,7 @@ export function serveResumedSession(t, routes = {}, options = {}) {
 /** What a turn tells of its connection from now on, in order, as `[topic, value]`. */
 export function tellings(turn) {
   const told = [];
-  for (const topic of ["reconnecting", "resumed", "gap", "idle", "error"]) turn.on(topic, (value) => told.push([topic, value]));
+  for (const topic of ["reconnecting", "waiting", "resumed", "gap", "mismatch", "idle", "error"]) turn.on(topic, (value) => told.push([topic, value]));
   return told;
 }
 

@@ -19,8 +19,8 @@ export const SESSION = {
 /**
  * Starts a server that is stopped with the test.
  *
- * `routes` maps "METHOD path" (without the prefix and the query) to a reply, or to a list of replies of
- * which each serves one request. A part `*` of a path stands for any. A reply is a function of the exchange
+ * `routes` maps "METHOD path" (without the prefix; with the query where only that is meant) to a reply, or to a list of
+ * replies of which each serves one request. A part `*` of a path stands for any. A reply is a function of the exchange
  * `{ request, response }`. A request that no reply is left for fails the test.
  */
 export async function serve(t, routes = {}) {
@@ -33,13 +33,21 @@ export async function serve(t, routes = {}) {
   return server;
 }
 
-/** A server with a session on it, and the package's view of both. */
-export async function serveSession(t, routes = {}, options = {}) {
+/** A server with a session on it, and the package's view of both: nothing of the session was read but itself. */
+export async function serveFetched(t, routes = {}, options = {}) {
   const server = await serve(t, { "GET agents/sessions/s1": json({ data: SESSION }), ...routes });
   const client = await connect({ baseUrl: server.baseUrl, reconnect: false, ...options });
   const session = await client.agents.getSession("s1");
   server.requests.length = 0;
   return { server, client, session };
+}
+
+/** The same, and the session is known to have no turns. */
+export async function serveSession(t, routes = {}, options = {}) {
+  const world = await serveFetched(t, { [`${LIST_TURNS}?limit=3`]: page([]), ...routes }, options);
+  for await (const turn of world.session.listTurns({ limit: 3 })) assert.fail(`a turn ${turn.id}`);
+  world.server.requests.length = 0;
+  return world;
 }
 
 /** A turn that the server starts with these replies, one for each attempt. */
@@ -108,7 +116,7 @@ class ScriptedServer {
     };
     this.requests.push(request);
     const name = `${request.method} ${request.path}`;
-    const route = this.#routes[name] ?? this.#routes[Object.keys(this.#routes).find((pattern) => fits(name, pattern))];
+    const route = this.#routes[name + url.search] ?? this.#routes[name] ?? this.#routes[Object.keys(this.#routes).find((pattern) => fits(name, pattern))];
     const reply = Array.isArray(route) ? route.shift() : route;
     if (reply === undefined) {
       this.unscripted.push(name);

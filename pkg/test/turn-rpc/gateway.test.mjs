@@ -1,33 +1,13 @@
 // The package against the development gateway: its scripts, and each switch that breaks them. What is left of a
 // conversation in the end is the same as without. Needs the gateway's program (`TURNWIRE_GATEWAY`).
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { WebSocket } from "ws";
 import { connect } from "../../dist/index.js";
 import { collect, eventually } from "../support/collect.mjs";
+import { useGateway, WITH_GATEWAY as options } from "../support/gateway.mjs";
 
-const PROGRAM = process.env.TURNWIRE_GATEWAY;
-const options = { skip: !PROGRAM && "TURNWIRE_GATEWAY names no program" };
-let gateway;
-let url;
-
-before(async () => {
-  if (!PROGRAM) return;
-  gateway = spawn(PROGRAM, ["--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: gateway.stdout })) {
-    [url] = /http:\/\/[\d.]+:\d+/.exec(line) ?? [];
-    if (url) break;
-  }
-});
-after(async () => {
-  if (!gateway) return;
-  const ended = once(gateway, "exit");
-  gateway.kill();
-  await ended;
-});
+const gateway = useGateway();
 
 /** A client whose first connection has this fault, and all of whose turns run fast. */
 async function dial(t, { fault, delay = "0.2", ...more } = {}) {
@@ -38,7 +18,7 @@ async function dial(t, { fault, delay = "0.2", ...more } = {}) {
     return new WebSocket(address, { headers });
   };
   const reconnect = { maxAttempts: 5, baseDelay: 5, maxDelay: 50 };
-  const client = await connect({ baseUrl: `${url}/turn-rpc`, protocol: "turn-rpc", webSocket, reconnect, ...more });
+  const client = await connect({ baseUrl: `${gateway.url}/turn-rpc`, protocol: "turn-rpc", webSocket, reconnect, ...more });
   t.after(() => client.close());
   return { client, connections: () => count };
 }
@@ -115,7 +95,7 @@ for (const fault of FAULTS) {
       assert.deepEqual(conversation(broken.turn), conversation(plain.turn), script);
       demandNumbers(broken.events);
       if (/reset|eof|stall/.test(fault)) assert.ok(broken.connections() > 1, `${script}: the fault did not show`);
-      const asked = await (await fetch(`${url}/_gateway/sessions/${broken.session.id}/requests`)).json();
+      const asked = await (await fetch(`${gateway.url}/_gateway/sessions/${broken.session.id}/requests`)).json();
       assert.equal(asked.filter(({ frame }) => frame?.method === "turn/start").length, 1, "started once");
     }));
   });
@@ -125,7 +105,7 @@ test("a fault of a single request, by the control route", { ...options, timeout:
   const { client } = await dial(t);
   const session = await client.agents.createSession("Chat");
   const schedule = [{ on: "create", fault: "lost", times: 1 }, { on: "turn-events", fault: "refuse", times: 1 }];
-  const put = await fetch(`${url}/_gateway/sessions/${session.id}/faults`, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify(schedule) });
+  const put = await fetch(`${gateway.url}/_gateway/sessions/${session.id}/faults`, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify(schedule) });
   assert.equal(put.ok, true);
   const turn = session.createTurn({ input: "plain" });
   const { events, error } = await collect(turn.stream());

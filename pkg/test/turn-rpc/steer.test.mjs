@@ -175,13 +175,13 @@ test("a second turn waits until the first is over, however each is started", asy
   assert.deepEqual(sent("turn/start").map(({ input }) => input[0].text), ["one", "two", "three"]);
 });
 
-test("a turn that nobody reads is asked for until it is over", async (t) => {
+test("a turn whose loop was left is read to its end for the one that waits for its place", async (t) => {
   const { session, finish, sent } = await serve(t);
   const first = session.createTurn({ input: "one" });
   for await (const event of first.stream()) if (event.type === "turn.created") break;
   const second = session.createTurn({ input: "two" });
   const ended = collect(second.stream());
-  await eventually(() => sent("thread/read").length > 0);
+  await eventually(() => sent("thread/turns/list").length > 0);
   assert.equal(sent("turn/start").length, 1);
   finish("u1");
   await eventually(() => second.id);
@@ -200,6 +200,7 @@ test("a turn that is only listed as running keeps a turn of Codex waiting, and n
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(sent("turn/start"), []);
   old.status = "completed";
+  finish("u0");
   await eventually(() => turn.id);
   finish("u1");
   await ended;

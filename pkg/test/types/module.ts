@@ -5,6 +5,7 @@ import type {
   Client,
   Clocks,
   ErrorCode,
+  ListedEvent,
   MessageSnapshot,
   Reconnecting,
   ReconnectOptions,
@@ -23,6 +24,7 @@ import type {
   TurnInputItem,
   TurnSnapshot,
   TurnStatus,
+  Waiting,
 } from "turnwire";
 import * as aap from "turnwire/aap";
 import * as agentEvent from "turnwire/agent-event";
@@ -48,6 +50,13 @@ export async function usualWay(signal: AbortSignal): Promise<TurnStatus> {
     const number: number = event.sequence_number;
     describe(event).repeat(number);
   }
+  turn.on("mismatch", (told) => holds<Same<typeof told, { readonly id: number; readonly sequence_number: number }>>());
+  for await (const event of turn.listEvents()) {
+    holds<Same<typeof event, ListedEvent>>();
+    const number: number | undefined = event.sequence_number;
+    if (event.type === "tool.response") event.content.repeat(number ?? 0);
+  }
+  for await (const { event } of session.listEvents()) holds<Same<typeof event, ListedEvent>>();
   if (session.capabilities.steer) {
     const said: void = await turn.steer([{ type: "user.message", content: "And in Rome?" }], { signal, deadline: 1000 });
     // @ts-expect-error It takes no options of turns.
@@ -143,10 +152,15 @@ export async function resuming(session: Session, signal: AbortSignal): Promise<T
     const [attempt, delay]: number[] = [value.attempt, value.delay];
     return [attempt, delay, value.cause.retryAfter];
   });
+  turn?.on("waiting", (value) => {
+    holds<Same<typeof value, Waiting>>();
+    return value.for === "history" || value.for === "turn" || value.for === "events" ? value.delay : holds<Same<typeof value.for, never>>();
+  });
   turn?.on("resumed", ({ after }) => after + 1);
   turn?.on("gap", ({ after, next }) => next - after);
   turn?.on("idle", ({ silence }) => silence + 1);
   holds<Same<TurnSnapshot["reconnecting"], Reconnecting | null>>();
+  holds<Same<TurnSnapshot["waiting"], Waiting | null>>();
   const clocks: Clocks = { connectTimeout: 1000, idleTimeout: 1000, deadline: 1000 };
   const persistence: ReconnectOptions = {};
   turn?.stream({ ...clocks, reconnect: persistence });

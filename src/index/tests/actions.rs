@@ -8,6 +8,7 @@ use super::{
     turn_ended,
 };
 use crate::index::{EventIndex, PendingKind};
+use crate::json::Value;
 
 /// Kind, thread and id of all that waits.
 fn pending(index: &EventIndex) -> Vec<(PendingKind, &str, &str)> {
@@ -96,13 +97,11 @@ fn nothing_waits_after_a_turn_that_was_cancelled_or_failed() {
 #[test]
 fn an_action_shows_its_call() {
     let mut events = asked("main", "m", "a").to_vec();
-    events.extend([approval("main", &["a"], "m"), question("t1", &["b"], "unseen"), sign_in("s1")]);
+    events.extend([approval("main", &["a"], "m"), sign_in("s1")]);
     let info = json!({"type": "truefoundry-system", "name": "shown f"});
     let expected = json!([
         {"type": "tool.approval_required", "thread_id": "main", "tool_call_id": "a", "name": "shown f",
          "arguments": "{}", "tool_info": info},
-        {"type": "tool.response_required", "thread_id": "t1", "tool_call_id": "b", "name": "",
-         "arguments": "", "tool_info": null},
         {"type": "mcp.auth_required", "server": {
             "id": "s1", "name": "s1", "mcp_server_name": "s1", "auth_url": "https://a.example",
             "thread_ids": []}},
@@ -110,24 +109,101 @@ fn an_action_shows_its_call() {
     assert_eq!(required_actions(index_of(&events)), expected);
 }
 
-/// Where a paused turn was fetched, its events come from a list, after what it waits for.
+/// What waits is shown with its call, and as long as that is not known, not at all.
 #[test]
-fn an_action_shows_a_call_that_comes_later() {
-    let mut index = index_of(&[turn_done(&[approval("main", &["a"], "m")])]);
+fn an_action_waits_for_its_call() {
+    let mut index =
+        index_of(&[question("t1", &["b"], "unseen"), approval("main", &["a"], "m"), sign_in("s1")]);
+    let mut mirror = Mirror::default();
+    let mut shown = |index: &mut EventIndex| {
+        mirror.follow(index);
+        let actions = mirror.turn["required_actions"].as_array().expect("a list").clone();
+        actions
+            .iter()
+            .map(|action| action["name"].as_str().unwrap_or("server").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&mut index), ["server"]);
+    assert!(index.hides_actions());
+    assert_eq!(pending(&index).len(), 3, "it waits all the same");
+    feed(&mut index, asked("main", "m", "a").iter());
+    assert_eq!(shown(&mut index), ["shown f", "server"]);
+    feed(&mut index, asked("t1", "m1", "b").iter());
+    assert_eq!(shown(&mut index), ["shown f", "shown f", "server"]);
+    assert!(!index.hides_actions());
+}
+
+/// While events of the turn are missing, the call may be known in part; what the server says of it apart is whole.
+#[test]
+fn what_is_missing_may_be_part_of_the_call() {
+    let mut told = approval("main", &["b"], "");
+    told["tool_calls"][0]["name"] = json!("told");
+    told["tool_calls"][0]["arguments"] = json!("{}");
+    let mut events = asked("main", "m", "a").to_vec();
+    events.extend([approval("main", &["a"], "m"), told]);
+    let mut index = index_of(&events);
+    index.set_unread(true);
+    let names = |index: &mut EventIndex| {
+        let document = super::mirror::take(index).document;
+        let actions = document["turn"]["required_actions"].as_array().expect("a list").clone();
+        actions.iter().map(|action| action["name"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&mut index), ["told"]);
+    index.set_unread(false);
+    assert_eq!(names(&mut index), ["shown f", "told"]);
+}
+
+/// Section 3.4: a sub-agent lives on, and what it waits for may be a call of an earlier turn.
+#[test]
+fn an_action_can_be_for_a_call_of_an_earlier_turn() {
+    let call = |name: &str| {
+        json!({"id": "a", "type": "function", "function": {"name": name, "arguments": "{\"x\":1}"},
+               "tool_info": {"type": "mcp", "name": name}})
+    };
+    let made = |thread: &str, id: &str, name: &str| json!({"type": "model.message", "id": id, "thread_id": thread, "tool_calls": [call(name)]});
+    for (source, expected) in [("m", "named"), ("", "newest")] {
+        let mut index = index_of(&[approval("t1", &["a"], source)]);
+        // The newest first.
+        for message in [made("main", "m9", "elsewhere"), made("t1", "m2", "newest"), made("t1", "m", "named")]
+        {
+            let text = message.to_string();
+            let json = Value::parse(&text).expect("JSON");
+            index.explain(json.as_object().expect("an object"));
+        }
+        assert!(!index.hides_actions());
+        let expected = json!([{"type": "tool.approval_required", "thread_id": "t1", "tool_call_id": "a",
+                               "name": expected, "arguments": "{\"x\":1}",
+                               "tool_info": {"type": "mcp", "name": expected}}]);
+        assert_eq!(required_actions(index), expected, "{source}");
+    }
+}
+
+/// Where a paused turn was fetched, its last message may be shown before the others are listed.
+#[test]
+fn what_is_shown_can_be_put_together_anew() {
+    let mut index = EventIndex::new();
+    let output = json!({"type": "model.message", "id": "m2", "thread_id": "main", "content": "last",
+                        "finish_reason": "stop"});
+    let state =
+        json!({"status": "done", "output": output, "required_actions": [approval("main", &["a"], "m")]});
+    let text = state.to_string();
+    index.turn_found_ended(Value::parse(&text).expect("JSON").as_object().expect("an object"));
     let mut mirror = Mirror::default();
     mirror.follow(&mut index);
-    assert_eq!(mirror.turn["required_actions"][0]["name"], "");
-    for (event, name, shown) in [
-        (call("main", "m", 0, "a", "f"), "shown f", ""),
-        (arguments("main", "m", 0, "{\"x\""), "shown f", "{\"x\""),
-        (arguments("main", "m", 0, ":1}"), "shown f", "{\"x\":1}"),
-    ] {
-        feed(&mut index, [&event]);
-        mirror.follow(&mut index);
-        assert_eq!(mirror.turn["required_actions"][0]["name"], name);
-        assert_eq!(mirror.turn["required_actions"][0]["arguments"], shown);
-        assert_eq!(mirror.messages[0].head["tool_calls"][0]["status"], "approval_required");
-    }
+    assert_eq!(mirror.messages.len(), 1);
+    index.start_over();
+    feed(&mut index, asked("main", "m", "a").iter().chain([&output]));
+    index.set_unread(false);
+    mirror.follow(&mut index);
+    let ids: Vec<_> = mirror.messages.iter().map(|message| message.head["id"].clone()).collect();
+    assert_eq!(ids, ["m", "m2"]);
+    assert_eq!(mirror.turn["required_actions"][0]["name"], "shown f");
+    assert_eq!(
+        mirror,
+        Mirror::of(index_of(
+            &[&asked("main", "m", "a")[..], &[output, approval("main", &["a"], "m")]].concat()
+        ))
+    );
 }
 
 /// Some models number their calls anew in every message: the message that the server names counts.

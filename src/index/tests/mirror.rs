@@ -50,6 +50,9 @@ impl Mirror {
     /// Takes what changed.
     pub(super) fn follow(&mut self, index: &mut EventIndex) {
         let Taken { document, pieces } = take(index);
+        if document.get("restart").is_some() {
+            self.messages.clear();
+        }
         if let Some(turn) = document.get("turn") {
             self.turn = turn.clone();
         }

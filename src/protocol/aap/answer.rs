@@ -6,7 +6,7 @@ use crate::protocol::Call;
 use crate::protocol::body::page;
 use crate::protocol::options::{unsupported, wire};
 
-use super::find;
+use super::find::{self, Part};
 use super::history::{self, Turn};
 use super::story::{self, Story, Tools};
 use super::terms::History;
@@ -58,7 +58,12 @@ fn told<'a>(story: Story<'_, 'a>, tools: &Tools, is_followed: bool) -> Vec<Value
 /// A turn as its record, and with it what it told: a second look at the history might see more.
 fn turn<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let history = history::messages(aap, body)?;
-    let part = find::part(aap, params, &history)?;
+    let is_awaited = params.get("is_awaited").and_then(Value::as_bool) == Some(true);
+    let part = match find::part(aap, params, &history) {
+        // It has begun: the client waits until something of it is there.
+        Err(_) if is_awaited => Part::default(),
+        part => part?,
+    };
     let turn_id = params.text("turn_id");
     let story = Story::of(turn_id, part.messages, part.answered.as_deref());
     let input = params.get("input").cloned().unwrap_or_default().into_owned();
@@ -76,11 +81,15 @@ fn turns<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>
     let tools = Tools::of(params);
     let turns = history::turns(&history);
     let last = turns.len().saturating_sub(1);
-    let mut records = Vec::new();
+    let (mut records, mut before) = (Vec::new(), 0);
     for (at, turn) in turns.iter().enumerate() {
         let id = ids::turn(turn.number);
         let state = Story::of(&id, turn.messages, None).state(&tools, at < last);
-        records.push(turn_record(params, &id, previous(&turns, at), said(turn), state).into());
+        let mut record = turn_record(params, &id, previous(&turns, at), said(turn), state);
+        // By that it is found when others have come after it.
+        record.set("said", before.into());
+        before += u64::try_from(turn.said.len()).unwrap_or_default();
+        records.push(record.into());
     }
     let mut page = page(records, Value::Null);
     if let Value::Object(page) = &mut page {

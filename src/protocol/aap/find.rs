@@ -11,6 +11,7 @@ use super::input;
 use super::terms::History;
 
 /// A turn's part of a history.
+#[derive(Default)]
 pub(super) struct Part<'h, 'a> {
     /// What followed the turn's input, or the calls that it answers.
     pub(super) messages: &'h [Value<'a>],

@@ -72,6 +72,7 @@ impl Protocol for Aap {
             drafts: false,
             search: false,
             sandbox_files: false,
+            titles: false,
             rename: false,
             delete: true,
             state: false,

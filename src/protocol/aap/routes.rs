@@ -19,9 +19,9 @@ POST
 GET sessions/{session_id}/history page_token limit terms
 POST sessions/{session_id}/turns agent_name turn_id input previous_turn_id terms
 POST
-GET sessions/{session_id}/history turn_id input said is_begun terms
+GET sessions/{session_id}/history turn_id input said is_begun is_awaited terms
 GET
-GET sessions/{session_id}/history !turn_id input said is_begun page_token limit order terms
+GET sessions/{session_id}/history !turn_id input said is_begun is_awaited page_token limit order terms
 GET sessions/{session_id}/history page_token limit order terms
 POST
 GET

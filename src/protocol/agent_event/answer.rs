@@ -19,6 +19,10 @@ pub(super) fn normalize<'a>(
         Call::GetSession => record::session_with_actions(&object(body)?).map(Value::Object),
         Call::ListSessions => sessions(dialect, params, body),
         Call::GetTurn => record::turn(object(body)?).map(Value::Object),
+        Call::ListNewestTurns => {
+            let turn = record::turn(object(body)?)?;
+            Ok(page(vec![turn.into()], Value::Null))
+        }
         Call::ListTurns => {
             let mut body = object(body)?;
             let runs = take_list(&mut body, "items")?;

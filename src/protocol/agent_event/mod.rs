@@ -61,6 +61,7 @@ impl Protocol for AgentEvent {
             drafts: false,
             search: false,
             sandbox_files: false,
+            titles: false,
             rename: true,
             delete: true,
             state: true,

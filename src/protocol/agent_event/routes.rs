@@ -75,8 +75,14 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         Dialect::Tirea => TIREA,
         Dialect::Awaken => AWAKEN,
     };
-    let route = Route::of(table, call).ok_or_else(unsupported)?;
-    let params = wire(params);
+    let mut params = wire(params);
+    let mut listed = call;
+    if dialect == Dialect::Awaken && call == Call::ListNewestTurns {
+        // Its state is that of the thread's last run: the answer is the run.
+        listed = Call::GetSessionState;
+        params.remove("limit");
+    }
+    let route = Route::of(table, listed).ok_or_else(unsupported)?;
     if call == Call::CreateTurnStream && params.text("agent_name").is_empty() {
         let problem = "`agentName` is required, since every turn names its agent: give it to \
                        `getSession(id, { agentName })`";

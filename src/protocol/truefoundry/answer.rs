@@ -3,13 +3,21 @@
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
-use crate::protocol::options::unsupported;
+use crate::protocol::options::{unsupported, wire};
 
 use super::spelling::{default, default_nulls};
-use super::{canonical, spelling};
+use super::{Dialect, canonical, spelling};
 
-/// Normalizes the answer to `call`.
-pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
+/// `type` of a session whose agent is given by the client.
+const DRAFT: &str = "session/draft";
+
+/// Normalizes the answer to `call`, which was asked with these parameters.
+pub(super) fn normalize<'a>(
+    dialect: Dialect,
+    call: Call,
+    params: &Object<'_>,
+    mut body: Value<'a>,
+) -> Result<Value<'a>> {
     match call {
         Call::CreateSession
         | Call::GetSession
@@ -18,11 +26,22 @@ pub(super) fn normalize(call: Call, body: Value<'_>) -> Result<Value<'_>> {
         | Call::UpdateDraftSession => one(body, session),
         Call::CreateTurn | Call::GetTurn => one(body, turn),
         Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions | Call::SearchSessions => {
-            list(body, session)
+            let mut page = list(body, session)?;
+            if dialect == Dialect::TrueForge {
+                keep_asked(call, wire(params).text("agent_name"), &mut page);
+            }
+            Ok(Value::Object(page))
         }
-        Call::ListTurns => list(body, turn),
-        Call::ListTurnEvents => list(body, event),
-        Call::ListSessionEvents => list(body, session_event),
+        Call::ListTurns => list(body, turn).map(Value::Object),
+        Call::ListNewestTurns => {
+            // Of its events one page is enough.
+            if let Some(page) = body.as_object_mut().filter(|_| dialect == Dialect::TrueForge) {
+                page.remove("pagination");
+            }
+            list(body, newest).map(Value::Object)
+        }
+        Call::ListTurnEvents => list(body, event).map(Value::Object),
+        Call::ListSessionEvents => list(body, session_event).map(Value::Object),
         Call::CancelSession
         | Call::DeleteSession
         | Call::DownloadSandboxFile
@@ -48,7 +67,7 @@ fn one<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<'
 }
 
 /// There is a next page if `next_page_token` is neither null nor empty, and this page is not empty.
-fn list<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<'a>> {
+fn list<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Object<'a>> {
     let items = data(&mut body).and_then(Value::as_array_mut);
     let mut items = std::mem::take(items.ok_or_else(|| unexpected("the answer has no `data` list"))?);
     items.iter_mut().filter_map(Value::as_object_mut).for_each(complete);
@@ -58,7 +77,19 @@ fn list<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<
     let mut page = Object::new();
     page.set("items", items.into());
     page.set("next", next);
-    Ok(Value::Object(page))
+    Ok(page)
+}
+
+/// The sibling has one list of all sessions: this keeps those of the kind and of the agent that were asked for.
+fn keep_asked(call: Call, agent_name: &str, page: &mut Object<'_>) {
+    let is_asked = |session: &Object<'_>| {
+        let is_draft = session.text("type") == DRAFT;
+        (agent_name.is_empty() || session.text("agent_name") == agent_name)
+            && (call == Call::ListOwnedSessions || is_draft == (call == Call::ListDraftSessions))
+    };
+    if let Some(sessions) = page.get_mut("items").and_then(Value::as_array_mut) {
+        sessions.retain(|session| session.as_object().is_none_or(is_asked));
+    }
 }
 
 /// The sibling's session names its agent in an object and its creator by name.
@@ -72,7 +103,8 @@ fn session(session: &mut Object<'_>) {
         }
     }
     spelling::created_by(session);
-    default(session, "type", "session".into());
+    let kind = if session.contains("agent_spec") { DRAFT } else { "session" };
+    default(session, "type", kind.into());
     default_nulls(session, &["agent_name", "title", "created_by_subject", "created_at", "updated_at"]);
 }
 
@@ -85,8 +117,20 @@ fn turn(turn: &mut Object<'_>) {
     }
 }
 
+/// Where events are listed in place of turns, the first one is of the newest turn.
+fn newest(turn: &mut Object<'_>) {
+    if let Some(id) = turn.remove("turn_id") {
+        turn.set("id", id);
+    }
+}
+
+/// A listed event keeps its number, if it has a valid one.
 fn event(event: &mut Object<'_>) {
-    *event = canonical::event(Value::Object(std::mem::take(event)));
+    let (number, read) = canonical::event(Value::Object(std::mem::take(event)));
+    *event = read;
+    if number > 0 {
+        event.set(canonical::NUMBER, number.into());
+    }
 }
 
 fn session_event(entry: &mut Object<'_>) {

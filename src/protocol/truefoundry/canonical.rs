@@ -5,16 +5,34 @@ use crate::json::{Object, Value};
 
 use super::{schema, spelling};
 
-/// The event that a frame's data is.
-pub(super) fn event_of(data: &str) -> Object<'_> {
+/// The event that a frame's data is, and the number that it says; 0 if it says none.
+pub(super) fn event_of(data: &str) -> (u64, Object<'_>) {
     match Value::parse(data) {
         Ok(json) => event(json),
-        Err(error) => unknown(None, Value::from(data), Some(error.message())),
+        Err(error) => (0, unknown(None, Value::from(data), Some(error.message()))),
     }
 }
 
-/// The event that a JSON value is.
-pub(super) fn event(json: Value<'_>) -> Object<'_> {
+/// The event that a JSON value is, and the number that it says. The number is not in the event: it belongs to
+/// the stream, and an `id` may say another one.
+pub(super) fn event(json: Value<'_>) -> (u64, Object<'_>) {
+    let said = json.get(NUMBER).map(|number| sequence_number(number.as_u64()));
+    let mut event = typed(json);
+    if said.is_some() {
+        event.remove(NUMBER);
+    }
+    (said.unwrap_or(0), event)
+}
+
+/// A number if it is valid: from 1 up to 2^53 - 1, the largest that JavaScript can count. Otherwise 0.
+pub(super) fn sequence_number(number: Option<u64>) -> u64 {
+    number.filter(|number| *number < 1 << 53).unwrap_or(0)
+}
+
+/// Where the JSON of an event says its number.
+pub(super) const NUMBER: &str = "sequence_number";
+
+fn typed(json: Value<'_>) -> Object<'_> {
     let mut event = match json {
         Value::Object(event) => event,
         other => return unknown(None, other, Some("it is not an object".to_owned())),

@@ -1,7 +1,7 @@
 //! The hot path: a delta that carries one piece of text, read without building a document.
 //!
 //! Nearly every frame of a stream is such a delta, and it differs from an earlier one of the same
-//! message in nothing but its text and its time. So two readers stand before the general one of
+//! message in nothing but its text, its time and its number. So two readers stand before the general one of
 //! [`canonical`](super::canonical): a *template* of an earlier delta, whose fixed parts are compared as bytes, and a
 //! *scan* of the JSON, which also makes the templates. Whatever either does not know in full, it leaves
 //! to the next; both must agree with the general reader, and a property test says so.
@@ -9,10 +9,14 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{RawStr, Scanner, parse_u64};
 
+use super::canonical::{NUMBER, sequence_number};
 use super::schema::MAX_TOOL_CALLS;
 
 /// One template for each message that streams at a time; sub-agents run five abreast.
 const TEMPLATES: usize = 6;
+
+/// Templates are kept, so that a longer delta makes none.
+const MAX_LEARNT: usize = 4096;
 
 /// Reads text deltas.
 #[derive(Debug, Default)]
@@ -25,16 +29,18 @@ pub(super) struct DeltaReader {
 }
 
 impl DeltaReader {
-    /// Reads `data` if it is a delta with exactly one piece of text and nothing else of note.
-    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<TextDelta<'a>> {
-        let (created_at, text) = if let Some(variables) = self.matching(data) {
-            variables
+    /// Reads `data` if it is a delta with exactly one piece of text and nothing else of note. Returns the number
+    /// that it says, 0 if it says none, and the delta.
+    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<(u64, TextDelta<'a>)> {
+        let (source, shape, variables) = if let Some(variables) = self.matching(data) {
+            let template = self.templates.get(self.recent)?;
+            (&*template.source, template.shape, variables)
         } else {
-            let found = scan(data)?;
-            self.learn(data, &found);
-            (found.created_at.map(RawStr::raw), found.text)
+            let (shape, variables) = scan(data)?;
+            self.learn(data, shape);
+            (data, shape, variables)
         };
-        let template = self.templates.get(self.recent)?;
+        let Variables { number, created_at, text } = variables;
         let text = if let Some(plain) = text.plain() {
             plain
         } else {
@@ -42,16 +48,17 @@ impl DeltaReader {
             text.unescape_into(&mut self.text);
             &self.text
         };
-        Some(TextDelta {
-            id: &template.id,
-            thread_id: &template.thread_id,
+        let delta = TextDelta {
+            id: inside(source, shape.id),
+            thread_id: shape.thread_id.map_or("main", |thread_id| inside(source, thread_id)),
             created_at,
-            field: template.field,
+            field: shape.field,
             text,
-        })
+        };
+        Some((number, delta))
     }
 
-    fn matching<'a>(&mut self, data: &'a str) -> Option<(Option<&'a str>, RawStr<'a>)> {
+    fn matching<'a>(&mut self, data: &'a str) -> Option<Variables<'a>> {
         if let Some(found) = self.templates.get(self.recent)?.read(data) {
             return Some(found);
         }
@@ -64,144 +71,97 @@ impl DeltaReader {
         None
     }
 
-    fn learn(&mut self, data: &str, found: &Found<'_>) {
+    fn learn(&mut self, data: &str, shape: Shape) {
+        if data.len() > MAX_LEARNT {
+            return;
+        }
         if self.templates.len() < TEMPLATES {
             self.recent = self.templates.len();
-            self.templates.push(Template::default());
+            self.templates.push(Template { source: String::new(), shape });
         } else {
             self.recent = (self.recent + 1) % TEMPLATES;
         }
         if let Some(template) = self.templates.get_mut(self.recent) {
-            template.set(data, found);
+            template.source.clear();
+            template.source.push_str(data);
+            template.shape = shape;
         }
     }
 }
 
-/// A delta's fixed parts, with the id, thread and field that they spell.
+/// What differs from delta to delta of a message.
+#[derive(Debug, Clone, Copy)]
+struct Variables<'a> {
+    /// 0 if it says none.
+    number: u64,
+    created_at: Option<&'a str>,
+    text: RawStr<'a>,
+}
+
+/// One of the variables.
+#[derive(Debug, Clone, Copy)]
+enum Variable {
+    Text,
+    Time,
+    Number,
+}
+
+/// Where something begins and ends in the source; of a string, with its quotes.
+type Span = (usize, usize);
+
+/// What a delta says where.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    id: Span,
+    thread_id: Option<Span>,
+    field: TextField,
+    /// The variables in their order. The rest is fixed.
+    places: [Option<(Variable, Span)>; 3],
+}
+
+/// An earlier delta. Whatever differs from it in nothing but the variables has the same id, thread and field.
 #[derive(Debug)]
 struct Template {
-    /// Up to the first variable string.
-    head: String,
-    /// Between the two variable strings; unused when there is only one.
-    middle: String,
-    /// After the last variable string.
-    tail: String,
-    order: Order,
-    id: String,
-    thread_id: String,
-    field: TextField,
-}
-
-/// Which variable strings there are, in their order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Text,
-    TextTime,
-    TimeText,
-}
-
-impl Default for Template {
-    fn default() -> Self {
-        Self {
-            head: String::new(),
-            middle: String::new(),
-            tail: String::new(),
-            order: Order::Text,
-            id: String::new(),
-            thread_id: String::new(),
-            field: TextField::Content,
-        }
-    }
+    source: String,
+    shape: Shape,
 }
 
 impl Template {
     #[inline]
-    fn read<'a>(&self, data: &'a str) -> Option<(Option<&'a str>, RawStr<'a>)> {
-        let rest = data.strip_prefix(&*self.head)?;
-        let (first, rest) = variable(rest)?;
-        let (second, rest) = if self.order == Order::Text {
-            (None, rest)
-        } else {
-            let (second, rest) = variable(rest.strip_prefix(&*self.middle)?)?;
-            (Some(second), rest)
-        };
-        if rest != self.tail {
-            return None;
+    fn read<'a>(&self, data: &'a str) -> Option<Variables<'a>> {
+        let (mut number, mut created_at, mut text) = (0, None, None);
+        let (mut from, mut rest) = (0, data);
+        for (variable, (start, end)) in self.shape.places.iter().flatten() {
+            rest = rest.strip_prefix(self.source.get(from..*start)?)?;
+            from = *end;
+            let mut scanner = Scanner::new(rest);
+            match variable {
+                Variable::Text => text = Some(scanner.string().ok()?),
+                Variable::Time => created_at = Some(scanner.string().ok()?.plain()?),
+                Variable::Number => number = valid_number(&mut scanner)?,
+            }
+            rest = rest.get(scanner.at()..)?;
         }
-        let (time, text) = match (self.order, second) {
-            (Order::TimeText, Some(text)) => (Some(first), text),
-            (_, time) => (time, first),
-        };
-        Some((time.map(RawStr::plain).map_or(Some(None), |time| time.map(Some))?, text))
-    }
-
-    fn set(&mut self, data: &str, found: &Found<'_>) {
-        let text = (found.text_at, found.text.raw());
-        let time = found.created_at.map(|time| (found.created_at_at, time.raw()));
-        let (first, second) = match time {
-            Some(time) if time.0 < text.0 => {
-                self.order = Order::TimeText;
-                (time, Some(text))
-            }
-            Some(time) => {
-                self.order = Order::TextTime;
-                (text, Some(time))
-            }
-            None => {
-                self.order = Order::Text;
-                (text, None)
-            }
-        };
-        let mut end = set(&mut self.head, data, 0, first);
-        if let Some(second) = second {
-            end = set(&mut self.middle, data, end, second);
-        }
-        replace(&mut self.tail, data.get(end..).unwrap_or_default());
-        replace(&mut self.id, found.id);
-        replace(&mut self.thread_id, found.thread_id);
-        self.field = found.field;
+        (rest == self.source.get(from..)?).then_some(Variables { number, created_at, text: text? })
     }
 }
 
-/// Keeps the fixed part before a variable string, and gives the offset after its closing quote.
-fn set(part: &mut String, data: &str, start: usize, (at, raw): (usize, &str)) -> usize {
-    replace(part, data.get(start..at).unwrap_or_default());
-    at + raw.len() + 2
-}
-
-fn replace(target: &mut String, text: &str) {
-    target.clear();
-    target.push_str(text);
-}
-
-/// Reads a string off the front, and gives what follows its closing quote.
+/// What is between the quotes of a string.
 #[inline]
-fn variable(text: &str) -> Option<(RawStr<'_>, &str)> {
-    let mut scanner = Scanner::new(text);
-    let string = scanner.string().ok()?;
-    Some((string, text.get(scanner.at()..)?))
+fn inside(source: &str, (start, end): Span) -> &str {
+    source.get(start + 1..end - 1).unwrap_or_default()
 }
 
-/// A text delta as the scan found it. Offsets are those of opening quotes.
-struct Found<'a> {
-    id: &'a str,
-    thread_id: &'a str,
-    created_at: Option<RawStr<'a>>,
-    created_at_at: usize,
-    field: TextField,
-    text: RawStr<'a>,
-    text_at: usize,
-}
-
-/// A string and the offset of its opening quote.
-type Placed<'a> = (usize, RawStr<'a>);
+/// A string, and where it is.
+type Placed<'a> = (RawStr<'a>, Span);
 
 /// Walks the object. `None` for everything that is not exactly a text delta: other types, other
 /// fields that are not null, a field twice, escapes in an id, broken JSON.
-fn scan(data: &str) -> Option<Found<'_>> {
+fn scan(data: &str) -> Option<(Shape, Variables<'_>)> {
     let mut scanner = Scanner::new(data);
-    let (mut kind, mut id, mut thread_id, mut created_at) = (None, None, None, None);
-    let mut piece: Option<(TextField, Placed<'_>)> = None;
+    let (mut kind, mut id, mut thread_id, mut created_at, mut number) = (None, None, None, None, None);
+    let mut piece = None;
+    let mut places = [None; 3];
     scanner.begin_object().ok()?;
     let mut first = true;
     let mut seen = 0_u8;
@@ -220,35 +180,47 @@ fn scan(data: &str) -> Option<Found<'_>> {
             scanner.accept_literal("null").then_some(())?;
             continue;
         }
-        match key.plain()? {
-            "type" => once(&mut kind, string(&mut scanner)?)?,
-            "id" => once(&mut id, string(&mut scanner)?)?,
-            "thread_id" => once(&mut thread_id, string(&mut scanner)?)?,
-            "created_at" => once(&mut created_at, string(&mut scanner)?)?,
-            "content" => once(&mut piece, (TextField::Content, string(&mut scanner)?))?,
-            "reasoning_content" => once(&mut piece, (TextField::Reasoning, string(&mut scanner)?))?,
-            "tool_calls" => once(&mut piece, tool_calls(&mut scanner)?)?,
-            _ => return None,
-        }
+        let (variable, span) = match key.plain()? {
+            "type" => {
+                once(&mut kind, string(&mut scanner)?.0)?;
+                continue;
+            }
+            "id" => {
+                once(&mut id, plain(&mut scanner)?.1)?;
+                continue;
+            }
+            "thread_id" => {
+                once(&mut thread_id, plain(&mut scanner)?.1)?;
+                continue;
+            }
+            "created_at" => {
+                let (time, span) = plain(&mut scanner)?;
+                once(&mut created_at, time)?;
+                (Variable::Time, span)
+            }
+            NUMBER => {
+                let start = scanner.at();
+                once(&mut number, valid_number(&mut scanner)?)?;
+                (Variable::Number, (start, scanner.at()))
+            }
+            name => {
+                let (field, (text, span)) = match name {
+                    "content" => (TextField::Content, string(&mut scanner)?),
+                    "reasoning_content" => (TextField::Reasoning, string(&mut scanner)?),
+                    "tool_calls" => tool_calls(&mut scanner)?,
+                    _ => return None,
+                };
+                once(&mut piece, (field, text))?;
+                (Variable::Text, span)
+            }
+        };
+        *places.iter_mut().find(|place| place.is_none())? = Some((variable, span));
     }
     scanner.finish().ok()?;
-    let (field, (text_at, text)) = piece?;
-    let is_delta = kind?.1.plain() == Some("model.message.delta");
-    let (created_at_at, created_at) = created_at.map_or((0, None), |(at, time): Placed<'_>| (at, Some(time)));
-    let plain_time = created_at.is_none_or(|time| !time.has_escapes());
-    (is_delta && plain_time).then_some(())?;
-    Some(Found {
-        id: id?.1.plain()?,
-        thread_id: match thread_id {
-            Some((_, thread)) => thread.plain()?,
-            None => "main",
-        },
-        created_at,
-        created_at_at,
-        field,
-        text,
-        text_at,
-    })
+    let (field, text) = piece?;
+    (kind?.plain() == Some("model.message.delta")).then_some(())?;
+    let variables = Variables { number: number.unwrap_or(0), created_at, text };
+    Some((Shape { id: id?, thread_id, field, places }, variables))
 }
 
 /// A bit for each field that a text delta may have, or have as null.
@@ -259,6 +231,7 @@ fn nullable(name: &str) -> u8 {
         "content" => 4,
         "reasoning_content" => 8,
         "tool_calls" => 16,
+        NUMBER => 32,
         _ => 0,
     }
 }
@@ -302,8 +275,20 @@ fn function<'a>(scanner: &mut Scanner<'a>) -> Option<Placed<'a>> {
 
 fn string<'a>(scanner: &mut Scanner<'a>) -> Option<Placed<'a>> {
     (scanner.peek_value()? == b'"').then_some(())?;
-    let at = scanner.at();
-    Some((at, scanner.string().ok()?))
+    let start = scanner.at();
+    Some((scanner.string().ok()?, (start, scanner.at())))
+}
+
+/// A string without escapes, and where it is.
+fn plain<'a>(scanner: &mut Scanner<'a>) -> Option<(&'a str, Span)> {
+    let (text, span) = string(scanner)?;
+    Some((text.plain()?, span))
+}
+
+/// A sequence number. One that is not valid is left to the general reader.
+fn valid_number(scanner: &mut Scanner<'_>) -> Option<u64> {
+    let number = sequence_number(parse_u64(scanner.number().ok()?.as_bytes()));
+    (number > 0).then_some(number)
 }
 
 /// Sets what may be set once: of a field that comes twice, the general reader knows what to make.

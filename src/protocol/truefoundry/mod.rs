@@ -1,8 +1,8 @@
 //! The `TrueFoundry` agent protocol, and the dialect of its open-source sibling.
 //!
-//! Sessions hold turns; a turn is streamed as server-sent events whose `id` is the sequence number, a
-//! decimal that starts at 1 and grows by 1. Section numbers in this folder are those of the protocol
-//! note.
+//! Sessions hold turns; a turn is streamed as server-sent events. Each has a sequence number, which starts at 1
+//! and grows by 1: servers write it as the frame's `id`, the reference pages have it in the event's JSON.
+//! Section numbers in this folder are those of the protocol note.
 
 mod answer;
 mod canonical;
@@ -56,9 +56,10 @@ impl Protocol for TrueFoundry {
             steer: false,
             discard_pending: false,
             files: true,
-            drafts: is_gateway,
+            drafts: true,
             search: is_gateway,
             sandbox_files: true,
+            titles: is_gateway,
             rename: false,
             delete: !is_gateway,
             state: false,
@@ -80,8 +81,8 @@ impl Protocol for TrueFoundry {
         routes::request(self.dialect, call, &params)
     }
 
-    fn answer<'a>(&self, call: Call, _: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
-        answer::normalize(call, body)
+    fn answer<'a>(&self, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+        answer::normalize(self.dialect, call, params, body)
     }
 
     fn error_message(&self, body: &str) -> Option<String> {
@@ -104,19 +105,27 @@ pub struct TurnDecoder {
 
 impl EventDecoder for TurnDecoder {
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
-        let sequence_number = sequence_number(frame);
-        if let Some(delta) = self.deltas.read(frame.data) {
-            return sink.delta(sequence_number, delta);
+        // An id persists over frames that have none; a number must not.
+        let id = frame.id.filter(|_| frame.has_own_id);
+        let id = canonical::sequence_number(id.and_then(|id| parse_u64(id.as_bytes())));
+        if let Some((said, delta)) = self.deltas.read(frame.data) {
+            let number = counting(id, said, sink);
+            return sink.delta(number, delta);
         }
-        let event = canonical::event_of(frame.data);
-        sink.event(sequence_number, EventRef::of(&event));
+        let (said, event) = canonical::event_of(frame.data);
+        let number = counting(id, said, sink);
+        sink.event(number, EventRef::of(&event));
     }
 }
 
-/// The frame's own `id`. 0 when it has none, or one that is not a decimal up to 2^53 - 1, the largest
-/// that JavaScript can count.
-fn sequence_number(frame: &Frame<'_>) -> u64 {
-    const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
-    let id = frame.id.filter(|_| frame.has_own_id);
-    id.and_then(|id| parse_u64(id.as_bytes())).filter(|number| *number <= MAX_SAFE_INTEGER).unwrap_or(0)
+/// Which of two numbers counts: the frame's `id`, or else what its JSON says. 0 is none.
+#[inline]
+fn counting(id: u64, said: u64, sink: &mut dyn EventSink) -> u64 {
+    if id == 0 {
+        return said;
+    }
+    if said > 0 && said != id {
+        sink.mismatch(id, said);
+    }
+    id
 }

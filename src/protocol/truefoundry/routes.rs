@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value, write_hex};
-use crate::protocol::options::{unsupported, wire};
+use crate::protocol::options::{HAS_SEVERAL, check_item, unsupported, wire};
 use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
 
@@ -35,10 +35,11 @@ POST v1/agents/sessions/{session_id}/cancel
 POST v1/agents/sessions/{session_id}/cancel
 ";
 
-/// The open-source sibling's routes (section 7). It has no drafts apart from sessions, and no search.
+/// The open-source sibling's routes (section 7). A draft is a session whose agent is given inline: there is one list of
+/// both, and no search.
 const TRUEFORGE: &str = "\
-POST api/v1/sessions !agent title
-GET api/v1/sessions page_token limit
+POST api/v1/sessions !agent
+GET api/v1/sessions limit order page_token start_timestamp end_timestamp
 GET api/v1/sessions/{session_id}
 POST api/v1/sessions/{session_id}/cancel
 GET api/v1/sessions/{session_id}/turns page_token limit
@@ -48,11 +49,11 @@ GET api/v1/sessions/{session_id}/turns/{turn_id}
 GET api/v1/sessions/{session_id}/turns/{turn_id}/subscribe after_sequence_number
 GET api/v1/sessions/{session_id}/turns/{turn_id}/events page_token limit order
 GET api/v1/sessions/{session_id}/events page_token last_turn_id limit
-POST api/v1/sessions !agent title
-GET
+POST api/v1/sessions !agent
+GET api/v1/sessions limit order page_token start_timestamp end_timestamp
 GET api/v1/sessions/{session_id}
 PATCH api/v1/sessions/{session_id} agent
-GET api/v1/sessions page_token limit
+GET api/v1/sessions limit order page_token start_timestamp end_timestamp
 GET
 GET api/v1/sessions/{session_id}/turns/{turn_id}/download-sandbox-file !path
 DELETE api/v1/sessions/{session_id}
@@ -66,8 +67,17 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         Dialect::Gateway => GATEWAY,
         Dialect::TrueForge => TRUEFORGE,
     };
-    let route = Route::of(table, call).ok_or_else(unsupported)?;
+    let listed = match (call, dialect) {
+        (Call::ListNewestTurns, Dialect::Gateway) => Call::ListTurns,
+        // Its turns are listed oldest first. Its events begin with those of the newest turn, even of one that runs.
+        (Call::ListNewestTurns, Dialect::TrueForge) => Call::ListSessionEvents,
+        _ => call,
+    };
+    let route = Route::of(table, listed).ok_or_else(unsupported)?;
     let mut params = wire(params);
+    if listed == Call::ListSessionEvents && call != listed {
+        params.set("limit", 1.into());
+    }
     if call == Call::CancelTurn {
         // The servers cancel whatever turn of the session runs.
         params.remove("turn_id");
@@ -75,16 +85,12 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     // The stream is asked for in the body, never by `Accept` (section 1.1).
     if matches!(call, Call::CreateTurnStream | Call::CreateTurn) {
         params.set("stream", call.streams().into());
-        let input = params.get_mut("input").and_then(Value::as_array_mut);
-        for item in input.into_iter().flatten().filter_map(Value::as_object_mut) {
-            if cfg!(feature = "aap") && has_image(item) {
-                let problem = "this protocol takes images as files only: data URIs with a name";
+        for item in params.array("input").iter().filter_map(Value::as_object) {
+            let allows = item.object("approval").is_some_and(|approval| approval.text("status") == "allow");
+            check_item(item, if allows { "status" } else { "status, reason" })?;
+            if HAS_SEVERAL && has_others(item) {
+                let problem = "this protocol takes texts and files only: images as data URIs with a name";
                 return Err(Error::new(ErrorCode::InvalidInput, problem));
-            }
-            // What only other protocols take.
-            if let Some(approval) = item.get_mut("approval").and_then(Value::as_object_mut) {
-                approval.remove("remember");
-                approval.remove("result");
             }
         }
     }
@@ -99,7 +105,8 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         }
     }
     let mut headers = route.headers(call);
-    if matches!(call, Call::CreateSession | Call::CreateDraftSession)
+    if dialect == Dialect::Gateway
+        && matches!(call, Call::CreateSession | Call::CreateDraftSession)
         && let Some(metadata) = params.remove(METADATA)
     {
         headers.push(("x-tfy-metadata", ascii_json(&metadata.to_json())));
@@ -116,36 +123,42 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     Ok(Request { method: route.method, path, headers, body })
 }
 
-/// Whether a message has an image by its address, as only another protocol takes it.
-fn has_image(item: &Object<'_>) -> bool {
-    item.array("content").iter().any(|part| part.as_object().is_some_and(|part| part.text("type") == "image"))
+/// Whether a message has parts that only protocols of other families take.
+fn has_others(item: &Object<'_>) -> bool {
+    let mut parts = item.array("content").iter().filter_map(Value::as_object);
+    parts.any(|part| !matches!(part.text("type"), "text" | "file"))
 }
 
-/// A parameter that becomes a header and is in no route.
+/// A parameter that becomes a header, where servers know that, and is in no route.
 const METADATA: &str = "metadata";
 
 /// Stands in for `start_timestamp` where a list takes one and none is given.
 const WINDOW_START: &str = "window_start";
 
-/// The sibling names its agent in an object: `{name}` for a saved one, `{spec}` for one given inline. Its
-/// list knows no agent.
+/// How many sessions a page of the sibling's list may have: it refuses a greater `limit`.
+const LARGEST_PAGE: u64 = 25;
+
+/// The sibling names its agent in an object: `{name}` for a saved one, `{spec}` for one given inline. Its list knows no
+/// agent: those of others are left out of the answer.
 fn as_sibling(call: Call, params: &mut Object<'_>) {
-    match call {
-        Call::ListSessions | Call::ListOwnedSessions => {
-            params.remove("agent_name");
-        }
-        Call::CreateSession | Call::CreateDraftSession | Call::UpdateDraftSession => {
-            let mut agent = Object::new();
-            for (name, own) in &[("agent_spec", "spec"), ("agent_name", "name")] {
-                if let Some(value) = params.remove(name).filter(|_| agent.is_empty()) {
-                    agent.set(own, value);
-                }
+    let (name, own) = match call {
+        Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions => {
+            if call != Call::ListDraftSessions {
+                params.remove("agent_name");
             }
-            if !agent.is_empty() {
-                params.set("agent", agent.into());
+            if params.get("limit").and_then(Value::as_u64) > Some(LARGEST_PAGE) {
+                params.set("limit", LARGEST_PAGE.into());
             }
+            return;
         }
-        _ => {}
+        Call::CreateSession => ("agent_name", "name"),
+        Call::CreateDraftSession | Call::UpdateDraftSession => ("agent_spec", "spec"),
+        _ => return,
+    };
+    if let Some(value) = params.remove(name) {
+        let mut agent = Object::new();
+        agent.set(own, value);
+        params.set("agent", agent.into());
     }
 }
 

@@ -39,6 +39,10 @@ fn tools_required(event: &mut Object<'_>) {
     default_text(event, "thread_id", "main");
     default_list(event, "tool_calls");
     for call in objects(event, "tool_calls") {
+        // The reference pages can be read either way.
+        if let Some(id) = call.get("tool_call_id").cloned() {
+            default(call, "id", id);
+        }
         both(call, "source_event_id", "event_id");
         default_text(call, "source_event_id", "");
         default_text(call, "event_id", "");

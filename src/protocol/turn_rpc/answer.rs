@@ -57,6 +57,12 @@ pub(super) fn normalize<'a>(
             }
             Ok(page(turns, Value::Null))
         }
+        Call::ListNewestTurns => {
+            let turns = take_list(&mut result, "data")?.into_iter();
+            let turns =
+                turns.map(|turn| record::turn(session_id, Value::Null, &object(turn)?).map(Value::Object));
+            Ok(page(turns.collect::<Result<_>>()?, Value::Null))
+        }
         Call::CreateTurn | Call::GetTurn if result.object("turn").is_some() => {
             let turn = result.object("turn").unwrap_or(const { &Object::new() });
             record::turn(session_id, Value::Null, turn).map(Value::Object)

@@ -24,6 +24,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
         Call::ListSessions => "agent_name limit page_token window_start",
         Call::GetSession | Call::DeleteSession => "",
         Call::ListTurns | Call::ListSessionEvents => "limit page_token order",
+        Call::ListNewestTurns => "limit",
         Call::GetTurn | Call::CancelTurn => "turn_id",
         Call::ListTurnEvents => "turn_id limit page_token order",
         Call::CreateTurn | Call::CreateTurnStream => "agent_name input previous_turn_id turn_options",
@@ -50,6 +51,12 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
             // both. Before its first turn a thread has none that could be read.
             own.set("includeTurns", (call != Call::GetSession).into());
             "thread/read"
+        }
+        Call::ListNewestTurns => {
+            // The newest turn, without its items. It need not be loaded for that, as it must be to be heard of.
+            own.set("limit", 1.into());
+            put(&mut own, "sortDirection", "desc");
+            "thread/turns/list"
         }
         Call::SubscribeTurn => {
             // Not with all its turns, which would be one message, however long the thread is.

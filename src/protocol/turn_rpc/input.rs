@@ -73,12 +73,14 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
     let part = part.as_object().ok_or("a part must be an object with a `type`")?;
     let kind = part.text("type");
     if kind == "file" {
+        check_fields(part, &["name", "data"], &[])?;
         return file(dialect, part.text("data"));
     }
     let kinds = if dialect == Dialect::Gateway { GATEWAY } else { CODEX };
     let known = kinds.iter().find(|(name, ..)| *name == kind);
     let (kind, required, optional) =
         known.ok_or_else(|| sentence(&["this server takes no parts of type `", kind, "`"]))?;
+    check_fields(part, required, optional)?;
     let mut own = with_text("type", kind);
     for name in *required {
         // A text may be empty, and nothing else may.
@@ -95,6 +97,19 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
         }
     }
     Ok(own.into())
+}
+
+/// A part has no other fields than its type and these.
+fn check_fields(part: &Object<'_>, required: &[&str], optional: &[&str]) -> Result<(), String> {
+    let mut fields = vec!["type"];
+    fields.extend_from_slice(required);
+    fields.extend_from_slice(optional);
+    match part.iter().find(|(name, _)| !fields.contains(name)) {
+        Some((name, _)) => {
+            Err(sentence(&["`", part.text("type"), "` takes no `", name, "`: it takes ", &joined(&fields, ", ")]))
+        }
+        None => Ok(()),
+    }
 }
 
 /// A file by what it is: the media type of a data URI tells; an address does not say.

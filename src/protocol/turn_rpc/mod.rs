@@ -82,6 +82,7 @@ impl Protocol for TurnRpc {
             drafts: false,
             search: false,
             sandbox_files: false,
+            titles: true,
             rename: is_codex,
             delete: is_codex,
             state: false,

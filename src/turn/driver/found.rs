@@ -3,51 +3,36 @@
 
 #[cfg(feature = "aap")]
 use super::Value;
-use super::{Call, Error, ErrorCode, Moment, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
+use super::{Error, ErrorCode, Object, ObjectWriter, Step, StreamEnd, TurnDriver};
 
 impl TurnDriver {
     /// By what the turn is found.
     pub(super) fn describe(&self, params: &mut ObjectWriter<'_>) {
         params.raw("input", self.input.json().unwrap_or("[]"));
-        params.bool("is_begun", self.reader.machine().id().is_some());
+        let is_begun = self.reader.machine().id().is_some();
+        params.bool("is_begun", is_begun).bool("is_awaited", is_begun);
         if let Some(said) = self.said {
             params.u64("said", said);
         }
     }
 
-    /// The history has the turn, with what it said.
+    /// This is what the history has of the turn: all of it, part of it, or nothing.
     #[cfg(feature = "aap")]
-    pub(super) fn told(&mut self, turn: &Object<'_>, moment: Moment) -> Step {
+    pub(super) fn told(&mut self, turn: &Object<'_>) -> Step {
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         let events = turn.array("events");
-        if state.text("status") == "running" {
-            return self.not_yet(moment);
-        }
         // Somebody else may have said the same; or it is behind what was streamed.
-        if turn.get("is_exact").and_then(Value::as_bool) == Some(true) && !self.reader.goes_on_with(events) {
-            return self.not_yet(moment);
+        let is_exact = turn.get("is_exact").and_then(Value::as_bool) == Some(true);
+        if state.text("status") != "running" && (!is_exact || self.reader.goes_on_with(events)) {
+            self.ended = state.to_json();
+            self.reader.begin_list();
+            self.apply(events);
+            if self.is_whole() {
+                self.finish();
+                return self.completed();
+            }
         }
-        self.given_up = None;
-        self.ended = state.to_json();
-        self.reader.begin_list();
-        self.apply(events);
-        if !self.is_whole() {
-            return self.not_yet(moment);
-        }
-        self.finish();
-        self.end(StreamEnd::Eof)
-    }
-
-    /// The history does not have the whole of the turn. Nothing tells whether the server goes on with it.
-    pub(super) fn not_yet(&mut self, moment: Moment) -> Step {
-        let cause = self.cause.clone();
-        let cause = cause.unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
-        let parts = ["the session's history does not have the whole answer yet (", &cause.message, ")"];
-        let error = Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status);
-        if self.is_exhausted() {
-            return self.end(StreamEnd::Failed(error));
-        }
-        self.retry(Call::GetTurn, cause.into(), moment)
+        self.not_yet(turn.json("events").len())
     }
 
     /// Whether nothing but its stream ever tells of a turn.

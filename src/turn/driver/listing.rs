@@ -1,18 +1,20 @@
 //! A turn whose stream is gone: how it stands is asked, and its events are taken from the list.
 
 use crate::index::MAIN_THREAD;
+#[cfg(feature = "turn-rpc")]
+use crate::json::ObjectWriter;
 
 use super::{
-    Call, Error, ErrorCode, EventKind, EventRef, Failure, MOST_GONE, MOST_PAGES, Moment, Object, POLL_DELAY,
-    Pause, Step, StreamEnd, TurnDriver, Value,
+    Awaited, Call, Error, ErrorCode, EventKind, EventRef, MOST_GONE, MOST_PAGES, Object, Step, StreamEnd,
+    TurnDriver, Value,
 };
 
 impl TurnDriver {
     /// The turn itself says how it stands.
-    pub(super) fn read(&mut self, turn: &Object<'_>, moment: Moment) -> Step {
+    pub(super) fn read(&mut self, turn: &Object<'_>) -> Step {
         #[cfg(feature = "aap")]
         if self.capabilities.is_unnamed() {
-            return self.told(turn, moment);
+            return self.told(turn);
         }
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         if !self.is_still_paused(state) && matches!(state.text("status"), "done" | "cancelled" | "error") {
@@ -25,24 +27,22 @@ impl TurnDriver {
                 return self.issue(if is_paused { Call::GetSession } else { Call::ListTurnEvents });
             }
         }
-        if let Some(error) = self.given_up.take() {
-            return self.end(self.end_of(error));
+        if self.given_up.take().is_some() {
+            // The server is there, and says that the turn runs.
+            self.gone = MOST_GONE;
         }
         if self.is_forsaken_unread() {
-            return self.abandoned(moment);
+            return self.abandoned();
         }
         if self.gone >= MOST_GONE {
-            self.attempts = 0;
-            let problem = "the stream cannot be read any further: the turn's end is waited for";
-            let cause = Error::new(ErrorCode::Incomplete, problem);
-            return Step::Wait(Pause { delay: POLL_DELAY, least: POLL_DELAY, attempt: 1, cause });
+            return self.wait(Call::GetTurn, Awaited::Turn);
         }
-        self.issue(Call::SubscribeTurn)
+        self.reattach()
     }
 
     /// A page of the turn's events.
-    pub(super) fn listed(&mut self, page: &Object<'_>, moment: Moment) -> Step {
-        if self.pages == 0 && !self.capabilities.has_cursor() {
+    pub(super) fn listed(&mut self, page: &Object<'_>) -> Step {
+        if self.pages == 0 {
             self.reader.begin_list();
         }
         self.apply(page.array("items"));
@@ -57,16 +57,38 @@ impl TurnDriver {
             self.page_token.clear();
             self.pages = 0;
             self.lists -= 1;
+            if self.lists > 0 {
+                return self.wait(Call::ListTurnEvents, Awaited::Events);
+            }
             let problem = "the server's list does not have the whole of a message";
-            let failure = Failure::from(Error::new(ErrorCode::Incomplete, problem));
-            return if self.lists > 0 {
-                self.retry(Call::ListTurnEvents, failure, moment)
-            } else {
-                self.give_up(failure.error)
-            };
+            return self.give_up(Error::new(ErrorCode::Incomplete, problem));
         }
         self.finish();
-        self.end(StreamEnd::Eof)
+        self.completed()
+    }
+
+    /// All events of the turn came, or were listed. A call that waits may have been made in an earlier turn, for instance
+    /// by a sub-agent that lives on.
+    pub(super) fn completed(&mut self) -> Step {
+        self.reader.set_unread(false);
+        self.forget_pages();
+        if self.reader.is_complete() { self.end(StreamEnd::Eof) } else { self.issue(Call::ListSessionEvents) }
+    }
+
+    /// A page of the events of this turn and those before it, the newest first.
+    pub(super) fn explained(&mut self, page: &Object<'_>) -> Step {
+        for item in page.array("items").iter().filter_map(Value::as_object) {
+            if let Some(event) = item.object("event").filter(|event| event.text("type") == "model.message") {
+                self.reader.explain(event);
+            }
+        }
+        if self.reader.is_complete() {
+            return self.end(StreamEnd::Eof);
+        }
+        if self.has_next(page) {
+            return self.issue(Call::ListSessionEvents);
+        }
+        self.give_up(Error::new(ErrorCode::Incomplete, "the session has no call that waits under this id"))
     }
 
     /// Takes listed events.
@@ -74,9 +96,35 @@ impl TurnDriver {
         for event in events.iter().filter_map(Value::as_object) {
             let event = EventRef::of(event);
             self.reader.apply_missed(event);
-            if !self.capabilities.has_cursor() && is_answer(event) {
-                self.output = event.fields.to_json();
+            self.hear(event);
+        }
+    }
+
+    /// Takes events that were listed by the caller; all that the turn has said if `is_all`.
+    pub fn fill(&mut self, events: &[Value<'_>], is_all: bool) {
+        for event in events.iter().filter_map(Value::as_object) {
+            let event = EventRef::of(event);
+            self.reader.apply_listed(event);
+            self.hear(event);
+        }
+        if is_all {
+            #[cfg(feature = "turn-rpc")]
+            if self.capabilities.has_socket() {
+                self.ended.clone_from(&self.found);
+                self.finish();
             }
+            self.reader.set_unread(false);
+        }
+    }
+
+    /// Where the record of a turn does not say what came of it, a listed message may.
+    fn hear(&mut self, event: EventRef<'_>) {
+        #[cfg(feature = "turn-rpc")]
+        if self.capabilities.has_socket() {
+            return kept_answer(event).into_iter().for_each(|answer| self.output = answer);
+        }
+        if !self.capabilities.has_cursor() && is_answer(event) {
+            self.output = event.fields.to_json();
         }
     }
 
@@ -105,10 +153,12 @@ impl TurnDriver {
         }
     }
 
-    /// The turn has ended. Where events were lost on the way, its list of events makes its messages whole.
+    /// The turn has ended. Where events were lost on the way, its list of events makes its messages whole; and what
+    /// waits is shown with its call.
     pub(super) fn mend(&mut self) -> Step {
         let has_id = self.reader.machine().id().is_some();
-        if self.reader.gaps().is_empty() || self.reconnect.max_attempts == 0 || !has_id {
+        let may_wait = self.reconnect.max_attempts == 0 && !self.reader.index().hides_actions();
+        if self.reader.is_complete() || may_wait || !has_id {
             return self.end(StreamEnd::Eof);
         }
         self.attempts = 0;
@@ -122,4 +172,21 @@ fn is_answer(event: EventRef<'_>) -> bool {
     event.kind == EventKind::ModelMessage
         && event.fields.text("thread_id") == MAIN_THREAD
         && event.fields.array("tool_calls").is_empty()
+}
+
+/// A message of the agent itself that it has ended, in the form in which the turn's end would say it. One that says
+/// nothing is the last word, too: then nothing came of the turn.
+#[cfg(feature = "turn-rpc")]
+fn kept_answer(event: EventRef<'_>) -> Option<String> {
+    let [thread, content, reason] =
+        ["thread_id", "content", "finish_reason"].map(|name| event.fields.text(name));
+    let is_end = reason == "stop" || !(content.is_empty() || matches!(reason, "" | "interrupted"));
+    let is_answer = event.kind == EventKind::ModelMessage && thread == MAIN_THREAD && is_end;
+    let mut answer = String::new();
+    if is_answer && !content.is_empty() {
+        let mut object = ObjectWriter::new(&mut answer);
+        object.str("type", "model.message").str("id", event.fields.text("id")).str("thread_id", thread);
+        object.str("content", content).str("finish_reason", "stop").end();
+    }
+    is_answer.then_some(answer)
 }

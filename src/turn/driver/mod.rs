@@ -1,12 +1,12 @@
 //! What to do next for a turn: requests, waits, and how each failure is recovered from. Without any I/O.
 //!
 //! ```text
-//!            ┌────────── wait ◀──────────┐
+//!            ┌───────── retry ◀──────────┐
 //!            ▼                           │ it failed, or ended before `turn.done`
 //! begin ─▶ start ─▶ stream ──────────────┤
 //!            │        ▲                  ▼
-//!            │ lost   │ it runs    read the turn (its stream is gone, or brings nothing)
-//!            ▼        │                  │ it has ended
+//!            │ lost   │ it runs    read the turn (its stream is gone, or brings nothing) ◀─┐
+//!            ▼        │                  │ it has ended              it runs, unstreamed ──▶ wait
 //!       look for it ──┘                  ▼
 //!                                  list its events ─▶ end
 //! ```
@@ -22,18 +22,25 @@ mod lost;
 mod plan;
 mod recover;
 mod replay;
+mod waiting;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
-use crate::protocol::{Call, Capabilities, HAS_OTHERS};
+use crate::protocol::{Call, Capabilities, HAS_LOOKS, HAS_OTHERS};
 
-use super::lost_start::Finding;
+pub use waiting::{Awaited, Waiting};
+
+use super::lost_start::{Finding, Sent};
 use super::policy::{Failure, Reconnect, Remedy};
 use super::{Newest, StartTrace, StreamEnd, StreamPlan, TurnInput, TurnReader};
 
 /// Turns and events of a page: the most that servers give (sections 1.2, #5 and #9).
 const PAGE: u64 = 25;
+/// Events of a session of a page (section 1.2, #10).
+const SESSION_PAGE: u64 = 100;
+/// So many turns show in which order they are listed.
+const FIRST_TURNS: u64 = 2;
 /// Frames of a page: the most that servers give (`AgentEvent`, section 5).
 const FRAMES: u64 = 200;
 /// Pages of a turn's events: whoever gives more goes round in them.
@@ -50,8 +57,6 @@ const MOST_GONE: u32 = 2;
 const MOST_TURN_PAGES: u32 = 40;
 /// How often a list of events is read that does not have all of a turn that is done.
 const LISTS: u32 = 3;
-/// Between two questions how a turn stands that cannot be streamed any further, in milliseconds.
-const POLL_DELAY: f64 = 2000.0;
 /// A turn that is read so often waiting for what was answered does wait.
 const MOST_PAUSES: u32 = 15;
 /// The longest wait that a stream can ask for (`retry:`), in milliseconds: as long as the vendor's own clients heed.
@@ -64,8 +69,10 @@ pub enum Step {
     Open(Plan),
     /// Ask for JSON.
     Ask(Plan),
-    /// Wait.
-    Wait(Pause),
+    /// Wait before the next try: the connection is lost.
+    Retry(Pause),
+    /// Wait before the next look: the server is there, and has not said the rest yet.
+    Wait(Waiting),
     /// Nothing: it is over, and this is what is to be reported.
     End(Result<()>),
 }
@@ -81,7 +88,7 @@ pub struct Plan {
     pub resumes_after: Option<u64>,
 }
 
-/// A wait before the next try.
+/// A wait before the next try to reach the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pause {
     /// How long, in milliseconds.
@@ -143,6 +150,11 @@ pub struct TurnDriver {
     wants_stream: bool,
     /// Tries in a row that brought nothing new.
     attempts: u32,
+    /// Looks in a row at what the server had not said yet, and that were the same.
+    waits: u32,
+    /// The size of what the history had of the turn, in bytes.
+    #[cfg(feature = "aap")]
+    told: usize,
     /// Whether the stream was interrupted, so that the next one resumes it.
     was_interrupted: bool,
     /// How a start failed of which it is not known whether it arrived.
@@ -168,6 +180,8 @@ pub struct TurnDriver {
     output: String,
     /// How the turn ended, as the server says, while its last events are still to be had.
     ended: String,
+    /// How it ended by its record, if that said so first.
+    found: String,
     page_token: String,
     /// Pages that were taken.
     pages: u32,
@@ -210,6 +224,9 @@ impl TurnDriver {
             is_waiting: false,
             wants_stream: false,
             attempts: 0,
+            waits: 0,
+            #[cfg(feature = "aap")]
+            told: 0,
             was_interrupted: false,
             lost: None,
             looks: 0,
@@ -223,6 +240,7 @@ impl TurnDriver {
             given_up: None,
             output: String::new(),
             ended: String::new(),
+            found: String::new(),
             page_token: String::new(),
             pages: 0,
             cause: None,
@@ -320,6 +338,29 @@ impl TurnDriver {
         Ok(self.begin(plan, false, reconnect, trace))
     }
 
+    /// Begins to bring the turn to its end, with all that it says: streams it, or, once it has ended, lists what did not
+    /// come. Nothing is left to do if everything came.
+    pub fn complete(&mut self, reconnect: Reconnect, trace: StartTrace) -> Result<Step> {
+        if !self.reader.machine().status().is_terminal() {
+            return self.stream(None, reconnect, trace);
+        }
+        if self.reader.is_complete() {
+            return Ok(Step::End(Ok(())));
+        }
+        self.prepare(false, reconnect);
+        self.ended.clone_from(&self.found);
+        // Where servers know no turns, what is read of one has its events.
+        let is_told = self.capabilities.is_unnamed();
+        Ok(self.issue(if is_told { Call::GetTurn } else { Call::ListTurnEvents }))
+    }
+
+    /// Takes how the server says that the turn stands.
+    pub fn take_state(&mut self, state: &Object<'_>) {
+        if self.reader.apply_state(state) {
+            self.found = state.to_json();
+        }
+    }
+
     /// Begins to look whether a start arrived of which that is not known. The turn is not started if not.
     pub fn look(&mut self, reconnect: Reconnect) -> Result<Step> {
         let machine = self.reader.machine_mut();
@@ -331,16 +372,11 @@ impl TurnDriver {
         Ok(step)
     }
 
-    fn begin(
-        &mut self,
-        plan: StreamPlan,
-        wants_stream: bool,
-        reconnect: Reconnect,
-        trace: StartTrace,
-    ) -> Step {
+    fn prepare(&mut self, wants_stream: bool, reconnect: Reconnect) {
         self.reconnect = reconnect;
         self.wants_stream = wants_stream;
         self.attempts = 0;
+        self.waits = 0;
         self.looks = 0;
         self.turns.clear();
         self.lists = LISTS;
@@ -351,14 +387,26 @@ impl TurnDriver {
         self.page_token.clear();
         self.given_up = None;
         self.cause = None;
+    }
+
+    fn begin(
+        &mut self,
+        plan: StreamPlan,
+        wants_stream: bool,
+        reconnect: Reconnect,
+        trace: StartTrace,
+    ) -> Step {
+        self.prepare(wants_stream, reconnect);
         match plan {
             StreamPlan::Start => {
                 self.trace = trace;
                 self.lost = None;
-                self.start_over()
+                self.pages = 0;
+                if self.must_know_newest() { self.issue(Call::ListNewestTurns) } else { self.start_over() }
             }
             StreamPlan::Subscribe => self.reattach(),
             StreamPlan::Look => {
+                self.pages = 0;
                 let lost = self.lost.get_or_insert_with(not_begun);
                 self.looks = if lost.may_yet_begin() { LOOKS } else { 1 };
                 self.restarts = true;
@@ -371,6 +419,13 @@ impl TurnDriver {
     #[must_use]
     pub fn is_looking(&self) -> bool {
         self.call == Call::ListTurns
+    }
+
+    /// The session's newest turn before the start, as far as it is known. What was read of it serves the session's next
+    /// starts as well.
+    #[must_use]
+    pub fn newest(&self) -> &Newest {
+        &self.trace.newest
     }
 
     /// The session has turns of these ids that are known to be others.
@@ -393,7 +448,7 @@ impl TurnDriver {
             }
             // A start that may have arrived is not taken back by what comes after it.
             Outcome::Unsent if self.is_untouched() => self.end(StreamEnd::Refused),
-            Outcome::Aborted if (self.is_waiting || self.is_preparing()) && self.is_untouched() => {
+            Outcome::Aborted if self.is_unsent() && self.is_untouched() => {
                 // A start that is to be sent again was refused before.
                 let is_started = self.reader.machine().id().is_some();
                 if is_started { self.aborted() } else { self.end(StreamEnd::Refused) }
@@ -425,6 +480,11 @@ impl TurnDriver {
         self.end(StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem)))
     }
 
+    /// Whether what is being done sends no start, nor any answer.
+    fn is_unsent(&self) -> bool {
+        self.is_waiting || self.is_preparing() || self.call == Call::ListNewestTurns
+    }
+
     /// Whether it ends for lack of a token: nothing was sent. Only a turn that has begun is worth more tries.
     fn is_tokenless(&self, failure: &Failure) -> bool {
         let is_started = self.reader.machine().id().is_some();
@@ -439,18 +499,20 @@ impl TurnDriver {
 
     fn answered(&mut self, answer: &Object<'_>, moment: Moment) -> Step {
         match self.call {
-            Call::ListTurns => self.looked(answer, moment),
+            Call::ListTurns if HAS_LOOKS => self.looked(answer, moment),
+            Call::ListNewestTurns if HAS_LOOKS => self.newest_listed(answer),
             Call::GetTurn if self.is_preparing() => self.paused(answer, moment),
             Call::ListTurnFrames | Call::ListTurnEvents if self.is_preparing() => self.skimmed(answer),
             Call::GetTurn if self.lost.is_some() => {
                 self.attempts = 0;
                 self.started(answer)
             }
-            Call::GetTurn => self.read(answer, moment),
+            Call::GetTurn => self.read(answer),
             Call::GetSession if !self.capabilities.has_cursor() => self.waiting(answer),
             Call::AnswerTurn if self.capabilities.has_answers_apart() => self.accepted(),
             Call::ListTurnFrames if self.capabilities.has_history_only() => self.replayed(answer, moment),
-            Call::ListTurnEvents => self.listed(answer, moment),
+            Call::ListTurnEvents => self.listed(answer),
+            Call::ListSessionEvents => self.explained(answer),
             Call::CreateTurnStream if self.capabilities.is_unnamed() => {
                 self.reader.push_body(answer);
                 self.interrupted(None, moment)

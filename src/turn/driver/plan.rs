@@ -1,6 +1,9 @@
 //! Steps → requests.
 
-use super::{Call, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, Step, StreamEnd, TurnDriver};
+use super::{
+    Call, FIRST_TURNS, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, SESSION_PAGE, Step, StreamEnd,
+    TurnDriver,
+};
 
 impl TurnDriver {
     pub(super) fn start_call(&self) -> Call {
@@ -59,10 +62,18 @@ impl TurnDriver {
             }
         } else if HAS_OTHERS && call == Call::GetSession {
             // The session's id is all.
+        } else if call == Call::ListSessionEvents {
+            params.u64("limit", SESSION_PAGE);
+            if self.page_token.is_empty() {
+                params.str("last_turn_id", self.reader.machine().id().unwrap_or_default());
+            } else {
+                params.str("page_token", &self.page_token);
+            }
         } else if HAS_OTHERS && call == Call::AnswerTurn {
             params.str("turn_id", &self.turn_id).raw("input", &self.input.answer(self.answered));
-        } else if call == Call::ListTurns {
-            params.u64("limit", PAGE);
+        } else if matches!(call, Call::ListTurns | Call::ListNewestTurns) {
+            let is_first = call == Call::ListNewestTurns && self.page_token.is_empty();
+            params.u64("limit", if is_first { FIRST_TURNS } else { PAGE });
             if !self.page_token.is_empty() {
                 params.str("page_token", &self.page_token);
             }

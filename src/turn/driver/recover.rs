@@ -1,8 +1,8 @@
 //! What is done about a stream that ended, and about requests that failed.
 
 use super::{
-    Call, EMPTIES, Error, ErrorCode, Failure, LONG_CONNECTION, LONGEST_RETRY, MOST_GONE, Moment, Pause,
-    Remedy, Step, StreamEnd, TurnDriver, digits,
+    Call, EMPTIES, Error, ErrorCode, Failure, HAS_LOOKS, LONG_CONNECTION, LONGEST_RETRY, MOST_GONE, Moment,
+    Pause, Remedy, Step, StreamEnd, TurnDriver, digits,
 };
 
 impl TurnDriver {
@@ -18,6 +18,7 @@ impl TurnDriver {
         let was_long = self.opened_at.is_some_and(|opened_at| moment.now - opened_at >= LONG_CONNECTION);
         if is_new {
             self.attempts = 0;
+            self.waits = 0;
             // A stream that brings something is better than the list.
             self.ended.clear();
         } else if was_long {
@@ -72,6 +73,9 @@ impl TurnDriver {
         if call == Call::CreateTurn {
             return self.start_failed(failure, moment);
         }
+        if HAS_LOOKS && call == Call::ListNewestTurns {
+            return self.start_after_look();
+        }
         let status = failure.error.status.unwrap_or_default();
         if self.capabilities.has_history_only()
             && call == Call::ListTurnFrames
@@ -82,10 +86,6 @@ impl TurnDriver {
         if self.capabilities.has_client_ids() && call == Call::GetTurn && self.lost.is_some() && status == 404
         {
             return self.not_found(moment);
-        }
-        if self.capabilities.is_unnamed() && call == Call::GetTurn && status == 404 && self.given_up.is_none()
-        {
-            return self.not_yet(moment);
         }
         if self.answers_apart() && self.reader.machine().id().is_none() {
             return self.unanswered(failure, moment);
@@ -123,14 +123,16 @@ impl TurnDriver {
         } else {
             self.reconnect.delay(attempt, moment.random)
         };
-        Step::Wait(Pause { delay: least + backoff, least, attempt, cause: error })
+        Step::Retry(Pause { delay: least + backoff, least, attempt, cause: error })
     }
 
     /// Nothing more can be done about what is being done.
     pub(super) fn give_up(&mut self, error: Error) -> Step {
+        let is_over = self.reader.machine().status().is_terminal();
         match self.call {
-            Call::ListTurnEvents => {
+            call if is_over || call == Call::ListTurnEvents => {
                 self.finish();
+                self.reader.set_unread(true);
                 // It has ended, so that this gives no error of its own.
                 self.end(StreamEnd::Eof);
                 let parts = [

@@ -2,7 +2,7 @@
 //! it, if there is one, and the stream goes on after that.
 
 use super::{
-    Call, Error, ErrorCode, Failure, LOOKS, MOST_GONE, MOST_PAGES, Moment, Object, Pause, Remedy, Step,
+    Awaited, Call, Error, ErrorCode, Failure, LOOKS, MOST_GONE, MOST_PAGES, Moment, Object, Remedy, Step,
     StreamEnd, TurnDriver, Value,
 };
 
@@ -16,8 +16,7 @@ impl TurnDriver {
     /// Where what a turn goes on to say is to be had.
     pub(super) fn source(&mut self) -> Call {
         if self.capabilities.has_cursor() {
-            // Its stream would bring again what was taken from the list, or came without a number.
-            if self.pages == 0 && !self.reader.machine().cursor().is_unsure() {
+            if !self.reader.machine().cursor().is_unsure() {
                 return Call::SubscribeTurn;
             }
         } else if self.capabilities.has_history_only() && !self.is_frameless {
@@ -75,12 +74,11 @@ impl TurnDriver {
         }
         let cursor = page.text("cursor");
         self.reader.set_frame_cursor(cursor);
-        if cursor.is_empty() {
-            // There is nothing yet after which the stream could go on.
-            let error = Error::new(ErrorCode::Incomplete, "the server has no events of the turn yet");
-            return self.retry(Call::ListTurnFrames, error.into(), moment);
+        if !cursor.is_empty() {
+            return self.issue(Call::SubscribeTurn);
         }
-        self.issue(Call::SubscribeTurn)
+        // There is nothing after which the stream could go on: there is nothing yet if the turn runs.
+        if self.ended.is_empty() { self.wait(Call::GetTurn, Awaited::Turn) } else { self.without_frames() }
     }
 
     /// Whether a list has another page, which is the next to be asked for.
@@ -109,17 +107,13 @@ impl TurnDriver {
 
     /// The server says that a turn runs which it cannot be asked for any more. Where nobody finishes it, it
     /// is given up after some looks: it may just have ended.
-    pub(super) fn abandoned(&mut self, moment: Moment) -> Step {
+    pub(super) fn abandoned(&mut self) -> Step {
         self.looks = self.looks.saturating_sub(1);
+        if self.looks > 0 {
+            return self.wait(Call::GetTurn, Awaited::History);
+        }
         let cause = self.cause.clone();
         let cause = cause.unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
-        if self.looks > 0 {
-            self.call = Call::GetTurn;
-            self.is_waiting = true;
-            let longest = self.reconnect.delay(1 + LOOKS - self.looks, 1.0);
-            let delay = longest * (0.5 + 0.5 * moment.random);
-            return Step::Wait(Pause { delay, least: delay, attempt: LOOKS - self.looks, cause });
-        }
         let parts = [
             "the stream was lost before the turn ended, and this server cannot resume it: ",
             &cause.message,

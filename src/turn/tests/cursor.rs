@@ -91,6 +91,38 @@ fn the_cursor_moves_forward_only() {
     assert_eq!((1..=8).map(|number| cursor.admit(number)).collect::<Vec<_>>(), [Repeat; 8]);
 }
 
+/// A list may say numbers, too. What it brings is new unless it was delivered, and no stream goes on after it:
+/// lists leave out deltas.
+#[test]
+fn listed_numbers_are_let_through_once() {
+    let (_, mut cursor) = admitted(Gaps::Pass, &[1, 2, 5]);
+    let listed = [(2, false), (3, true), (3, false), (9, true), (7, true), (9, false), (4, true), (7, false)];
+    for (number, is_new) in listed {
+        assert_eq!(cursor.admit_listed(number), is_new, "{number}");
+    }
+    assert_eq!((cursor.last(), cursor.is_unsure()), (9, true));
+    // Without a number nothing is known of it.
+    assert!(cursor.admit_listed(0) && cursor.admit_listed(0));
+}
+
+#[test]
+fn what_was_delivered_leaves_the_cursor_sure() {
+    let (_, mut cursor) = admitted(Gaps::Wait, &[1, 2]);
+    assert!(!cursor.admit_listed(1) && !cursor.admit_listed(2));
+    assert!(!cursor.is_unsure());
+    assert!(cursor.admit_listed(3));
+    assert!(cursor.is_unsure(), "the next listed event may leave out what a stream would bring before it");
+}
+
+/// What was forgotten of old gaps may have been delivered or not: to drop it could be to lose it.
+#[test]
+fn listed_numbers_in_forgotten_gaps_are_let_through() {
+    let odd: Vec<u64> = (1..=1001).step_by(2).collect();
+    let (_, mut cursor) = admitted(Gaps::Pass, &odd);
+    assert!((2..=1000).step_by(2).all(|number| cursor.admit_listed(number)));
+    assert!(!cursor.admit_listed(1001) && !cursor.admit_listed(999));
+}
+
 /// Whoever leaves endless gaps does not make the cursor grow: late events of old ones are then lost.
 #[test]
 fn gaps_are_remembered_in_bounded_number() {

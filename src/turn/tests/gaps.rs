@@ -110,6 +110,26 @@ fn without_reconnects_gaps_are_passed_over() {
     assert_eq!((content(&reader), reader.gaps()), ("x", &[(1, 7)][..]));
 }
 
+/// The `id` counts. That the JSON says something else is noted of the first such frame.
+#[test]
+fn two_numbers_of_one_event_are_a_mismatch() {
+    let says = |number: u64, text: &str| {
+        let mut event = delta(text);
+        event["sequence_number"] = number.into();
+        event
+    };
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created(), says(2, "a"), says(1 << 53, "b")]));
+    assert_eq!(reader.mismatch(), None);
+    push(&mut reader, &format!("data: {}\n\n", says(4, "c")));
+    push(&mut reader, &frame(5, &says(105, "d")));
+    push(&mut reader, &frame(6, &says(106, "e")));
+    assert_eq!(reader.mismatch(), Some((5, 105)));
+    assert_eq!(content(&reader), "abcde");
+    assert_eq!(numbers(&mut reader), [1, 2, 3, 4, 5, 6]);
+    assert!(reader.gaps().is_empty());
+}
+
 /// Section 2.4: a turn's stream is of that turn.
 #[test]
 fn a_stream_that_goes_over_to_another_turn_is_of_no_use() {

@@ -78,11 +78,81 @@ fn section_3_6_a_file_is_sent_as_servers_spell_it() {
     }
 }
 
+/// An input with a field that it does not take, and the words that name the field and what there is.
 #[test]
-fn fields_that_nobody_knows_are_sent() {
-    let mut item = message(&json!("Hi"));
-    item["x_new"] = json!({"a": 1});
-    assert_eq!(sent(&item), Some(json!([item])));
+fn a_field_that_an_item_does_not_take_is_named() {
+    let with = |mut item: Json, at: &str, name: &str| {
+        item.pointer_mut(at).expect("an object")[name] = json!(true);
+        item
+    };
+    let hi = message(&json!("Hi"));
+    let text = message(&json!([{"type": "text", "text": "a"}]));
+    let file = message(&json!([{"type": "file", "name": "a", "data": URI}]));
+    let upload = message(&json!([{"type": "file_upload", "file": {"filename": "a", "file_data": URI}}]));
+    let allow = allow("main", "c");
+    let answer = "type, thread_id, tool_call_id";
+    let cases = [
+        (with(hi.clone(), "", "x_new"), "`user.message` takes no `x_new`: it takes type, content".to_owned()),
+        (with(hi.clone(), "", ""), "`user.message` takes no ``".to_owned()),
+        (with(hi.clone(), "", "thread_id"), "`user.message` takes no `thread_id`".to_owned()),
+        (with(hi.clone(), "", "suspension"), "`user.message` takes no `suspension`".to_owned()),
+        (
+            with(allow.clone(), "", "remember"),
+            format!("`user.tool_approval` takes no `remember`: it takes {answer}, approval"),
+        ),
+        (with(allow.clone(), "", "content"), "`user.tool_approval` takes no `content`".to_owned()),
+        (
+            with(respond("main", "c"), "", "tool_callid"),
+            format!("`user.tool_response` takes no `tool_callid`: it takes {answer}, content"),
+        ),
+        (
+            with(allow.clone(), "/approval", "remeber"),
+            "`approval` takes no `remeber`: it takes status, ".to_owned(),
+        ),
+        (with(allow, "/approval", "type"), "`approval` takes no `type`".to_owned()),
+        (
+            with(file.clone(), "/content/0", "mime"),
+            "`file` takes no `mime`: it takes type, name, data, file".to_owned(),
+        ),
+        (with(upload.clone(), "/content/0", "filename"), "`file_upload` takes no `filename`".to_owned()),
+        (
+            with(upload, "/content/0/file", "name"),
+            "`file` takes no `name`: it takes filename, file_data".to_owned(),
+        ),
+        // The misspelt one is named, and not the one that is missing for it.
+        (
+            json!({"type": "user.tool_approval", "thread_id": "main", "tool_callid": "c", "approval": {"status": "allow"}}),
+            "`user.tool_approval` takes no `tool_callid`".to_owned(),
+        ),
+        (
+            message(&json!([{"type": "file", "filename": "a", "data": URI}])),
+            "`file` takes no `filename`".to_owned(),
+        ),
+    ];
+    for (input, rule) in &cases {
+        let error = read(&json!([hi, input])).expect_err("a field too many");
+        assert_eq!(error.code, ErrorCode::InvalidInput, "{input}");
+        let rule = format!("input[1]: {rule}");
+        assert!(error.message.starts_with(&rule), "{input}: {} says {rule}", error.message);
+    }
+    // Where parts have more fields in some protocol, the protocols say which.
+    if !cfg!(feature = "turn-rpc") {
+        let error = read(&with(text, "/content/0", "texts")).expect_err("a field too many");
+        assert_eq!(error.message, "input[0]: `text` takes no `texts`: it takes type, text");
+    }
+}
+
+/// `{ ...action, type, approval }`: what a snapshot's action has besides the call is no part of the answer.
+#[test]
+fn an_answer_can_be_made_of_the_action_that_asked() {
+    let action = json!({"name": "f", "arguments": "{}", "tool_info": null, "suspension": {"id": "7"}});
+    for answer in [allow("main", "c"), respond("main", "c")] {
+        let mut item = answer.clone();
+        for (name, value) in action.as_object().expect("an object") {
+            item[name] = value.clone();
+        }
+        assert_eq!(sent(&item), Some(json!([answer])), "{item}");
+    }
 }
 
 /// An input, the item that breaks a rule, and words of the rule.
@@ -131,7 +201,6 @@ fn broken_rules_are_told_with_the_item() {
         (part(json!({"type": "file", "name": "a"})), 1, "data URI"),
         (part(json!({"type": "file", "name": "a", "data": 5})), 1, "data URI"),
         (part(json!({"type": "file", "data": URI})), 1, "`name`"),
-        (part(json!({"type": "file", "name": "", "data": URI})), 1, "`name`"),
         (part(json!({"type": "file_upload", "file": {"file_data": URI}})), 1, "`name`"),
         (part(json!({"type": "file_upload", "file": {"filename": "a"}})), 1, "data URI"),
         (part(json!({"type": "file_upload"})), 1, "`name`"),
@@ -194,6 +263,9 @@ fn parts_that_only_some_protocols_have_are_let_through() {
         assert_eq!(read(&input).expect("an input").has_native_parts(), is_native, "{input}");
         assert_eq!(sent(&input), Some(json!([input])));
     }
+    // Their servers do not keep the names of files.
+    let unnamed = message(&json!([{"type": "file", "name": "", "data": URI}]));
+    assert_eq!(sent(&unnamed), Some(json!([unnamed])));
     let file = message(&json!([{"type": "file", "url": "https://files.example/a.pdf"}]));
     let named = json!({"type": "file", "name": "a.pdf", "data": "https://files.example/a.pdf"});
     assert_eq!(sent(&file), Some(json!([message(&json!([named]))])));

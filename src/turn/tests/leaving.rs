@@ -1,6 +1,8 @@
 //! The driver, rule by rule: a turn that is left, or whose connection nobody recovers, and that is gone on with
 //! later.
 
+use serde_json::json;
+
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
 use super::play::{frames, http, listed, network, of_code, page, record, started, unnumbered};
 use crate::delivery::EVENT_STRIDE;
@@ -38,21 +40,49 @@ fn an_abort_stops_listening_wherever_it_stands() {
     assert_eq!(play.next(Unsent), "end running");
 }
 
-/// Its stream would bring once more what was taken from the list already.
+/// Its stream would bring once more what was taken from the list already. Lists may number a message by its beginning.
 #[test]
 fn a_list_that_was_left_is_gone_on_with() {
-    let mut play = started(1..=3);
-    play.plays("first", &[(Fails(http(412)), "read"), (Answers(record("done")), "list")]);
-    assert_eq!(play.next(Answers(page(&[listed()], Some("p2")))), "list from p2");
-    assert_eq!(play.next(Aborted), "end running: aborted");
-    play.driver.reader_mut().batch().take(&mut Default::default());
-    assert_eq!(play.stream(Reconnect::default()), "read");
-    play.plays(
-        "second",
-        &[(Answers(record("done")), "list"), (Answers(page(&[listed()], None)), "end done")],
-    );
-    let records = play.driver.reader_mut().batch().records().len() / EVENT_STRIDE;
-    assert_eq!(records, 1, "only `turn.done`");
+    let mut numbered = listed();
+    numbered["sequence_number"] = json!(2);
+    for listed in [listed(), numbered] {
+        let mut play = started(1..=3);
+        play.plays("first", &[(Fails(http(412)), "read"), (Answers(record("done")), "list")]);
+        let first = page(std::slice::from_ref(&listed), Some("p2"));
+        assert_eq!(play.next(Answers(first)), "list from p2", "{listed}");
+        assert_eq!(play.next(Aborted), "end running: aborted", "{listed}");
+        play.driver.reader_mut().batch().take(&mut Default::default());
+        assert_eq!(play.stream(Reconnect::default()), "read", "{listed}");
+        play.plays(
+            "second",
+            &[(Answers(record("done")), "list"), (Answers(page(&[listed], None)), "end done")],
+        );
+        let records = play.driver.reader_mut().batch().records().len() / EVENT_STRIDE;
+        assert_eq!(records, 1, "only `turn.done`");
+    }
+}
+
+/// The same while the list is waited for that did not have all of the turn.
+#[test]
+fn a_list_that_lacks_something_is_gone_on_with() {
+    for number in [0, 9] {
+        let response = json!({"type": "tool.response", "id": "r", "thread_id": "main", "tool_call_id": "c",
+                              "content": "", "sequence_number": number});
+        let mut play = started(1..=3);
+        play.plays(
+            "left",
+            &[
+                (Fails(http(412)), "read"),
+                (Answers(record("done")), "list"),
+                (Answers(page(std::slice::from_ref(&response), None)), "wait 500 for events"),
+                (Aborted, "end running: aborted"),
+            ],
+        );
+        assert_eq!(play.stream(Reconnect::default()), "read", "{number}");
+        let end = page(&[response, listed()], None);
+        play.plays("again", &[(Answers(record("done")), "list"), (Answers(end), "end done")]);
+        assert_eq!(play.content(), "ab");
+    }
 }
 
 /// Nor is a stream gone on with whose last events had no number.
@@ -67,7 +97,7 @@ fn a_turn_of_unnumbered_events_is_read_to_its_end() {
     play.plays(
         "again",
         &[
-            (Answers(record("running")), "wait 2000>=2000 #1 incomplete"),
+            (Answers(record("running")), "wait 500 for turn"),
             (Waited, "read"),
             (Answers(record("done")), "list"),
             (Answers(page(&[listed()], None)), "end done"),

@@ -3,9 +3,12 @@
 use serde_json::{Value as Json, json};
 
 use crate::json::Value;
-use crate::turn::lost_start::Finding;
+use crate::turn::lost_start::{Finding, Sent};
 use crate::turn::{Newest, StartTrace};
 
+/// When the start was made, by this machine's clock: 2026-07-01T10:00:10Z.
+const STARTED_AT: u64 = 1_782_900_010_000;
+/// The server's clock may be behind by so much.
 const SINCE: &str = "2026-07-01T10:00:00.000Z";
 const BEFORE: &str = "2026-07-01T09:59:59.999Z";
 const LONG_BEFORE: &str = "2026-07-01T08:00:00.000Z";
@@ -31,65 +34,190 @@ fn newest(id: &str) -> Newest {
 
 /// What is found: the id of a turn, nothing, or `?`.
 fn find(newest: Newest, turns: &[Json], input: &Json, previous_turn_id: &str) -> String {
-    let trace = StartTrace { newest, since: SINCE.to_owned(), others: Vec::new() };
+    let trace = StartTrace { newest, started_at: STARTED_AT, ..StartTrace::default() };
+    found(&trace, turns, input, previous_turn_id)
+}
+
+fn found(trace: &StartTrace, turns: &[Json], input: &Json, previous_turn_id: &str) -> String {
     let (turns, input) = (json!(turns).to_string(), input.to_string());
     let (turns, input) = (Value::parse(&turns).expect("JSON"), Value::parse(&input).expect("JSON"));
-    match trace.find(turns.as_array().expect("a list"), &input, previous_turn_id) {
+    let sent = Sent { input: input.as_array().expect("a list"), previous_turn_id };
+    match trace.find(turns.as_array().expect("a list"), Some(&sent)) {
         Finding::Begun(turn) => turn.text("id").to_owned(),
         Finding::Absent => String::new(),
         Finding::Unclear => "?".to_owned(),
     }
 }
 
-/// The newest turn before (`?` if unknown), the turn's own predecessor as asked for, the session's turns, and
-/// what is found. The input is always `hi`.
+/// The newest turn before (`?` if unknown), what the turn was told to follow, the session's turns, and what is
+/// found. The input is always `hi`.
 #[test]
 fn the_turn_is_told_from_others() {
     let old = || turn("t1", None, "hi", LONG_BEFORE);
     let ours = |previous, created_at| turn("t2", previous, "hi", created_at);
+    let theirs = |previous, created_at| turn("t3", previous, "hi", created_at);
     let cases = [
         // Nothing but what was there before.
         ("?", "", vec![], ""),
         ("", "", vec![], ""),
         ("t1", "", vec![old()], ""),
-        ("?", "", vec![turn("t1", None, "something else", RECENT)], ""),
+        ("?", "", vec![turn("t1", None, "something else", LONG_BEFORE)], ""),
         ("t1", "", vec![turn("t2", Some("t1"), "something else", RECENT), old()], ""),
-        // It is there, and new by the clock.
-        ("?", "", vec![ours(Some("t1"), RECENT), old()], "t2"),
+        // It is the only one.
         ("", "", vec![ours(None, RECENT)], "t2"),
+        ("", "auto", vec![ours(None, LONG_BEFORE)], "t2"),
         ("t1", "", vec![ours(Some("t1"), RECENT), old()], "t2"),
-        ("t1", "", vec![old(), ours(Some("t1"), RECENT)], "t2"),
-        ("?", "", vec![ours(None, SINCE)], "t2"),
+        ("t1", "auto", vec![old(), ours(Some("t1"), RECENT)], "t2"),
+        ("t1", "none", vec![ours(None, RECENT), old()], "t2"),
+        ("t1", "t0", vec![ours(Some("t0"), RECENT), old()], "t2"),
         // Another client's turn came in between.
         ("t1", "", vec![ours(Some("t3"), RECENT), turn("t3", Some("t1"), "else", RECENT), old()], "t2"),
-        // The clock of one of both is wrong: the order tells.
-        ("t1", "", vec![ours(Some("t1"), BEFORE), turn("t1", None, "hi", LONG_BEFORE)], "t2"),
-        ("t1", "auto", vec![ours(Some("t1"), BEFORE), old()], "t2"),
-        ("", "", vec![ours(None, BEFORE)], "t2"),
-        ("", "auto", vec![ours(None, LONG_BEFORE)], "t2"),
-        ("t1", "none", vec![ours(None, BEFORE), old()], "t2"),
-        ("t1", "t0", vec![ours(Some("t0"), BEFORE), old()], "t2"),
-        // Another client's branch: what is newer than the newest turn and says the same is this one.
-        ("t1", "", vec![ours(None, BEFORE), old()], "t2"),
+        // What was there before the start is not known: the only one may have been.
+        ("?", "", vec![ours(Some("t1"), RECENT), old()], "?"),
+        ("?", "", vec![ours(None, RECENT)], "?"),
+        ("?", "", vec![ours(Some("t1"), BEFORE)], "?"),
+        ("?", "none", vec![old()], "?"),
+        // Another client may have said the same since the newest turn was read.
+        ("t1", "", vec![ours(Some("t1"), BEFORE), old()], "?"),
+        ("t1", "none", vec![ours(None, BEFORE), old()], "?"),
+        ("t1", "t0", vec![ours(Some("t0"), BEFORE), old()], "?"),
+        // Of several it is not known which, whatever their order.
+        ("", "", vec![theirs(Some("t2"), RECENT), ours(None, SINCE)], "?"),
+        ("", "", vec![ours(None, SINCE), theirs(Some("t2"), RECENT)], "?"),
+        ("t1", "", vec![theirs(Some("t2"), RECENT), ours(Some("t1"), RECENT), old()], "?"),
+        ("t1", "", vec![theirs(Some("t1"), RECENT), ours(Some("t1"), RECENT), old()], "?"),
+        ("t1", "", vec![theirs(Some("t1"), BEFORE), ours(Some("t3"), RECENT), old()], "?"),
+        ("?", "", vec![ours(None, RECENT), theirs(None, BEFORE)], "?"),
+        // What they follow says that some are others'.
+        ("t1", "", vec![theirs(None, RECENT), ours(Some("t1"), RECENT), old()], "t2"),
+        (
+            "t1",
+            "",
+            vec![
+                theirs(Some("t0"), RECENT),
+                ours(Some("t1"), RECENT),
+                turn("t1", Some("t0"), "hi", LONG_BEFORE),
+            ],
+            "t2",
+        ),
+        ("t1", "none", vec![theirs(Some("t2"), RECENT), ours(None, RECENT), old()], "t2"),
+        ("t1", "t0", vec![theirs(Some("t2"), RECENT), ours(Some("t0"), RECENT), old()], "t2"),
+        ("t1", "none", vec![ours(Some("t1"), RECENT), old()], ""),
+        ("t1", "t0", vec![ours(Some("t1"), RECENT), old()], ""),
+        // It follows none, and it is not known whether the server says that of any.
+        ("t1", "", vec![ours(None, RECENT), old()], "?"),
+        // What it follows is not in the list.
+        ("t1", "", vec![ours(Some("t9"), RECENT), old()], "?"),
+        // Another client may have begun a branch meanwhile, which hides it.
+        ("?", "", vec![turn("t1", None, "something else", RECENT)], "?"),
+        ("", "", vec![turn("t1", None, "something else", RECENT)], "?"),
+        ("", "none", vec![ours(Some("t1"), RECENT)], "?"),
         // The list is of a branch that was begun elsewhere.
         ("t1", "", vec![turn("t3", None, "else", RECENT)], "?"),
         ("t1", "", vec![ours(None, RECENT)], "?"),
+        ("t1", "none", vec![turn("t3", None, "else", RECENT)], "?"),
+        // It has begun that branch itself, as it was told to.
         ("t1", "none", vec![ours(None, RECENT)], "t2"),
-        // The order says that it is another one.
-        ("t1", "none", vec![ours(Some("t1"), BEFORE), old()], ""),
-        ("t1", "t0", vec![ours(Some("t1"), BEFORE), old()], ""),
-        ("", "none", vec![ours(Some("t1"), BEFORE)], ""),
-        // Neither clock nor order tell.
-        ("?", "", vec![ours(Some("t1"), BEFORE)], "?"),
-        ("?", "none", vec![old()], "?"),
-        // Of several it is the oldest: the others came later.
-        ("", "", vec![turn("t3", Some("t2"), "hi", RECENT), ours(None, SINCE)], "t2"),
-        ("?", "", vec![turn("t3", None, "hi", BEFORE), ours(None, RECENT)], "t2"),
-        ("?", "", vec![ours(None, RECENT), turn("t3", None, "hi", BEFORE)], "t2"),
+        ("t1", "t0", vec![ours(Some("t0"), RECENT), turn("t0", None, "hi", LONG_BEFORE)], "t2"),
+        ("t1", "none", vec![turn("t3", Some("t2"), "else", RECENT), ours(None, RECENT)], "?"),
+        ("t1", "none", vec![ours(None, BEFORE)], "?"),
     ];
     for (before, previous, turns, expected) in cases {
-        let found = find(newest(before), &turns, &message("hi"), previous);
-        assert_eq!(found, expected, "newest `{before}`, follows `{previous}`: {turns:?}");
+        for turns in [turns.clone(), turns.into_iter().rev().collect()] {
+            let found = find(newest(before), &turns, &message("hi"), previous);
+            assert_eq!(found, expected, "newest `{before}`, follows `{previous}`: {turns:?}");
+        }
+    }
+}
+
+/// Several turns were created at one time: what they follow tells their order.
+#[test]
+fn turns_of_one_second_are_told_by_what_they_follow() {
+    let at = |id, previous| turn(id, previous, "hi", RECENT);
+    let others = || vec![at("t2", Some("t1")), at("t1", Some("t0")), at("t0", None)];
+    assert_eq!(find(newest("t2"), &others(), &message("hi"), ""), "");
+    for ours in [at("t3", Some("t2")), at("t3", Some("t9"))] {
+        let mut turns = others();
+        turns.push(ours.clone());
+        turns.push(turn("t9", Some("t2"), "else", RECENT));
+        assert_eq!(find(newest("t2"), &turns, &message("hi"), ""), "t3", "{ours}");
+        turns.push(at("t4", Some("t3")));
+        assert_eq!(find(newest("t2"), &turns, &message("hi"), ""), "?", "{ours}");
+    }
+    // Nothing tells whether it was there before.
+    let beside = [at("t2", Some("t1")), at("t1", None), at("t3", Some("t1"))];
+    assert_eq!(find(newest("t2"), &beside, &message("hi"), "t1"), "?");
+}
+
+/// Where the newest turn was started here, it shows what the server's clock says; where it was read just before the
+/// start, the order alone tells.
+#[test]
+fn a_clock_that_is_wrong_is_not_heeded() {
+    let hour = 3_600_000;
+    let known = StartTrace { newest: newest("t1"), started_at: STARTED_AT, ..StartTrace::default() };
+    let mut turns = vec![turn("t2", Some("t1"), "hi", BEFORE), turn("t1", None, "hi", LONG_BEFORE)];
+    let find = |turns: &[Json], trace: &StartTrace| found(trace, turns, &message("hi"), "");
+    assert_eq!(find(&turns, &known), "?");
+    assert_eq!(find(&turns, &StartTrace { started_at: 0, ..known.clone() }), "t2");
+    // It was started two hours before, and created so, whatever the time was.
+    let own = StartTrace { newest_started_at: STARTED_AT - 2 * hour, ..known.clone() };
+    assert_eq!(find(&turns, &own), "t2");
+    let slow = StartTrace { started_at: STARTED_AT + hour, newest_started_at: STARTED_AT - hour, ..known };
+    assert_eq!(find(&turns, &slow), "t2");
+    // Another client has said it long before the start, although it is recent by this machine's clock.
+    let fast = StartTrace { newest_started_at: STARTED_AT - 3 * hour, ..own.clone() };
+    turns[0]["created_at"] = RECENT.into();
+    assert_eq!(find(&turns, &fast), "?");
+    // The newest turn's time cannot be read.
+    turns[1]["created_at"] = Json::Null;
+    assert_eq!(find(&turns, &own), "t2");
+    turns[0]["created_at"] = BEFORE.into();
+    assert_eq!(find(&turns, &own), "?");
+}
+
+/// A list that grew while it was read has a turn twice.
+#[test]
+fn a_turn_that_is_listed_twice_is_one() {
+    let ours = || turn("t2", Some("t1"), "hi", RECENT);
+    let turns = [ours(), ours(), turn("t1", None, "hi", LONG_BEFORE)];
+    assert_eq!(find(newest("t1"), &turns, &message("hi"), ""), "t2");
+}
+
+/// The turns, whether they are all, and the newest of them: nothing, `?`, or the word that more of the list decides.
+#[test]
+fn the_newest_turn_is_at_either_end_of_a_list() {
+    let at = |id, previous, created_at| turn(id, previous, "hi", created_at);
+    let first = || at("t1", None, LONG_BEFORE);
+    let second = || at("t2", Some("t1"), BEFORE);
+    let third = || at("t3", Some("t2"), RECENT);
+    let cases = [
+        (vec![], true, ""),
+        (vec![first()], true, "t1"),
+        (vec![first()], false, "more"),
+        (vec![], false, "more"),
+        (vec![third(), second()], false, "t3"),
+        (vec![third(), second(), first()], true, "t3"),
+        (vec![first(), second()], false, "more"),
+        (vec![first(), second(), third()], true, "t3"),
+        // Turns of one time: what they follow tells.
+        (vec![at("t2", Some("t1"), RECENT), at("t1", None, RECENT)], false, "t2"),
+        (vec![at("t1", None, RECENT), at("t2", Some("t1"), RECENT)], true, "t2"),
+        (vec![at("t1", None, RECENT), at("t9", None, RECENT)], false, "more"),
+        (vec![at("t1", None, RECENT), at("t9", None, RECENT)], true, "?"),
+        (vec![at("t1", None, ""), at("t9", None, RECENT)], true, "?"),
+        // A clock that went back between them.
+        (vec![at("t2", Some("t1"), BEFORE), at("t1", None, RECENT)], false, "t2"),
+    ];
+    for (turns, is_all, expected) in cases {
+        let json = json!(turns).to_string();
+        let value = Value::parse(&json).expect("JSON");
+        let newest = match Newest::of(value.as_array().expect("a list"), is_all) {
+            None => "more".to_owned(),
+            Some(Newest::Unknown) => "?".to_owned(),
+            Some(Newest::None) => String::new(),
+            Some(Newest::Turn(id)) => id,
+        };
+        assert_eq!(newest, expected, "{turns:?}");
     }
 }
 
@@ -137,13 +265,13 @@ fn inputs_are_compared_by_what_was_sent() {
     for (sent, kept, is_same) in cases {
         let mut kept_turn = turn("t2", None, "", RECENT);
         kept_turn["input"] = kept.clone();
-        let expected = if is_same { "t2" } else { "" };
+        let expected = if is_same { "t2" } else { "?" };
         assert_eq!(find(Newest::None, &[kept_turn], &sent, ""), expected, "{sent} {kept}");
     }
     // A server that keeps no input cannot be asked.
     let mut without = turn("t2", None, "", RECENT);
     without.as_object_mut().expect("an object").remove("input");
-    assert_eq!(find(Newest::None, &[without.clone()], &message("hi"), ""), "");
+    assert_eq!(find(Newest::None, &[without.clone()], &message("hi"), ""), "?");
     assert_eq!(find(Newest::None, &[without], &json!([]), ""), "t2");
 }
 

@@ -4,6 +4,7 @@
 use serde_json::{Value as Json, json};
 
 use super::reader::{content, created, delta, done, frame, numbers, push, reader, turn};
+use crate::delivery::ChangeBatch;
 use crate::event::EventRef;
 use crate::json::Value;
 use crate::turn::{TurnReader, TurnStatus};
@@ -89,6 +90,59 @@ fn other_events_are_delivered_once_by_their_ids() {
         missed(&mut reader, &event);
         let expected = if is_delivered { vec![0] } else { Vec::new() };
         assert_eq!(numbers(&mut reader), expected, "{event}");
+    }
+}
+
+fn numbered(mut event: Json, number: u64) -> Json {
+    event["sequence_number"] = number.into();
+    event
+}
+
+/// A list may say numbers: then an event is known by its number, too, and keeps it.
+#[test]
+fn listed_events_are_known_by_their_numbers() {
+    let nameless = |call: &str| {
+        let mut event = response(call);
+        event.as_object_mut().expect("an object").remove("id");
+        event
+    };
+    let mut reader = reader();
+    push(&mut reader, &turn(&[created(), nameless("c1"), response("c2")]));
+    numbers(&mut reader);
+    let unknown = |number: u64| json!({"type": "unknown", "wire_type": "turn.mood", "raw": {"mood": "good"}, "sequence_number": number});
+    let listed = [
+        (numbered(nameless("c1"), 2), None),
+        // The same event under another id.
+        (numbered(json!({"type": "tool.response", "id": "other", "tool_call_id": "c2"}), 3), None),
+        (numbered(response("c2"), 30), None),
+        (numbered(nameless("c3"), 5), Some(5)),
+        (numbered(nameless("c3"), 5), None),
+        (numbered(nameless("c4"), 4), Some(4)),
+        (numbered(response("c5"), 9), Some(9)),
+        (unknown(9), None),
+        (unknown(8), Some(8)),
+        (response("c6"), Some(0)),
+    ];
+    for (event, number) in listed {
+        missed(&mut reader, &event);
+        assert_eq!(numbers(&mut reader), number.into_iter().collect::<Vec<u32>>(), "{event}");
+    }
+    let said = reader.take_changes(&mut ChangeBatch::default()).expect("changes");
+    assert!(said.contains("c3") && !said.contains("sequence_number"), "as a stream brings it: {said}");
+}
+
+/// What a message's number means differs: its beginning's, its end's. What decides is what came of it.
+#[test]
+fn a_message_in_part_comes_again_whatever_its_number() {
+    for (number, expected) in [(0, 0), (2, 0), (3, 0), (4, 4), (40, 40)] {
+        let mut reader = reader();
+        push(&mut reader, &turn(&[created(), base(), delta("a")]));
+        numbers(&mut reader);
+        missed(&mut reader, &numbered(whole("ab", "stop"), number));
+        assert_eq!(content(&reader), "ab");
+        assert_eq!(numbers(&mut reader), [expected], "{number}");
+        missed(&mut reader, &numbered(whole("ab", "stop"), number + 1));
+        assert!(numbers(&mut reader).is_empty(), "it is whole now: {number}");
     }
 }
 

@@ -3,8 +3,10 @@
 
 #[cfg(feature = "agent-event")]
 mod answers_apart;
+mod completing;
 mod cursor;
 mod driver;
+mod fresh;
 mod gaps;
 mod inputs;
 mod leaving;
@@ -25,3 +27,4 @@ mod starts;
 mod uncursored;
 #[cfg(feature = "aap")]
 mod unnamed;
+mod waiting;

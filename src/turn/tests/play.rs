@@ -1,10 +1,12 @@
 //! Plays a turn's driver: what happens goes in, and each step comes out as a few words, so that a rule is a
 //! table.
 //!
-//! - `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
-//!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`: a request;
-//! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait, at least how long, the number of the try,
-//!   and why;
+//! - `newest`, `newest from p2`, `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
+//!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`, `calls` (of earlier
+//!   turns): a request;
+//! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait before a try, at least how long, the number of the
+//!   try, and why;
+//! - `wait 500 for turn`: a wait before a look, and for what;
 //! - `end done`, `end incomplete: http 404`: the end, where the turn stands, and what is reported.
 
 use std::ops::RangeInclusive;
@@ -19,7 +21,7 @@ use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Call, Protocol};
 use crate::turn::{
     Failure, Moment, Newest, Outcome, Pause, Plan, Reconnect, StartTrace, Step, TurnDriver, TurnInput,
-    TurnMachine, TurnReader,
+    TurnMachine, TurnReader, Waiting,
 };
 
 /// Frames may have so many bytes.
@@ -83,9 +85,33 @@ impl Play {
         self.begin(|driver| driver.stream(None, Reconnect::default(), StartTrace::default()))
     }
 
+    /// The same, and nothing is recovered.
+    pub(super) fn stream_off(&mut self) -> String {
+        self.begin(|driver| driver.stream(None, Reconnect::OFF, StartTrace::default()))
+    }
+
+    /// Begins to start where nothing is known of the session's turns; gives the first step.
+    pub(super) fn start_unknown(&mut self) -> String {
+        self.begin(|driver| driver.start(Reconnect::default(), StartTrace::default()))
+    }
+
     /// Begins to start; gives the first step.
     pub(super) fn start(&mut self) -> String {
         self.begin(|driver| driver.start(Reconnect::default(), trace()))
+    }
+
+    /// Begins to bring the turn to its end; returns the first step.
+    pub(super) fn complete(&mut self) -> String {
+        self.begin(|driver| driver.complete(Reconnect::default(), trace()))
+    }
+
+    /// The turn is found, as the server keeps it.
+    pub(super) fn found(&mut self, record: &Json) {
+        let text = record.to_string();
+        let record = Value::parse(&text).expect("JSON");
+        let record = record.as_object().expect("an object");
+        self.driver.reader_mut().machine_mut().created(record.text("id"));
+        self.driver.take_state(record.object("state").expect("a state"));
     }
 
     /// Begins to look; gives the first step.
@@ -189,7 +215,8 @@ impl Play {
         match self.step.insert(step) {
             Step::Open(plan) => request(plan, true),
             Step::Ask(plan) => request(plan, false),
-            Step::Wait(Pause { delay, least, attempt, cause }) => {
+            Step::Wait(Waiting { delay, awaited }) => format!("wait {delay} for {}", awaited.as_str()),
+            Step::Retry(Pause { delay, least, attempt, cause }) => {
                 assert!((0.0..=*delay).contains(least));
                 let least = if *least > 0.0 { format!(">={least}") } else { String::new() };
                 format!("wait {delay}{least} #{attempt} {}", of(cause))
@@ -225,6 +252,7 @@ fn request(plan: &Plan, opens: bool) -> String {
         (Call::CreateTurnStream, None) => "post stream".to_owned(),
         (Call::CreateTurn, None) => "post".to_owned(),
         (Call::ListTurns, None) => "look".to_owned(),
+        (Call::ListNewestTurns, None) => from("newest", &params["page_token"]),
         (Call::GetTurn, None) => "read".to_owned(),
         (Call::SubscribeTurn, told) if params["cursor"].is_string() => {
             assert_eq!(params["after_sequence_number"], Json::Null);
@@ -244,6 +272,10 @@ fn request(plan: &Plan, opens: bool) -> String {
             format!("answer {}", items[0]["tool_call_id"].as_str().expect("a call"))
         }
         (Call::GetSession, None) => "session".to_owned(),
+        (Call::ListSessionEvents, None) => {
+            assert!(params["page_token"].is_string() || params["last_turn_id"] == "t");
+            from("calls", &params["page_token"])
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -258,8 +290,11 @@ fn of(error: &Error) -> String {
         .map_or_else(|| error.code.as_str().to_owned(), |status| format!("{} {status}", error.code.as_str()))
 }
 
+/// 2026-07-01T10:00:10Z
+const STARTED_AT: u64 = 1_782_900_010_000;
+
 pub(super) fn trace() -> StartTrace {
-    StartTrace { newest: Newest::None, since: "2026-07-01T10:00:00Z".to_owned(), others: Vec::new() }
+    StartTrace { newest: Newest::None, started_at: STARTED_AT, ..StartTrace::default() }
 }
 
 /// The events of the turn `t`, from number 1 on.
@@ -279,10 +314,39 @@ fn ended() -> Json {
     json!({"status": "done", "output": null, "required_actions": []})
 }
 
+/// What waits for the call `c` of message `m`.
+pub(super) fn asking_for_call() -> Json {
+    json!({"type": "tool.approval_required", "id": "q", "thread_id": "main",
+           "tool_calls": [{"id": "c", "source_event_id": "m"}]})
+}
+
+/// The message `m` that makes the call `c`, as it is listed.
+pub(super) fn calling() -> Json {
+    json!({"type": "model.message", "id": "m", "thread_id": "main", "finish_reason": "tool_calls",
+           "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]})
+}
+
+/// The turn as the server keeps it, when it waits for that call.
+pub(super) fn paused() -> Json {
+    let mut paused = record("done");
+    paused["state"]["required_actions"] = json!([asking_for_call()]);
+    paused
+}
+
 /// These events of the turn's stream.
 pub(super) fn frames(numbers: RangeInclusive<u64>) -> String {
     let log = (1..).zip(log()).filter(|(id, _)| numbers.contains(id));
     log.map(|(id, event)| format!("data: {event}\nid: {id}\n\n")).collect::<Vec<_>>().concat()
+}
+
+/// The same events with their numbers in the JSON.
+pub(super) fn numbered(numbers: RangeInclusive<u64>) -> String {
+    let log = (1..).zip(log()).filter(|(number, _)| numbers.contains(number));
+    let frame = |(number, mut event): (u64, Json)| {
+        event["sequence_number"] = number.into();
+        format!("data: {event}\n\n")
+    };
+    log.map(frame).collect::<Vec<_>>().concat()
 }
 
 /// The same events without their numbers.

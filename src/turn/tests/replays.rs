@@ -52,26 +52,38 @@ fn a_record_may_have_everything_or_nothing() {
     play.plays(
         "not yet",
         &[
-            (Answers(kept(&[], None, "")), "wait 500 #2 incomplete"),
-            (Waited, "frames"),
+            (Answers(kept(&[], None, "")), "wait 500 for turn"),
+            (Waited, "read"),
+            (Answers(running()), "frames"),
             (Answers(kept(&payloads(1..=7), None, "c7")), "end done"),
         ],
     );
     assert_eq!(play.delivered(), WHOLE);
-    // A record that stays empty is none: the turn itself tells.
+    // One of a turn that has ended, and that stays empty, is none.
     let mut play = broken();
-    for _ in 0..9 {
-        assert!(play.next(Answers(kept(&[], None, ""))).starts_with("wait"));
-        assert_eq!(play.next(Waited), "frames");
-    }
     play.plays(
         "never",
         &[
+            (Answers(kept(&[], None, "")), "wait 500 for turn"),
+            (Waited, "read"),
+            (Answers(done()), "frames"),
             (Answers(kept(&[], None, "")), "read"),
             (Answers(done()), "list"),
             (Answers(page(&[listed("ab")], None)), "end done"),
         ],
     );
+}
+
+/// A turn may wait for its place, or for its first words, as long as it likes.
+#[test]
+fn a_record_that_is_still_empty_is_waited_for_while_the_turn_runs() {
+    let mut play = broken();
+    for wait in ["500", "1000", "2000"].into_iter().chain(std::iter::repeat_n("2000", 100)) {
+        assert_eq!(play.next(Answers(kept(&[], None, ""))), format!("wait {wait} for turn"));
+        play.plays("running", &[(Waited, "read"), (Answers(running()), "frames")]);
+    }
+    assert_eq!(play.next(Answers(kept(&payloads(1..=7), None, "c7"))), "end done");
+    assert_eq!(play.delivered(), WHOLE);
 }
 
 /// Wherever the stream broke, and wherever the record's pages end: every event once.
@@ -144,8 +156,8 @@ fn without_a_record_the_end_is_waited_for() {
                 assert_eq!(play.next(Answers(kept(&payloads(1..=2), Some("c2"), "c2"))), "frames from c2");
             }
             assert_eq!(play.next(Fails(http(status))), "read");
-            for _ in 0..30 {
-                assert_eq!(play.next(Answers(running())), "wait 2000>=2000 #1 incomplete");
+            for wait in ["500", "1000", "2000"].into_iter().chain(std::iter::repeat_n("2000", 1000)) {
+                assert_eq!(play.next(Answers(running())), format!("wait {wait} for turn"));
                 assert_eq!(play.next(Waited), "read");
             }
             play.plays(
@@ -162,7 +174,7 @@ fn without_a_record_the_end_is_waited_for() {
         "waits",
         &[
             (Fails(http(404)), "read"),
-            (Answers(running()), "wait 2000>=2000 #1 incomplete"),
+            (Answers(running()), "wait 500 for turn"),
             (Aborted, "end running: aborted"),
         ],
     );
@@ -176,7 +188,7 @@ fn another_record_is_none() {
     other[2]["delta"] = json!("A");
     let mut play = broken();
     assert_eq!(play.next(Answers(kept(&other, None, "c7"))), "read");
-    assert_eq!(play.next(Answers(running())), "wait 2000>=2000 #1 incomplete");
+    assert_eq!(play.next(Answers(running())), "wait 500 for turn");
     play.plays(
         "ends",
         &[(Waited, "read"), (Answers(done()), "list"), (Answers(page(&[listed("Ab")], None)), "end done")],
@@ -185,7 +197,7 @@ fn another_record_is_none() {
     assert_eq!(play.content(), "Ab");
 }
 
-/// Failures of the record count as tries; then the turn itself is asked.
+/// Failures of the record count as tries; then the turn itself is asked, and waited for if it runs.
 #[test]
 fn a_record_that_cannot_be_had_is_given_up() {
     for status in [500, 503] {
@@ -195,7 +207,8 @@ fn a_record_that_cannot_be_had_is_given_up() {
             assert_eq!(play.next(Waited), "frames");
         }
         assert_eq!(play.next(Fails(http(status))), "read");
-        assert_eq!(play.next(Answers(running())), "end incomplete: incomplete");
+        assert_eq!(play.next(Answers(running())), "wait 500 for turn");
+        assert_eq!(play.next(Aborted), "end running: aborted");
         assert_eq!(play.stream(Reconnect::default()), "frames");
         assert_eq!(play.next(Answers(kept(&payloads(1..=7), None, "c7"))), "end done");
         assert_eq!(play.delivered(), WHOLE);
@@ -268,16 +281,23 @@ fn a_lost_start_is_the_only_new_turn() {
         turn("t", "2026-07-01T10:00:30Z"),
         turn("u", "2026-07-01T10:00:31Z"),
     );
+    let (beside, late) = (turn("b", "2026-07-01T09:00:00Z"), turn("l", "2026-07-01T09:00:01Z"));
     let known = StartTrace { newest: Newest::Turn("t0".to_owned()), ..trace() };
-    let unknown = StartTrace { newest: Newest::Unknown, ..trace() };
-    let cases: [(&StartTrace, Vec<&Json>, &str); 7] = [
-        (&known, vec![&new, &old], "frames"),
-        (&known, vec![&other, &new, &old], "end incomplete: incomplete"),
-        (&known, vec![&old], "wait 1500>=1500 #2 network"),
-        (&trace(), vec![&new], "frames"),
-        (&trace(), vec![], "wait 1500>=1500 #2 network"),
-        (&unknown, vec![&new, &old], "end incomplete: incomplete"),
-        (&unknown, vec![&old], "wait 1500>=1500 #2 network"),
+    let read = StartTrace { started_at: 0, ..known.clone() };
+    let (found, unclear, absent) = ("frames", "end incomplete: incomplete", "wait 1500>=1500 #2 network");
+    let cases: [(&StartTrace, Vec<&Json>, &str); 10] = [
+        (&known, vec![&new, &old], found),
+        (&known, vec![&other, &new, &old], unclear),
+        (&known, vec![&old], absent),
+        (&trace(), vec![&new], found),
+        (&trace(), vec![&other, &new], unclear),
+        (&trace(), vec![], absent),
+        // It is newer, and older than the start by this machine's clock; or of the same second.
+        (&known, vec![&late, &old], unclear),
+        (&read, vec![&late, &old], found),
+        (&read, vec![&beside, &old], unclear),
+        // The newest one is not in the list.
+        (&known, vec![&new], unclear),
     ];
     for (trace, turns, step) in cases {
         let mut play = recorded();
@@ -287,6 +307,23 @@ fn a_lost_start_is_the_only_new_turn() {
         let turns: Vec<Json> = turns.into_iter().cloned().collect();
         assert_eq!(play.next(Answers(page(&turns, None))), step, "{turns:?}");
     }
+    // What could not be read before it is not known.
+    let unknown = StartTrace { newest: Newest::Unknown, ..trace() };
+    for (turns, step) in [(vec![new.clone(), old.clone()], unclear), (vec![old.clone()], absent)] {
+        let mut play = recorded();
+        assert_eq!(play.stream_traced(unknown.clone()), "newest");
+        play.plays(
+            "lost",
+            &[(Fails(http(404)), "post stream"), (Fails(network()), "wait 250 #1 network"), (Waited, "look")],
+        );
+        assert_eq!(play.next(Answers(page(&turns, None))), step, "{turns:?}");
+    }
+    let mut play = recorded();
+    assert_eq!(play.stream_unknown(), "newest");
+    assert_eq!(play.next(Answers(page(std::slice::from_ref(&old), None))), "post stream");
+    assert_eq!(play.params()["previous_turn_id"], "t0");
+    play.plays("lost", &[(Fails(network()), "wait 250 #1 network"), (Waited, "look")]);
+    assert_eq!(play.next(Answers(page(&[new, old], None))), found);
 }
 
 /// The stream of a turn that is suspended ends it, and it does not run any more.

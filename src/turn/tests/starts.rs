@@ -232,18 +232,6 @@ fn a_look_that_fails_leaves_it_open() {
     assert_eq!(play.next(Fails(network())), "end incomplete: incomplete");
 }
 
-/// A turn of the same input whose age nobody knows is not taken for this one.
-#[test]
-fn a_turn_that_may_be_another_one_is_not_taken() {
-    let mut play = Play::new();
-    assert_eq!(play.stream_unknown(), "post stream");
-    let mut older = record("done");
-    older["created_at"] = Json::Null;
-    play.plays("lost", &[(Fails(network()), "wait 250 #1 network"), (Waited, "look")]);
-    assert_eq!(play.next(turns(&[older])), "end incomplete: incomplete");
-    assert_eq!(play.driver.reader().machine().id(), None);
-}
-
 /// A name, what happens before, what happens then, and the step that follows.
 type Phase = (&'static str, Vec<(Act, &'static str)>, Act, &'static str);
 

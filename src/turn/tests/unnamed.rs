@@ -63,17 +63,19 @@ fn content(play: &Play) -> String {
     play.driver.reader().index().message("t:0").map_or("", |message| message.content()).to_owned()
 }
 
-/// However the stream ends before its last frame: the history is read until it has the answer.
+/// However the stream ends before its last frame: the history is read until it has the answer. That is no failure, and
+/// uses up no tries.
 #[test]
 fn a_lost_answer_is_waited_for_in_the_history() {
-    for (act, cause) in [(Brings(part()), "incomplete"), (Breaks(part(), network()), "network")] {
+    for act in [Brings(part()), Breaks(part(), network())] {
         let mut play = starting();
-        let (first, second) = (format!("wait 250 #1 {cause}"), format!("wait 500 #2 {cause}"));
-        let script: [(Act, &str); 6] = [
+        let script: [(Act, &str); 8] = [
             (act, "read"),
-            (Answers(record("running")), &first),
+            (Answers(record("running")), "wait 500 for history"),
             (Waited, "read"),
-            (Fails(http(404)), &second),
+            (Fails(http(502)), "wait 250 #1 http 502"),
+            (Waited, "read"),
+            (Answers(record("running")), "wait 1000 for history"),
             (Waited, "read"),
             (Answers(record("done")), "end done"),
         ];
@@ -82,24 +84,109 @@ fn a_lost_answer_is_waited_for_in_the_history() {
     }
 }
 
-#[test]
-fn an_answer_that_never_comes_leaves_the_turn_incomplete() {
-    let mut play = starting();
-    let mut step = play.next(Breaks(part(), network()));
-    let mut reads = 0;
-    while step == "read" {
-        reads += 1;
-        step = play.next(Answers(record("running")));
-        if step.starts_with("wait") {
+/// Looks at a history until something else is to be done; returns how often that was, how long it waited, and
+/// what is to be done then. `record` is what the history has at each look.
+fn watches(play: &mut Play, record: impl Fn(u32) -> Json) -> (u32, u32, String) {
+    let (mut looks, mut waited, mut step) = (0, 0, "read".to_owned());
+    while step == "read" && looks < 2000 {
+        step = play.next(Answers(record(looks)));
+        looks += 1;
+        if let Some(delay) = step.strip_prefix("wait ").and_then(|step| step.strip_suffix(" for history")) {
+            waited += delay.parse::<u32>().expect("a number");
             step = play.next(Waited);
         }
     }
+    (looks, waited, step)
+}
+
+/// An unchanged history proves nothing: it is waited for longer than turns are silent, and not for ever.
+#[test]
+fn an_answer_that_never_comes_leaves_the_turn_incomplete() {
+    let mut play = starting();
+    assert_eq!(play.next(Breaks(part(), network())), "read");
+    let (looks, waited, step) = watches(&mut play, |_| record("running"));
     assert_eq!(step, "end incomplete: incomplete");
-    assert_eq!(reads, 1 + Reconnect::default().max_attempts);
-    assert!(play.reported().contains("history"), "{}", play.reported());
+    assert_eq!((looks, waited), (301, 597_500));
+    assert!(
+        play.reported().contains("has not changed for 10 minutes; what came is kept"),
+        "{}",
+        play.reported()
+    );
     assert_eq!(content(&play), "a");
     // Once more: it is looked for, and not started.
     assert_eq!(play.stream(Reconnect::default()), "read");
+}
+
+/// What the history says of a turn that goes on: calls of tools, one after the other.
+fn growing(calls: u32) -> Json {
+    let call = |number: u32| json!({"type": "tool.response", "id": number.to_string(), "thread_id": "main", "tool_call_id": "c", "content": ""});
+    let mut record = record("running");
+    record["events"] = (0..calls).map(call).collect();
+    record
+}
+
+/// A history that grows is waited for as long as it does, at a steady pace.
+#[test]
+fn a_history_that_grows_is_waited_for() {
+    let mut play = starting();
+    assert_eq!(play.next(Breaks(part(), network())), "read");
+    // It grows every nine minutes, for an hour.
+    let (looks, waited, step) = watches(&mut play, |look| growing(look / 270));
+    assert_eq!((looks, step.as_str()), (2000, "read"));
+    assert!(waited > 60 * 60 * 1000, "{waited}");
+    let (.., step) = watches(&mut play, |_| record("done"));
+    assert_eq!(step, "end done");
+    assert_eq!(content(&play), "ab");
+}
+
+/// Tries are for reads that fail, however long was waited before.
+#[test]
+fn reads_that_fail_while_it_is_waited_use_up_the_tries() {
+    let mut play = starting();
+    assert_eq!(play.next(Breaks(part(), network())), "read");
+    for _ in 0..40 {
+        assert!(play.next(Answers(record("running"))).ends_with("for history"));
+        assert_eq!(play.next(Waited), "read");
+        for _ in 0..9 {
+            assert!(play.next(Fails(http(500))).ends_with("http 500"));
+            assert_eq!(play.next(Waited), "read");
+        }
+    }
+    play.next(Answers(record("running")));
+    assert_eq!(play.next(Waited), "read");
+    for _ in 0..10 {
+        assert!(play.next(Fails(network())).ends_with("network"));
+        assert_eq!(play.next(Waited), "read");
+    }
+    assert_eq!(play.next(Fails(network())), "end incomplete: incomplete");
+    assert!(play.reported().contains("10 times in a row"), "{}", play.reported());
+}
+
+/// After a reload there is no stream: that is waiting, too, and needs no permission to reconnect.
+#[test]
+fn a_turn_that_was_found_running_is_waited_for() {
+    for reconnect in [Reconnect::default(), Reconnect::OFF] {
+        let mut play = turn_with("{}");
+        play.driver.reader_mut().machine_mut().created("t");
+        assert_eq!(play.next(Aborted), "end running: aborted");
+        assert_eq!(play.stream(reconnect), "read");
+        for wait in ["500", "1000", "2000", "2000"] {
+            assert_eq!(play.next(Answers(record("running"))), format!("wait {wait} for history"));
+            assert_eq!(play.next(Waited), "read");
+        }
+        assert_eq!(play.next(Answers(record("done"))), "end done");
+    }
+}
+
+/// A server that has no such history will not have it later.
+#[test]
+fn a_history_that_is_refused_ends_the_search() {
+    for status in [403, 404] {
+        let mut play = starting();
+        assert_eq!(play.next(Breaks(part(), network())), "read");
+        assert_eq!(play.next(Fails(http(status))), format!("end incomplete: http {status}"));
+        assert_eq!(play.stream(Reconnect::default()), "read");
+    }
 }
 
 /// Its input names it, and how much was said before.
@@ -112,10 +199,11 @@ fn a_turn_is_found_by_its_input() {
     assert_eq!(params["turn_id"], "t");
     assert_eq!(params["input"], json!([{"type": "user.message", "content": "hi"}]));
     assert_eq!((&params["is_begun"], &params["said"]), (&json!(true), &json!(4)));
+    assert_eq!(params["is_awaited"], true);
     let mut play = starting();
     play.next(Fails(network()));
     play.next(Waited);
-    assert_eq!(play.params()["is_begun"], json!(false));
+    assert_eq!((&play.params()["is_begun"], &play.params()["is_awaited"]), (&json!(false), &json!(false)));
 }
 
 #[test]
@@ -198,6 +286,26 @@ fn to_hang_up_is_to_cancel() {
     let mut play = starting();
     play.driver.hang_up();
     play.plays("on its way", &[(Aborted, "end cancelled")]);
+}
+
+/// A turn whose end was found without its stream is read with what it said, or that is reported.
+#[test]
+fn a_turn_that_was_found_ended_is_read_whole() {
+    let left = || {
+        let mut play = starting();
+        play.driver.reader_mut().push(part().as_bytes()).expect("frames are small");
+        assert_eq!(play.next(Aborted), "end running: aborted");
+        play.found(&record("done"));
+        assert_eq!(play.complete(), "read");
+        play
+    };
+    let mut play = left();
+    assert_eq!(play.next(Answers(record("done"))), "end done");
+    assert_eq!(content(&play), "ab");
+    assert_eq!(play.complete(), "end done");
+    let mut play = left();
+    assert_eq!(play.next(Fails(http(404))), "end done: incomplete 404");
+    assert_eq!(play.complete(), "read");
 }
 
 /// An answer that is no stream says all at once; whatever it is, it says it once.

@@ -33,8 +33,9 @@ test("the app shows a turn's text as the server keeps it", async () => {
 
 test("each family's core is a file of its own, loaded only by a page that speaks it", async () => {
   const assets = join(here, "dist", "assets");
-  // No script without a core is so large, and no core so small.
-  const large = readdirSync(assets).filter((name) => name.endsWith(".js") && statSync(join(assets, name)).size > 80_000);
+  // No other script but React's is so large, and no core so small.
+  const isLarge = (name) => name.endsWith(".js") && !name.startsWith("strict") && statSync(join(assets, name)).size > 80_000;
+  const large = readdirSync(assets).filter(isLarge);
   const loaded = async (path) => {
     const scripts = [];
     const page = await world.page(path, (blank) => {
@@ -51,6 +52,36 @@ test("each family's core is a file of its own, loaded only by a page that speaks
   assert.deepEqual(await loaded("/?protocol=aap"), ["history", 1]);
   assert.deepEqual(await loaded("/?protocol=turn-rpc"), ["cursor", 1]);
 });
+
+for (const [protocol, path] of [["truefoundry", "/demo"], ["trueforge", ""], ["tirea", "/tirea"], ["awaken", "/awaken"], ["aap", "/aap"]]) {
+  for (const from of ["handler", "effect"]) {
+    test(`React, in strict mode, shows what a turn says and asks for, waited for in the ${from}: ${protocol}`, async () => {
+      const requests = [];
+      const page = await world.page(`/?react=${from}&protocol=${protocol}&path=${path}`, (blank) => {
+        blank.on("request", (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname.split("/").at(-1)}`));
+      });
+      await page.evaluate(() => {
+        globalThis.asked = new Set();
+        const look = () => document.querySelectorAll("article button").forEach(({ textContent }) => asked.add(textContent));
+        new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true });
+      });
+      await page.getByRole("button", { name: "Send" }).click({ timeout: 60_000 });
+      const allow = page.getByRole("button", { name: /^Allow restart_service\(\{.*"service":"billing".*\}\)$/ });
+      await allow.click({ timeout: 60_000 });
+      const answered = page.locator("article[data-status=done]").nth(1);
+      await answered.waitFor({ timeout: 60_000 });
+      assert.match(await page.locator("article").first().innerText(), /\w+ \w+/);
+      assert.match(await answered.innerText(), /\w+ \w+/);
+      // No call was ever shown without its name or its arguments, and none is left.
+      assert.equal(await page.evaluate(() => asked.size), 1);
+      assert.equal(await page.getByRole("button", { name: /^Allow/ }).count(), 0);
+      // Each turn is started once, however often effects run, and its stream is all that is asked for.
+      const start = protocol === "tirea" ? "POST runs" : "POST turns";
+      if (protocol !== "awaken") assert.deepEqual(requests.filter((name) => /(?:turns|runs|subscribe)$/.test(name)), [start, start]);
+      assert.deepEqual(page.failures, []);
+    });
+  }
+}
 
 /** The text of a session's messages by its event list (newest first), read without the package. */
 async function keptText(url) {

@@ -1,10 +1,16 @@
 import { connect } from "turnwire";
 
 const output = document.querySelector("output");
-const protocol = new URLSearchParams(location.search).get("protocol") ?? "truefoundry";
-const client = await connect({ baseUrl: `${location.origin}/demo`, protocol });
+const query = new URLSearchParams(location.search);
+const protocol = query.get("protocol") ?? "truefoundry";
+const client = await connect({ baseUrl: `${location.origin}${query.get("path") ?? "/demo"}`, protocol });
 output.dataset.resume = client.capabilities.resume;
-if (protocol === "truefoundry") await converse();
+if (query.has("react")) {
+  const [session, { render }] = await Promise.all([client.agents.createSession("support-bot"), import("./strict.js")]);
+  render(session, query.get("react"), document.querySelector("div"));
+} else if (protocol === "truefoundry") {
+  await converse();
+}
 
 async function converse() {
   const session = await client.agents.createSession("support-bot");

@@ -1,7 +1,7 @@
 // What a case is: a script, the faults that its requests meet, and what must come of it.
 //
 // A case's `faults` are the gateway's: `on` names the kind of request, `fault` what happens to it.
-// Every case demands that exactly one turn was begun.
+// Every case demands that exactly one turn was begun, besides those that were there `earlier`.
 
 /** A short wait between tries keeps a case under a second. */
 const RECONNECT = { baseDelay: 10, maxDelay: 50 };
@@ -9,16 +9,17 @@ const RECONNECT = { baseDelay: 10, maxDelay: 50 };
 /** A fault that the next request of a kind meets; `times: 0` is for all of them, `skip` lets some pass. */
 export const on = (request, fault, more = {}) => ({ on: request, fault, ...more });
 
-/** What every case has unless it says otherwise. */
+/** What every case has unless it says otherwise. One that is `slow` is not for quick runs. */
 function caseOf(name, faults, expects, { script = "plain", pace = 1, connect, ...rest }) {
   const { reconnect, ...options } = connect ?? {};
   const connection = { reconnect: reconnect === false ? false : { ...RECONNECT, ...reconnect }, ...options };
-  const { headers, stream, token, by, at, abortAfter, expire, again, ...expected } = rest;
+  const { headers, stream, token, by, at, abortAfter, expire, again, earlier = 0, slow, ...expected } = rest;
   return {
     name,
+    slow,
     faults: [faults].flat(),
-    plan: { script, pace, headers, stream, token, by, at, abortAfter, expire, again, connect: connection },
-    expects: { ...expects, ...expected },
+    plan: { script, pace, headers, stream, token, by, at, abortAfter, expire, again, earlier, connect: connection },
+    expects: { ...expects, earlier, ...expected },
   };
 }
 

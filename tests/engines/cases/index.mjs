@@ -1,10 +1,11 @@
 // All cases, by what they are about.
 import { ANSWERS } from "./answers.mjs";
 import { NONSENSE } from "./nonsense.mjs";
+import { NUMBERED } from "./numbered.mjs";
 import { STREAMS } from "./streams.mjs";
 
 /** Groups of cases: `[group, cases]`. */
-export const GROUPS = Object.entries({ ...STREAMS, ...ANSWERS, ...NONSENSE });
+export const GROUPS = [...Object.entries({ ...STREAMS, ...ANSWERS, ...NONSENSE }), ...NUMBERED];
 
 /** The gateway's kinds of fault. Each must be in some case. */
 export const KINDS = [

@@ -137,7 +137,7 @@ const scripts = [
 
 const waits = [
   recovers("waitForCompletion() with a listener, eof:3", on("create", "eof:3"), { by: "waiting", cursors: [3] }),
-  recovers("tries used up, then stream() goes on", [cut, on("subscribe", "eof-bytes:0", { times: 0 })], {
+  recovers("tries used up and no answer, then stream() goes on", [cut, on("subscribe", "eof-bytes:0", { times: 0 }), on("turn", "status:500", { times: 0 })], {
     ...RUNNING,
     connect: { reconnect: { maxAttempts: 2 } },
     again: true,

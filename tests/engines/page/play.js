@@ -7,6 +7,7 @@ offer(play);
 
 async function play(plan, controller) {
   const { signal } = controller;
+  for (let count = 0; count < plan.earlier; count += 1) await sayEarlier(plan);
   const { session: id, script, pace, headers, connect: options, stream, abortAfter, expects } = plan;
   const began = performance.now();
   const tokens = countedTokens(plan.token);
@@ -43,6 +44,13 @@ async function play(plan, controller) {
   return report;
 }
 
+/** Another client says the same before. */
+async function sayEarlier({ session: id, script }) {
+  const client = await connect({ baseUrl: BASE_URL, headers: { "x-turnwire-delay-ms": "0" }, reconnect: false });
+  const session = await client.agents.getSession(id, { connectTimeout: 0 });
+  await read(session.createTurn({ input: script }), [], { connectTimeout: 0 });
+}
+
 /** Waits for the end with a listener in place of a loop. */
 async function wait(turn, events, options) {
   turn.on("event", (event) => events.push(plain(event)));
@@ -56,7 +64,7 @@ async function wait(turn, events, options) {
 
 /** What the turn tells of its connection. */
 function listen(turn) {
-  const topics = { reconnecting: [], resumed: [], gap: [], idle: [] };
+  const topics = { reconnecting: [], resumed: [], gap: [], mismatch: [], idle: [] };
   for (const [topic, heard] of Object.entries(topics)) {
     turn.on(topic, ({ cause, ...rest }) => heard.push({ ...rest, ...(cause && { cause: told(cause) }) }));
   }

@@ -172,6 +172,9 @@ describe("a connection", () => {
     expect(conversation.state()).toMatchObject({ running: true, lost: true });
     turn.change({ reconnecting: null });
     expect(conversation.state()).toMatchObject({ running: true, lost: false });
+    // To wait is not to be lost.
+    turn.change({ waiting: { delay: 2000, for: "turn" } });
+    expect(conversation.state()).toMatchObject({ running: true, lost: false });
   });
 
   it("that the server refuses to give back ends the running, though the turn may run on there", async () => {

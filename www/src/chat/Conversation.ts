@@ -307,7 +307,8 @@ export class Conversation extends Store {
     const { client, agentName, onActivity } = this.#options;
     try {
       const { signal } = this.#listening;
-      const session = await client.agents.createSession(agentName, { title: titleFor(message), signal });
+      const title = client.capabilities.titles && { title: titleFor(message) };
+      const session = await client.agents.createSession(agentName, { ...title, signal });
       // The page has gone elsewhere in the meantime.
       if (signal.aborted) return null;
       this.#isUntitled = client.capabilities.rename;

@@ -6,7 +6,6 @@ import type { TurnSnapshot } from "turnwire";
 import { ConnectionLine } from "../connection/ConnectionLine";
 import type { TurnConnection } from "../connection/TurnConnection";
 import { Icon } from "../ui/Icon";
-import { useConversation } from "./context";
 
 interface Props {
   snapshot: TurnSnapshot;
@@ -17,7 +16,6 @@ interface Props {
 }
 
 export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live, last, continued }: Props) {
-  const { resume } = useConversation().capabilities;
   const complete = !live && snapshot.required_actions.length === 0;
   // A turn that waited for an answer is followed closely by the one that got it.
   if (!live && (continued || (!complete && !last))) return null;
@@ -30,7 +28,7 @@ export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live,
       ) : (
         complete && hasText(snapshot) && <CopyAnswer snapshot={snapshot} />
       )}
-      <ConnectionLine connection={connection} reconnecting={snapshot.reconnecting} resume={resume} />
+      <ConnectionLine connection={connection} reconnecting={snapshot.reconnecting} waiting={snapshot.waiting} />
     </div>
   );
 });

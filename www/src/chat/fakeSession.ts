@@ -19,6 +19,7 @@ const EMPTY = {
   threads: [],
   error: null,
   reconnecting: null,
+  waiting: null,
   required_actions: [],
   input: [],
 } as unknown as TurnSnapshot;
@@ -74,7 +75,7 @@ export class FakeTurn {
   }
 }
 
-const CAPABILITIES = { rename: false, liveAnswers: false, resume: "cursor" };
+const CAPABILITIES = { rename: false, titles: true, liveAnswers: false, resume: "cursor" };
 
 export function fakeSession(history: FakeTurn[] = [], can: object = {}) {
   const created: FakeTurn[] = [];

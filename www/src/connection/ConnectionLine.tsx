@@ -1,29 +1,36 @@
-// A turn's connection in one quiet line: lost, found again, and afterwards a small mark.
+// A turn's connection in one quiet line: lost, found again, and afterwards a small mark; or that there is nothing to
+// read yet.
 
 import { memo, useEffect, useState, useSyncExternalStore } from "react";
-import type { Capabilities, Reconnecting } from "turnwire";
+import type { TurnSnapshot } from "turnwire";
 import { Icon } from "../ui/Icon";
 import type { TurnConnection } from "./TurnConnection";
-import { resumedWords, timesWords, tryingWords } from "./words";
+import { resumedWords, timesWords, tryingWords, waitingHint, waitingWords } from "./words";
 
 /** How long a resume is news, in milliseconds; styles/connection.css fades it out by then. */
 const NEWS_MS = 5000;
 
 interface Props {
   connection: TurnConnection;
-  reconnecting: Reconnecting | null;
-  /** What becomes of a turn whose connection drops. */
-  resume: Capabilities["resume"];
+  reconnecting: TurnSnapshot["reconnecting"];
+  waiting: TurnSnapshot["waiting"];
 }
 
-export const ConnectionLine = memo(function ConnectionLine({ connection, reconnecting, resume }: Props) {
+export const ConnectionLine = memo(function ConnectionLine({ connection, reconnecting, waiting }: Props) {
   const state = useSyncExternalStore(connection.subscribe, connection.state);
   const isNews = useIsNews(state.resumes);
   if (reconnecting !== null) {
     return (
       <span className="connection lost" title={reconnecting.cause.message}>
         <span className="spinner" aria-hidden="true" />
-        <span className="connection-words">{tryingWords(reconnecting, resume)}</span>
+        <span className="connection-words">{tryingWords(reconnecting)}</span>
+      </span>
+    );
+  }
+  if (waiting !== null) {
+    return (
+      <span className="connection waiting" title={waitingHint(waiting)}>
+        <span className="connection-words">{waitingWords(waiting)}</span>
       </span>
     );
   }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { missingWords, resumedWords, tryingWords } from "./words";
+import { missingWords, resumedWords, tryingWords, waitingHint, waitingWords } from "./words";
 
 it("names the events that are missing", () => {
   expect(missingWords([{ after: 4, next: 6 }])).toBe("event 5");
@@ -24,9 +24,16 @@ it("says that nothing was lost only where that is so", () => {
   expect(resumedWords({ resumes: 3, after: 150, gaps: [gap] })).toBe("Resumed after event 150, nothing lost");
 });
 
-it("speaks of a connection only where there was one", () => {
+it("counts the tries to get a lost connection back", () => {
   const trying = (attempt: number) => ({ attempt, delay: 3, cause: new Error("cut") as never });
-  expect(tryingWords(trying(1), "cursor")).toBe("Connection lost, trying again …");
-  expect(tryingWords(trying(2), "cursor")).toBe("Connection lost, trying again (2) …");
-  expect(tryingWords(trying(1), "history")).toBe("Waiting for the rest of the answer …");
+  expect(tryingWords(trying(1))).toBe("Connection lost, trying again …");
+  expect(tryingWords(trying(2))).toBe("Connection lost, trying again (2) …");
+});
+
+it("speaks of no connection while an answer is only waited for", () => {
+  expect(waitingWords({ for: "turn", delay: 2000 })).toBe("The agent is working, its answer comes when it is done …");
+  expect(waitingHint({ for: "turn", delay: 2000 })).toBeUndefined();
+  expect(waitingWords({ for: "history", delay: 2000 })).toBe("Waiting for the rest of the answer …");
+  expect(waitingHint({ for: "history", delay: 2000 })).toContain("does not say");
+  expect(waitingWords({ for: "events", delay: 500 })).toBe("Reading the rest of the answer …");
 });

@@ -1,12 +1,29 @@
 // What happened to a connection, in words.
 
-import type { Capabilities, Reconnecting } from "turnwire";
+import type { Capabilities, Reconnecting, Waiting } from "turnwire";
 import type { ConnectionState, Gap } from "./TurnConnection";
 
-/** What is done to go on. A turn that is read from the history need not have had a connection before. */
-export function tryingWords({ attempt }: Reconnecting, resume: Capabilities["resume"]): string {
-  const words = resume === "history" ? "Waiting for the rest of the answer" : "Connection lost, trying again";
-  return attempt > 1 ? `${words} (${attempt}) …` : `${words} …`;
+/** What is done about a connection that is lost. */
+export function tryingWords({ attempt }: Reconnecting): string {
+  return attempt > 1 ? `Connection lost, trying again (${attempt}) …` : "Connection lost, trying again …";
+}
+
+const AWAITED: Readonly<Record<Waiting["for"], string>> = {
+  turn: "The agent is working, its answer comes when it is done …",
+  history: "Waiting for the rest of the answer …",
+  events: "Reading the rest of the answer …",
+};
+
+/** What a server that can be reached is waited for. */
+export function waitingWords(waiting: Waiting): string {
+  return AWAITED[waiting.for];
+}
+
+/** What else there is to know of that. */
+export function waitingHint(waiting: Waiting): string | undefined {
+  return waiting.for === "history"
+    ? "This server does not say whether the agent still works on it. Stop ends the wait."
+    : undefined;
 }
 
 /** What there is to see when the connection is cut. */

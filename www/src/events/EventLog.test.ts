@@ -105,3 +105,21 @@ it("keeps frames only while somebody wants to see them", () => {
   end();
   expect(listeners.size).toBe(0);
 });
+
+it("marks once that something is waited for, however often it is looked at", () => {
+  const log = new EventLog();
+  const listeners = new Map<string, (told: never) => void>();
+  const source = { on: (topic: string, listener: (told: never) => void) => void listeners.set(topic, listener) };
+  log.follow(1, source as unknown as Pick<Turn, "on">);
+  const tell = (topic: string, told: object) => listeners.get(topic)?.(told as never);
+  for (const delay of [500, 1000, 2000, 2000]) tell("waiting", { delay, for: "history" });
+  tell("reconnecting", { attempt: 1, delay: 3, cause: new Error("cut") });
+  tell("waiting", { delay: 2000, for: "history" });
+  tell("waiting", { delay: 500, for: "events" });
+  const rows = log.rows("all");
+  const topics = [0, 1, 2, 3].map((position) => {
+    const entry = rows.at(position);
+    return entry && "mark" in entry && entry.mark.topic;
+  });
+  expect([rows.total, topics]).toEqual([4, ["waiting", "reconnecting", "waiting", "waiting"]]);
+});

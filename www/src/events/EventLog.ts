@@ -127,12 +127,22 @@ export class EventLog extends Store {
 
   /** Logs what comes of a turn, and what happens to its connection, from now on. Gives the function that ends it. */
   follow(turn: number, source: Pick<Turn, "on">): () => void {
+    let waitedFor: string | undefined;
     const ends = [
       source.on("event", (event) => this.push(turn, event)),
-      source.on("reconnecting", (told) => this.mark(turn, { topic: "reconnecting", told })),
+      source.on("reconnecting", (told) => {
+        waitedFor = undefined;
+        this.mark(turn, { topic: "reconnecting", told });
+      }),
+      // It is told before every look, and news only once.
+      source.on("waiting", (told) => {
+        if (told.for !== waitedFor) this.mark(turn, { topic: "waiting", told });
+        waitedFor = told.for;
+      }),
       source.on("idle", (told) => this.mark(turn, { topic: "idle", told })),
       source.on("resumed", (told) => this.mark(turn, { topic: "resumed", told })),
       source.on("gap", (told) => this.mark(turn, { topic: "gap", told })),
+      source.on("mismatch", (told) => this.mark(turn, { topic: "mismatch", told })),
     ];
     const followed: Followed = { turn, source, stop: null };
     this.#followed.add(followed);

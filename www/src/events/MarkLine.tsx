@@ -16,8 +16,10 @@ interface Props {
 
 const ICONS: Record<LoggedMark["mark"]["topic"], IconName> = {
   reconnecting: "cut",
+  waiting: "clock",
   resumed: "check",
   gap: "warn",
+  mismatch: "warn",
   idle: "clock",
 };
 

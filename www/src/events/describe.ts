@@ -1,6 +1,6 @@
 // An event, or what happened between two, in one line.
 
-import type { NativeEvent, PatchOperation, StreamEvent, ToolCallRef } from "turnwire";
+import type { NativeEvent, PatchOperation, StreamEvent, ToolCallRef, Waiting } from "turnwire";
 import { missingWords } from "../connection/words";
 import type { Mark } from "./EventLog";
 
@@ -119,15 +119,26 @@ function jsonOf(value: unknown): string {
   return json.length > LINE ? `${json.slice(0, LINE)}…` : json;
 }
 
+/** What a server is waited for that can be reached. */
+const AWAITED: Readonly<Record<Waiting["for"], string>> = {
+  turn: "the turn's end, which is not streamed",
+  history: "the answer in the session's history",
+  events: "the rest of the turn's events",
+};
+
 /** What happened to the connection: the word for it, and what else there is to say. */
 export function wordsOf({ topic, told }: Mark): readonly [word: string, rest: string] {
   switch (topic) {
     case "reconnecting":
       return ["reconnecting", `try ${told.attempt} in ${Math.round(told.delay)} ms: ${told.cause.message}`];
+    case "waiting":
+      return ["waiting", `for ${AWAITED[told.for]}`];
     case "resumed":
       return [`resumed after ${told.after}`, ""];
     case "gap":
       return ["gap", `${missingWords([told])} lost`];
+    case "mismatch":
+      return ["mismatch", `id ${told.id}, in the JSON ${told.sequence_number}`];
     case "idle":
       return ["idle", `nothing came for ${Math.round(told.silence / 1000)} s`];
   }

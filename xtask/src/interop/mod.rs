@@ -26,7 +26,7 @@ pub(crate) struct Options {
 }
 
 /// Those whose own software is run.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Vendor {
     /// The Python package truefoundry-gateway-sdk, against the development gateway.
     Truefoundry,

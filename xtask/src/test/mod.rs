@@ -14,7 +14,7 @@ use clap::Args;
 use crate::progress::{begin, header};
 use crate::project::Project;
 use crate::test::report::{Report, Verdict};
-use crate::test::session::Session;
+use crate::test::session::{Scope, Session};
 use crate::test::steps::{STEPS, Step};
 
 #[derive(Debug, Args)]
@@ -23,12 +23,15 @@ pub(crate) struct Options {
     /// the table that a full run ends with.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
+    /// Run every row. Without it, a step with many rows of a kind runs some of each kind, and says how many it leaves out.
+    #[arg(long)]
+    all: bool,
 }
 
 /// Runs the chosen steps in order. A step that fails does not keep later ones from running.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let steps = chosen(&options.only)?;
-    let mut session = Session::new(project);
+    let mut session = Session::new(project, if options.all { Scope::All } else { Scope::Quick });
     let mut report = Report::default();
     for step in steps {
         header(step.name);

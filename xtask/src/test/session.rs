@@ -1,5 +1,6 @@
 //! What the steps of one test run share: the package, the gateway and the browser, each made once.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use anyhow::{Result, anyhow, bail};
 use crate::command::{Shown, show};
 use crate::gateway;
 use crate::package;
+use crate::progress::note;
 use crate::project::Project;
 use crate::test::report::Verdict;
 use crate::test::tally::{self, Tally};
@@ -19,11 +21,41 @@ use crate::tools::npm;
 /// The longest that one runner may take, compiling included.
 pub(crate) const LIMIT: Duration = Duration::from_mins(15);
 
+/// How much of each step runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Some rows of each kind.
+    Quick,
+    /// Every row.
+    All,
+}
+
+impl Scope {
+    /// The variable by which tests know; one that is run without it runs every row.
+    const VARIABLE: &str = "TURNWIRE_TEST";
+
+    /// Tells a runner.
+    pub(crate) fn tell(self, command: &mut Command) -> &mut Command {
+        command.env(Self::VARIABLE, if self == Self::Quick { "quick" } else { "all" })
+    }
+
+    /// What a quick run has of something; says so if that is less than all.
+    pub(crate) fn of<T: PartialEq + Display>(self, quick: T, all: T, what: &str) -> T {
+        if self == Self::All || quick == all {
+            return all;
+        }
+        note(&format!("quick: {quick} of {all} {what}; --all has the rest"));
+        quick
+    }
+}
+
 /// The state of one test run.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
     /// The paths.
     pub(crate) project: &'a Project,
+    /// How much of each step runs.
+    pub(crate) scope: Scope,
     package_built: Option<bool>,
     gateway: Option<PathBuf>,
     browser: Option<Browser>,
@@ -32,8 +64,8 @@ pub(crate) struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// A session in which nothing is made yet.
-    pub(crate) fn new(project: &'a Project) -> Self {
-        Self { project, package_built: None, gateway: None, browser: None, engines: None }
+    pub(crate) fn new(project: &'a Project, scope: Scope) -> Self {
+        Self { project, scope, package_built: None, gateway: None, browser: None, engines: None }
     }
 
     /// Builds the package at the first call; later calls give the same answer without trying again.
@@ -93,4 +125,21 @@ pub(crate) fn check(command: &mut Command) -> Result<Verdict> {
 pub(crate) fn count(runner: &str, command: &mut Command, read: impl Fn(&str) -> Tally) -> Result<Verdict> {
     let Shown { status, output } = show(command, LIMIT)?;
     tally::of_run(runner, status, read(&output)).map(Verdict::Counted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_told_and_all_is_what_there_is() {
+        for (scope, word, seconds) in [(Scope::Quick, "quick", 5), (Scope::All, "all", 15)] {
+            let mut command = Command::new("node");
+            scope.tell(&mut command);
+            let told: Vec<_> = command.get_envs().collect();
+            assert_eq!(told, [("TURNWIRE_TEST".as_ref(), Some(word.as_ref()))]);
+            assert_eq!(scope.of(5, 15, "seconds"), seconds);
+            assert_eq!(scope.of(3, 3, "vendors"), 3);
+        }
+    }
 }

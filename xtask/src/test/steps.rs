@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use crate::bench;
 use crate::command::{capture, run};
 use crate::demo;
 use crate::fuzz;
@@ -26,8 +27,10 @@ use crate::tools::{npm, rust};
 
 /// Where the gateway listens that the crate's own tests in the browser call, if that is free.
 const GATEWAY_PORT: u16 = 8797;
-/// How long each fuzz target runs.
-const FUZZ_TIME: Duration = Duration::from_secs(15);
+/// For how many seconds each fuzz target runs, in a quick run and in a whole one.
+const FUZZ_SECONDS: [u64; 2] = [5, 15];
+/// Whose software a quick run leaves out: it is 400 MB to download.
+const LARGE: [Vendor; 1] = [Vendor::Codex];
 
 /// One step of a test run.
 #[derive(Debug)]
@@ -41,7 +44,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 18] = [
+pub(crate) const STEPS: [Step; 19] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -58,10 +61,15 @@ pub(crate) const STEPS: [Step; 18] = [
         run: browser,
     },
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
-    Step { name: "engines", about: "every fault in Chromium, Firefox and WebKit", run: engines },
+    Step { name: "engines", about: "each kind of fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "pages", about: "what a page downloads, for each family of protocols", run: pages },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
     Step { name: "soak", about: "twenty turns at once on connections that keep breaking", run: soak },
+    Step {
+        name: "bench",
+        about: "the benchmark itself works, with little work and no claim judged",
+        run: bench,
+    },
     Step { name: "size", about: "the parts of the package against their budget", run: size },
     Step { name: "interop", about: "vendors' own clients and servers against ours", run: interop },
 ];
@@ -105,16 +113,16 @@ fn docs(session: &mut Session<'_>) -> Result<Verdict> {
 }
 
 fn host(session: &mut Session<'_>) -> Result<Verdict> {
-    count(
-        "cargo test",
-        cargo().args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root()),
-        tally::rust,
-    )
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root());
+    count("cargo test", session.scope.tell(&mut command), tally::rust)
 }
 
 fn fuzz(session: &mut Session<'_>) -> Result<Verdict> {
     fuzz::lint(session.project)?;
-    fuzz::run_all(session.project, FUZZ_TIME).map(Verdict::Counted)
+    let [quick, all] = FUZZ_SECONDS;
+    let seconds = session.scope.of(quick, all, "seconds for each target");
+    fuzz::run_all(session.project, Duration::from_secs(seconds)).map(Verdict::Counted)
 }
 
 fn build(session: &mut Session<'_>) -> Result<Verdict> {
@@ -161,7 +169,7 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
 
 fn node(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
-    let mut runner = node_tests(&session.project.path("pkg/test"))?;
+    let mut runner = node_tests(session, "pkg/test")?;
     runner.env("TURNWIRE_GATEWAY", session.gateway()?);
     for folder in ["pkg/test/agent-event", "pkg/test/aap", "pkg/test/turn-rpc"] {
         runner.args(test_files(&session.project.path(folder))?);
@@ -213,7 +221,7 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     demo::build_page(session.project)?;
     session.test_packages()?;
-    let mut runner = node_tests(&session.project.path("tests/e2e"))?;
+    let mut runner = node_tests(session, "tests/e2e")?;
     in_browser(session, &mut runner)?;
     count("node --test", &mut runner, tally::node)
 }
@@ -221,7 +229,7 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
 fn engines(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     session.test_packages()?;
-    let mut runner = node_tests(&session.project.path("tests/engines"))?;
+    let mut runner = node_tests(session, "tests/engines")?;
     session.engines()?.tell(&mut runner);
     in_browser(session, &mut runner)?;
     count("node --test", &mut runner, tally::node)
@@ -230,7 +238,7 @@ fn engines(session: &mut Session<'_>) -> Result<Verdict> {
 fn pages(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     session.test_packages()?;
-    let mut runner = node_tests(&session.project.path("tests/pages"))?;
+    let mut runner = node_tests(session, "tests/pages")?;
     in_browser(session, &mut runner)?;
     count("node --test", &mut runner, tally::node)
 }
@@ -250,7 +258,7 @@ fn app(session: &mut Session<'_>) -> Result<Verdict> {
     begin("app: installing the packed package, building the app");
     run(npm::npm(&app).args(["install", "--no-save", "--no-package-lock"]).arg(&tarball))?;
     run(npm::npm(&app).args(["run", "build"]))?;
-    let mut runner = node_tests(&app)?;
+    let mut runner = node_tests(session, "tests/apps/vite")?;
     in_browser(session, &mut runner)?;
     count("node --test", &mut runner, tally::node)
 }
@@ -267,6 +275,14 @@ fn soak(session: &mut Session<'_>) -> Result<Verdict> {
     soak::run(session.project, &soak::Options::SHORT).map(|()| Verdict::Held)
 }
 
+fn bench(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    bench::install(session.project)?;
+    let counted = count("node --test", &mut node_tests(session, "tests/bench")?, tally::node)?;
+    bench::run(session.project, &bench::Options::QUICK)?;
+    Ok(counted)
+}
+
 fn size(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     size::run(session.project, &size::Options::default()).map(|()| Verdict::Held)
@@ -274,8 +290,11 @@ fn size(session: &mut Session<'_>) -> Result<Verdict> {
 
 fn interop(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
+    let (large, others): (Vec<_>, Vec<_>) =
+        Vendor::ALL.into_iter().partition(|vendor| LARGE.contains(vendor));
+    let count = session.scope.of(others.len(), Vendor::ALL.len(), "vendors");
     let mut tally = Tally::default();
-    for vendor in Vendor::ALL {
+    for vendor in others.into_iter().chain(large).take(count) {
         tally.add(interop::run_vendor(session.project, vendor)?);
     }
     Ok(Verdict::Counted(tally))
@@ -293,13 +312,15 @@ fn pack(session: &mut Session<'_>) -> Result<PathBuf> {
     Ok(directory.join(name))
 }
 
-/// Node's test runner over the `*.test.mjs` files of a directory.
-fn node_tests(directory: &Path) -> Result<Command> {
+/// Node's test runner over the `*.test.mjs` files of a directory of the checkout.
+fn node_tests(session: &Session<'_>, directory: &str) -> Result<Command> {
+    let directory = session.project.path(directory);
     let mut node = Command::new("node");
     // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
     node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=300000"])
-        .args(test_files(directory)?)
+        .args(test_files(&directory)?)
         .current_dir(directory);
+    session.scope.tell(&mut node);
     Ok(node)
 }
 

@@ -60,6 +60,28 @@ fn what_was_never_said_is_not_there() {
     }
 }
 
+/// Its reader waits for a turn that has begun: a server may store it when it has ended.
+#[test]
+fn a_turn_that_is_waited_for_runs_until_something_of_it_is_there() {
+    let mut awaited = hi(Some(1), true);
+    awaited["isAwaited"] = json!(true);
+    let before = [user("Before"), agent("Yes?")];
+    let after = |messages: &[Json]| full(&json!([&before[..], messages].concat()));
+    for history in [full(&json!([])), after(&[]), after(&[user("Hi")])] {
+        let turn = answer(Call::GetTurn, &awaited, &history).expect("it is waited for");
+        assert_eq!(
+            (&turn["id"], &turn["state"], &turn["events"]),
+            (&json!("t"), &json!({"status": "running"}), &json!([]))
+        );
+    }
+    let turn = answer(Call::GetTurn, &awaited, &after(&[user("Hi"), agent("Hello")])).expect("it is there");
+    assert_eq!(turn["state"]["output"]["content"], "Hello");
+    // Another one has followed it.
+    let followed = after(&[user("Hi"), agent("Hello"), user("Hi"), agent("Again?")]);
+    let turn = answer(Call::GetTurn, &awaited, &followed).expect("it is there");
+    assert_eq!(turn["state"]["output"]["content"], "Hello");
+}
+
 /// The same was said before: what follows is the answer to that.
 #[test]
 fn an_earlier_turn_of_the_same_words_is_another_one() {

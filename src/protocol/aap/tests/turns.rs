@@ -36,14 +36,14 @@ fn section_6_a_turn_is_what_follows_a_users_message() {
         {"role": "system", "content": "Be brief."}, user("Hi"), agent("Yes?"),
         user("Weather?"), agent(json!([call("c", "x")])), result("c", "18°C"), agent("Warm."),
     ]));
-    let record = |id: &str, before: Json, input: Json, output: Json| {
-        json!({"id": id, "session_id": "s", "previous_turn_id": before, "input": [input],
+    let record = |id: &str, before: Json, said: u64, input: Json, output: Json| {
+        json!({"id": id, "session_id": "s", "previous_turn_id": before, "said": said, "input": [input],
             "state": {"status": "done", "output": output, "required_actions": []},
             "created_by_subject": null, "created_at": null})
     };
     let expected = [
-        record("turn-1", Json::Null, item("Hi"), output("turn-1:0", "Yes?")),
-        record("turn-2", json!("turn-1"), item("Weather?"), output("turn-2:1", "Warm.")),
+        record("turn-1", Json::Null, 0, item("Hi"), output("turn-1:0", "Yes?")),
+        record("turn-2", json!("turn-1"), 1, item("Weather?"), output("turn-2:1", "Warm.")),
     ];
     assert_eq!(page, json!({"items": expected, "next": null, "user_messages": 2}));
 }
@@ -55,6 +55,7 @@ fn messages_without_an_answer_between_them_begin_one_turn() {
     assert_eq!(column(&page, "input"), [json!([item("a"), item("b")]), json!([item("d")])]);
     assert_eq!(column(&page, "id"), ["turn-1", "turn-2"]);
     assert_eq!(page["user_messages"], 3, "messages are counted, not turns");
+    assert_eq!(column(&page, "said"), [0, 2], "those before it");
 }
 
 /// A compacted history can begin anywhere, and so can one with seeds (finding 10).

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::error::{Error, ErrorCode};
 use crate::event::{SessionEvent, SessionRecord, TurnRecord};
-use crate::json::Object;
+use crate::json::{Object, Value};
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{Answer, Call};
 
@@ -76,7 +76,43 @@ fn section_7_sessions_of_the_sibling() {
     serde_json::from_value::<SessionRecord>(saved).expect("a record");
 
     let inline = answer(Call::GetSession, &wire(json!({"type": "inline", "spec": {"model": {"name": "m"}}})));
-    assert_eq!(inline.expect("a session")["agent_spec"], json!({"model": {"name": "m"}}));
+    let inline = inline.expect("a session");
+    assert_eq!(inline["agent_spec"], json!({"model": {"name": "m"}}));
+    assert_eq!((&inline["type"], &inline["agent_name"]), (&json!("session/draft"), &Json::Null));
+    serde_json::from_value::<SessionRecord>(inline).expect("a record");
+}
+
+/// Section 7: the sibling has one list of sessions, of all agents and with the drafts among them.
+#[test]
+fn section_7_each_list_of_the_sibling_has_what_was_asked_for() {
+    let named =
+        |id: &str, name: &str| json!({"id": id, "agent": {"type": "reference", "id": "a", "name": name}});
+    let draft = json!({"id": "d", "agent": {"type": "inline", "spec": {}}});
+    let sessions = json!([named("a", "bot"), draft, named("b", "other"), named("c", "bot")]);
+    let body = json!({"data": sessions, "pagination": {"next_page_token": "p"}}).to_string();
+    let listed = |dialect: Dialect, call: Call, params: &Json| -> Json {
+        let answer = Answer { status: 200, status_text: "", content_type: "application/json", body: &body };
+        let params = params.to_string();
+        let params = Value::parse(&params).expect("JSON");
+        let params = params.as_object().expect("an object");
+        let page = answer.read(&TrueFoundry::new(dialect), call, params).expect("a list");
+        let page: Json = serde_json::from_str(&page).expect("JSON");
+        assert_eq!(page["next"], "p", "also where this page has none of them");
+        page["items"].as_array().expect("a list").iter().map(|session| session["id"].clone()).collect()
+    };
+    for (call, params, ids) in [
+        (Call::ListSessions, json!({"agentName": "bot"}), json!(["a", "c"])),
+        (Call::ListSessions, json!({"agent_name": "other"}), json!(["b"])),
+        (Call::ListSessions, json!({"agentName": "none"}), json!([])),
+        (Call::ListSessions, json!({}), json!(["a", "b", "c"])),
+        (Call::ListDraftSessions, json!({}), json!(["d"])),
+        (Call::ListOwnedSessions, json!({}), json!(["a", "d", "b", "c"])),
+        (Call::ListOwnedSessions, json!({"agentName": "bot"}), json!(["a", "c"])),
+    ] {
+        assert_eq!(listed(Dialect::TrueForge, call, &params), ids, "{call:?} {params}");
+        // The gateway has lists of their own for them.
+        assert_eq!(listed(Dialect::Gateway, call, &params), json!(["a", "d", "b", "c"]));
+    }
 }
 
 #[test]
@@ -156,6 +192,40 @@ fn section_1_2_listed_events() {
     assert_eq!(found, json!({"items": expected, "next": "n"}));
     for item in found["items"].as_array().expect("items") {
         serde_json::from_value::<SessionEvent>(item.clone()).expect("a record");
+    }
+}
+
+/// Listed events keep a valid number; any other is as if there were none.
+#[test]
+fn listed_events_keep_their_numbers() {
+    let event = json!({"type": "sandbox.created", "id": "e", "thread_id": null, "sandbox_id": "s"});
+    let cases = [
+        (json!(7), json!(7)),
+        (json!(9_007_199_254_740_991_u64), json!(9_007_199_254_740_991_u64)),
+        (json!(9_007_199_254_740_992_u64), Json::Null),
+        (json!(0), Json::Null),
+        (json!(-1), Json::Null),
+        (json!(1.5), Json::Null),
+        (json!("7"), Json::Null),
+        (Json::Null, Json::Null),
+    ];
+    for (number, expected) in cases {
+        let mut wire = event.clone();
+        wire["sequence_number"] = number;
+        let mut new = wire.clone();
+        new["type"] = "turn.mood".into();
+        let entries = json!([{"turn_id": "t", "event": wire}, {"turn_id": "t", "event": new}]);
+        let turn = json!({"data": [wire, new], "pagination": {"limit": 25}});
+        let session = json!({"data": entries, "pagination": {"limit": 25}});
+        let found = answer(Call::ListTurnEvents, &turn).expect("a list");
+        let in_session = answer(Call::ListSessionEvents, &session).expect("a list");
+        for (at, kind) in ["sandbox.created", "unknown"].iter().enumerate() {
+            let event = &found["items"][at];
+            assert_eq!((&event["type"], &event["sequence_number"]), (&json!(kind), &expected), "{wire}");
+            assert_eq!(event.get("sequence_number").is_some(), !expected.is_null(), "{wire}");
+            assert_eq!(event, &in_session["items"][at]["event"]);
+        }
+        assert_eq!(found["items"][1]["raw"], new, "what came stays as it came");
     }
 }
 

@@ -8,17 +8,18 @@ use crate::json::Value;
 use crate::protocol::truefoundry::canonical;
 use crate::protocol::truefoundry::delta::DeltaReader;
 
-/// The general reader's event.
-fn general(data: &str) -> Json {
-    let event = canonical::event_of(data);
-    serde_json::from_str(&Value::Object(event).to_json()).expect("an event is JSON")
+/// The general reader's number and event.
+fn general(data: &str) -> (u64, Json) {
+    let (number, event) = canonical::event_of(data);
+    let json = serde_json::from_str(&Value::Object(event).to_json()).expect("an event is JSON");
+    (number, without_nulls(json))
 }
 
-/// Both readers on one delta. Gives whether the hot path took it.
+/// Both readers on one delta. Returns whether the hot path took it.
 fn compare(reader: &mut DeltaReader, data: &str) -> Result<bool, String> {
-    let Some(delta) = reader.read(data) else { return Ok(false) };
-    let (hot, general) = (delta_json(&delta), without_nulls(general(data)));
-    if hot == general { Ok(true) } else { Err(format!("{data}\n  hot path {hot}\n  general  {general}")) }
+    let Some((number, delta)) = reader.read(data) else { return Ok(false) };
+    let (hot, general) = ((number, delta_json(&delta)), general(data));
+    if hot == general { Ok(true) } else { Err(format!("{data}\n  hot path {hot:?}\n  general  {general:?}")) }
 }
 
 /// A string of JSON as servers may write it: some characters escaped that need not be.
@@ -84,6 +85,17 @@ fn piece() -> impl Strategy<Value = (&'static str, String)> {
     ]
 }
 
+/// A sequence number, or what stands in its place.
+fn number() -> impl Strategy<Value = String> {
+    let odd =
+        vec!["0", "-1", "007", "1.0", "1.5", "1e3", "\"1\"", "null", "9007199254740991", "9007199254740992"];
+    prop_oneof![
+        6 => (1..200_u64).prop_map(|number| number.to_string()),
+        1 => any::<u64>().prop_map(|number| number.to_string()),
+        1 => prop::sample::select(odd).prop_map(str::to_owned),
+    ]
+}
+
 /// Fields beside the ones that every delta has.
 fn extra() -> impl Strategy<Value = (&'static str, String)> {
     let names = vec![
@@ -97,13 +109,14 @@ fn extra() -> impl Strategy<Value = (&'static str, String)> {
         "created_at",
         "name",
         "x_new",
+        "sequence_number",
         "id",
         "type",
     ];
     let value = prop_oneof![
         4 => nothing(),
         1 => string(),
-        1 => prop::sample::select(vec!["5", "true", "[]", "{}", "[null]", "nul"]).prop_map(str::to_owned),
+        1 => prop::sample::select(vec!["5", "6", "true", "[]", "{}", "[null]", "nul"]).prop_map(str::to_owned),
     ];
     (prop::sample::select(names), value)
 }
@@ -120,15 +133,17 @@ fn delta() -> impl Strategy<Value = String> {
         3 => Just(None),
         2 => name(&["2026-07-01T10:00:00Z", "2026-07-01T10:00:01Z", "gestern \u{fc}"]).prop_map(Some),
     ];
+    let number = prop_oneof![2 => Just(None), 3 => number().prop_map(Some)];
     let extras = prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(extra(), 1..3)];
     let orders = prop_oneof![3 => Just(0_u64), 1 => any::<u64>()];
     let space = prop::sample::select(vec!["", "", "", " ", "\n\t"]);
-    (kind, name(&["m1", "m2"]), thread, time, piece(), extras, orders, space).prop_map(
-        |(kind, id, thread, time, piece, extras, order, space)| {
+    (kind, name(&["m1", "m2"]), thread, time, piece(), number, (extras, orders, space)).prop_map(
+        |(kind, id, thread, time, piece, number, (extras, order, space))| {
             let mut fields = vec![("type", kind), ("id", id)];
             fields.extend(thread.map(|thread| ("thread_id", thread)));
             fields.extend(time.map(|time| ("created_at", time)));
             fields.push(piece);
+            fields.extend(number.map(|number| ("sequence_number", number)));
             fields.extend(extras);
             shuffle(&mut fields, order);
             let members =
@@ -193,8 +208,22 @@ fn plain_deltas_take_the_hot_path() {
             r#"{{{head},"content":"a","refusal":null,"tool_calls":null,"finish_reason":null,"usage":null}}"#
         ),
         format!(r#"{{{head},"content":"a","created_at":null}}"#),
+        // Too long to be learnt from.
+        format!(r#"{{{head},"content":"{}"}}"#, "long ".repeat(2000)),
         format!(r#"{{ {head} , "content" : "a" }}"#),
         r#"{"content":"a","id":"m1","type":"model.message.delta"}"#.to_owned(),
+        // With a number, in every order of the three that vary.
+        format!(r#"{{{head},"content":"a","sequence_number":7}}"#),
+        format!(r#"{{"sequence_number":7,{head},"reasoning_content":"a"}}"#),
+        format!(r#"{{"sequence_number":7,{head},"created_at":"2026-07-01T10:00:00Z","content":"a"}}"#),
+        format!(r#"{{"sequence_number":7,{head},"content":"a","created_at":"2026-07-01T10:00:00Z"}}"#),
+        format!(r#"{{{head},"created_at":"2026-07-01T10:00:00Z","sequence_number":7,"content":"a"}}"#),
+        format!(r#"{{{head},"created_at":"2026-07-01T10:00:00Z","content":"a","sequence_number":7}}"#),
+        format!(r#"{{{head},"content":"a","sequence_number":7,"created_at":"2026-07-01T10:00:00Z"}}"#),
+        format!(
+            r#"{{{head},"content":"a","created_at":"2026-07-01T10:00:00Z","sequence_number":9007199254740991}}"#
+        ),
+        format!(r#"{{{head},"content":"a","sequence_number":null}}"#),
     ];
     let mut warm = DeltaReader::default();
     for _ in 0..3 {
@@ -202,6 +231,19 @@ fn plain_deltas_take_the_hot_path() {
             assert_eq!(compare(&mut DeltaReader::default(), data), Ok(true), "cold: {data}");
             assert_eq!(compare(&mut warm, data), Ok(true), "warm: {data}");
         }
+    }
+}
+
+/// Numbers grow; a template must not take the number that it was learnt with.
+#[test]
+fn a_warm_template_reads_each_number() {
+    let mut reader = DeltaReader::default();
+    for number in [8, 9, 10, 99, 100, (1 << 53) - 1] {
+        let data = format!(
+            r#"{{"type":"model.message.delta","id":"m1","content":"a","sequence_number":{number},"created_at":"t"}}"#
+        );
+        let (read, delta) = reader.read(&data).expect("the hot path takes it");
+        assert_eq!((read, delta.text, delta.created_at), (number, "a", Some("t")));
     }
 }
 
@@ -240,7 +282,7 @@ fn many_messages_interleave() {
             let id = format!("m{message}");
             let text = format!("{round}-{message}");
             let data = json!({"type": "model.message.delta", "id": id, "thread_id": id, "content": text});
-            let read = reader.read(&data.to_string()).map(|delta| delta_json(&delta));
+            let read = reader.read(&data.to_string()).map(|(_, delta)| delta_json(&delta));
             assert_eq!(read, Some(data));
         }
     }

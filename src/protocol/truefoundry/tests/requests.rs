@@ -174,7 +174,14 @@ fn section_1_2_the_gateway() {
 #[test]
 fn section_7_the_open_source_sibling() {
     let spec = json!({"model": {"name": "m"}});
-    let window = json!({"agentName": "a", "limit": 50, "pageToken": "x", "windowStart": "t"});
+    let page = json!({"limit": 5, "pageToken": "x", "windowStart": "t"});
+    let of_agent = json!({"agentName": "a", "limit": 100, "windowStart": "t"});
+    let window = json!({
+        "order": "asc", "startTimestamp": "2026-07-01T00:00:00Z", "endTimestamp": "2026-07-02T00:00:00Z",
+        "windowStart": "t",
+    });
+    let in_window = "GET api/v1/sessions?order=asc&start_timestamp=2026-07-01T00%3A00%3A00Z\
+                     &end_timestamp=2026-07-02T00%3A00%3A00Z";
     check(
         Dialect::TrueForge,
         &[
@@ -186,12 +193,18 @@ fn section_7_the_open_source_sibling() {
             ),
             (
                 Call::CreateDraftSession,
-                json!({"agentSpec": spec, "agentName": "draft"}),
+                json!({"agentSpec": spec}),
                 "POST api/v1/sessions",
                 Some(json!({"agent": {"spec": spec}})),
             ),
-            (Call::ListSessions, window.clone(), "GET api/v1/sessions?page_token=x&limit=50", None),
-            (Call::ListOwnedSessions, window, "GET api/v1/sessions?page_token=x&limit=50", None),
+            // It has no window of its own, and refuses pages of more than 25.
+            (Call::ListSessions, of_agent.clone(), "GET api/v1/sessions?limit=25", None),
+            (Call::ListSessions, page.clone(), "GET api/v1/sessions?limit=5&page_token=x", None),
+            (Call::ListSessions, window.clone(), in_window, None),
+            (Call::ListOwnedSessions, of_agent, "GET api/v1/sessions?limit=25", None),
+            (Call::ListOwnedSessions, window.clone(), in_window, None),
+            (Call::ListDraftSessions, page, "GET api/v1/sessions?limit=5&page_token=x", None),
+            (Call::ListDraftSessions, window, in_window, None),
             (Call::GetSession, json!({"sessionId": S}), "GET api/v1/sessions/01arz.g", None),
             (Call::GetDraftSession, json!({"sessionId": S}), "GET api/v1/sessions/01arz.g", None),
             (
@@ -199,6 +212,12 @@ fn section_7_the_open_source_sibling() {
                 json!({"sessionId": S, "agentSpec": spec}),
                 "PATCH api/v1/sessions/01arz.g",
                 Some(json!({"agent": {"spec": spec}})),
+            ),
+            (
+                Call::UpdateDraftSession,
+                json!({"sessionId": S}),
+                "PATCH api/v1/sessions/01arz.g",
+                Some(json!({})),
             ),
             (Call::DeleteSession, json!({"sessionId": S}), "DELETE api/v1/sessions/01arz.g", None),
             (
@@ -257,11 +276,7 @@ fn section_7_the_open_source_sibling() {
 #[test]
 fn what_a_dialect_does_not_have_is_unsupported() {
     let none = json!({});
-    let cases = [
-        (Dialect::Gateway, Call::DeleteSession),
-        (Dialect::TrueForge, Call::ListDraftSessions),
-        (Dialect::TrueForge, Call::SearchSessions),
-    ];
+    let cases = [(Dialect::Gateway, Call::DeleteSession), (Dialect::TrueForge, Call::SearchSessions)];
     for (dialect, call) in cases {
         let error = request(dialect, call, &none).expect_err("no such request");
         assert_eq!(error.code, ErrorCode::Unsupported, "{dialect:?} {call:?}");
@@ -323,6 +338,54 @@ fn options_that_a_call_does_not_take_are_refused_by_name() {
         let error = request(Dialect::Gateway, call, &params).expect_err("an unknown option");
         assert_eq!(error.code, ErrorCode::InvalidOption, "{params}");
         assert!(error.message.contains(name), "{} names {name}", error.message);
+    }
+}
+
+/// Section 7: what the gateway takes, and the sibling would refuse or do without.
+#[test]
+fn options_that_the_sibling_does_not_take_are_refused_by_name() {
+    let cases = [
+        (Call::CreateSession, json!({"agentName": "a", "title": "t"}), "`title`"),
+        (Call::CreateSession, json!({"agentName": "a", "metadata": {}}), "`metadata`"),
+        (Call::CreateSession, json!({"agentName": "a", "agentSpec": {}}), "`agentSpec`"),
+        (Call::CreateDraftSession, json!({"agentSpec": {}, "title": "t"}), "`title`"),
+        (Call::CreateDraftSession, json!({"agentSpec": {}, "agentName": "a"}), "`agentName`"),
+        (Call::CreateDraftSession, json!({"agentSpec": {}, "metadata": {}}), "`metadata`"),
+        (Call::UpdateDraftSession, json!({"sessionId": "s", "agentName": "a"}), "`agentName`"),
+        (Call::ListDraftSessions, json!({"agentName": "a"}), "`agentName`"),
+        (Call::ListSessions, json!({"agentName": "a", "pagesize": 5}), "`pagesize`"),
+        (Call::DownloadSandboxFile, json!({"sandboxId": "b", "path": "/a"}), "`sandboxId`"),
+    ];
+    for (call, params, name) in cases {
+        let error = request(Dialect::TrueForge, call, &params).expect_err("an option of the gateway's");
+        assert_eq!(error.code, ErrorCode::InvalidOption, "{params}");
+        assert!(error.message.contains(name), "{} names {name}", error.message);
+    }
+}
+
+/// An input passes the rules of all protocols of a build: what only others take is refused here.
+#[test]
+fn what_only_other_protocols_take_in_an_input_is_refused() {
+    let approval = |name: &str, value: Json| {
+        json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c",
+               "approval": {"status": "allow", name: value}})
+    };
+    let part = |part: Json| json!({"type": "user.message", "content": [part]});
+    for (item, named) in [
+        (approval("remember", json!(true)), "`approval` takes no `remember`: it takes status"),
+        (approval("reason", json!("fine")), "`approval` takes no `reason`"),
+        (approval("result", json!({})), "`approval` takes no `result`"),
+        (approval("cancel", json!(true)), "`approval` takes no `cancel`"),
+        (part(json!({"type": "text", "text": "a", "textElements": []})), "`text` takes no `textElements`"),
+        (part(json!({"type": "image", "url": "https://files.example/a"})), "texts and files only"),
+        (part(json!({"type": "skill", "name": "a", "path": "b"})), "texts and files only"),
+    ] {
+        for call in [Call::CreateTurn, Call::CreateTurnStream] {
+            let params = json!({"sessionId": "s", "input": [item]});
+            let error = request(Dialect::Gateway, call, &params).expect_err("not of this protocol");
+            assert_eq!(error.code, ErrorCode::InvalidInput, "{item}");
+            assert!(error.message.contains(named), "{} says {named}", error.message);
+        }
     }
 }
 

@@ -88,6 +88,12 @@ fn cases() -> Vec<Case> {
             [("/tool_calls/0/source_event_id", json!("m"))],
         ),
         case(
+            "approval, reference: \"each with a tool_call_id (id)\"",
+            json!({"type": "tool.approval_required", "id": "e", "thread_id": "t",
+                   "tool_calls": [{"tool_call_id": "c", "event_id": "m"}]}),
+            [("/tool_calls/0/id", json!("c")), ("/tool_calls/0/source_event_id", json!("m"))],
+        ),
+        case(
             "response, shipped",
             required("tool.response_required", "source_event_id"),
             [("/tool_calls/0/event_id", json!("m"))],

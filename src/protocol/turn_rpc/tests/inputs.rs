@@ -4,8 +4,10 @@ use serde_json::{Value as Json, json};
 
 use super::said;
 use crate::error::{Error, ErrorCode};
+use crate::json::Value;
 use crate::protocol::Call;
-use crate::protocol::turn_rpc::Dialect;
+use crate::protocol::turn_rpc::{Dialect, input};
+use crate::turn::TurnInput;
 
 fn start(dialect: Dialect, input: &Json) -> Result<Json, Error> {
     let mut params = json!({"sessionId": "t", "connection": {"workspace_id": "w"}, "input": input});
@@ -70,6 +72,20 @@ fn native_parts_go_as_they_are() {
     assert_eq!(start(Dialect::Codex, &Json::Null).expect("parts"), json!([]));
 }
 
+/// What a server keeps of a turn's input can be given again: it does not keep the names of files.
+#[test]
+fn what_was_said_can_be_said_again() {
+    for url in ["data:application/pdf;base64,AA==", "https://a.example/b.pdf"] {
+        let kept = json!({"text": "See", "content": [{"type": "file", "url": url}]}).to_string();
+        let kept = Value::parse(&kept).expect("JSON");
+        let again = input::said(kept.as_object().expect("an object"));
+        let again = TurnInput::read(again).unwrap_or_else(|error| panic!("{url}: {error}"));
+        let again: Json = serde_json::from_str(again.json().expect("an item")).expect("JSON");
+        let parts = start(Dialect::Gateway, &again).expect("parts");
+        assert_eq!(parts, json!([{"type": "text", "text": "See"}, {"type": "file", "url": url}]));
+    }
+}
+
 #[test]
 fn what_is_no_part_is_named() {
     let text = json!({"type": "text", "text": "a"});
@@ -93,6 +109,31 @@ fn what_is_no_part_is_named() {
             Dialect::Gateway,
             message(&[json!(1)]),
             "input[0].content[0]: a part must be an object with a `type`",
+        ),
+        (
+            Dialect::Gateway,
+            message(&[json!({"type": "text", "text": "a", "text_elements": []})]),
+            "input[0].content[0]: `text` takes no `text_elements`: it takes type, text, textElements",
+        ),
+        (
+            Dialect::Codex,
+            message(&[json!({"type": "text", "text": "a", "textElements": []})]),
+            "input[0].content[0]: `text` takes no `textElements`: it takes type, text, text_elements",
+        ),
+        (
+            Dialect::Gateway,
+            message(&[json!({"type": "image", "url": "u", "detail": "low"})]),
+            "input[0].content[0]: `image` takes no `detail`: it takes type, url",
+        ),
+        (
+            Dialect::Codex,
+            message(&[json!({"type": "skill", "name": "n", "path": "p", "url": "u"})]),
+            "input[0].content[0]: `skill` takes no `url`: it takes type, name, path",
+        ),
+        (
+            Dialect::Gateway,
+            message(&[json!({"type": "file", "name": "n", "data": "https://a.example/b", "url": "u"})]),
+            "input[0].content[0]: `file` takes no `url`: it takes type, name, data",
         ),
         (
             Dialect::Codex,
