@@ -175,11 +175,8 @@ impl EventIndex {
         let delta = event.array("patch");
         let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
         if let Some(activity) = known {
-            let mut content = activity.content.clone();
             // One that does not fit leaves the report as it was.
-            if patch(&mut content, delta).is_ok() {
-                activity.content = content;
-            }
+            let _ = patch(&mut activity.content, delta);
         }
         self.show_progress(message_id);
     }

@@ -10,8 +10,6 @@ mod changes;
 mod mirror;
 #[cfg(feature = "turn-rpc")]
 mod news;
-#[cfg(feature = "agent-event")]
-mod patches;
 mod properties;
 mod threads;
 
