@@ -23,16 +23,16 @@ const MOST_COPIED: usize = 8 << 20;
 
 /// Applies a patch, all of it or nothing; or says why it does not fit.
 pub(super) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Result<(), String> {
-    let operations: Option<Vec<PatchOperation>> = delta.iter().map(operation).collect();
-    let operations = operations.ok_or("it is not a JSON Patch")?;
     let mut carried = carry(document);
     let mut copied = 0;
-    for operation in &operations {
-        copied += weight_of_copy(&carried, operation);
+    for operation in delta {
+        let operation = read(operation).ok_or("it is not a JSON Patch")?;
+        copied += weight_of_copy(&carried, &operation);
         if copied > MOST_COPIED {
             return Err("a JSON Patch copies too much".to_owned());
         }
-        json_patch::patch(&mut carried, std::slice::from_ref(operation))
+        // The crate need not undo what it did: what is carried is dropped when an operation fails.
+        json_patch::patch_unsafe(&mut carried, std::slice::from_ref(&operation))
             .map_err(|error| sentence(&["a JSON Patch does not fit at `", error.path.as_str(), "`"]))?;
     }
     *document = bring(carried);
@@ -57,7 +57,7 @@ fn weight(value: &Carried) -> usize {
     }
 }
 
-fn operation(operation: &Value<'_>) -> Option<PatchOperation> {
+fn read(operation: &Value<'_>) -> Option<PatchOperation> {
     let operation = operation.as_object()?;
     let path = pointer(operation, "path")?;
     let value = || operation.get("value").map(carry);
