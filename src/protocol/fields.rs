@@ -30,13 +30,6 @@ pub(super) fn wrong(name: &str, expected: &str) -> Problem {
     sentence(&["`", name, "` is not ", expected])
 }
 
-/// Whether a list of words, with spaces between them, has this one. In the module a list of texts weighs eight bytes a text
-/// more.
-#[cfg(feature = "turn-rpc")]
-pub(super) fn is_word_of(words: &str, word: &str) -> bool {
-    words.split(' ').any(|known| known == word)
-}
-
 /// Texts, with this between them. `join` is four times as large.
 #[cfg(feature = "turn-rpc")]
 pub(super) fn joined(texts: &[&str], between: &str) -> String {

@@ -41,13 +41,15 @@ const TURN_OPTIONS: [(&str, &str); 5] = [
 pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
     let options = match call {
         Call::Connect | Call::Ping => return Ok(Messages::request("workspace/default", "{}".to_owned())),
-        Call::CreateSession => "id agent_name title session_options",
+        Call::CreateSession => "id, agent_name, title, session_options",
         Call::GetSession => "",
-        Call::ListTurns | Call::ListSessionEvents => "limit page_token order",
-        Call::CreateTurn | Call::CreateTurnStream => "agent_name turn_id input previous_turn_id turn_options",
-        Call::SubscribeTurn => "turn_id after_sequence_number",
+        Call::ListTurns | Call::ListSessionEvents => "limit, page_token, order",
+        Call::CreateTurn | Call::CreateTurnStream => {
+            "agent_name, turn_id, input, previous_turn_id, turn_options"
+        }
+        Call::SubscribeTurn => "turn_id, after_sequence_number",
         Call::GetTurn | Call::CancelTurn => "turn_id",
-        Call::ListTurnEvents => "turn_id limit page_token order",
+        Call::ListTurnEvents => "turn_id, limit, page_token, order",
         _ => return Err(unsupported()),
     };
     let params = &Params::of(params, options)?;

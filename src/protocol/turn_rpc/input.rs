@@ -105,9 +105,14 @@ fn check_fields(part: &Object<'_>, required: &[&str], optional: &[&str]) -> Resu
     fields.extend_from_slice(required);
     fields.extend_from_slice(optional);
     match part.iter().find(|(name, _)| !fields.contains(name)) {
-        Some((name, _)) => {
-            Err(sentence(&["`", part.text("type"), "` takes no `", name, "`: it takes ", &joined(&fields, ", ")]))
-        }
+        Some((name, _)) => Err(sentence(&[
+            "`",
+            part.text("type"),
+            "` takes no `",
+            name,
+            "`: it takes ",
+            &joined(&fields, ", "),
+        ])),
         None => Ok(()),
     }
 }

@@ -2,20 +2,20 @@
 
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
-use crate::protocol::fields::is_word_of;
 use crate::protocol::options::{option_error, wire};
 use crate::rpc::Messages;
+use crate::text::is_among;
 
 /// The parameters of a call, under their wire names.
 pub(super) struct Params<'a>(Object<'a>);
 
 impl<'a> Params<'a> {
-    /// Takes parameters. Besides `names`, each a word, there are those that every call is given.
+    /// Takes parameters. Besides `names` there are those that every call is given.
     pub(super) fn of(params: &Object<'a>, names: &str) -> Result<Self> {
         const EVERYWHERE: [&str; 3] = ["session_id", "connection", "terms"];
         let params = wire(params);
         for (name, _) in params.iter() {
-            if !EVERYWHERE.contains(&name) && !is_word_of(names, name) {
+            if !EVERYWHERE.contains(&name) && !is_among(name, names) {
                 return Err(option_error(name, " is not an option of this call"));
             }
         }

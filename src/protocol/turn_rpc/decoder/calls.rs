@@ -3,7 +3,8 @@
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
-use crate::protocol::fields::{Problem, event, is_word_of, object, put, with_text};
+use crate::protocol::fields::{Problem, event, object, put, with_text};
+use crate::text::is_among;
 
 use super::items::{Item, Kind, Place};
 use super::output::{content_of, outcome_of};
@@ -13,18 +14,18 @@ use super::turn::{Print, Turn};
 const MOST_IN_MESSAGE: usize = 1024;
 
 /// The types that are calls. The gateway's have a `toolName`; Codex has a type for each tool of its own.
-const CALLS: &str = "commandExecution fileChange webSearch webFetch download dynamicToolCall mcpToolCall collabAgentToolCall \
-    imageView imageGeneration sleep";
+const CALLS: &str = "commandExecution, fileChange, webSearch, webFetch, download, dynamicToolCall, \
+    mcpToolCall, collabAgentToolCall, imageView, imageGeneration, sleep";
 
 /// What an item says of itself and of its end: everything else of it is what the tool is called with.
-const NO_ARGUMENTS: &str = "type id status server tool pluginId processId source commandActions aggregatedOutput exitCode \
-    durationMs startedAtMs completedAtMs result error success contentItems agentsStates mcpAppResourceUri \
-    scriptPath namespace receiverThreadIds senderThreadId appContext mcpAppUi readOnlyHint results failure \
-    generationId revisedPrompt savedPath";
+const NO_ARGUMENTS: &str = "type, id, status, server, tool, pluginId, processId, source, commandActions, \
+    aggregatedOutput, exitCode, durationMs, startedAtMs, completedAtMs, result, error, success, \
+    contentItems, agentsStates, mcpAppResourceUri, scriptPath, namespace, receiverThreadIds, senderThreadId, \
+    appContext, mcpAppUi, readOnlyHint, results, failure, generationId, revisedPrompt, savedPath";
 
 /// Whether an item is a call: also one of a type that is newer than this, if it names its tool.
 pub(super) fn is_call(item: &Object<'_>) -> bool {
-    is_word_of(CALLS, item.text("type")) || !item.text("toolName").is_empty()
+    is_among(item.text("type"), CALLS) || !item.text("toolName").is_empty()
 }
 
 /// The tool that an item calls.
@@ -42,8 +43,7 @@ fn arguments_of(item: &Object<'_>) -> String {
         return item.json("arguments");
     }
     let mut arguments = Object::new();
-    for (name, value) in
-        item.iter().filter(|(name, value)| !is_word_of(NO_ARGUMENTS, name) && !value.is_null())
+    for (name, value) in item.iter().filter(|(name, value)| !is_among(name, NO_ARGUMENTS) && !value.is_null())
     {
         arguments.insert(name.to_owned(), value.clone());
     }

@@ -4,7 +4,8 @@ use crate::error::sentence;
 use crate::index::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::EventSink;
-use crate::protocol::fields::{Problem, is_word_of, text};
+use crate::protocol::fields::{Problem, text};
+use crate::text::is_among;
 
 use super::order::{Mark, name_in};
 use super::turn::{Print, Turn};
@@ -13,8 +14,8 @@ use super::turn::{Print, Turn};
 pub(super) const MOST: usize = 16_384;
 
 /// Items that are news: they are neither said nor called.
-const NEWS: &str = "systemEvent plan contextCompaction enteredReviewMode exitedReviewMode hookPrompt functionCallOutput \
-    subAgentActivity";
+const NEWS: &str = "systemEvent, plan, contextCompaction, enteredReviewMode, exitedReviewMode, hookPrompt, \
+    functionCallOutput, subAgentActivity";
 
 /// Where an item is.
 #[derive(Debug, Clone, Default)]
@@ -83,7 +84,7 @@ impl Turn {
             "agentMessage" => self.text_item(Kind::Answer, is_completed, place, item, sink)?,
             "reasoning" => self.text_item(Kind::Reasoning, is_completed, place, item, sink)?,
             "task" => self.task(item, sink),
-            kind if is_word_of(NEWS, kind) => {
+            kind if is_among(kind, NEWS) => {
                 // They happen at once; a beginning says nothing yet.
                 if is_completed {
                     self.system_event(place.thread, item, sink);

@@ -29,10 +29,11 @@ mod usage;
 
 use crate::error::{Error, ErrorCode};
 use crate::json::{Object, Value};
-use crate::protocol::fields::{Problem, is_word_of, text};
+use crate::protocol::fields::{Problem, text};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
+use crate::text::is_among;
 
 use super::markdown::without_markdown;
 use super::{Dialect, codex, gateway};
@@ -264,14 +265,15 @@ impl Turn {
 }
 
 /// What is said of a thread, and of no turn in it, after `thread/`.
-const OF_THREADS: &str = "started updated closed readState/changed archived unarchived deleted reverted name/updated \
-    section/changed attachment/updated goal/updated goal/cleared prediction/updated queue/changed \
-    project/updated environment/connected environment/disconnected settings/updated";
+const OF_THREADS: &str = "started, updated, closed, readState/changed, archived, unarchived, deleted, \
+    reverted, name/updated, section/changed, attachment/updated, goal/updated, goal/cleared, \
+    prediction/updated, queue/changed, project/updated, environment/connected, environment/disconnected, \
+    settings/updated";
 
 /// Whether a notification is of a thread, and of no turn in it.
 fn is_of_thread(method: &str, turn_id: &str) -> bool {
     let of = method.strip_prefix("thread/").filter(|_| turn_id.is_empty());
-    of.is_some_and(|of| is_word_of(OF_THREADS, of))
+    of.is_some_and(|of| is_among(of, OF_THREADS))
 }
 
 /// A text that one dialect, or one place of it, spells in another way than the other.

@@ -5,7 +5,8 @@ use std::collections::BinaryHeap;
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
-use crate::protocol::fields::{event, is_word_of, put};
+use crate::protocol::fields::{event, put};
+use crate::text::is_among;
 
 use super::turn::Turn;
 
@@ -46,7 +47,7 @@ const NEWS: [(&str, &str, bool); 30] = [
 ];
 
 /// What says of which turn something is, which everything does.
-const PLACE: &str = "type workspace_id thread_id turn_id workspaceId threadId turnId";
+const PLACE: &str = "type, workspace_id, thread_id, turn_id, workspaceId, threadId, turnId";
 
 /// The method of news that the server has kept: `itemToolRetryScheduled` → `item/tool/retry_scheduled`.
 pub(super) fn method_of_kept(kind: &str) -> Option<&'static str> {
@@ -80,7 +81,7 @@ impl Turn {
             level = "warning";
         }
         let mut details = Object::new();
-        for (name, value) in params.iter().filter(|(name, _)| !is_word_of(PLACE, name)) {
+        for (name, value) in params.iter().filter(|(name, _)| !is_among(name, PLACE)) {
             details.insert(snake(name), value.clone());
         }
         if is_kept && !self.is_new_fact(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
