@@ -148,6 +148,9 @@ mod core {
         }
     }
 
+    /// 2026-11-20T09:00:00Z.
+    const NOW: f64 = 1_795_165_200_000.0;
+
     struct Session(u32);
 
     impl Session {
@@ -167,8 +170,7 @@ mod core {
 
         /// Begins to stream it, with at most so many tries to recover its connection.
         fn begin_stream(&self, max_attempts: u32) -> String {
-            pass(b"2026-11-20T09:00:00.000Z");
-            given(exports::turn_begin(self.0, 0, 0.0, max_attempts, 100, 1000))
+            given(exports::turn_begin(self.0, 0, 0.0, max_attempts, 100, 1000, NOW))
         }
 
         fn push(&self, bytes: &[u8]) -> bool {
@@ -491,7 +493,9 @@ mod front_end {
         let server = Server { base_url: "http://server.test/acme".to_owned(), protocol, token: None };
         let reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
         let mut driver = TurnDriver::new(reader, "s1", "");
-        driver.set_input(TurnInput::read("plain".into()).expect("a text is an input"));
+        driver.set_input(
+            TurnInput::read("plain".into(), &driver.reader().capabilities()).expect("a text is an input"),
+        );
         let reconnect = Reconnect { max_attempts: 3, base_delay: 1, max_delay: 5 };
         let first = driver.stream(None, reconnect, StartTrace::default()).expect("it is new");
         let mut looks = 0;

@@ -56,6 +56,9 @@ pub struct Capabilities {
     pub whole_answers: bool,
     /// It is spoken over a socket, and not over HTTP.
     pub socket: bool,
+    /// Which fields an input's items and parts take by their types, a line each: `text:type, text`. A line that begins with
+    /// `.` is of the member of that name, or with that status.
+    pub input_fields: &'static str,
     /// The longest silence that is life, in milliseconds: what servers without heartbeats need.
     pub silence: u32,
 }

@@ -1,8 +1,7 @@
 //! What callers give, by its names here and on the wire, and what is said of it where it is wrong.
 
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Object, Value};
-use crate::text::is_among;
+use crate::error::{Error, ErrorCode};
+use crate::json::Object;
 
 /// The parameters that say something, under their wire names.
 pub(super) fn wire<'a>(params: &Object<'a>) -> Object<'a> {
@@ -40,41 +39,19 @@ pub(super) fn option_error(wire: &str, problem: &str) -> Error {
     Error::of(ErrorCode::InvalidOption, &["`", &name, "`", problem])
 }
 
-/// Whether this build has protocols of several families: what one of them takes in an input passes the check for all.
-pub(super) const HAS_SEVERAL: bool = cfg!(any(
-    all(feature = "truefoundry", any(feature = "agent-event", feature = "aap", feature = "turn-rpc")),
-    all(feature = "agent-event", any(feature = "aap", feature = "turn-rpc")),
-    all(feature = "aap", feature = "turn-rpc"),
-));
-
-/// Refuses what only protocols of other families take: other fields of an approval than these, and more in a text or an
-/// image.
-pub(super) fn check_item(item: &Object<'_>, approval: &str) -> Result<()> {
-    if !HAS_SEVERAL {
-        return Ok(());
-    }
-    if let Some(given) = item.object("approval") {
-        demand_fields("approval", given, approval)?;
-    }
-    for part in item.array("content").iter().filter_map(Value::as_object) {
-        match part.text("type") {
-            "text" => demand_fields("text", part, "type, text")?,
-            "image" => demand_fields("image", part, "type, url")?,
-            _ => {}
-        }
-    }
-    Ok(())
+/// The fields of what all inputs are made of, and of a protocol's own parts and approvals: a line each.
+macro_rules! input_fields {
+    ($($own:literal)*) => {
+        concat!(
+            "user.message:type, content\n",
+            "user.tool_approval:type, thread_id, tool_call_id, approval\n",
+            "user.tool_response:type, thread_id, tool_call_id, content\n",
+            ".file:filename, file_data\n",
+            $($own, "\n",)*
+        )
+    };
 }
-
-fn demand_fields(of: &str, object: &Object<'_>, fields: &str) -> Result<()> {
-    match object.iter().find(|(name, _)| !is_among(name, fields)) {
-        Some((name, _)) => {
-            let problem = ["`", of, "` takes no `", name, "`: it takes ", fields];
-            Err(Error::of(ErrorCode::InvalidInput, &problem))
-        }
-        None => Ok(()),
-    }
-}
+pub(super) use input_fields;
 
 /// What a protocol says to a call that it does not have.
 pub(super) fn unsupported() -> Error {

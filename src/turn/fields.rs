@@ -2,80 +2,44 @@
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
+use crate::protocol::Capabilities;
 use crate::text::{cut, is_among};
 
-/// The table of items and of parts that every protocol has, and of more parts.
-macro_rules! types {
-    ($($part:literal)*) => {
-        concat!(
-            "user.message:type, content\n",
-            "user.tool_approval:type, thread_id, tool_call_id, approval\n",
-            "user.tool_response:type, thread_id, tool_call_id, content\n",
-            $($part, "\n",)*
-        )
-    };
-}
-
-/// The fields of items and parts by their types. A part that is not among them is the protocol's own to check.
-const TYPES: &str = if cfg!(feature = "turn-rpc") {
-    types!("file:type, name, data, file, url" "file_upload:type, name, data, file, url")
-} else if cfg!(feature = "aap") {
-    types!("text:type, text" "image:type, url" "file:type, name, data, file" "file_upload:type, name, data, file")
-} else {
-    types!("text:type, text" "file:type, name, data, file" "file_upload:type, name, data, file")
-};
-
-/// Whether all protocols of this build take a reason with a denial only.
-const BY_VERDICT: bool = !cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
-
-/// The fields of objects in them as the protocols of this build take them: by the name of the member, and of an approval
-/// by its verdict where they differ.
-const MEMBERS: &str = if cfg!(feature = "turn-rpc") {
-    "file:filename, file_data\napproval:status, reason, remember, result, cancel\n"
-} else if cfg!(feature = "agent-event") {
-    "file:filename, file_data\napproval:status, reason, remember, result\n"
-} else if cfg!(feature = "aap") {
-    "file:filename, file_data\napproval:status, reason, remember\n"
-} else {
-    "file:filename, file_data\nallow:status\ndeny:status, reason\n"
-};
-
-/// The rule that an item breaks by a field that it does not take; empty if it has none. An answer may be made of the
-/// required action in a snapshot: what that has besides the call is removed.
-pub(super) fn note_stray_field(item: &mut Object<'_>, rule: &mut String) {
+/// The rule that an item breaks by a field or a part that the protocol does not take; empty if it has none. An answer may
+/// be made of the required action in a snapshot: what that has besides the call is removed.
+pub(super) fn note_stray_field(capabilities: &Capabilities, item: &mut Object<'_>, rule: &mut String) {
     if item.text("type") != "user.message" {
         for name in ["name", "arguments", "tool_info", "suspension"] {
             item.remove(name);
         }
     }
-    check(TYPES, item.text("type"), item, rule);
+    note_stray(capabilities, "", item.text("type"), item, rule);
 }
 
-fn check(mut table: &str, of: &str, object: &Object<'_>, rule: &mut String) {
-    let mut fields = "";
-    while fields.is_empty() {
-        if table.is_empty() {
-            return;
-        }
-        let (line, others) = cut(table, b'\n');
-        let (name, own) = cut(line, b':');
-        if name == of {
+/// `of` is the type of an item or a part, or the name of a member, which is marked.
+fn note_stray(capabilities: &Capabilities, mark: &str, of: &str, object: &Object<'_>, rule: &mut String) {
+    let (mut fields, mut rest) = ("", capabilities.input_fields);
+    while !rest.is_empty() {
+        let (line, others) = cut(rest, b'\n');
+        let (found, own) = cut(line, b':');
+        let is_own = |name| name == of || !mark.is_empty() && name == object.text("status");
+        if found.strip_prefix(mark).is_some_and(is_own) {
             fields = own;
         }
-        table = others;
+        rest = others;
+    }
+    if fields.is_empty() && !capabilities.takes_native_parts() && mark.is_empty() && !of.is_empty() {
+        *rule = sentence(&["`type` cannot be `", of, "` with this protocol"]);
     }
     for (name, value) in object.iter() {
-        if !is_among(name, fields) {
+        if !fields.is_empty() && !is_among(name, fields) {
             *rule = sentence(&["`", of, "` takes no `", name, "`: it takes ", fields]);
         }
         match value {
-            Value::Object(member) => {
-                let by_verdict = BY_VERDICT && name == "approval";
-                check(MEMBERS, if by_verdict { member.text("status") } else { name }, member, rule);
-            }
+            Value::Object(member) => note_stray(capabilities, ".", name, member, rule),
             Value::Array(parts) => {
                 for part in parts.iter().filter_map(Value::as_object) {
-                    check(TYPES, part.text("type"), part, rule);
+                    note_stray(capabilities, "", part.text("type"), part, rule);
                 }
             }
             _ => {}

@@ -3,17 +3,9 @@
 use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::index::{PendingAction, PendingKind};
 use crate::json::{Object, Value, write_u64};
+use crate::protocol::{Capabilities, HAS_OTHERS};
 
 use super::fields::note_stray_field;
-
-/// Whether this build has a protocol that takes images by their address.
-const TAKES_IMAGES: bool = cfg!(any(feature = "aap", feature = "turn-rpc"));
-/// Whether this build has a protocol with parts of kinds of its own, which it checks itself.
-const TAKES_NATIVE: bool = cfg!(feature = "turn-rpc");
-/// Whether this build has a protocol that remembers a verdict.
-const REMEMBERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
-/// Whether this build has a protocol that is told a result with a verdict.
-const TAKES_RESULTS: bool = cfg!(any(feature = "agent-event", feature = "turn-rpc"));
 
 /// What the session's last turn waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,8 +36,8 @@ struct Answer {
 
 impl TurnInput {
     /// Reads an input: a text, an item, or a list of items. Checks everything that does not depend on
-    /// the session.
-    pub fn read(input: Value<'_>) -> Result<Self> {
+    /// the session; what only other protocols take is refused.
+    pub fn read(input: Value<'_>, capabilities: &Capabilities) -> Result<Self> {
         let mut items = match input {
             Value::Null => Vec::new(),
             Value::Array(items) => items,
@@ -61,12 +53,12 @@ impl TurnInput {
         for (at, item) in items.iter_mut().enumerate() {
             let mut stray = String::new();
             if let Value::Object(item) = item {
-                note_stray_field(item, &mut stray);
+                note_stray_field(capabilities, item, &mut stray);
             }
             if !stray.is_empty() {
                 return Err(broken(at, &stray));
             }
-            read.add(item).map_err(|rule| broken(at, rule))?;
+            read.add(item, capabilities).map_err(|rule| broken(at, rule))?;
             read.check_company(at)?;
         }
         if !items.is_empty() {
@@ -116,22 +108,10 @@ impl TurnInput {
     /// Whether a message has an image by its address.
     #[must_use]
     pub fn has_images(&self) -> bool {
-        TAKES_IMAGES
-            && self.has_part(&|part| {
-                let scheme = part.text("url").get(..5).unwrap_or_default();
-                part.text("type") == "image" && !scheme.eq_ignore_ascii_case("data:")
-            })
-    }
-
-    /// Whether a message has parts that only protocols with kinds of their own take.
-    #[must_use]
-    pub fn has_native_parts(&self) -> bool {
-        TAKES_NATIVE
-            && self.has_part(&|part| match part.text("type") {
-                "text" | "image" => false,
-                "file" => !part.text("data").starts_with("data:"),
-                _ => true,
-            })
+        self.has_part(&|part| {
+            let scheme = part.text("url").get(..5).unwrap_or_default();
+            part.text("type") == "image" && !scheme.eq_ignore_ascii_case("data:")
+        })
     }
 
     fn has_part(&self, is_one: &dyn Fn(&Object<'_>) -> bool) -> bool {
@@ -157,12 +137,12 @@ impl TurnInput {
     }
 
     /// Checks an item by itself, brings it into the form that servers know, and notes what it answers.
-    fn add(&mut self, item: &mut Value<'_>) -> Result<(), &'static str> {
+    fn add(&mut self, item: &mut Value<'_>, capabilities: &Capabilities) -> Result<(), &'static str> {
         let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
         let kind = match item.text("type") {
             "user.message" => {
                 self.answers.push(None);
-                return check_message(item);
+                return check_message(item, capabilities.takes_native_parts());
             }
             "user.tool_approval" => {
                 let verdict = item.object("approval").map_or("", |approval| approval.text("status"));
@@ -287,25 +267,28 @@ impl Answer {
     }
 }
 
-fn check_message(message: &mut Object<'_>) -> Result<(), &'static str> {
+fn check_message(message: &mut Object<'_>, takes_native: bool) -> Result<(), &'static str> {
     match message.get_mut("content") {
         Some(Value::String(text)) if text.trim_ascii().is_empty() => Err("a user message must say something"),
         Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have a part"),
-        Some(Value::Array(parts)) => parts.iter_mut().try_for_each(check_part),
+        Some(Value::Array(parts)) => parts.iter_mut().try_for_each(|part| check_part(part, takes_native)),
         _ => Err("`content` must be a text or a list of parts"),
     }
 }
 
 /// What some protocols take besides the verdict.
 fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
-    if REMEMBERS && approval.get("remember").is_some_and(|remember| remember.as_bool().is_none()) {
+    if !HAS_OTHERS {
+        return Ok(());
+    }
+    if approval.get("remember").is_some_and(|remember| remember.as_bool().is_none()) {
         return Err("`approval.remember` must be true or false");
     }
-    if TAKES_NATIVE && approval.get("cancel").is_some_and(|cancel| cancel.as_bool().is_none()) {
+    if approval.get("cancel").is_some_and(|cancel| cancel.as_bool().is_none()) {
         return Err("`approval.cancel` must be true or false");
     }
-    if TAKES_RESULTS && approval.get("result").is_some_and(|result| result.as_object().is_none()) {
+    if approval.get("result").is_some_and(|result| result.as_object().is_none()) {
         return Err("`approval.result` must be an object");
     }
     Ok(())
@@ -313,7 +296,7 @@ fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
 
 /// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes
 /// one in the servers' (`file` with `name` and `data`; section 3.6).
-fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
+fn check_part(part: &mut Value<'_>, takes_native: bool) -> Result<(), &'static str> {
     let part = part.as_object_mut().ok_or("a part must be an object with a `type`")?;
     match part.text("type") {
         "text" => part.get("text").and_then(Value::as_str).map(drop).ok_or("a text part must have a `text`"),
@@ -324,7 +307,7 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
                 }
             }
             part.set("type", "file".into());
-            if TAKES_NATIVE && part.text("data").is_empty() && !part.text("url").is_empty() {
+            if takes_native && part.text("data").is_empty() && !part.text("url").is_empty() {
                 let url = part.remove("url").unwrap_or_default();
                 let name = url
                     .as_str()
@@ -334,30 +317,28 @@ fn check_part(part: &mut Value<'_>) -> Result<(), &'static str> {
                 part.set("data", url);
             }
             // Some servers do not keep it: what they give of a turn's input has an empty one.
-            if part.text("name").is_empty() && !(TAKES_NATIVE && part.get("name") == Some(&"".into())) {
+            if part.text("name").is_empty() && !(takes_native && part.get("name") == Some(&"".into())) {
                 return Err("a file must have a `name`");
             }
-            if is_base64_uri(part.text("data").as_bytes()) || is_address(part.text("data")) {
+            if is_base64_uri(part.text("data").as_bytes()) || takes_native && is_address(part.text("data")) {
                 return Ok(());
             }
             Err("a file must be a data URI: `data:<mime>;base64,<payload>`")
         }
-        "image" if TAKES_IMAGES => {
+        "image" if HAS_OTHERS => {
             if part.text("url").is_empty() {
                 return Err("an image part must have a `url`: a data URI or an `https:` address");
             }
             Ok(())
         }
-        "" if TAKES_NATIVE => Err("a part must be an object with a `type`"),
-        _ if TAKES_NATIVE => Ok(()),
-        _ if TAKES_IMAGES => Err("`type` of a part must be `text`, `file` or `image`"),
-        _ => Err("`type` of a part must be `text` or `file`"),
+        "" => Err("a part must be an object with a `type`"),
+        _ => Ok(()),
     }
 }
 
-/// Whether a file is given by its address, which only some protocols take.
+/// Whether a file is given by its address.
 fn is_address(data: &str) -> bool {
-    TAKES_NATIVE && (data.starts_with("https:") || data.starts_with("http:"))
+    data.starts_with("https:") || data.starts_with("http:")
 }
 
 fn is_base64_uri(uri: &[u8]) -> bool {

@@ -6,7 +6,7 @@
 //! ```ignore
 //! let reader = TurnReader::new(&server.protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
 //! let mut driver = TurnDriver::new(reader, &session_id, "");
-//! driver.set_input(TurnInput::read("Hello".into())?);
+//! driver.set_input(TurnInput::read("Hello".into(), &driver.reader().capabilities())?);
 //! let first = driver.stream(None, Reconnect::default(), StartTrace::default())?;
 //! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
 //! ```

@@ -111,16 +111,12 @@ impl Turn {
         self.discards_pending = discards_pending && capabilities.can_discard_pending();
         let json = Value::parse(json);
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
-        let input = TurnInput::read(json)?;
+        let input = TurnInput::read(json, &capabilities)?;
         if capabilities.takes_text_only() && input.has_files() {
             return Err(Error::new(ErrorCode::InvalidInput, "this agent takes messages of text only"));
         }
         if !capabilities.takes_images() && input.has_images() {
             return Err(Error::new(ErrorCode::InvalidInput, "this agent takes no images by their address"));
-        }
-        if !capabilities.takes_native_parts() && input.has_native_parts() {
-            let problem = "`type` of a part must be `text`, `file` or `image`, and a file a data URI";
-            return Err(Error::new(ErrorCode::InvalidInput, problem));
         }
         self.driver.set_input(input);
         self.check_start(session)?;
@@ -135,7 +131,7 @@ impl Turn {
         }
         let json = Value::parse(json);
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
-        let input = TurnInput::read(json)?;
+        let input = TurnInput::read(json, &self.driver.reader().capabilities())?;
         input.check_answers(self.driver.reader().index().pending())?;
         #[cfg(feature = "turn-rpc")]
         if self.driver.reader().capabilities().has_socket() {
@@ -151,7 +147,7 @@ impl Turn {
         let capabilities = self.driver.reader().capabilities();
         if capabilities.has_answers_apart() || capabilities.has_socket() {
             let json = Value::parse(json).unwrap_or_default();
-            if let Ok(input) = TurnInput::read(json) {
+            if let Ok(input) = TurnInput::read(json, &self.driver.reader().capabilities()) {
                 self.driver.reader_mut().add_answered(&input);
             }
         }
@@ -164,7 +160,8 @@ impl Turn {
         if HAS_OTHERS && self.driver.reader().capabilities().is_unnamed() {
             // By that it is found.
             let input = Value::Array(record.array("input").to_vec());
-            self.driver.set_input(TurnInput::read(input).unwrap_or_default());
+            self.driver
+                .set_input(TurnInput::read(input, &self.driver.reader().capabilities()).unwrap_or_default());
             if let Some(said) = record.get("said").and_then(Value::as_u64) {
                 self.driver.set_said(Some(said));
             }

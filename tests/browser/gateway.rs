@@ -105,7 +105,10 @@ pub(super) fn driver(session: &str, script: &str) -> TurnDriver {
     reader.set_wants_events(true);
     let mut driver = TurnDriver::new(reader, session, "");
     driver.set_start("Chat", &new_id());
-    driver.set_input(TurnInput::read(script.to_owned().into()).expect("a text is an input"));
+    driver.set_input(
+        TurnInput::read(script.to_owned().into(), &driver.reader().capabilities())
+            .expect("a text is an input"),
+    );
     driver
 }
 

@@ -137,7 +137,9 @@ async fn the_same_of_streams_over_fetch() {
     let server = fetch::Server { base_url: "http://server.test/acme".to_owned(), protocol, token: None };
     let reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
     let mut driver = TurnDriver::new(reader, "s1", "");
-    driver.set_input(TurnInput::read("plain".into()).expect("a text is an input"));
+    driver.set_input(
+        TurnInput::read("plain".into(), &driver.reader().capabilities()).expect("a text is an input"),
+    );
     let first = begin(&mut driver);
     let came = &mut |_: &mut TurnDriver| ();
     let run = in_time("fetch", server.run(&mut driver, first, came));

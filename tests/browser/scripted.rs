@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use turnwire::ErrorCode;
 use turnwire::json::{Object, Value};
 use turnwire::protocol::Call;
+use turnwire::protocol::Protocol;
 use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
 use turnwire::sse::DEFAULT_LIMIT;
 use turnwire::turn::{
@@ -120,7 +121,9 @@ fn server() -> Rc<Server<TurnRpc>> {
 fn turn(server: &Server<TurnRpc>) -> TurnDriver {
     let reader = TurnReader::new(server.protocol(), TurnMachine::unstarted(), DEFAULT_LIMIT);
     let mut driver = TurnDriver::new(reader, "t", "");
-    driver.set_input(TurnInput::read("Go".into()).expect("a text is an input"));
+    driver.set_input(
+        TurnInput::read("Go".into(), &driver.reader().capabilities()).expect("a text is an input"),
+    );
     driver
 }
 
@@ -131,7 +134,8 @@ fn new_thread() -> StartTrace {
 
 fn input_of(json: &Json) -> TurnInput {
     let text = json.to_string();
-    TurnInput::read(Value::parse(&text).expect("it is JSON")).expect("it is an input")
+    TurnInput::read(Value::parse(&text).expect("it is JSON"), &Protocol::capabilities(server().protocol()))
+        .expect("it is an input")
 }
 
 /// Reads a turn to its end, which gives its consent when it is asked for.
@@ -258,7 +262,10 @@ async fn what_is_too_large_to_be_sent_is_refused_for_good_and_costs_nothing_else
     let page = Scripted::new();
     let server = server();
     let mut driver = turn(&server);
-    driver.set_input(TurnInput::read("x".repeat(16 * 1024 * 1024).into()).expect("a text is an input"));
+    driver.set_input(
+        TurnInput::read("x".repeat(16 * 1024 * 1024).into(), &driver.reader().capabilities())
+            .expect("a text is an input"),
+    );
     let first = driver.stream(None, Reconnect::default(), new_thread()).expect("it is new");
     let refusal = server.run(&mut driver, first, &mut |_| ()).await.expect_err("nobody could send it");
     assert_eq!(refusal.code, ErrorCode::InvalidInput);

@@ -213,6 +213,6 @@ fn driver(history: &History) -> TurnDriver {
     let mut reader = TurnReader::new(&protocol, TurnMachine::unstarted(), FRAME_LIMIT);
     reader.set_wants_events(true);
     let mut driver = TurnDriver::new(reader, "s", &history.previous_turn_id);
-    driver.set_input(TurnInput::read(Value::from(INPUT)).expect("an input"));
+    driver.set_input(TurnInput::read(Value::from(INPUT), &driver.reader().capabilities()).expect("an input"));
     driver
 }

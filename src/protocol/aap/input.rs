@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-use crate::protocol::options::{check_item, option_error};
+use crate::protocol::options::option_error;
 
 use super::Aap;
 
@@ -24,8 +24,6 @@ pub(super) fn messages<'a>(aap: Aap, params: &Object<'a>) -> Result<Vec<Value<'a
 
 fn message<'a>(aap: Aap, item: &Value<'a>) -> Result<Object<'a>> {
     let item = item.as_object().ok_or_else(|| invalid("an item must be an object with a `type`"))?;
-    // What is remembered goes into the session's settings, and not into the message.
-    check_item(item, "status, reason, remember")?;
     match item.text("type") {
         "user.message" => {
             let mut message = role("user");

@@ -25,10 +25,20 @@ mod waiting;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::body::error_message;
+use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 
 use decoder::TurnDecoder;
 use terms::{History, Mode};
+
+/// What parts and approvals take. What is remembered goes into the session's settings, and not into the message.
+const INPUT_FIELDS: &str = input_fields! {
+    "text:type, text"
+    "image:type, url"
+    "file:type, name, data, file"
+    "file_upload:type, name, data, file"
+    ".approval:status, reason, remember"
+};
 
 /// The protocol, as an agent declares to speak it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +97,7 @@ impl Protocol for Aap {
             whole_answers: self.mode == Mode::None,
             socket: false,
             // There are no heartbeats, and a turn without a stream says nothing until it has ended.
+            input_fields: INPUT_FIELDS,
             silence: 120_000,
         }
     }

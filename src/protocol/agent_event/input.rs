@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
-use crate::protocol::options::{check_item, option_error};
+use crate::protocol::options::option_error;
 
 use super::Dialect;
 
@@ -93,7 +93,6 @@ fn items<'v, 'a>(params: &'v Object<'a>) -> Result<&'v [Value<'a>]> {
 /// The decision that an item is; nothing if it is a user's message.
 fn decision<'v>(item: &'v Value<'_>) -> Result<Option<Decision<'v>>> {
     let item = item.as_object().ok_or_else(|| invalid("an item must be an object with a `type`"))?;
-    check_item(item, "status, reason, remember, result")?;
     let call_id = item.text("tool_call_id");
     let (resumes, result, reason) = match item.text("type") {
         "user.message" => return Ok(None),

@@ -18,9 +18,18 @@ pub mod wire;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::body::error_message;
+use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 
 use decoder::RunDecoder;
+
+/// What parts and approvals take.
+const INPUT_FIELDS: &str = input_fields! {
+    "text:type, text"
+    "file:type, name, data, file"
+    "file_upload:type, name, data, file"
+    ".approval:status, reason, remember, result"
+};
 
 /// Which server it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +86,7 @@ impl Protocol for AgentEvent {
             socket: false,
             // A model that says nothing for 90 s is no failure (section 1.1), and to leave is to lose the run;
             // awaken has heartbeats.
+            input_fields: INPUT_FIELDS,
             silence: if is_tirea { 300_000 } else { 60_000 },
         }
     }

@@ -16,10 +16,20 @@ mod tests;
 use crate::error::Result;
 use crate::event::EventRef;
 use crate::json::{Object, Value, parse_u64};
+use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request, Resume};
 use crate::sse::Frame;
 
 use delta::DeltaReader;
+
+/// What parts and approvals take (section 3.6). A reason goes with a denial only.
+const INPUT_FIELDS: &str = input_fields! {
+    "text:type, text"
+    "file:type, name, data, file"
+    "file_upload:type, name, data, file"
+    ".allow:status"
+    ".deny:status, reason"
+};
 
 /// Which server it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +83,7 @@ impl Protocol for TrueFoundry {
             unnamed: false,
             whole_answers: false,
             socket: false,
+            input_fields: INPUT_FIELDS,
             silence: 60_000,
         }
     }

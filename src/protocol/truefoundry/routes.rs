@@ -1,8 +1,8 @@
 //! The route maps: which request each call is, in both dialects (protocol note, sections 1.2 and 7).
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::json::{Object, Value, write_hex};
-use crate::protocol::options::{HAS_SEVERAL, check_item, unsupported, wire};
+use crate::protocol::options::{unsupported, wire};
 use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
 
@@ -85,14 +85,6 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     // The stream is asked for in the body, never by `Accept` (section 1.1).
     if matches!(call, Call::CreateTurnStream | Call::CreateTurn) {
         params.set("stream", call.streams().into());
-        for item in params.array("input").iter().filter_map(Value::as_object) {
-            let allows = item.object("approval").is_some_and(|approval| approval.text("status") == "allow");
-            check_item(item, if allows { "status" } else { "status, reason" })?;
-            if HAS_SEVERAL && has_others(item) {
-                let problem = "this protocol takes texts and files only: images as data URIs with a name";
-                return Err(Error::new(ErrorCode::InvalidInput, problem));
-            }
-        }
     }
     // Where a list begins that names no beginning: the gateway's own default is half an hour ago.
     let window_start = params.remove(WINDOW_START);
@@ -121,12 +113,6 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         add_query(&given, &mut path);
     }
     Ok(Request { method: route.method, path, headers, body })
-}
-
-/// Whether a message has parts that only protocols of other families take.
-fn has_others(item: &Object<'_>) -> bool {
-    let mut parts = item.array("content").iter().filter_map(Value::as_object);
-    parts.any(|part| !matches!(part.text("type"), "text" | "file"))
 }
 
 /// A parameter that becomes a header, where servers know that, and is in no route.

@@ -22,11 +22,18 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::json::{Object, Value};
-use crate::protocol::options::unsupported;
+use crate::protocol::options::{input_fields, unsupported};
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 use crate::rpc::Messages;
 
 use decoder::TurnDecoder;
+
+/// What files and approvals take. Other parts are checked by their dialect.
+const INPUT_FIELDS: &str = input_fields! {
+    "file:type, name, data, file, url"
+    "file_upload:type, name, data, file, url"
+    ".approval:status, reason, remember, result, cancel"
+};
 
 /// Which server it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +105,7 @@ impl Protocol for TurnRpc {
             whole_answers: false,
             socket: true,
             // Whether the socket lives is asked by pings. A stream says nothing while a long command runs.
+            input_fields: INPUT_FIELDS,
             silence: 90_000,
         }
     }

@@ -6,17 +6,28 @@ use crate::error::{Error, ErrorCode};
 use crate::event::{EventKind, EventRef};
 use crate::index::{EventIndex, PendingAction};
 use crate::json::Value;
+use crate::protocol::truefoundry::{self, TrueFoundry};
+use crate::protocol::{Capabilities, Protocol as _};
 use crate::turn::{Pending, TurnInput};
 
 const URI: &str = "data:text/plain;base64,YQ==";
 
 fn read(input: &Json) -> Result<TurnInput, Error> {
+    read_for(TrueFoundry::new(truefoundry::Dialect::Gateway).capabilities(), input)
+}
+
+/// As a protocol with these capabilities reads it.
+fn read_for(capabilities: Capabilities, input: &Json) -> Result<TurnInput, Error> {
     let text = input.to_string();
-    TurnInput::read(Value::parse(&text).expect("JSON"))
+    TurnInput::read(Value::parse(&text).expect("JSON"), &capabilities)
 }
 
 fn sent(input: &Json) -> Option<Json> {
-    let input = read(input).unwrap_or_else(|error| panic!("{input}: {error}"));
+    sent_of(input, &read(input))
+}
+
+fn sent_of(given: &Json, read: &Result<TurnInput, Error>) -> Option<Json> {
+    let input = read.as_ref().unwrap_or_else(|error| panic!("{given}: {error}"));
     input.json().map(|json| serde_json::from_str(json).expect("JSON"))
 }
 
@@ -107,9 +118,10 @@ fn a_field_that_an_item_does_not_take_is_named() {
         ),
         (
             with(allow.clone(), "/approval", "remeber"),
-            "`approval` takes no `remeber`: it takes status, ".to_owned(),
+            "`approval` takes no `remeber`: it takes status".to_owned(),
         ),
         (with(allow, "/approval", "type"), "`approval` takes no `type`".to_owned()),
+        (with(text, "/content/0", "texts"), "`text` takes no `texts`: it takes type, text".to_owned()),
         (
             with(file.clone(), "/content/0", "mime"),
             "`file` takes no `mime`: it takes type, name, data, file".to_owned(),
@@ -135,11 +147,83 @@ fn a_field_that_an_item_does_not_take_is_named() {
         let rule = format!("input[1]: {rule}");
         assert!(error.message.starts_with(&rule), "{input}: {} says {rule}", error.message);
     }
-    // Where parts have more fields in some protocol, the protocols say which.
-    if !cfg!(feature = "turn-rpc") {
-        let error = read(&with(text, "/content/0", "texts")).expect_err("a field too many");
-        assert_eq!(error.message, "input[0]: `text` takes no `texts`: it takes type, text");
+}
+
+/// What only other protocols take is refused; nothing where it is taken.
+#[test]
+fn each_protocol_has_its_own_fields_and_parts() {
+    let approval = |name: &str, value: Json| {
+        json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c",
+               "approval": {"status": "allow", name: value}})
+    };
+    let part = |part: Json| message(&json!([part]));
+    let image = || part(json!({"type": "image", "url": "https://files.example/a"}));
+    let skill = || part(json!({"type": "skill", "name": "a", "path": "b"}));
+    let elements = || part(json!({"type": "text", "text": "a", "text_elements": []}));
+    let truefoundry = TrueFoundry::new(truefoundry::Dialect::Gateway).capabilities();
+    let mut cases = vec![
+        (truefoundry, approval("reason", json!("fine")), "`approval` takes no `reason`: it takes status"),
+        (truefoundry, approval("remember", json!(true)), "`approval` takes no `remember`: it takes status"),
+        (truefoundry, approval("result", json!({})), "`approval` takes no `result`"),
+        (truefoundry, approval("cancel", json!(true)), "`approval` takes no `cancel`"),
+        (truefoundry, elements(), "`text` takes no `text_elements`: it takes type, text"),
+        (truefoundry, image(), "`type` cannot be `image` with this protocol"),
+        (truefoundry, skill(), "`type` cannot be `skill` with this protocol"),
+    ];
+    #[cfg(feature = "aap")]
+    {
+        let aap = crate::protocol::aap::Aap::new().capabilities();
+        cases.extend([
+            (aap, approval("remember", json!(true)), ""),
+            (aap, approval("reason", json!("fine")), ""),
+            (
+                aap,
+                approval("result", json!({})),
+                "`approval` takes no `result`: it takes status, reason, remember",
+            ),
+            (aap, elements(), "`text` takes no `text_elements`: it takes type, text"),
+            (aap, image(), ""),
+            (aap, skill(), "`type` cannot be `skill` with this protocol"),
+        ]);
     }
+    #[cfg(feature = "agent-event")]
+    {
+        use crate::protocol::agent_event::{AgentEvent, Dialect};
+        for dialect in [Dialect::Tirea, Dialect::Awaken] {
+            let agent_event = AgentEvent::new(dialect).capabilities();
+            cases.extend([
+                (agent_event, approval("remember", json!(true)), ""),
+                (agent_event, approval("result", json!({})), ""),
+                (agent_event, approval("cancel", json!(true)), "`approval` takes no `cancel`"),
+                (agent_event, image(), "`type` cannot be `image` with this protocol"),
+            ]);
+        }
+    }
+    #[cfg(feature = "turn-rpc")]
+    {
+        let turn_rpc = turn_rpc();
+        cases.extend([
+            (turn_rpc, approval("cancel", json!(true)), ""),
+            (turn_rpc, approval("remeber", json!(true)), "`approval` takes no `remeber`"),
+            // Its dialects check the parts.
+            (turn_rpc, elements(), ""),
+            (turn_rpc, image(), ""),
+            (turn_rpc, skill(), ""),
+        ]);
+    }
+    for (capabilities, item, rule) in cases {
+        let read = read_for(capabilities, &json!([item]));
+        let problem = read.err().map(|error| error.message.clone()).unwrap_or_default();
+        assert_eq!(problem.is_empty(), rule.is_empty(), "{item}: {problem}");
+        assert!(problem.contains(rule), "{item}: {problem} says {rule}");
+    }
+}
+
+/// A protocol with parts of kinds of its own.
+#[cfg(feature = "turn-rpc")]
+fn turn_rpc() -> Capabilities {
+    use crate::protocol::turn_rpc::{Dialect, TurnRpc};
+    TurnRpc::new(Dialect::Gateway).capabilities()
 }
 
 /// `{ ...action, type, approval }`: what a snapshot's action has besides the call is no part of the answer.
@@ -184,7 +268,6 @@ fn broken_rules_are_told_with_the_item() {
         (message(&json!(5)), 0, "`content`"),
         (message(&json!({"type": "text", "text": "a"})), 0, "`content`"),
         (json!([hi, message(&json!(["a"]))]), 1, "a part"),
-        (part(json!({"type": "image"})), 1, "`url`"),
         (part(json!({"url": "https://files.example/a"})), 1, "`type`"),
         (part(json!({"type": "text"})), 1, "`text`"),
         (part(json!({"type": "text", "text": 5})), 1, "`text`"),
@@ -204,23 +287,10 @@ fn broken_rules_are_told_with_the_item() {
         (part(json!({"type": "file_upload", "file": {"file_data": URI}})), 1, "`name`"),
         (part(json!({"type": "file_upload", "file": {"filename": "a"}})), 1, "data URI"),
         (part(json!({"type": "file_upload"})), 1, "`name`"),
-        // Images by their addresses.
-        (
-            part(json!({"type": "image"})),
-            1,
-            "an image part must have a `url`: a data URI or an `https:` address",
-        ),
-        (part(json!({"type": "image", "url": ""})), 1, "an image part must have a `url`"),
-        (
-            part(json!({"type": "image", "url": ["https://a.example/b.png"]})),
-            1,
-            "an image part must have a `url`",
-        ),
         // Answers.
         (approval(json!({"status": "maybe"})), 0, "`approval.status`"),
         (approval(json!({})), 0, "`approval.status`"),
         (approval(json!("allow")), 0, "`approval.status`"),
-        (approval(json!({"status": "deny", "cancel": 1})), 0, "`approval.cancel`"),
         (without(allow("main", "c"), "approval"), 0, "`approval.status`"),
         (without(respond("main", "c"), "content"), 0, "`content`"),
         (with(respond("main", "c"), "content", json!("")), 0, "`content`"),
@@ -250,18 +320,24 @@ fn broken_rules_are_told_with_the_item() {
 #[test]
 #[cfg(feature = "turn-rpc")]
 fn parts_that_only_some_protocols_have_are_let_through() {
+    let sent = |input: &Json| sent_of(input, &read_for(turn_rpc(), input));
     let parts = [
-        (json!({"type": "text", "text": "a"}), false),
-        (json!({"type": "image", "url": "https://files.example/a"}), false),
-        (json!({"type": "file", "name": "a", "data": URI}), false),
-        (json!({"type": "file", "name": "a", "data": "https://files.example/a"}), true),
-        (json!({"type": "localImage", "path": "/a"}), true),
-        (json!({"type": "newer"}), true),
+        json!({"type": "text", "text": "a"}),
+        json!({"type": "image", "url": "https://files.example/a"}),
+        json!({"type": "file", "name": "a", "data": URI}),
+        json!({"type": "file", "name": "a", "data": "https://files.example/a"}),
+        json!({"type": "localImage", "path": "/a"}),
+        json!({"type": "newer"}),
     ];
-    for (part, is_native) in parts {
+    for part in parts {
         let input = message(&json!([part]));
-        assert_eq!(read(&input).expect("an input").has_native_parts(), is_native, "{input}");
         assert_eq!(sent(&input), Some(json!([input])));
+    }
+    // Images have addresses.
+    for url in [json!(null), json!(""), json!(["https://a.example/b.png"])] {
+        let input = message(&json!([{"type": "image", "url": url}]));
+        let error = read_for(turn_rpc(), &input).expect_err("no address");
+        assert!(error.message.contains("an image part must have a `url`"), "{}", error.message);
     }
     // Their servers do not keep the names of files.
     let unnamed = message(&json!([{"type": "file", "name": "", "data": URI}]));
@@ -375,13 +451,15 @@ fn an_answer_to_nothing_is_refused_if_strict() {
 }
 
 #[test]
+#[cfg(feature = "turn-rpc")]
 fn what_comes_with_a_verdict_is_checked() {
     for (approval, problem) in [
         (json!({"status": "allow", "remember": "yes"}), "`approval.remember`"),
         (json!({"status": "deny", "remember": 1}), "`approval.remember`"),
         (json!({"status": "allow", "result": "x"}), "`approval.result`"),
+        (json!({"status": "deny", "cancel": 1}), "`approval.cancel`"),
     ] {
         let item = json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c", "approval": approval});
-        assert!(read(&item).expect_err("a rule").message.contains(problem));
+        assert!(read_for(turn_rpc(), &item).expect_err("a rule").message.contains(problem));
     }
 }

@@ -66,7 +66,7 @@ impl Play {
         let mut reader = TurnReader::new(&*protocol, TurnMachine::unstarted(), FRAME_LIMIT);
         reader.set_wants_events(true);
         let mut driver = TurnDriver::new(reader, "s", previous_turn_id);
-        driver.set_input(TurnInput::read(input).expect("an input"));
+        driver.set_input(TurnInput::read(input, &protocol.capabilities()).expect("an input"));
         Self { driver, protocol, now: 0.0, step: None }
     }
 

@@ -323,8 +323,13 @@ fn an_answer_can_come_whole() {
 /// The user's messages are counted, answers are not.
 #[test]
 fn messages_of_an_input_are_counted() {
-    let count =
-        |json: &str| TurnInput::read(Value::parse(json).expect("JSON")).expect("an input").message_count();
+    let count = |json: &str| {
+        let input = TurnInput::read(
+            Value::parse(json).expect("JSON"),
+            &crate::protocol::Protocol::capabilities(&Aap::new()),
+        );
+        input.expect("an input").message_count()
+    };
     assert_eq!(count(r#""hi""#), 1);
     assert_eq!(count("[]"), 0);
     assert_eq!(count(r#"[{"type":"user.message","content":"a"},{"type":"user.message","content":"b"}]"#), 2);

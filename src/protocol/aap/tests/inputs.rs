@@ -2,10 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{allow, body, item, request, respond};
+use super::{Aap, allow, body, item, request, respond};
 use crate::error::ErrorCode;
 use crate::json::Value;
-use crate::protocol::Call;
+use crate::protocol::{Call, Protocol as _};
 use crate::turn::TurnInput;
 
 const PNG: &str = "data:image/png;base64,iVBORw0KGgo=";
@@ -199,7 +199,8 @@ fn an_input_that_is_none_is_refused() {
 fn an_image_as_a_data_uri_is_no_image_by_address() {
     for (part, is_by_address) in [(image(PNG), false), (image(WEB), true), (text("data:"), false)] {
         let input = item(json!([text("a"), part])).to_string();
-        let input = TurnInput::read(Value::parse(&input).expect("JSON")).expect("an input");
+        let input = TurnInput::read(Value::parse(&input).expect("JSON"), &Aap::new().capabilities())
+            .expect("an input");
         assert_eq!(input.has_images(), is_by_address, "{part}");
         assert!(!input.has_files());
     }

@@ -363,32 +363,6 @@ fn options_that_the_sibling_does_not_take_are_refused_by_name() {
     }
 }
 
-/// An input passes the rules of all protocols of a build: what only others take is refused here.
-#[test]
-fn what_only_other_protocols_take_in_an_input_is_refused() {
-    let approval = |name: &str, value: Json| {
-        json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c",
-               "approval": {"status": "allow", name: value}})
-    };
-    let part = |part: Json| json!({"type": "user.message", "content": [part]});
-    for (item, named) in [
-        (approval("remember", json!(true)), "`approval` takes no `remember`: it takes status"),
-        (approval("reason", json!("fine")), "`approval` takes no `reason`"),
-        (approval("result", json!({})), "`approval` takes no `result`"),
-        (approval("cancel", json!(true)), "`approval` takes no `cancel`"),
-        (part(json!({"type": "text", "text": "a", "textElements": []})), "`text` takes no `textElements`"),
-        (part(json!({"type": "image", "url": "https://files.example/a"})), "texts and files only"),
-        (part(json!({"type": "skill", "name": "a", "path": "b"})), "texts and files only"),
-    ] {
-        for call in [Call::CreateTurn, Call::CreateTurnStream] {
-            let params = json!({"sessionId": "s", "input": [item]});
-            let error = request(Dialect::Gateway, call, &params).expect_err("not of this protocol");
-            assert_eq!(error.code, ErrorCode::InvalidInput, "{item}");
-            assert!(error.message.contains(named), "{} says {named}", error.message);
-        }
-    }
-}
-
 #[test]
 fn what_a_call_needs_is_asked_for_by_name() {
     let cases = [

@@ -5,8 +5,8 @@ use serde_json::{Value as Json, json};
 use super::said;
 use crate::error::{Error, ErrorCode};
 use crate::json::Value;
-use crate::protocol::Call;
-use crate::protocol::turn_rpc::{Dialect, input};
+use crate::protocol::turn_rpc::{Dialect, TurnRpc, input};
+use crate::protocol::{Call, Protocol as _};
 use crate::turn::TurnInput;
 
 fn start(dialect: Dialect, input: &Json) -> Result<Json, Error> {
@@ -79,7 +79,8 @@ fn what_was_said_can_be_said_again() {
         let kept = json!({"text": "See", "content": [{"type": "file", "url": url}]}).to_string();
         let kept = Value::parse(&kept).expect("JSON");
         let again = input::said(kept.as_object().expect("an object"));
-        let again = TurnInput::read(again).unwrap_or_else(|error| panic!("{url}: {error}"));
+        let again = TurnInput::read(again, &TurnRpc::new(Dialect::Gateway).capabilities())
+            .unwrap_or_else(|error| panic!("{url}: {error}"));
         let again: Json = serde_json::from_str(again.json().expect("an item")).expect("JSON");
         let parts = start(Dialect::Gateway, &again).expect("parts");
         assert_eq!(parts, json!([{"type": "text", "text": "See"}, {"type": "file", "url": url}]));
