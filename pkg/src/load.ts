@@ -11,9 +11,9 @@ import { unpack } from "./unpack.js";
 
 /** What the protocols of a family need besides their core. It comes with the core, so that other pages go without. */
 export interface Extras {
-  /** The way to servers, where that is not `fetch`. */
+  /** The way to servers, where that is not `fetch`. @internal */
   readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
-  /** What surrounds every turn, where servers know sessions and no turns. */
+  /** What surrounds every turn, where servers know sessions and no turns. @internal */
   readonly Terms?: typeof Terms;
 }
 
