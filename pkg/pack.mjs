@@ -66,14 +66,14 @@ function byFrequency(module) {
 /** A number as text. */
 function written(number) {
   if (number < SINGLES) return CHARACTERS[number];
-  const at = FORMS.findLastIndex(([base]) => base <= number);
-  const [base, count] = FORMS[at];
+  const fits = ([base, count]) => base <= number && number - base < CHARACTERS.length ** count;
+  const [base, count] = FORMS.filter(fits).reduce((least, form) => (form[1] < least[1] ? form : least));
   let text = "";
   for (let rest = number - base, left = count; left > 0; left -= 1) {
     text = CHARACTERS[rest % CHARACTERS.length] + text;
     rest = Math.floor(rest / CHARACTERS.length);
   }
-  return CHARACTERS[SINGLES + at] + text;
+  return CHARACTERS[SINGLES + FORMS.findIndex((form) => form[0] === base)] + text;
 }
 
 /** Where the section of the functions is: its start, what it holds, its end. */

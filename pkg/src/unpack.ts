@@ -56,14 +56,17 @@ export const SINGLES = 85;
 /** By the first character of any other: the number from which it counts, and how many characters follow. */
 export const FORMS = [
   [85, 1],
-  [174, 1],
-  [263, 2],
-  [8184, 5],
+  [175, 1],
+  [265, 2],
+  [8365, 5],
+  // Addresses: those of a module's data begin here.
+  [1048576, 3],
 ] as const;
 
 /** The characters by what they count: printable ASCII, without what ends or opens something in a script or a page. */
 export function alphabet(): string[] {
-  return Array.from({ length: 95 }, (_, at) => String.fromCharCode(at + 32)).filter((character) => !/["$'<\\`]/.test(character));
+  const printable = Array.from({ length: 95 }, (_, at) => String.fromCharCode(at + 32));
+  return [...printable.filter((character) => !/["$'<\\`]/.test(character)), "'"];
 }
 
 /** The bytes of sections by their numbers. Letters stand for themselves: brotli knows words. */
