@@ -17,14 +17,15 @@ pub(super) fn note_stray_field(capabilities: &Capabilities, item: &mut Object<'_
 }
 
 /// `of` is the type of an item or a part, or the name of a member, which is marked.
-fn note_stray(capabilities: &Capabilities, mark: &str, of: &str, object: &Object<'_>, rule: &mut String) {
+fn note_stray(capabilities: &Capabilities, mark: &str, mut of: &str, object: &Object<'_>, rule: &mut String) {
     let (mut fields, mut rest) = ("", capabilities.input_fields);
     while !rest.is_empty() {
         let (line, others) = cut(rest, b'\n');
         let (found, own) = cut(line, b':');
-        let is_own = |name| name == of || !mark.is_empty() && name == object.text("status");
-        if found.strip_prefix(mark).is_some_and(is_own) {
-            fields = own;
+        if let Some(name) = found.strip_prefix(mark)
+            && (name == of || !mark.is_empty() && name == object.text("status"))
+        {
+            (of, fields) = (name, own);
         }
         rest = others;
     }

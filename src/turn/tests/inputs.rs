@@ -118,9 +118,9 @@ fn a_field_that_an_item_does_not_take_is_named() {
         ),
         (
             with(allow.clone(), "/approval", "remeber"),
-            "`approval` takes no `remeber`: it takes status".to_owned(),
+            "`allow` takes no `remeber`: it takes status".to_owned(),
         ),
-        (with(allow, "/approval", "type"), "`approval` takes no `type`".to_owned()),
+        (with(allow, "/approval", "type"), "`allow` takes no `type`".to_owned()),
         (with(text, "/content/0", "texts"), "`text` takes no `texts`: it takes type, text".to_owned()),
         (
             with(file.clone(), "/content/0", "mime"),
@@ -162,10 +162,10 @@ fn each_protocol_has_its_own_fields_and_parts() {
     let elements = || part(json!({"type": "text", "text": "a", "text_elements": []}));
     let truefoundry = TrueFoundry::new(truefoundry::Dialect::Gateway).capabilities();
     let mut cases = vec![
-        (truefoundry, approval("reason", json!("fine")), "`approval` takes no `reason`: it takes status"),
-        (truefoundry, approval("remember", json!(true)), "`approval` takes no `remember`: it takes status"),
-        (truefoundry, approval("result", json!({})), "`approval` takes no `result`"),
-        (truefoundry, approval("cancel", json!(true)), "`approval` takes no `cancel`"),
+        (truefoundry, approval("reason", json!("fine")), "`allow` takes no `reason`: it takes status"),
+        (truefoundry, approval("remember", json!(true)), "`allow` takes no `remember`: it takes status"),
+        (truefoundry, approval("result", json!({})), "`allow` takes no `result`"),
+        (truefoundry, approval("cancel", json!(true)), "`allow` takes no `cancel`"),
         (truefoundry, elements(), "`text` takes no `text_elements`: it takes type, text"),
         (truefoundry, image(), "`type` cannot be `image` with this protocol"),
         (truefoundry, skill(), "`type` cannot be `skill` with this protocol"),
