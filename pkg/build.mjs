@@ -9,13 +9,16 @@ import { basename, join } from "node:path";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 import { minify } from "terser";
+import { aligned, pack } from "./pack.mjs";
 
 const root = import.meta.dirname;
 
 // A core for each family of protocols: its folder in core/, and its module in dist/.
 const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm", "turn-rpc": "turn-rpc.wasm" };
-// Cores that travel in bundles of their own.
-const CHUNKS = ["agent-event", "aap", "turn-rpc"];
+// What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
+const PARTS = ["face", "socket", "terms", ...Object.keys(CORES).map((family) => `${family}-core`)];
+// What users import. The first is for each protocol, one core each is inside the others.
+const ENTRIES = ["index", "slim", ...Object.keys(CORES)];
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
@@ -64,28 +67,19 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begun callsOf changed changeRecords completed conventions cut download " +
-  "drain facts filled follows hasAny hasOthers isAwaited isBusy isFree isHeard isLeft isOver isRead isUncertain isWhole learn markCancelled " +
-  "mirror notify passOn pauses putTools records settings settle settled setWantsEvents setWantsNative startedId " +
-  "takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames toolSpecs transport unread wide woken";
+  "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed " +
+  "configure conventions core cut cutting demandTools download drain enter extras facts filled follows frames " +
+  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPinged isRead " +
+  "isTaken isUncertain isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
+  "putTools received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
+  "shorten stands startedId takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
+  "toolSpecs transport unloaded unread wide woken";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "run", "session", "snapshot", "tools", "turn"];
 
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
-
-// What the inlined module is written in: printable ASCII, but nothing that could end a string or a script
-// in any way of quoting, or be escaped by a minifier.
-const ALPHABET = Array.from({ length: 93 }, (_, at) => String.fromCharCode(32 + at)).filter(
-  (character) => !"\"'`\\$<".includes(character),
-);
-// These, which come after all others, open a symbol of two characters. `load.ts` knows them as well.
-const OPENERS = ["}", "~"];
-
-// Brotli expects different characters after different kinds of characters. Bytes of near values act alike in
-// a module, so they get characters of one kind, these kinds one after the other (measured: 150 bytes).
-const KINDS = [/[%,;=]/, /[()>[\]{]/, /[!#&*+/?@^|-]/, /\d/, /[AEIOU]/, /[A-Z]/];
 
 // A relative import in a declaration.
 const RELATIVE = /(?<=["'])\.\/([^"']+)\.js(?=["'])/g;
@@ -103,47 +97,22 @@ async function core(family) {
   }
   writeFileSync(raw, prune(readFileSync(wasm), family));
   optimise(raw, wasm, "--strip-producers", "--strip-target-features");
-  const bytes = readFileSync(wasm);
+  const bytes = aligned(readFileSync(wasm));
+  writeFileSync(wasm, bytes);
   const imports = WebAssembly.Module.imports(await WebAssembly.compile(bytes));
   if (imports.length > 0) {
     throw new Error(`the core must need nothing of JavaScript, but imports ${imports.map(({ name }) => name)}`);
   }
-  const { key, text } = inlined(bytes);
-  writeFileSync(inCore(family, "inline.js"), `export const key = "${key}";\nexport const text = "${text}";\n`);
+  writeFileSync(inCore(family, "inline.js"), `export const packed = ${JSON.stringify(pack(bytes))};\n`);
   writeFileSync(
     inCore(family, "inline.d.ts"),
-    "/** The symbols of all bytes, from 0 on. */\nexport declare const key: string;\n" +
-      "/** The module in these symbols. */\nexport declare const text: string;\n",
+    "/** The module as text; `unpack` makes it of that. */\nexport declare const packed: readonly string[];\n",
   );
 }
 
 /** A file of a core. */
 function inCore(family, file) {
   return join(root, "core", family, file);
-}
-
-/**
- * The module as text: a symbol for each byte, one character for most and two for those that are rare.
- *
- * It is not compressed here, for that is what web servers do, and their brotli does it better than the
- * gzip that browsers can undo. Measured, the bundle sent as brotli: 40.3 KB; with base64 of gzip in it
- * 43.8 KB, of zopfli's gzip 41.9 KB. And nothing has to be unpacked by an asynchronous API of newer
- * browsers. Letters, and what stands between words, stand for themselves, so that words are found as words.
- */
-function inlined(bytes) {
-  const count = new Array(256).fill(0);
-  for (const byte of bytes) count[byte] += 1;
-  const isLetter = (byte) => /[a-z_ .:]/.test(String.fromCharCode(byte));
-  const kind = (character) => KINDS.findIndex((pattern) => pattern.test(character));
-  const free = ALPHABET.filter((character) => !isLetter(character.charCodeAt(0))).sort((a, b) => kind(a) - kind(b));
-  const others = [...count.keys()].filter((byte) => !isLetter(byte)).sort((a, b) => count[b] - count[a]);
-  const isFrequent = new Set(others.slice(0, free.length));
-  const pairs = OPENERS.flatMap((opener) => ALPHABET.map((character) => opener + character));
-  const symbols = [...count.keys()].map((byte) => {
-    if (isLetter(byte)) return String.fromCharCode(byte);
-    return isFrequent.has(byte) ? free.shift() : pairs.shift();
-  });
-  return { key: symbols.join(""), text: Array.from(bytes, (byte) => symbols[byte]).join("") };
 }
 
 /**
@@ -251,18 +220,19 @@ async function dist() {
   rmSync(out, { recursive: true, force: true });
   renameSync(declarations, out);
   for (const [family, file] of Object.entries(CORES)) copyFileSync(inCore(family, "core_bg.wasm"), join(out, file));
-  for (const entry of ["index", "slim", ...CHUNKS]) {
-    await bundle(entry, "esm");
-    await bundle(entry, "cjs");
+  for (const format of ["esm", "cjs"]) {
+    // The parts of a page name members alike.
+    const names = commonNames();
+    for (const file of [...PARTS, ...ENTRIES]) Object.assign(names, await bundle(file, format, names));
+    if (format === "esm") await bundle("workerd", format, names);
   }
-  await bundle("workerd", "esm");
 }
 
-async function bundle(entry, format) {
+/** Writes one file of `dist/`. `names` has the short names of members; gives them with those that are new. */
+async function bundle(entry, format, names) {
   const extension = format === "esm" ? "js" : "cjs";
   const file = join("dist", `${entry}.${extension}`);
-  const names = commonNames();
-  const { outputFiles } = await build({
+  const { outputFiles, mangleCache } = await build({
     absWorkingDir: root,
     entryPoints: [join("src", `${entry}.ts`)],
     outfile: file,
@@ -270,16 +240,16 @@ async function bundle(entry, format) {
     format,
     bundle: true,
     minify: true,
-    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(names)].join("|")})$`),
+    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(commonNames())].join("|")})$`),
     mangleCache: names,
     target: "es2022",
     platform: "neutral",
     sourcemap: "external",
     external: Object.values(CORES).map((module) => `./${module}`),
-    // CommonJS requires its chunks: import() is not everywhere where it runs, such as in Jest.
+    // CommonJS requires its parts: import() is not everywhere where it runs, such as in Jest.
     supported: { "dynamic-import": format === "esm" },
     logLevel: "warning",
-    plugins: [keepClassNames, leaveChunks(extension)],
+    plugins: [keepClassNames, leaveParts(extension)],
   });
   const [map, script] = outputFiles.map(({ text }) => text);
   // What esbuild leaves: measured, 420 brotli bytes.
@@ -291,6 +261,7 @@ async function bundle(entry, format) {
   });
   writeFileSync(join(root, file), code);
   writeFileSync(join(root, `${file}.map`), smaller);
+  return mangleCache;
 }
 
 /**
@@ -312,12 +283,12 @@ const keepClassNames = {
   },
 };
 
-/** Leaves chunks to be loaded when they are needed. */
-function leaveChunks(extension) {
+/** Leaves parts to be loaded from files of their own. */
+function leaveParts(extension) {
   return {
-    name: "leave-chunks",
+    name: "leave-parts",
     setup({ onResolve }) {
-      onResolve({ filter: new RegExp(`^\\./(?:${CHUNKS.join("|")})\\.js$`) }, ({ path }) => ({
+      onResolve({ filter: new RegExp(`^\\./(?:${PARTS.join("|")})\\.js$`) }, ({ path }) => ({
         path: path.replace(/js$/, extension),
         external: true,
       }));
@@ -344,7 +315,7 @@ function types(out) {
   writeFileSync(join(out, "core.d.ts"), glue.replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, ""));
   const emitted = readdirSync(out).filter((name) => name.endsWith(".d.ts"));
   const reached = new Set();
-  for (const entry of ["index.d.ts", "slim.d.ts", "workerd.d.ts"]) reach(out, entry, reached);
+  for (const entry of [...ENTRIES, "workerd"]) reach(out, `${entry}.d.ts`, reached);
   for (const name of emitted) {
     const file = join(out, name);
     if (!reached.has(name)) rmSync(file);

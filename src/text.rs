@@ -8,7 +8,7 @@ pub(crate) fn cut(text: &str, at: u8) -> (&str, &str) {
     (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
 }
 
-/// Whether it is one of these names: `one, other`.
+/// Whether it is one of these names: `one, other`. A list of texts weighs eight bytes a text more.
 pub(crate) fn is_among(name: &str, names: &str) -> bool {
     let mut rest = names;
     while !rest.is_empty() {

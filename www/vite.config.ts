@@ -39,7 +39,7 @@ export default defineConfig({
         // What seldom changes apart from what often does, and fetched side by side.
         codeSplitting: {
           groups: [
-            { name: "turnwire", test: /[\\/]pkg[\\/]dist[\\/]index\.js$/ },
+            { name: "turnwire", test: /[\\/]pkg[\\/]dist[\\/](?:index|face)\.js$/ },
             { name: "libraries", test: /[\\/]node_modules[\\/]/ },
           ],
         },

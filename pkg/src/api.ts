@@ -1,32 +1,36 @@
-// Everything that the package exports, apart from how the core is loaded.
-export type { ListOptions, RequestOptions } from "./lists.js";
+// Everything that the package exports, apart from how the core is loaded: by every entry.
 export {
+  AbortError,
   Agents,
+  ApiError,
   Client,
-  connect,
-  type CreateSessionOptions,
-  type GetSessionOptions,
-  type HistoryMessage,
-  type ListSessionsOptions,
-  type SearchSessionsOptions,
+  ConnectionError,
+  IncompleteError,
+  InputError,
+  isEventDelta,
+  mergeEventDelta,
+  ModelMessageBuilder,
+  ProtocolError,
+  Run,
+  Session,
+  StateError,
+  Turn,
+  TurnwireError,
+} from "./face.js";
+export type { ListOptions, RequestOptions } from "./lists.js";
+export type {
+  CreateSessionOptions,
+  GetSessionOptions,
+  HistoryMessage,
+  ListSessionsOptions,
+  SearchSessionsOptions,
 } from "./client.js";
 export type { Capabilities } from "./capabilities.js";
 export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode, ToolSpec } from "./agent.js";
 export type { Clocks } from "./clocks.js";
 export type { Listed, ListedEvent, Numbered, StreamEvent } from "./delivery.js";
 export type { ConnectionTopics, Reconnecting, Waiting } from "./drive.js";
-export {
-  AbortError,
-  ApiError,
-  ConnectionError,
-  type ErrorCode,
-  type ErrorDetails,
-  IncompleteError,
-  InputError,
-  ProtocolError,
-  StateError,
-  TurnwireError,
-} from "./errors.js";
+export type { ErrorCode, ErrorDetails } from "./errors.js";
 export type { Event as TurnEvent } from "./events.js";
 export type { AgentEvent, AwakenEvent, RelayError } from "./native.js";
 export type {
@@ -49,9 +53,9 @@ export type {
   TurnRpcTurnOptions,
 } from "./native-turn-rpc.js";
 export type * from "./events.js";
-export { isEventDelta, mergeEventDelta, ModelMessageBuilder, type MessageBase, type MessageDelta } from "./merge.js";
-export { Run, type RunOptions, type RunReason } from "./run.js";
-export { type CreateTurnOptions, type ListedSessionEvent, Session, type TurnInput } from "./session.js";
+export type { MessageBase, MessageDelta } from "./merge.js";
+export type { RunOptions, RunReason } from "./run.js";
+export type { CreateTurnOptions, ListedSessionEvent, TurnInput } from "./session.js";
 export type {
   Activity,
   MessageSnapshot,
@@ -70,4 +74,4 @@ export type { Fetch } from "./fetch.js";
 export type { OpenSocket, Socket } from "./line.js";
 export type { Token } from "./transport.js";
 export type { AapAnswer, AapBlock, AapEvent, NativeEvent, RpcResponse, TurnTopics } from "./topics.js";
-export { type ResumeOptions, type StreamOptions, Turn } from "./turn.js";
+export type { ResumeOptions, StreamOptions } from "./turn.js";

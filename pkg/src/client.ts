@@ -5,7 +5,7 @@ import { Call } from "./calls.js";
 import { type Capabilities, capabilitiesOf, newId } from "./capabilities.js";
 import { adopting, InputError, ProtocolError } from "./errors.js";
 import type { SessionRecord, TurnRecord } from "./events.js";
-import { load } from "./load.js";
+import { load, type Sources } from "./load.js";
 import { type Limits, within } from "./clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import { type Connection, Session, type SetUpRecord } from "./session.js";
@@ -13,23 +13,17 @@ import { checked, checkedOptions, type ConnectOptions, demand } from "./options.
 import { CORES, type Protocol, PROTOCOLS } from "./protocols.js";
 import { FetchTransport } from "./fetch.js";
 import type { TurnRpcSessionOptions } from "./native-turn-rpc.js";
-import { SocketTransport } from "./socket.js";
 
-/**
- * Connects to a server: checks the options and loads the core. There is no request to the server yet.
- *
- * Rejects with an `InputError` for a wrong option, and with a `TurnwireError` (`wasm_blocked`, …) if the
- * core cannot start.
- */
-export async function connect(options: ConnectOptions): Promise<Client> {
-  const { baseUrl, protocol, ...given } = checked(options);
-  const exports = await load(CORES[protocol]);
+/** What `connect` of an entry does that has these cores. */
+export async function connectWith(sources: Sources, options: ConnectOptions): Promise<Client> {
+  const { baseUrl, protocol, ...given } = checked(options, Object.keys(sources));
+  const { exports, extras } = await load(sources[CORES[protocol]]!);
   const core = new CoreClient(exports, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
   const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
-  const Way = conventions.socket ? SocketTransport : FetchTransport;
+  const Way = extras.Way ?? FetchTransport;
   const transport = new Way(core, baseUrl, options, settings);
-  const connection = { core, memory: exports.memory, transport, settings, capabilities, conventions };
+  const connection = { core, memory: exports.memory, transport, settings, capabilities, conventions, extras };
   return new Client(connection, protocol, baseUrl);
 }
 

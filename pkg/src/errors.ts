@@ -83,6 +83,11 @@ export class IncompleteError extends TurnwireError {}
  * the server finishes turns that nobody reads (`capabilities.resume`). */
 export class AbortError extends TurnwireError {}
 
+/** The error of a turn that is not to wait for the one that runs. */
+export function busy(): StateError {
+  return new StateError("session_busy", "another turn of the session still runs, and it has one at a time");
+}
+
 const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
   http: ApiError,
   rpc: ApiError,

@@ -1,6 +1,6 @@
 // A line: one WebSocket, on which JSON-RPC requests, their responses and notifications of many threads go by.
-import { onAbort } from "./clocks.js";
-import { ConnectionError, InputError, ProtocolError, type TurnwireError } from "./errors.js";
+import type { TurnwireError } from "./errors.js";
+import { ConnectionError, InputError, onAbort, ProtocolError } from "./face.js";
 
 /** What the platform's `WebSocket` is needed for. */
 export type Socket = Pick<WebSocket, "send" | "close" | "addEventListener" | "readyState" | "bufferedAmount">;

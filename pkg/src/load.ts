@@ -1,42 +1,62 @@
-// Starts the WebAssembly cores, each once, from whatever sources the entry provides.
-//
-// Each entry of the package calls `provide` with its own ways to the compiled modules (inlined in the
-// JavaScript, given by the page, or compiled by the platform); everything else only calls `load`.
-import type { Exports } from "./boundary.js";
+// Starts the WebAssembly cores, each once. Where its module comes from, the entry says that the page imports: from the
+// entry itself, from a file that is loaded then, from the page, or from the platform.
+import type { CoreClient, Exports } from "./boundary.js";
+import type { Settings } from "./drive.js";
 import { messageOf, TurnwireError } from "./errors.js";
+import type { ConnectOptions } from "./options.js";
 import type { Family } from "./protocols.js";
+import type { Terms } from "./terms.js";
+import type { Transport } from "./transport.js";
+import { unpack } from "./unpack.js";
 
-/** A way to a compiled module. */
-type ModuleSource = () => WebAssembly.Module | Promise<WebAssembly.Module>;
-
-let sources: Record<Family, ModuleSource>;
-const cores: Partial<Record<Family, Promise<Exports>>> = {};
-
-/** Names the sources of the modules. */
-export function provide(given: typeof sources): void {
-  sources = given;
+/** What the protocols of a family need besides their core. It comes with the core, so that other pages go without. */
+export interface Extras {
+  /** The way to servers, where that is not `fetch`. @internal */
+  readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
+  /** What surrounds every turn, where servers know sessions and no turns. @internal */
+  readonly Terms?: typeof Terms;
 }
 
+/** A core that can be started: its module, and what comes with it. */
+export interface Source extends Extras {
+  readonly module: WebAssembly.Module;
+}
+
+/** The ways to the cores of an entry. */
+export type Sources = Readonly<Partial<Record<Family, () => Source | Promise<Source>>>>;
+
+/** A core that runs. */
+export interface Core {
+  readonly exports: Exports;
+  readonly extras: Extras;
+}
+
+const cores = new WeakMap<object, Promise<Core>>();
+
 /**
- * Starts the core of a family. All callers share one start; a failed one is forgotten, so that the next call
- * tries again.
+ * Starts a core. All callers share one start; a failed one is forgotten, so that the next call tries again.
  *
  * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform),
  * `wasm_unsupported`, `wasm_missing` (it was not given yet) or `wasm_failed`.
  */
-export function load(family: Family): Promise<Exports> {
-  return (cores[family] ??= start(sources[family]).catch((cause: unknown) => {
-    delete cores[family];
+export function load(source: () => Source | Promise<Source>): Promise<Core> {
+  const known = cores.get(source);
+  if (known) return known;
+  const core = start(source).catch((cause: unknown) => {
+    cores.delete(source);
     throw startFailure(cause);
-  }));
+  });
+  cores.set(source, core);
+  return core;
 }
 
-async function start(source: ModuleSource): Promise<Exports> {
+async function start(source: () => Source | Promise<Source>): Promise<Core> {
+  const { module, ...extras } = await source();
   // A core needs nothing of JavaScript: without imports there is no glue to load.
-  return new WebAssembly.Instance(await source()).exports as unknown as Exports;
+  return { exports: new WebAssembly.Instance(module).exports as unknown as Exports, extras };
 }
 
-/** A file with a core in it, if it comes. */
+/** A file that comes with a core, if it comes. */
 export function chunk<T>(file: Promise<T>): Promise<T> {
   return file.catch((cause: unknown) => {
     // Some browsers remember a file that did not come until the page is loaded anew.
@@ -45,27 +65,9 @@ export function chunk<T>(file: Promise<T>): Promise<T> {
   });
 }
 
-/** Compiles a module that travels as text. `key` holds the symbols of all bytes, from 0 on. */
-export async function unpack({ key, text }: { key: string; text: string }): Promise<WebAssembly.Module> {
-  const byteOf: number[] = [];
-  symbols(key).forEach((symbol, byte) => (byteOf[symbol] = byte));
-  return WebAssembly.compile(Uint8Array.from(symbols(text), (symbol) => byteOf[symbol]!));
-}
-
-/** From this code on, a character opens a symbol of two. */
-const OPENER = 125;
-
-/** The symbols of a text as numbers. */
-function symbols(text: string): Uint16Array {
-  const numbers = new Uint16Array(text.length);
-  let count = 0;
-  let opener = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code < OPENER) numbers[count++] = opener + code;
-    opener = code < OPENER ? 0 : code << 7;
-  }
-  return numbers.subarray(0, count);
+/** A core whose module travels as text. */
+export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Source> {
+  return { module: await WebAssembly.compile(unpack(packed)), ...extras };
 }
 
 // Chromium and Firefox reject with a CompileError, WebKit with an EvalError; only their texts tell

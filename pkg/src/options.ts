@@ -1,7 +1,7 @@
 // The options of `connect` and `createTurn`, checked.
 import { type Clocks, CLOCKS } from "./clocks.js";
 import { InputError } from "./errors.js";
-import { CORES, type Protocol, PROTOCOLS } from "./protocols.js";
+import { CORES, OVER_SOCKETS, type Protocol, PROTOCOLS } from "./protocols.js";
 import type { CreateTurnOptions } from "./session.js";
 import type { Fetch } from "./fetch.js";
 import type { OpenSocket } from "./line.js";
@@ -31,8 +31,9 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    */
   baseUrl: string;
   /**
-   * The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. For `"tirea"`
-   * and `"awaken"`, for `"aap"`, and for `"turn-rpc"` and `"codex"`, a core of their own is loaded.
+   * The server's protocol; `"truefoundry"` by default, `"trueforge"` for its open-source sibling. `connect` of an entry
+   * with a core inside, such as `turnwire/aap`, takes the protocols of that core; its default is the first of these in
+   * the order of this type.
    */
   protocol?: Protocol;
   /**
@@ -85,15 +86,16 @@ export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "ma
   reconnect: Reconnect;
 };
 
-/** What the options come to. Throws an `InputError` that names the wrong one. */
-export function checked(options: ConnectOptions): Checked {
+/** The options completed, for protocols of these families. Throws an `InputError` that names the wrong one. */
+export function checked(options: ConnectOptions, families: readonly string[]): Checked {
   demandNames("connect", options, NAMES);
   const { baseUrl, token, tokenInQuery, headers, fetch, webSocket, connectTimeout = 30_000, idleTimeout } = options;
-  const protocol = options.protocol ?? "truefoundry";
-  const isSocket = CORES[protocol] === "turn-rpc";
+  const spoken = PROTOCOLS.filter((name) => families.includes(CORES[name]));
+  const protocol = options.protocol ?? spoken[0]!;
+  const isSocket = OVER_SOCKETS.includes(CORES[protocol]);
   const maxFrameBytes = options.maxFrameBytes ?? (isSocket ? MAX_MESSAGE_BYTES : MAX_FRAME_BYTES);
   demand(typeof baseUrl === "string", "`baseUrl` must be a string");
-  demand(PROTOCOLS.includes(protocol), `\`protocol\` must be one of ${PROTOCOLS.join(", ")}`);
+  demand(spoken.includes(protocol), `\`protocol\` must be one of ${spoken.join(", ")}`);
   demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that gives one");
   demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
   demand(webSocket == null || typeof webSocket === "function", "`webSocket` must be a function that gives a socket");

@@ -20,5 +20,8 @@ export type Protocol = keyof typeof CORES;
 /** Protocols that one core speaks. */
 export type Family = (typeof CORES)[Protocol];
 
+/** Families that are spoken over a `WebSocket`. */
+export const OVER_SOCKETS: readonly Family[] = ["turn-rpc"];
+
 /** All of them, by their numbers in the cores. */
 export const PROTOCOLS = Object.keys(CORES) as Protocol[];

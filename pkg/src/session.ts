@@ -5,15 +5,15 @@ import { Call } from "./calls.js";
 import { type Capabilities, type Conventions, newId } from "./capabilities.js";
 import { within } from "./clocks.js";
 import type { ListedEvent } from "./delivery.js";
-import { adopting, ApiError, InputError, StateError } from "./errors.js";
+import { adopting, ApiError, busy, InputError, StateError } from "./errors.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "./events.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "./lists.js";
 import type { Settings } from "./drive.js";
+import type { Extras } from "./load.js";
 import type { TurnRpcTurnOptions } from "./native-turn-rpc.js";
 import { checkedTurn, demand, demandNames } from "./options.js";
 import { Run, type RunOptions } from "./run.js";
-import { Terms } from "./terms.js";
-import { busy } from "./turnstile.js";
+import type { Terms } from "./terms.js";
 import { ToolRegistry, type Tools, type ToolsOptions } from "./tools.js";
 import type { Transport } from "./transport.js";
 import { type ResumeOptions, Turn } from "./turn.js";
@@ -26,6 +26,7 @@ export interface Connection {
   readonly capabilities: Capabilities;
   readonly settings: Settings & { readonly maxFrameBytes: number };
   readonly conventions: Conventions;
+  readonly extras: Extras;
 }
 
 /** An entry of a session's event list. */
@@ -104,7 +105,7 @@ export class Session {
     const { workspace_id, creation } = record;
     // Every connection that is to hear of it has to say where it is.
     if (workspace_id) this.#place({ workspace_id, creation });
-    if (agent) this.#terms = new Terms(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
+    if (agent) this.#terms = new connection.extras.Terms!(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
   }
 
   #place(where: Where): void {

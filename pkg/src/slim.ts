@@ -1,7 +1,9 @@
 // The entry without WebAssembly inside: the page brings the modules (the files `turnwire/core.wasm` and, for
 // other protocols, `turnwire/agent-event.wasm`, `turnwire/aap.wasm` and `turnwire/turn-rpc.wasm`).
-import { load, provide, startFailure } from "./load.js";
-import { TurnwireError } from "./errors.js";
+import type { Client } from "./client.js";
+import { chunk, connectWith, load, startFailure, TurnwireError } from "./face.js";
+import type { Extras, Source } from "./load.js";
+import type { ConnectOptions } from "./options.js";
 import type { Family } from "./protocols.js";
 
 export * from "./api.js";
@@ -22,12 +24,22 @@ const modules: Partial<Record<Family, WebAssembly.Module>> = {};
 /** Those on their way. */
 const coming = new Set<Promise<Family>>();
 
-provide({
+const CORES = {
   truefoundry: () => given("truefoundry"),
   "agent-event": () => given("agent-event"),
-  aap: () => given("aap"),
-  "turn-rpc": () => given("turn-rpc"),
-});
+  aap: () => given("aap", () => import("./terms.js")),
+  "turn-rpc": () => given("turn-rpc", async () => ({ Way: (await import("./socket.js")).SocketTransport })),
+};
+
+/**
+ * Connects to a server: checks the options and starts the core. There is no request to the server yet.
+ *
+ * Rejects with an `InputError` for a wrong option, and with a `TurnwireError` (`wasm_blocked`, …) if the
+ * core cannot start.
+ */
+export function connect(options: ConnectOptions): Promise<Client> {
+  return connectWith(CORES, options);
+}
 
 /**
  * Starts a core from a module that the page brings; once this has resolved, `connect` works with the protocols
@@ -47,17 +59,18 @@ export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Prom
   });
   coming.add(module);
   try {
-    await load(await module);
+    await load(CORES[await module]);
   } finally {
     coming.delete(module);
   }
 }
 
-async function given(family: Family): Promise<WebAssembly.Module> {
+/** The core of a family, if its module was brought; `extras` loads what comes with it. */
+async function given(family: Family, extras: () => Promise<Extras> = async () => ({})): Promise<Source> {
   // A page may connect before what it brings has come.
   await Promise.allSettled(coming);
   const module = modules[family];
-  if (module) return module;
+  if (module) return { module, ...(await chunk(extras())) };
   throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${FILES[family]}.`);
 }
 

@@ -2,13 +2,30 @@
 // it means is the core's to say; here is the I/O.
 import type { CoreClient } from "./boundary.js";
 import { Call } from "./calls.js";
-import { type Clocks, limited, type Limits, onAbort, Watch } from "./clocks.js";
+import type { Clocks, Limits } from "./clocks.js";
 import type { Settings } from "./drive.js";
-import { adopting, ApiError, ConnectionError, InputError, messageOf, StateError, TurnwireError } from "./errors.js";
 import type { SessionRecord } from "./events.js";
+import {
+  adopting,
+  ApiError,
+  askToken,
+  ConnectionError,
+  InputError,
+  limited,
+  messageOf,
+  onAbort,
+  orAborted,
+  StateError,
+  stopped,
+  streams,
+  TurnwireError,
+  unconnected,
+  unsent,
+  Watch,
+} from "./face.js";
 import { Line, type Listener, type OpenSocket, type Socket } from "./line.js";
 import type { ConnectOptions, Reconnect } from "./options.js";
-import { askToken, orAborted, stopped, streams, type Token, type Transport, unconnected, unsent } from "./transport.js";
+import type { Token, Transport } from "./transport.js";
 
 /** A message, as the core has it: a request, a notification or a response. */
 interface Message {

@@ -2,12 +2,11 @@
 // what waits known before it, and the session's settings sent along (the Agent Application Protocol).
 import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode, ToolSpec } from "./agent.js";
 import type { CoreSession } from "./boundary.js";
-import { type Capabilities, capabilitiesOf } from "./capabilities.js";
-import { adopting, InputError } from "./errors.js";
+import type { Capabilities } from "./capabilities.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "./events.js";
-import { demand } from "./options.js";
+import { adopting, busy, capabilitiesOf, demand, InputError } from "./face.js";
 import type { TurnStatus } from "./snapshot.js";
-import { busy, Turnstile } from "./turnstile.js";
+import { Turnstile } from "./turnstile.js";
 
 /** What the next turn says because it is new, and what holds in the session then. */
 interface Settings {
@@ -19,7 +18,7 @@ interface Settings {
   readonly options?: Readonly<Record<string, string>>;
 }
 
-/** A session of such a server. @internal */
+/** A session of such a server. */
 export class Terms {
   readonly agent: KnownAgent;
   readonly #core: CoreSession;

@@ -1,11 +1,5 @@
 // One after the other: who comes while somebody is inside waits for their turn.
-import { StateError } from "./errors.js";
-import { orAborted } from "./transport.js";
-
-/** What who does not want to wait is told. */
-export function busy(): StateError {
-  return new StateError("session_busy", "another turn of the session still runs, and it has one at a time");
-}
+import { orAborted } from "./face.js";
 
 /** Lets one in at a time, in the order in which they came. */
 export class Turnstile {

@@ -2,15 +2,34 @@
 // at run time.
 import aap from "./aap.wasm";
 import agentEvent from "./agent-event.wasm";
-import turnRpc from "./turn-rpc.wasm";
+import type { Client } from "./client.js";
 import trueFoundry from "./core.wasm";
-import { load, provide } from "./load.js";
+import { connectWith, load } from "./face.js";
+import type { ConnectOptions } from "./options.js";
+import { SocketTransport } from "./socket.js";
+import { Terms } from "./terms.js";
+import turnRpc from "./turn-rpc.wasm";
 
 export * from "./api.js";
 
-provide({ truefoundry: () => trueFoundry, "agent-event": () => agentEvent, aap: () => aap, "turn-rpc": () => turnRpc });
+const CORES = {
+  truefoundry: () => ({ module: trueFoundry }),
+  "agent-event": () => ({ module: agentEvent }),
+  aap: () => ({ module: aap, Terms }),
+  "turn-rpc": () => ({ module: turnRpc, Way: SocketTransport }),
+};
 
-/** Starts the core ahead of the first `connect`, which otherwise does it; other protocols' cores are left alone. */
+/**
+ * Connects to a server: checks the options and loads the core. There is no request to the server yet.
+ *
+ * Rejects with an `InputError` for a wrong option, and with a `TurnwireError` (`wasm_blocked`, …) if the
+ * core cannot start.
+ */
+export function connect(options: ConnectOptions): Promise<Client> {
+  return connectWith(CORES, options);
+}
+
+/** Starts the core of `"truefoundry"` ahead of the first `connect`, which otherwise does it; other cores are left alone. */
 export async function init(): Promise<void> {
-  await load("truefoundry");
+  await load(CORES.truefoundry);
 }

@@ -1,10 +1,10 @@
 // The ways into the package in Node: a module, CommonJS, bundles, and the entries that are given their wasm.
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -18,7 +18,16 @@ const TIREA = { ...BASE, protocol: "tirea" };
 const AAP = { ...BASE, protocol: "aap" };
 const DIST = join(import.meta.dirname, "..", "dist");
 /** No file with a core in it is smaller, and no other is larger, in bytes. */
-const LEAST_CORE = 50_000;
+const LEAST_CORE = 80_000;
+/** The entries with a core inside, and what each speaks. */
+const INSIDE = {
+  truefoundry: ["truefoundry", "trueforge"],
+  "agent-event": ["tirea", "awaken"],
+  aap: ["aap"],
+  "turn-rpc": ["turn-rpc", "codex"],
+};
+/** What only a socket needs, and only sessions of `aap`. */
+const [SOCKETS, TERMS] = ["bufferedAmount", "cannot hold for call"];
 const wasm = (name) => readFile(join(DIST, name));
 
 /** A copy of the package's files, to be changed. */
@@ -36,11 +45,42 @@ const PUBLIC = [
   "ProtocolError", "Run", "Session", "StateError", "Turn", "TurnwireError", "connect", "init", "isEventDelta", "mergeEventDelta",
 ];
 
-test("every entry exports the same names", () => {
-  assert.deepEqual(Object.keys(esm).sort(), PUBLIC);
-  assert.deepEqual(Object.keys(slim).sort(), PUBLIC);
-  assert.deepEqual(Object.keys(require("../dist/index.cjs")).sort(), PUBLIC);
-  assert.deepEqual(Object.keys(require("../dist/slim.cjs")).sort(), PUBLIC);
+test("every entry exports the same names", async () => {
+  for (const entry of ["index", "slim", ...Object.keys(INSIDE)]) {
+    assert.deepEqual(Object.keys(await import(`../dist/${entry}.js`)).sort(), PUBLIC, entry);
+    assert.deepEqual(Object.keys(require(`../dist/${entry}.cjs`)).sort(), PUBLIC, entry);
+  }
+  assert.deepEqual(Object.keys(await import("turnwire/aap")).sort(), PUBLIC);
+  assert.deepEqual(Object.keys(require("turnwire/aap")).sort(), PUBLIC);
+});
+
+test("every entry has the same classes", async () => {
+  for (const entry of ["slim", ...Object.keys(INSIDE)]) {
+    assert.equal((await import(`../dist/${entry}.js`)).TurnwireError, esm.TurnwireError, entry);
+    assert.equal(require(`../dist/${entry}.cjs`).Turn, require("../dist/index.cjs").Turn, entry);
+  }
+});
+
+for (const [entry, spoken] of Object.entries(INSIDE)) {
+  test(`turnwire/${entry} speaks what its core does, by default the first of it, and nothing else`, async () => {
+    for (const { connect, init, InputError } of [await import(`../dist/${entry}.js`), require(`../dist/${entry}.cjs`)]) {
+      await init();
+      assert.equal((await connect(BASE)).protocol, spoken[0]);
+      for (const protocol of spoken) assert.equal((await connect({ ...BASE, protocol })).protocol, protocol);
+      const other = Object.values(INSIDE).flat().find((protocol) => !spoken.includes(protocol));
+      const error = await failure(connect({ ...BASE, protocol: other }));
+      assert.ok(error instanceof InputError);
+      assert.match(error.message, new RegExp(`\`protocol\` must be one of ${spoken.join(", ")}`));
+    }
+  });
+}
+
+test("two entries in one page keep to what each of them speaks", async () => {
+  const [aap, turnRpc] = [await import("../dist/aap.js"), await import("../dist/turn-rpc.js")];
+  assert.equal((await aap.connect(BASE)).protocol, "aap");
+  assert.equal((await turnRpc.connect(BASE)).protocol, "turn-rpc");
+  assert.equal((await esm.connect(BASE)).protocol, "truefoundry");
+  assert.equal((await failure(aap.connect({ ...BASE, protocol: "codex" }))).code, "invalid_option");
 });
 
 test("classes keep their names", () => {
@@ -110,34 +150,69 @@ test("capabilities are what a page may ask for, and no more", async () => {
   assert.equal(Object.keys(capabilities).sort().join(" "), names);
 });
 
-for (const [entry, chunk] of [["index.js", "agent-event.js"], ["index.cjs", "agent-event.cjs"]]) {
-  test(`${entry}: a file that does not come is named, and asked for once more`, async (context) => {
-    const folder = copied(context);
-    const [file, hidden] = [join(folder, chunk), join(folder, "hidden")];
-    renameSync(file, hidden);
-    const { connect } = entry.endsWith("cjs") ? require(join(folder, entry)) : await import(pathToFileURL(join(folder, entry)));
-    const error = await failure(connect(TIREA));
-    assert.equal(error.code, "wasm_failed");
-    assert.match(error.message, /could not be loaded.*agent-event/s);
-    assert.equal((await connect(BASE)).protocol, "truefoundry");
-    renameSync(hidden, file);
-    assert.equal((await connect(TIREA)).protocol, "tirea");
-  });
+for (const extension of ["js", "cjs"]) {
+  for (const [family, [protocol], [other]] of [
+    ["truefoundry", INSIDE.truefoundry, INSIDE["agent-event"]],
+    ["agent-event", INSIDE["agent-event"], INSIDE.truefoundry],
+  ]) {
+    test(`index.${extension}: the file of ${family} that does not come is named, and asked for once more`, async (context) => {
+      const folder = copied(context);
+      const [file, hidden] = [join(folder, `${family}-core.${extension}`), join(folder, "hidden")];
+      renameSync(file, hidden);
+      const entry = join(folder, `index.${extension}`);
+      const { connect } = extension === "cjs" ? require(entry) : await import(pathToFileURL(entry));
+      const error = await failure(connect({ ...BASE, protocol }));
+      assert.equal(error.code, "wasm_failed");
+      assert.match(error.message, new RegExp(`could not be loaded.*${family}`, "s"));
+      assert.equal((await connect({ ...BASE, protocol: other })).protocol, other);
+      renameSync(hidden, file);
+      assert.equal((await connect({ ...BASE, protocol })).protocol, protocol);
+    });
+  }
+}
+
+/** What a bundler makes of a page that imports `entry`: the texts of its files by their names, and the page itself. */
+async function bundled(context, entry, splitting) {
+  const folder = copied(context);
+  const outdir = join(folder, "bundled");
+  const page = join(folder, "page.mjs");
+  writeFileSync(page, `export { connect } from "./${entry}.js";\n`);
+  const { outputFiles } = await build({ entryPoints: [page], bundle: true, minify: true, format: "esm", splitting, outdir, write: false });
+  mkdirSync(outdir);
+  for (const { path, contents } of outputFiles) writeFileSync(path, contents);
+  const files = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+  return { files, ...(await import(pathToFileURL(join(outdir, "page.js")))) };
 }
 
 for (const splitting of [true, false]) {
   test(`a bundler ${splitting ? "that splits" : "that does not split"} keeps all cores`, async (context) => {
-    const folder = copied(context);
-    const outdir = join(folder, "bundled");
-    const entry = join(folder, "app.mjs");
-    writeFileSync(entry, 'export { connect } from "./index.js";\n');
-    const { metafile } = await build({ entryPoints: [entry], bundle: true, format: "esm", splitting, outdir, metafile: true });
-    const sizes = Object.values(metafile.outputs).map(({ bytes }) => bytes);
-    assert.equal(sizes.filter((size) => size > LEAST_CORE).length, splitting ? 4 : 1);
-    const { connect } = await import(pathToFileURL(join(outdir, "app.js")));
-    assert.equal((await connect(TIREA)).protocol, "tirea");
-    assert.equal((await connect(AAP)).protocol, "aap");
-    assert.equal((await connect(BASE)).protocol, "truefoundry");
+    const { files, connect } = await bundled(context, "index", splitting);
+    const large = Object.keys(files).filter((name) => files[name].length > LEAST_CORE);
+    assert.equal(large.length, splitting ? 4 : 1);
+    assert.equal(large.includes("page.js"), !splitting);
+    for (const protocol of Object.values(INSIDE).flat()) assert.equal((await connect({ ...BASE, protocol })).protocol, protocol);
+  });
+}
+
+test("what only sockets need, and only sessions of `aap`, is with their cores", async (context) => {
+  const { files } = await bundled(context, "index", true);
+  const having = (text) => Object.keys(files).filter((name) => files[name].includes(text));
+  for (const [family, text] of [["turn-rpc", SOCKETS], ["aap", TERMS]]) {
+    assert.equal(having(text).length, 1);
+    assert.match(having(text)[0], new RegExp(`^${family}-core`));
+  }
+});
+
+for (const [entry, [protocol]] of Object.entries(INSIDE)) {
+  test(`a page that imports turnwire/${entry} is one file, with one core`, async (context) => {
+    const { files, connect } = await bundled(context, entry, true);
+    assert.deepEqual(Object.keys(files), ["page.js"]);
+    const [text] = Object.values(files);
+    assert.ok(text.length > LEAST_CORE);
+    assert.ok(text.length < statSync(join(DIST, "face.js")).size + 1.1 * statSync(join(DIST, `${entry}-core.js`)).size + 25_000, `${text.length} bytes`);
+    assert.equal(text.includes(SOCKETS), entry === "turn-rpc");
+    assert.equal(text.includes(TERMS), entry === "aap");
+    assert.equal((await connect(BASE)).protocol, protocol);
   });
 }
 

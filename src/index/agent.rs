@@ -175,8 +175,11 @@ impl EventIndex {
         let delta = event.array("patch");
         let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
         if let Some(activity) = known {
+            let mut content = activity.content.clone();
             // One that does not fit leaves the report as it was.
-            let _ = patch(&mut activity.content, delta);
+            if patch(&mut content, delta).is_ok() {
+                activity.content = content;
+            }
         }
         self.show_progress(message_id);
     }

@@ -3,6 +3,7 @@
 //! The standard library's reading and writing of floats would weigh more in the module than all of the rest of
 //! the agent's state.
 
+use crate::error::sentence;
 use crate::json::write_u64;
 
 /// The most digits behind the point, and of an exponent, that are reckoned with.
@@ -37,7 +38,7 @@ fn read(number: &str) -> Option<Decimal> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let fraction = fraction.trim_end_matches('0');
-    let digits: i64 = [whole, fraction].concat().parse().ok()?;
+    let digits: i64 = sentence(&[whole, fraction]).parse().ok()?;
     let places = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
     let is_fraction = number.contains(['.', 'e', 'E']);
     if (-MOST_DIGITS..0).contains(&places) {

@@ -261,7 +261,7 @@ impl Message {
         }
         if !self.encrypted.is_empty() {
             let pieces: Vec<String> = self.encrypted.iter().map(|piece| quoted(piece)).collect();
-            object.raw("reasoning_encrypted", &["[", &pieces.join(","), "]"].concat());
+            object.raw("reasoning_encrypted", &array(&pieces));
         }
     }
 
@@ -278,7 +278,7 @@ impl Message {
             Some(parts) => {
                 in_parts = parts.iter().filter(|part| part.is_refusal).map(|part| part.text.len()).sum();
                 let parts: Vec<String> = parts.iter().map(Part::to_json).collect();
-                object.raw("content", &["[", &parts.join(","), "]"].concat())
+                object.raw("content", &array(&parts))
             }
             None => object.str("content", self.content()),
         };
@@ -287,12 +287,25 @@ impl Message {
             .str("reasoning_content", self.reasoning());
         let calls: Vec<String> =
             self.calls.iter().map(|call| call.as_ref().map_or("null".into(), call_json)).collect();
-        object.raw("tool_calls", &["[", &calls.join(","), "]"].concat());
+        object.raw("tool_calls", &array(&calls));
         object.str("finish_reason", &self.finish_reason).raw("usage", &self.usage);
         self.write_notes(&mut object);
         object.end();
         json
     }
+}
+
+/// An array of these elements. Not by `join` and `concat`, which are four times as large.
+fn array(elements: &[String]) -> String {
+    let mut array = String::from("[");
+    for (at, element) in elements.iter().enumerate() {
+        if at > 0 {
+            array.push(',');
+        }
+        array.push_str(element);
+    }
+    array.push(']');
+    array
 }
 
 fn quoted(text: &str) -> String {

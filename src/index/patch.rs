@@ -1,126 +1,205 @@
-//! JSON Patch (RFC 6902), by the `json-patch` crate.
-//!
-//! The crate works on `serde_json`'s values. Only these are used of it, and neither its reading nor its writing,
-//! which would double the module: values are carried over one by one. Numbers go as texts, so that none of their
-//! digits is lost.
+//! JSON Patch (RFC 6902). A property test holds it to the `json-patch` crate, which would be a seventh of the module
+//! with the values that it works on.
 
-use json_patch::jsonptr::PointerBuf;
-use json_patch::{
-    AddOperation, CopyOperation, MoveOperation, PatchOperation, RemoveOperation, ReplaceOperation,
-    TestOperation,
-};
-use serde_json::{Map, Value as Carried};
+use std::borrow::Cow;
 
 use crate::error::sentence;
-use crate::json::{MAX_DEPTH, Object, Value};
-
-/// What a text begins with that stands for a number, and doubled what begins so by itself.
-const MARK: char = '\0';
+use crate::json::{MAX_DEPTH, Object, Value, parse_u64};
+use crate::names::Names;
 
 /// What the copies of one patch may weigh together, in bytes: as much as a frame. A few copies of the whole into
 /// itself would otherwise fill all memory.
 const MOST_COPIED: usize = 8 << 20;
 
-/// Applies a patch, all of it or nothing; or says why it does not fit.
+/// Applies a patch, or says why it does not fit; then the document may be changed in part.
 pub(super) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Result<(), String> {
-    let operations: Option<Vec<PatchOperation>> = delta.iter().map(operation).collect();
-    let operations = operations.ok_or("it is not a JSON Patch")?;
-    let mut carried = carry(document);
+    let operations: Option<Vec<Operation<'_>>> = delta.iter().map(Operation::read).collect();
     let mut copied = 0;
-    for operation in &operations {
-        copied += weight_of_copy(&carried, operation);
-        if copied > MOST_COPIED {
-            return Err("a JSON Patch copies too much".to_owned());
+    for operation in operations.ok_or("it is not a JSON Patch")? {
+        if operation.kind == Kind::Copy {
+            copied += at(document, operation.from).map_or(0, |source| weight(source));
+            if copied > MOST_COPIED {
+                return Err("a JSON Patch copies too much".to_owned());
+            }
         }
-        json_patch::patch(&mut carried, std::slice::from_ref(operation))
-            .map_err(|error| sentence(&["a JSON Patch does not fit at `", error.path.as_str(), "`"]))?;
+        operation
+            .apply(document)
+            .ok_or_else(|| sentence(&["a JSON Patch does not fit at `", operation.path, "`"]))?;
     }
-    *document = bring(carried);
     Ok(())
 }
 
-/// What an operation adds that the patch itself does not hold.
-fn weight_of_copy(document: &Carried, operation: &PatchOperation) -> usize {
-    match operation {
-        PatchOperation::Copy(copy) => document.pointer(copy.from.as_str()).map_or(0, weight),
-        _ => 0,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Add,
+    Remove,
+    Replace,
+    Move,
+    Copy,
+    Test,
+}
+
+/// One operation. Its pointers are whole.
+struct Operation<'p> {
+    kind: Kind,
+    path: &'p str,
+    /// Where the value comes from, of those that have none; else empty.
+    from: &'p str,
+    /// The value; `null` of those that have none.
+    value: &'p Value<'p>,
+}
+
+impl<'p> Operation<'p> {
+    fn read(operation: &'p Value<'_>) -> Option<Self> {
+        let operation = operation.as_object()?;
+        let kind = match operation.text("op") {
+            "add" => Kind::Add,
+            "remove" => Kind::Remove,
+            "replace" => Kind::Replace,
+            "move" => Kind::Move,
+            "copy" => Kind::Copy,
+            "test" => Kind::Test,
+            _ => return None,
+        };
+        let from = if matches!(kind, Kind::Move | Kind::Copy) { pointer(operation, "from")? } else { "" };
+        let value = match kind {
+            Kind::Add | Kind::Replace | Kind::Test => operation.get("value")?,
+            Kind::Remove | Kind::Move | Kind::Copy => &Value::Null,
+        };
+        Some(Self { kind, path: pointer(operation, "path")?, from, value })
+    }
+
+    /// Does the operation; gives nothing if it does not fit.
+    fn apply(&self, document: &mut Value<'static>) -> Option<()> {
+        match self.kind {
+            Kind::Add => add(document, self.path, self.value.clone().into_owned()),
+            Kind::Remove => remove(document, self.path).map(drop),
+            Kind::Replace => {
+                *at(document, self.path)? = self.value.clone().into_owned();
+                Some(())
+            }
+            Kind::Move => {
+                let inside = self.path.strip_prefix(self.from);
+                if inside.is_some_and(|inside| inside.starts_with('/')) {
+                    return None;
+                }
+                let moved = remove(document, self.from)?;
+                add(document, self.path, moved)
+            }
+            Kind::Copy => {
+                let copy = at(document, self.from)?.clone();
+                add(document, self.path, copy)
+            }
+            Kind::Test => is_same(at(document, self.path)?, self.value).then_some(()),
+        }
     }
 }
 
-fn weight(value: &Carried) -> usize {
-    const NODE: usize = 32;
-    NODE + match value {
-        Carried::Null | Carried::Bool(_) | Carried::Number(_) => 0,
-        Carried::String(text) => text.len(),
-        Carried::Array(items) => items.iter().map(weight).sum(),
-        Carried::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
-    }
+/// A pointer (RFC 6901), if it is one: empty, or names that each begin with a slash.
+fn pointer<'p>(operation: &'p Object<'_>, name: &str) -> Option<&'p str> {
+    let pointer = operation.get(name)?.as_str()?;
+    let is_whole = pointer.is_empty() || pointer.starts_with('/');
+    let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    // What could not be read at once is not built up piece by piece either.
+    let is_shallow = pointer.split('/').count() <= MAX_DEPTH as usize + 1;
+    (is_whole && is_escaped && is_shallow).then_some(pointer)
 }
 
-fn operation(operation: &Value<'_>) -> Option<PatchOperation> {
-    let operation = operation.as_object()?;
-    let path = pointer(operation, "path")?;
-    let value = || operation.get("value").map(carry);
-    Some(match operation.text("op") {
-        "add" => PatchOperation::Add(AddOperation { path, value: value()? }),
-        "remove" => PatchOperation::Remove(RemoveOperation { path }),
-        "replace" => PatchOperation::Replace(ReplaceOperation { path, value: value()? }),
-        "move" => PatchOperation::Move(MoveOperation { from: pointer(operation, "from")?, path }),
-        "copy" => PatchOperation::Copy(CopyOperation { from: pointer(operation, "from")?, path }),
-        "test" => PatchOperation::Test(TestOperation { path, value: value()? }),
-        _ => return None,
+/// What is at a pointer.
+fn at<'d>(document: &'d mut Value<'static>, pointer: &str) -> Option<&'d mut Value<'static>> {
+    pointer.split('/').skip(1).try_fold(document, |parent, token| match parent {
+        Value::Object(members) => members.get_mut(&unescaped(token)),
+        Value::Array(items) => items.get_mut(index(token)?),
+        _ => None,
     })
 }
 
-fn pointer(operation: &Object<'_>, name: &str) -> Option<PointerBuf> {
-    let pointer = PointerBuf::parse(operation.get(name)?.as_str()?.to_owned()).ok()?;
-    // What could not be read at once is not built up piece by piece either.
-    (pointer.count() <= MAX_DEPTH as usize).then_some(pointer)
+fn add(document: &mut Value<'static>, pointer: &str, value: Value<'static>) -> Option<()> {
+    let Some((parent, last)) = pointer.rsplit_once('/') else {
+        *document = value;
+        return Some(());
+    };
+    match at(document, parent)? {
+        Value::Object(members) => {
+            members.insert(unescaped(last).into_owned(), value);
+        }
+        Value::Array(items) => {
+            let place = if last == "-" { items.len() } else { index(last)? };
+            if place > items.len() {
+                return None;
+            }
+            items.insert(place, value);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn remove(document: &mut Value<'static>, pointer: &str) -> Option<Value<'static>> {
+    let (parent, last) = pointer.rsplit_once('/')?;
+    match at(document, parent)? {
+        Value::Object(members) => members.remove(&unescaped(last)),
+        Value::Array(items) => {
+            let place = index(last).filter(|place| *place < items.len())?;
+            Some(items.remove(place))
+        }
+        _ => None,
+    }
+}
+
+/// A name as it is between slashes, without its escapes.
+fn unescaped(token: &str) -> Cow<'_, str> {
+    let Some((first, rest)) = token.split_once('~') else { return Cow::Borrowed(token) };
+    let mut name = first.to_owned();
+    for piece in rest.split('~') {
+        let is_slash = piece.starts_with('1');
+        name.push(if is_slash { '/' } else { '~' });
+        name.push_str(piece.get(1..).unwrap_or_default());
+    }
+    Cow::Owned(name)
+}
+
+/// A place in an array: digits, without zeros before them.
+fn index(token: &str) -> Option<usize> {
+    if token.len() > 1 && token.starts_with('0') {
+        return None;
+    }
+    usize::try_from(parse_u64(token.as_bytes())?).ok()
+}
+
+fn weight(value: &Value<'_>) -> usize {
+    const NODE: usize = 32;
+    NODE + match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+    }
 }
 
 /// Whether two values are the same: the names of an object have no order.
 pub(super) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
-    carry(one) == carry(other)
-}
-
-fn carry(value: &Value<'_>) -> Carried {
-    match value {
-        Value::Null => Carried::Null,
-        Value::Bool(value) => Carried::Bool(*value),
-        Value::Number(digits) => Carried::String(marked(digits)),
-        Value::String(text) if text.starts_with(MARK) => Carried::String(marked(text)),
-        Value::String(text) => Carried::String(text.clone().into_owned()),
-        Value::Array(items) => Carried::Array(items.iter().map(carry).collect()),
-        Value::Object(members) => {
-            let mut carried = Map::new();
-            for (name, value) in members.iter() {
-                carried.insert(name.to_owned(), carry(value));
-            }
-            Carried::Object(carried)
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
         }
-    }
-}
-
-fn marked(text: &str) -> String {
-    sentence(&["\0", text])
-}
-
-fn bring(carried: Carried) -> Value<'static> {
-    match carried {
-        Carried::Null | Carried::Number(_) => Value::Null,
-        Carried::Bool(value) => Value::Bool(value),
-        Carried::String(text) => match text.strip_prefix(MARK) {
-            Some(text) if text.starts_with(MARK) => Value::String(text.to_owned().into()),
-            Some(digits) => Value::Number(digits.to_owned().into()),
-            None => Value::String(text.into()),
-        },
-        Carried::Array(items) => Value::Array(items.into_iter().map(bring).collect()),
-        Carried::Object(members) => {
-            let mut object = Object::new();
-            for (name, value) in members {
-                object.add(name, bring(value));
+        (Value::Object(one), Value::Object(other)) => {
+            let mut names = Names::default();
+            let mut pairs: Vec<[Option<&Value<'_>>; 2]> = Vec::new();
+            for (side, members) in [one, other].into_iter().enumerate() {
+                for (name, value) in members.iter() {
+                    let (number, is_new) = names.number(name);
+                    if is_new {
+                        pairs.push([None, None]);
+                    }
+                    if let Some(pair) = pairs.get_mut(number as usize) {
+                        // Of several members of one name, the last one counts.
+                        pair[side] = Some(value);
+                    }
+                }
             }
-            Value::Object(object)
+            pairs.iter().all(|pair| matches!(pair, [Some(one), Some(other)] if is_same(one, other)))
         }
+        _ => one == other,
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn error_message(body: &str) -> Option<String> {
         Err(_) => body.trim_ascii().to_owned(),
     };
     let is_one = !message.is_empty() && !message.starts_with('<');
-    (is_one && message.chars().count() <= LONGEST).then_some(message)
+    (is_one && message.chars().nth(LONGEST).is_none()).then_some(message)
 }
 
 /// A page of a list.

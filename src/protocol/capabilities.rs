@@ -86,13 +86,19 @@ impl Resume {
     }
 }
 
-/// Whether this build has a protocol whose streams are not resumed after a sequence number. Where it has none,
-/// the compiler leaves out what only those need.
-pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
+// What the protocols of this build have. Where all of them are alike, the compiler leaves out what only others need.
 
-/// Whether this build has a protocol by which a start whose answer was lost is looked for in the list of turns.
+/// Whether it has another family than `TrueFoundry`'s.
+pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
+/// Whether it has a protocol whose streams are resumed after a sequence number.
+const HAS_CURSORED: bool = cfg!(any(feature = "truefoundry", feature = "turn-rpc"));
+/// Whether it has one whose streams are not, so that a turn has to be read by what starts it.
+pub(crate) const HAS_UNCURSORED: bool = cfg!(any(feature = "agent-event", feature = "aap"));
+/// Whether it has one whose servers know turns: a start whose answer was lost is looked for in the list of turns.
 pub(crate) const HAS_LOOKS: bool =
     cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"));
+/// Whether it has one that is spoken over HTTP.
+const HAS_HTTP: bool = cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "aap"));
 
 /// What a protocol can do or not, by its names in JavaScript.
 const NAMES: [&str; 21] = [
@@ -123,13 +129,13 @@ impl Capabilities {
     /// Whether a stream goes on after a sequence number.
     #[must_use]
     pub fn has_cursor(&self) -> bool {
-        !HAS_OTHERS || self.resume == Resume::Cursor
+        HAS_CURSORED && (!HAS_UNCURSORED || self.resume == Resume::Cursor)
     }
 
     /// Whether a turn goes on although its stream cannot be resumed after a sequence number.
     #[must_use]
     pub fn has_history_only(&self) -> bool {
-        HAS_OTHERS && self.resume == Resume::History
+        HAS_UNCURSORED && self.resume == Resume::History
     }
 
     /// Whether the server keeps what a turn's stream brought, frame by frame.
@@ -141,55 +147,55 @@ impl Capabilities {
     /// Whether a turn's answer comes as a whole.
     #[must_use]
     pub fn has_whole_answers(&self) -> bool {
-        HAS_OTHERS && self.whole_answers
+        cfg!(feature = "aap") && self.whole_answers
     }
 
     /// Whether each answer is a request of its own.
     #[must_use]
     pub fn has_answers_apart(&self) -> bool {
-        HAS_OTHERS && self.answers_apart
+        cfg!(feature = "agent-event") && self.answers_apart
     }
 
     /// Whether calls of a turn that still runs can be answered.
     #[must_use]
     pub fn has_live_answers(&self) -> bool {
-        HAS_OTHERS && self.live_answers
+        cfg!(any(feature = "agent-event", feature = "turn-rpc")) && self.live_answers
     }
 
     /// Whether what waits can be thrown away by a user's message.
     #[must_use]
     pub fn can_discard_pending(&self) -> bool {
-        HAS_OTHERS && self.discard_pending
+        cfg!(feature = "agent-event") && self.discard_pending
     }
 
     /// Whether a user's message cannot have files.
     #[must_use]
     pub fn takes_text_only(&self) -> bool {
-        HAS_OTHERS && !self.files
+        HAS_UNCURSORED && !self.files
     }
 
     /// Whether a user's message can have images by their address.
     #[must_use]
     pub fn takes_images(&self) -> bool {
-        HAS_OTHERS && self.images
+        cfg!(any(feature = "aap", feature = "turn-rpc")) && self.images
     }
 
     /// Whether a user's message can have parts of kinds that only this protocol has.
     #[must_use]
     pub fn takes_native_parts(&self) -> bool {
-        cfg!(feature = "turn-rpc") && self.native_parts
+        cfg!(feature = "turn-rpc") && (!HAS_HTTP || self.native_parts)
     }
 
     /// Whether a turn is found by its input only.
     #[must_use]
     pub fn is_unnamed(&self) -> bool {
-        HAS_OTHERS && self.unnamed
+        cfg!(feature = "aap") && (!HAS_LOOKS || self.unnamed)
     }
 
     /// Whether it is spoken over a socket.
     #[must_use]
     pub fn has_socket(&self) -> bool {
-        cfg!(feature = "turn-rpc") && self.socket
+        cfg!(feature = "turn-rpc") && (!HAS_HTTP || self.socket)
     }
 
     /// Whether the client makes ids, and every turn names its agent.
@@ -201,7 +207,7 @@ impl Capabilities {
     /// Whether a turn has to be read by whoever starts it.
     #[must_use]
     pub fn must_be_read(&self) -> bool {
-        HAS_OTHERS && !self.detached
+        HAS_UNCURSORED && (!HAS_CURSORED || !self.detached)
     }
 
     /// The capabilities as JSON, in camelCase.

@@ -30,6 +30,17 @@ pub(super) fn wrong(name: &str, expected: &str) -> Problem {
     sentence(&["`", name, "` is not ", expected])
 }
 
+/// Texts, with this between them. `join` is four times as large.
+#[cfg(feature = "turn-rpc")]
+pub(super) fn joined(texts: &[&str], between: &str) -> String {
+    let mut joined = String::new();
+    for (at, text) in texts.iter().enumerate() {
+        joined.push_str(if at > 0 { between } else { "" });
+        joined.push_str(text);
+    }
+    joined
+}
+
 /// An event's beginning. `thread_id` is empty for what concerns the whole turn.
 pub(super) fn event<'a>(kind: &'static str, id: String, thread_id: &str) -> Object<'a> {
     let mut event = Object::new();

@@ -27,7 +27,7 @@ pub mod turn_rpc;
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
 pub use capabilities::{Capabilities, Resume};
-pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS};
+pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS, HAS_UNCURSORED};
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};

@@ -309,7 +309,9 @@ fn check_part(part: &mut Value<'_>, takes_native: bool) -> Result<(), &'static s
             part.set("type", "file".into());
             if takes_native && part.text("data").is_empty() && !part.text("url").is_empty() {
                 let url = part.remove("url").unwrap_or_default();
-                let name = url.as_str().and_then(|url| url.rsplit('/').find(|name| !name.is_empty()));
+                let name = url
+                    .as_str()
+                    .and_then(|url| url.split('/').filter(|name| !name.is_empty()).reduce(|_, last| last));
                 let name = name.unwrap_or("file").to_owned();
                 part.set("name", name.into());
                 part.set("data", url);

@@ -7,7 +7,7 @@ use crate::index::EventIndex;
 use crate::index::Message;
 use crate::json::{Object, Value, write_u64};
 use crate::names::Names;
-use crate::protocol::{Capabilities, EventDecoder, EventSink, HAS_OTHERS, Protocol};
+use crate::protocol::{Capabilities, EventDecoder, EventSink, HAS_OTHERS, HAS_UNCURSORED, Protocol};
 use crate::sse::{Frame, FrameError};
 
 use super::answered::{AnsweredCalls, Skim};
@@ -239,7 +239,7 @@ impl TurnReader {
     /// The server's name of the last frame that came; empty if it names none.
     #[must_use]
     pub fn frame_cursor(&self) -> &str {
-        if HAS_OTHERS { &self.frame_cursor } else { "" }
+        if HAS_UNCURSORED { &self.frame_cursor } else { "" }
     }
 
     /// The stream goes on after the frame of this name.
@@ -255,7 +255,7 @@ impl TurnReader {
     /// Whether what came again was not what had come.
     #[must_use]
     pub fn is_divergent(&self) -> bool {
-        HAS_OTHERS && self.intake.prints.as_ref().is_some_and(|prints| prints.is_divergent)
+        HAS_UNCURSORED && self.intake.prints.as_ref().is_some_and(|prints| prints.is_divergent)
     }
 
     /// The turn goes on where another one had paused: the events up to this number, and these messages, were
@@ -560,7 +560,7 @@ impl Intake {
 impl EventSink for Intake {
     #[inline]
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        if HAS_OTHERS && self.prints.is_some() {
+        if HAS_UNCURSORED && self.prints.is_some() {
             self.compare(sequence_number, &[delta.id, delta.text]);
         }
         if !self.admits(sequence_number) {
@@ -577,7 +577,7 @@ impl EventSink for Intake {
             let problem = "the stream went over to another turn";
             self.broken = Some(Error::new(ErrorCode::UnexpectedResponse, problem));
         }
-        if HAS_OTHERS && self.prints.is_some() {
+        if HAS_UNCURSORED && self.prints.is_some() {
             self.compare(sequence_number, &[event.fields.text("type"), id_of(event)]);
         }
         // What cannot be read, and has no number, has no place in the order either.

@@ -118,10 +118,12 @@ async fn a_wait_ends_when_the_page_comes_back() {
     played.demand_whole("hurried");
 }
 
-/// Answers the first request with the beginning of a stream that has no end, and all others with the whole one.
+/// Answers the start with the beginning of a stream that has no end, and all others with the whole one. Before the start it
+/// is asked for the session's newest turn.
 const FETCH: &str = "
     let isFirst = true;
-    globalThis.fetch = async () => {
+    globalThis.fetch = async ({ method }) => {
+        if (method === 'GET') return Response.json({ data: [], pagination: {} });
         const begin = (controller) => controller.enqueue(new TextEncoder().encode(stream.slice(0, 2000)));
         const body = isFirst ? new ReadableStream({ start: begin }) : stream;
         isFirst = false;

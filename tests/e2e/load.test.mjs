@@ -5,12 +5,14 @@ import { useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
-test("connect starts the core without any request of its own", async () => {
+test("an entry with its core inside starts it without any request", async () => {
   const page = await world.page();
+  await page.evaluate(() => import("/dist/truefoundry.js"));
   const requests = [];
   page.on("request", (request) => requests.push(request.url()));
   const client = await page.evaluate(async () => {
-    const connected = await turnwire.connect({ baseUrl: `${location.origin}/demo` });
+    const { connect } = await import("/dist/truefoundry.js");
+    const connected = await connect({ baseUrl: `${location.origin}/demo` });
     return { kind: connected.constructor.name, isClient: connected instanceof turnwire.Client };
   });
   assert.deepEqual(client, { kind: "Client", isClient: true });
@@ -18,7 +20,7 @@ test("connect starts the core without any request of its own", async () => {
   assert.deepEqual(page.failures, []);
 });
 
-test("another family's core is loaded when it is spoken, once", async () => {
+test("a family's core is loaded when it is spoken, once", async () => {
   const page = await world.page();
   const requests = [];
   page.on("request", (request) => requests.push(new URL(request.url()).pathname));
@@ -28,12 +30,13 @@ test("another family's core is loaded when it is spoken, once", async () => {
     return clients.map(({ capabilities }) => capabilities.resume);
   });
   assert.deepEqual(resumes, ["none", "history", "cursor", "none", "history"]);
-  assert.deepEqual(requests, ["/dist/agent-event.js", "/dist/aap.js"]);
+  const cores = ["agent-event-core", "truefoundry-core", "aap-core"].map((name) => `/dist/${name}.js`);
+  assert.deepEqual(requests, [...cores, "/dist/terms.js"]);
   assert.deepEqual(page.failures, []);
 });
 
 test("a core that cannot be fetched is named in a typed error, and the others work", async () => {
-  const page = await world.page("/", (blank) => blank.route("**/agent-event.js", (route) => route.abort()));
+  const page = await world.page("/", (blank) => blank.route("**/agent-event-core.js", (route) => route.abort()));
   const { code, message, typed, other } = await page.evaluate(async () => {
     const baseUrl = `${location.origin}/demo`;
     const error = await turnwire.connect({ baseUrl, protocol: "tirea" }).catch((caught) => caught);

@@ -46,10 +46,7 @@ pub(crate) fn build_page(project: &Project) -> Result<()> {
     let www = project.path("www");
     let stamp = Stamp::new(project, "www")?
         .input(&www)?
-        .input(&project.path("pkg/dist/index.js"))?
-        .input(&project.path("pkg/dist/agent-event.js"))?
-        .input(&project.path("pkg/dist/aap.js"))?
-        .input(&project.path("pkg/dist/turn-rpc.js"))?
+        .input(&project.path("pkg/dist"))?
         .output(www.join("dist/index.html"));
     if stamp.is_current() {
         note("page: www/dist/ is up to date");

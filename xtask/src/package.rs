@@ -26,6 +26,9 @@ const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", "core_bg.wasm.d.ts", "inli
 /// What the bundles are made of besides, relative to the package.
 const BUNDLED: [&str; 5] = ["src", "build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
 
+/// What a core's text is made by, besides its module, relative to the package.
+const PACKED_BY: [&str; 3] = ["build.mjs", "pack.mjs", "src/unpack.ts"];
+
 /// Builds the package; afterwards `pkg/` can be packed, imported and required.
 pub(crate) fn build(project: &Project) -> Result<()> {
     let _lock = lock(project)?;
@@ -99,16 +102,18 @@ fn flags(project: &Project) -> Result<String> {
 fn bind_and_optimise(project: &Project, family: &str, module: &Path) -> Result<bool> {
     let pkg = project.path("pkg");
     let core = pkg.join("core").join(family);
-    let stamp = Stamp::new(project, &format!("core-{family}"))?
+    let mut stamp = Stamp::new(project, &format!("core-{family}"))?
         .text(&rust::wasm_bindgen_version(project)?)
         .input(module)?
-        .input(&pkg.join("build.mjs"))?
         .input(&pkg.join("package-lock.json"))?
         .output(core.join("core.js"))
         .output(core.join("core.d.ts"))
         .output(core.join("core_bg.wasm"))
         .output(core.join("inline.js"))
         .output(core.join("raw.wasm"));
+    for input in PACKED_BY {
+        stamp = stamp.input(&pkg.join(input))?;
+    }
     if stamp.is_current() {
         return Ok(false);
     }
@@ -142,13 +147,16 @@ fn bundle(project: &Project) -> Result<bool> {
             stamp = stamp.input(&pkg.join("core").join(family).join(input))?;
         }
     }
-    for entry in ["index", "slim"] {
+    for entry in ["index", "slim"].into_iter().chain(FAMILIES) {
         for extension in ["js", "cjs", "d.ts", "d.cts"] {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
         }
     }
-    for file in ["workerd.js", "core.wasm", "agent-event.js", "agent-event.cjs", "agent-event.wasm"] {
+    for file in ["face.js", "face.cjs", "workerd.js", "core.wasm"] {
         stamp = stamp.output(dist.join(file));
+    }
+    for family in FAMILIES {
+        stamp = stamp.output(dist.join(format!("{family}-core.js")));
     }
     if stamp.is_current() {
         return Ok(false);

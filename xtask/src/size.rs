@@ -1,4 +1,4 @@
-//! `size`: what each part of the package weighs, and whether the whole stays in its budget.
+//! `size`: what each part of the package weighs, what pages download of it, and whether that stays in its budget.
 
 use std::fs;
 use std::path::Path;
@@ -13,18 +13,20 @@ use crate::package;
 use crate::project::Project;
 
 /// The parts that the table shows: files of the package, with a `*` for any beginning of a name.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 14] = [
     "dist/core.wasm",
     "dist/agent-event.wasm",
     "dist/aap.wasm",
     "dist/turn-rpc.wasm",
-    "dist/index.js",
-    "dist/index.cjs",
-    "dist/agent-event.js",
-    "dist/aap.js",
-    "dist/turn-rpc.js",
+    "dist/truefoundry-core.js",
+    "dist/agent-event-core.js",
+    "dist/aap-core.js",
+    "dist/turn-rpc-core.js",
+    "dist/face.js",
+    "dist/face.cjs",
+    "dist/socket.js",
+    "dist/terms.js",
     "dist/slim.js",
-    "dist/workerd.js",
     "dist/*.d.ts",
 ];
 
@@ -50,9 +52,10 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     if options.functions > 0 {
         print_functions(project, options.functions)?;
     }
-    let weights = weigh(project)?;
-    print_table(&weights);
-    check(&weights, &project.path("size-budget.json"))
+    print_table("part", &weigh(project)?);
+    let pages = weigh_pages(project)?;
+    print_table("page", &pages);
+    check(&pages, &project.path("size-budget.json"))
 }
 
 fn print_functions(project: &Project, count: u32) -> Result<()> {
@@ -71,7 +74,7 @@ fn print_functions(project: &Project, count: u32) -> Result<()> {
 }
 
 /// Node has the compressors that web servers use, so it does the weighing.
-fn weigh(project: &Project) -> Result<Vec<(&'static str, Weight)>> {
+fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
     let pkg = project.path("pkg");
     let mut node = Command::new("node");
     node.arg(project.path("xtask/src/weigh.mjs")).current_dir(&pkg);
@@ -81,7 +84,20 @@ fn weigh(project: &Project) -> Result<Vec<(&'static str, Weight)>> {
     let lines = capture(&mut node)?;
     let weights = lines.lines().map(parse).collect::<Option<Vec<_>>>();
     let weights = weights.context("weigh.mjs printed something else than sizes")?;
-    Ok(PARTS.into_iter().zip(weights).collect())
+    let names = PARTS.into_iter().map(|part| part.trim_start_matches("dist/").to_owned());
+    Ok(names.zip(weights).collect())
+}
+
+/// What pages download, each file compressed by itself: a page of each family, in each way.
+fn weigh_pages(project: &Project) -> Result<Vec<(String, Weight)>> {
+    let lines = capture(Command::new("node").arg(project.path("tests/pages/weigh.mjs")))?;
+    let page = |line: &str| {
+        let (family, rest) = line.split_once(' ')?;
+        let (way, sizes) = rest.split_once(' ')?;
+        Some((format!("{family} {way}"), parse(sizes)?))
+    };
+    let pages = lines.lines().map(page).collect::<Option<_>>();
+    pages.context("tests/pages/weigh.mjs printed something else than pages and sizes")
 }
 
 /// The files of a part, relative to the package, in a fixed order.
@@ -109,35 +125,28 @@ fn parse(line: &str) -> Option<Weight> {
     Some(Weight { raw: next()?, gzip: next()?, brotli: next()? })
 }
 
-fn print_table(weights: &[(&str, Weight)]) {
-    println!("\n{:<18} {:>9} {:>9} {:>9}   bytes", "part", "raw", "gzip 9", "brotli 11");
-    for (part, weight) in weights {
+fn print_table(what: &str, weights: &[(String, Weight)]) {
+    println!("\n{what:<20} {:>9} {:>9} {:>9}   bytes", "raw", "gzip 9", "brotli 11");
+    for (name, weight) in weights {
         let Weight { raw, gzip, brotli } = weight;
-        println!("{:<18} {raw:>9} {gzip:>9} {brotli:>9}", part.trim_start_matches("dist/"));
+        println!("{name:<20} {raw:>9} {gzip:>9} {brotli:>9}");
     }
     println!();
 }
 
-/// The budget file maps a part to its most brotli bytes.
-fn check(weights: &[(&str, Weight)], file: &Path) -> Result<()> {
+/// The budget file maps each page to its most brotli bytes.
+fn check(pages: &[(String, Weight)], file: &Path) -> Result<()> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let budget: Value = serde_json::from_str(&text).context("size-budget.json is no JSON")?;
-    let limits = budget["brotli"].as_object().context("size-budget.json has no \"brotli\" object")?;
     let mut over = Vec::new();
-    for (part, limit) in limits {
-        let limit = limit.as_u64().with_context(|| format!("the budget of {part} is no number"))?;
-        let (_, weight) = weights
-            .iter()
-            .find(|(name, _)| name == part)
-            .with_context(|| format!("size-budget.json names {part}, which is not measured"))?;
+    for (page, weight) in pages {
+        let limit = budget["brotli"][page].as_u64();
+        let limit = limit.with_context(|| format!("size-budget.json has no number for the page `{page}`"))?;
         let used = weight.brotli;
-        println!("{part}: {used} of {limit} brotli bytes");
+        println!("{page}: {used} of {limit} brotli bytes");
         if used > limit {
-            over.push(format!("{part} is {} bytes over its budget of {limit}", used - limit));
+            over.push(format!("{page} is {} bytes over its budget of {limit}", used - limit));
         }
-    }
-    if limits.is_empty() {
-        bail!("size-budget.json limits nothing");
     }
     if !over.is_empty() {
         bail!("{}: make it smaller, or change size-budget.json with a reason", over.join("; "));

@@ -26,7 +26,11 @@ import type {
   TurnStatus,
   Waiting,
 } from "turnwire";
+import * as aap from "turnwire/aap";
+import * as agentEvent from "turnwire/agent-event";
 import { connect as slimConnect, init } from "turnwire/slim";
+import * as trueFoundry from "turnwire/truefoundry";
+import * as turnRpc from "turnwire/turn-rpc";
 
 /** Both types are the same type. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -244,6 +248,19 @@ export async function misuse(session: Session): Promise<void> {
   session.createTurn({ inputs: "Hello" });
   // @ts-expect-error An approval allows or denies.
   session.createTurn({ input: { type: "user.tool_approval", thread_id: "a", tool_call_id: "b", approval: {} } });
+}
+
+/** Entries with a core inside have the same API. */
+export async function inside(): Promise<Turn[]> {
+  const entries = [trueFoundry, agentEvent, aap, turnRpc];
+  holds<Same<typeof trueFoundry.connect, typeof connect>>();
+  holds<Same<typeof aap.TurnwireError, typeof TurnwireError>>();
+  await Promise.all(entries.map((entry) => entry.init()));
+  const client: Client = await turnRpc.connect({ baseUrl: "https://gateway.example/acme", protocol: "codex" });
+  const session: aap.Session = await client.agents.getSession("s");
+  // @ts-expect-error There is no such entry.
+  await import("turnwire/smtp");
+  return session.history();
 }
 
 export async function slim(): Promise<string | undefined> {

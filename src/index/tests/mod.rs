@@ -10,6 +10,8 @@ mod changes;
 mod mirror;
 #[cfg(feature = "turn-rpc")]
 mod news;
+#[cfg(feature = "agent-event")]
+mod patches;
 mod properties;
 mod threads;
 

@@ -1,6 +1,6 @@
 //! What a server says of itself → the agents that it has (sections 1 and 3).
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::body::{object, page, take_list, unexpected};
 
@@ -25,7 +25,7 @@ fn agent(agent: Value<'_>) -> Result<Value<'_>> {
     let terms = terms::of_agent(agent.object("capabilities").unwrap_or(const { &Object::new() }));
     for name in ["tools", "options"] {
         if agent.get(name).is_some_and(|list| list.as_array().is_none()) {
-            return Err(unexpected(&["the `", name, "` of an agent are not a list"].concat()));
+            return Err(unexpected(&sentence(&["the `", name, "` of an agent are not a list"])));
         }
     }
     agent.set("terms", terms.into());

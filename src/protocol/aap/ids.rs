@@ -1,6 +1,7 @@
 //! Ids of a turn's messages, results and questions. The server names none of them, so that a stream and a history
 //! that tell the same come to the same names by counting.
 
+use crate::error::sentence;
 use crate::json::write_u64;
 
 /// Which message of the turn makes a call, counted from 0 on; nothing for one of an earlier turn.
@@ -34,7 +35,7 @@ pub(super) fn turn(number: u64) -> String {
 fn of_call(turn_id: &str, kind: &str, maker: Maker, call_id: &str) -> String {
     let mut id = match maker {
         Some(number) => numbered(turn_id, kind, number),
-        None => [turn_id, kind, "in"].concat(),
+        None => sentence(&[turn_id, kind, "in"]),
     };
     id.push(':');
     id.push_str(call_id);
@@ -42,7 +43,7 @@ fn of_call(turn_id: &str, kind: &str, maker: Maker, call_id: &str) -> String {
 }
 
 fn numbered(turn_id: &str, kind: &str, number: u64) -> String {
-    let mut id = [turn_id, kind].concat();
+    let mut id = sentence(&[turn_id, kind]);
     write_u64(&mut id, number);
     id
 }

@@ -1,13 +1,13 @@
 //! Calls → messages of Codex app-server (section 14).
 
-use crate::error::Result;
+use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 use crate::protocol::fields::{put, with_text};
 use crate::protocol::options::{option_error, unsupported};
 use crate::rpc::{Message, Messages};
 
-use super::params::Params;
+use super::params::{Params, about};
 use super::{Dialect, decision, input};
 
 /// The agent that is whatever model the server is set to; every other agent is a model.
@@ -15,51 +15,74 @@ const DEFAULT_AGENT: &str = "codex";
 
 /// What `call` says.
 pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
-    match call {
-        Call::Connect => Ok(connect()),
+    let options = match call {
+        Call::Connect => return Ok(connect()),
         // It changes nothing, and the answer is short.
-        Call::Ping => Ok(Messages::request("thread/loaded/list", "{}".to_owned())),
-        Call::CreateSession => create(&Params::of(params, "agent_name session_options")?),
-        Call::ListAgents => Ok(Messages::request("model/list", "{}".to_owned())),
-        Call::ListSessions => Ok(list(&Params::of(params, "agent_name limit page_token window_start")?)),
-        Call::GetSession => read(&Params::of(params, "")?, false),
-        Call::ListTurns | Call::ListSessionEvents => {
-            read(&Params::of(params, "limit page_token order")?, true)
+        Call::Ping => return Ok(Messages::request("thread/loaded/list", "{}".to_owned())),
+        Call::ListAgents => return Ok(Messages::request("model/list", "{}".to_owned())),
+        Call::CreateSession => "agent_name, session_options",
+        Call::ListSessions => "agent_name, limit, page_token, window_start",
+        Call::GetSession | Call::DeleteSession => "",
+        Call::ListTurns | Call::ListSessionEvents => "limit, page_token, order",
+        Call::ListNewestTurns => "limit",
+        Call::GetTurn | Call::CancelTurn => "turn_id",
+        Call::ListTurnEvents => "turn_id, limit, page_token, order",
+        Call::CreateTurn | Call::CreateTurnStream => "agent_name, input, previous_turn_id, turn_options",
+        Call::SubscribeTurn => "turn_id, after_sequence_number",
+        Call::SteerTurn | Call::AnswerTurn => "turn_id, input",
+        Call::RenameSession => "title",
+        _ => return Err(unsupported()),
+    };
+    let params = &Params::of(params, options)?;
+    match call {
+        Call::CreateSession => return create(params),
+        Call::ListSessions => return Ok(list(params)),
+        _ => {}
+    }
+    let thread = params.id("session_id")?;
+    let mut own = with_text("threadId", thread);
+    let method = match call {
+        Call::GetSession
+        | Call::ListTurns
+        | Call::ListSessionEvents
+        | Call::GetTurn
+        | Call::ListTurnEvents => {
+            // With all its turns: the server calls that deprecated for threads of its newer format, and answers it for
+            // both. Before its first turn a thread has none that could be read.
+            own.set("includeTurns", (call != Call::GetSession).into());
+            "thread/read"
         }
-        Call::ListNewestTurns => newest(&Params::of(params, "limit")?),
-        Call::GetTurn => read(&Params::of(params, "turn_id")?, true),
-        Call::ListTurnEvents => read(&Params::of(params, "turn_id limit page_token order")?, true),
-        Call::CreateTurn | Call::CreateTurnStream => {
-            start(&Params::of(params, "agent_name input previous_turn_id turn_options")?)
+        Call::ListNewestTurns => {
+            // The newest turn, without its items. It need not be loaded for that, as it must be to be heard of.
+            own.set("limit", 1.into());
+            put(&mut own, "sortDirection", "desc");
+            "thread/turns/list"
         }
         Call::SubscribeTurn => {
-            let params = Params::of(params, "turn_id after_sequence_number")?;
-            let thread = params.id("session_id")?;
             // Not with all its turns, which would be one message, however long the thread is.
             let list = vec![resume(thread), newest_turn(thread, "")];
-            Ok(Messages { thread: thread.to_owned(), subscribes: true, list, ..Messages::default() })
+            return Ok(Messages { thread: thread.to_owned(), subscribes: true, list, ..Messages::default() });
         }
         Call::CancelTurn => {
-            let params = Params::of(params, "turn_id")?;
-            let mut own = with_text("threadId", params.id("session_id")?);
             put(&mut own, "turnId", params.id("turn_id")?);
-            let request = Messages::request("turn/interrupt", own.to_json());
-            Ok(Messages { thread: own.text("threadId").to_owned(), ..request })
+            "turn/interrupt"
         }
-        Call::SteerTurn => steer(&Params::of(params, "turn_id input")?),
-        Call::AnswerTurn => answer(&Params::of(params, "turn_id input")?),
-        Call::DeleteSession => of_thread("thread/delete", &Params::of(params, "")?),
+        // Where the turn of this id does not run the server refuses, so that none is begun by it.
+        Call::SteerTurn => {
+            put(&mut own, "expectedTurnId", params.id("turn_id")?);
+            own.set("input", input::parts(Dialect::Codex, params.get("input"))?.into());
+            "turn/steer"
+        }
+        Call::AnswerTurn => return answer(thread, params),
+        Call::DeleteSession => "thread/delete",
         Call::RenameSession => {
-            let params = Params::of(params, "title")?;
             let title = params.get("title").and_then(Value::as_str);
-            let title = title.ok_or_else(|| option_error("title", " must be a string"))?;
-            let mut own = with_text("threadId", params.id("session_id")?);
-            put(&mut own, "name", title);
-            let request = Messages::request("thread/name/set", own.to_json());
-            Ok(Messages { thread: own.text("threadId").to_owned(), ..request })
+            put(&mut own, "name", title.ok_or_else(|| option_error("title", " must be a string"))?);
+            "thread/name/set"
         }
-        _ => Err(unsupported()),
-    }
+        _ => return start(thread, own, params),
+    };
+    Ok(about(thread, method, &own))
 }
 
 /// Makes the connection hear of a thread.
@@ -134,60 +157,22 @@ fn list(params: &Params<'_>) -> Messages {
     Messages::request("thread/list", list.to_json())
 }
 
-/// The thread, or with it all its turns: the server calls that deprecated for threads of its newer format, and answers
-/// it for both. Before its first turn a thread has none that could be read.
-fn read(params: &Params<'_>, with_turns: bool) -> Result<Messages> {
-    let mut own = with_text("threadId", params.id("session_id")?);
-    own.set("includeTurns", with_turns.into());
-    let request = Messages::request("thread/read", own.to_json());
-    Ok(Messages { thread: own.text("threadId").to_owned(), ..request })
-}
-
-/// The newest turn, without its items. It need not be loaded for that, as it must be to be heard of.
-fn newest(params: &Params<'_>) -> Result<Messages> {
-    let mut own = with_text("threadId", params.id("session_id")?);
-    own.set("limit", 1.into());
-    put(&mut own, "sortDirection", "desc");
-    let request = Messages::request("thread/turns/list", own.to_json());
-    Ok(Messages { thread: own.text("threadId").to_owned(), ..request })
-}
-
-fn start(params: &Params<'_>) -> Result<Messages> {
-    let thread = params.id("session_id")?;
-    let mut start = with_text("threadId", thread);
+fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result<Messages> {
     start.set("input", input::parts(Dialect::Codex, params.get("input"))?.into());
     for (name, value) in params.options("turn_options")? {
-        if start.get(&name).is_some() {
-            return Err(option_error("turn_options", &[" must not have a `", &name, "`"].concat()));
+        if start.contains(&name) {
+            return Err(option_error("turn_options", &sentence(&[" must not have a `", &name, "`"])));
         }
         start.insert(name, value);
     }
-    Ok(Messages {
-        thread: thread.to_owned(),
-        subscribe: Some(resume(thread)),
-        ..Messages::request("turn/start", start.to_json())
-    })
-}
-
-/// More input for the turn of this id. Where that one does not run the server refuses, so that none is begun by it.
-fn steer(params: &Params<'_>) -> Result<Messages> {
-    let mut own = with_text("threadId", params.id("session_id")?);
-    put(&mut own, "expectedTurnId", params.id("turn_id")?);
-    own.set("input", input::parts(Dialect::Codex, params.get("input"))?.into());
-    let request = Messages::request("turn/steer", own.to_json());
-    Ok(Messages { thread: own.text("threadId").to_owned(), ..request })
+    let mut messages = about(thread, "turn/start", &start);
+    messages.subscribe = Some(resume(thread));
+    Ok(messages)
 }
 
 /// Responses to the server's requests.
-fn answer(params: &Params<'_>) -> Result<Messages> {
+fn answer(thread: &str, params: &Params<'_>) -> Result<Messages> {
     let items = params.get("input").and_then(Value::as_array).unwrap_or_default();
     let list = items.iter().enumerate().map(|(at, item)| decision::response(at, item));
-    let thread = params.id("session_id")?.to_owned();
-    Ok(Messages { thread, list: list.collect::<Result<_>>()?, ..Messages::default() })
-}
-
-fn of_thread(method: &'static str, params: &Params<'_>) -> Result<Messages> {
-    let thread = params.id("session_id")?;
-    let request = Messages::request(method, with_text("threadId", thread).to_json());
-    Ok(Messages { thread: thread.to_owned(), ..request })
+    Ok(Messages { thread: thread.to_owned(), list: list.collect::<Result<_>>()?, ..Messages::default() })
 }

@@ -10,7 +10,7 @@ use crate::rpc::{Message, Messages};
 
 use super::Dialect;
 use super::input;
-use super::params::{Params, renamed};
+use super::params::{Params, about, renamed};
 
 /// What an agent is here: a thread's mode.
 const MODES: [&str; 2] = ["Chat", "Agent"];
@@ -39,37 +39,50 @@ const TURN_OPTIONS: [(&str, &str); 5] = [
 
 /// What `call` says.
 pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
+    let options = match call {
+        Call::Connect | Call::Ping => return Ok(Messages::request("workspace/default", "{}".to_owned())),
+        Call::CreateSession => "id, agent_name, title, session_options",
+        Call::GetSession => "",
+        Call::ListTurns | Call::ListSessionEvents => "limit, page_token, order",
+        Call::CreateTurn | Call::CreateTurnStream => {
+            "agent_name, turn_id, input, previous_turn_id, turn_options"
+        }
+        Call::SubscribeTurn => "turn_id, after_sequence_number",
+        Call::GetTurn | Call::CancelTurn => "turn_id",
+        Call::ListTurnEvents => "turn_id, limit, page_token, order",
+        _ => return Err(unsupported()),
+    };
+    let params = &Params::of(params, options)?;
+    if call == Call::CreateSession {
+        return create(params);
+    }
+    let thread = params.id("session_id")?;
+    let mut own = with_text("thread_id", thread);
     match call {
-        Call::Connect | Call::Ping => Ok(Messages::request("workspace/default", "{}".to_owned())),
-        Call::CreateSession => create(&Params::of(params, "id agent_name title session_options")?),
-        Call::GetSession => of_thread("thread/get", &Params::of(params, "")?),
-        Call::ListTurns => of_thread("thread/get", &Params::of(params, "limit page_token order")?),
-        Call::ListSessionEvents => {
-            of_thread("thread/history", &Params::of(params, "limit page_token order")?)
-        }
-        Call::CreateTurn | Call::CreateTurnStream => start(&Params::of(params, START)?),
-        Call::SubscribeTurn => resume(&Params::of(params, "turn_id after_sequence_number")?),
-        Call::GetTurn => of_turn("turn/get", &Params::of(params, "turn_id")?),
-        Call::ListTurnEvents => {
-            let params = Params::of(params, "turn_id limit page_token order")?;
-            let (thread, turn) = (params.id("session_id")?, params.id("turn_id")?);
-            Ok(Messages {
-                thread: thread.to_owned(),
-                list: vec![timeline(thread, turn)],
-                ..Messages::default()
-            })
-        }
+        Call::GetSession | Call::ListTurns => return Ok(about(thread, "thread/get", &own)),
+        Call::ListSessionEvents => return Ok(about(thread, "thread/history", &own)),
+        _ => {}
+    }
+    let turn = params.id("turn_id")?;
+    put(&mut own, "turn_id", turn);
+    match call {
+        Call::SubscribeTurn => resume(thread, turn, &own, params),
+        Call::GetTurn => Ok(about(thread, "turn/get", &own)),
+        Call::ListTurnEvents => Ok(Messages {
+            thread: thread.to_owned(),
+            list: vec![timeline(thread, turn)],
+            ..Messages::default()
+        }),
         Call::CancelTurn => {
-            let params = Params::of(params, "turn_id")?;
+            let mut messages = about(thread, "turn/cancel", &own);
             // Only those may who hear of the thread (section 4).
-            let subscribe = Some(subscription(&params)?);
-            Ok(Messages { subscribe, remakes: true, ..of_turn("turn/cancel", &params)? })
+            messages.subscribe = Some(subscription(thread, params)?);
+            messages.remakes = true;
+            Ok(messages)
         }
-        _ => Err(unsupported()),
+        _ => start(thread, own, params),
     }
 }
-
-const START: &str = "agent_name turn_id input previous_turn_id turn_options";
 
 /// The agents: the modes in which a thread can be.
 pub(super) fn modes<'a>() -> Value<'a> {
@@ -78,12 +91,13 @@ pub(super) fn modes<'a>() -> Value<'a> {
 
 fn create(params: &Params<'_>) -> Result<Messages> {
     let thread = params.id("id")?;
-    let request = Messages::request("thread/start", made(thread, params, workspace(params))?);
-    Ok(Messages { thread: thread.to_owned(), subscribes: true, ..request })
+    let mut messages = about(thread, "thread/start", &made(thread, params, workspace(params))?);
+    messages.subscribes = true;
+    Ok(messages)
 }
 
 /// What makes a thread, by what a session is created with.
-fn made(thread: &str, params: &Params<'_>, workspace: Result<&str>) -> Result<String> {
+fn made<'p>(thread: &str, params: &Params<'p>, workspace: Result<&str>) -> Result<Object<'p>> {
     let options = renamed("session_options", params.options("session_options")?, &SESSION_OPTIONS)?;
     let mut start = Object::new();
     put(&mut start, "thread_id", thread);
@@ -103,7 +117,7 @@ fn made(thread: &str, params: &Params<'_>, workspace: Result<&str>) -> Result<St
     if start.text("workspace_id").is_empty() {
         put(&mut start, "workspace_id", workspace?);
     }
-    Ok(start.to_json())
+    Ok(start)
 }
 
 fn workspace<'p>(params: &'p Params<'_>) -> Result<&'p str> {
@@ -116,47 +130,37 @@ fn workspace<'p>(params: &'p Params<'_>) -> Result<&'p str> {
 }
 
 /// What makes a connection hear of a thread: to start it, also if it is known (section 8).
-fn subscription(params: &Params<'_>) -> Result<Message> {
-    let mut start = with_text("thread_id", params.id("session_id")?);
+fn subscription(thread: &str, params: &Params<'_>) -> Result<Message> {
+    let mut start = with_text("thread_id", thread);
     put(&mut start, "workspace_id", workspace(params)?);
     Ok(Message::Request { method: "thread/start", params: start.to_json() })
 }
 
-fn start(params: &Params<'_>) -> Result<Messages> {
-    let thread = params.id("session_id")?;
-    let mut start = with_text("thread_id", thread);
-    put(&mut start, "turn_id", params.id("turn_id")?);
+fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result<Messages> {
     start.set("input", input::parts(Dialect::Gateway, params.get("input"))?.into());
     for (name, value) in renamed("turn_options", params.options("turn_options")?, &TURN_OPTIONS)? {
         start.insert(name, value);
     }
     let creation = params.creation();
-    let subscribe = match &creation {
+    let mut messages = about(thread, "turn/start", &start);
+    messages.remakes = creation.is_none();
+    messages.subscribe = Some(match &creation {
         // The server may not have kept a thread in which nothing was said yet: it is made as it was before.
         Some(creation) => {
-            let params = made(thread, creation, workspace(params))?;
+            let params = made(thread, creation, workspace(params))?.to_json();
             Message::Request { method: "thread/start", params }
         }
-        None => subscription(params)?,
-    };
-    Ok(Messages {
-        thread: thread.to_owned(),
-        subscribe: Some(subscribe),
-        remakes: creation.is_none(),
-        ..Messages::request("turn/start", start.to_json())
-    })
+        None => subscription(thread, params)?,
+    });
+    Ok(messages)
 }
 
 /// First the connection hears of the thread, then it reads what it has missed (section 8).
-fn resume(params: &Params<'_>) -> Result<Messages> {
-    let subscription = subscription(params)?;
-    let mut messages = of_turn("turn/get", params)?;
-    messages.list.insert(0, subscription);
-    messages.list.extend(of_turn("turn/items", params)?.list);
-    messages.list.push(timeline(params.id("session_id")?, params.id("turn_id")?));
-    messages.subscribes = true;
-    messages.remakes = true;
-    Ok(messages)
+fn resume(thread: &str, turn: &str, own: &Object<'_>, params: &Params<'_>) -> Result<Messages> {
+    let read = |method| Message::Request { method, params: own.to_json() };
+    let list =
+        vec![subscription(thread, params)?, read("turn/get"), read("turn/items"), timeline(thread, turn)];
+    Ok(Messages { thread: thread.to_owned(), subscribe: None, subscribes: true, remakes: true, list })
 }
 
 /// Asks for what a turn and the tasks in it have brought.
@@ -165,17 +169,4 @@ pub(super) fn timeline(thread: &str, turn: &str) -> Message {
     put(&mut params, "turnId", turn);
     params.set("composeTasks", true.into());
     Message::Request { method: "turn/timeline", params: params.to_json() }
-}
-
-fn of_thread(method: &'static str, params: &Params<'_>) -> Result<Messages> {
-    let thread = params.id("session_id")?;
-    let request = Messages::request(method, with_text("thread_id", thread).to_json());
-    Ok(Messages { thread: thread.to_owned(), ..request })
-}
-
-fn of_turn(method: &'static str, params: &Params<'_>) -> Result<Messages> {
-    let thread = params.id("session_id")?;
-    let mut own = with_text("thread_id", thread);
-    put(&mut own, "turn_id", params.id("turn_id")?);
-    Ok(Messages { thread: thread.to_owned(), ..Messages::request(method, own.to_json()) })
 }

@@ -1,8 +1,8 @@
 //! A turn's input → what the user says, in parts (section 4).
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value, write_u64};
-use crate::protocol::fields::{put, with_text};
+use crate::protocol::fields::{joined, put, with_text};
 use crate::protocol::options::option_error;
 
 use super::Dialect;
@@ -79,7 +79,7 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
     let kinds = if dialect == Dialect::Gateway { GATEWAY } else { CODEX };
     let known = kinds.iter().find(|(name, ..)| *name == kind);
     let (kind, required, optional) =
-        known.ok_or_else(|| ["this server takes no parts of type `", kind, "`"].concat())?;
+        known.ok_or_else(|| sentence(&["this server takes no parts of type `", kind, "`"]))?;
     check_fields(part, required, optional)?;
     let mut own = with_text("type", kind);
     for name in *required {
@@ -87,7 +87,8 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
         let value = part
             .get(name)
             .filter(|value| value.as_str().is_some_and(|text| !text.is_empty() || *name == "text"));
-        let value = value.ok_or_else(|| ["a part of type `", kind, "` must have a `", name, "`"].concat())?;
+        let value =
+            value.ok_or_else(|| sentence(&["a part of type `", kind, "` must have a `", name, "`"]))?;
         own.set(name, value.clone());
     }
     for name in *optional {
@@ -100,11 +101,18 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
 
 /// A part has no other fields than its type and these.
 fn check_fields(part: &Object<'_>, required: &[&str], optional: &[&str]) -> Result<(), String> {
-    let fields = [&["type"], required, optional].concat();
+    let mut fields = vec!["type"];
+    fields.extend_from_slice(required);
+    fields.extend_from_slice(optional);
     match part.iter().find(|(name, _)| !fields.contains(name)) {
-        Some((name, _)) => {
-            Err(["`", part.text("type"), "` takes no `", name, "`: it takes ", &fields.join(", ")].concat())
-        }
+        Some((name, _)) => Err(sentence(&[
+            "`",
+            part.text("type"),
+            "` takes no `",
+            name,
+            "`: it takes ",
+            &joined(&fields, ", "),
+        ])),
         None => Ok(()),
     }
 }
@@ -169,7 +177,7 @@ pub(super) fn words(message: &Object<'_>) -> String {
     let parts = message.array("content").iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
     let texts: Vec<&str> =
         std::iter::once(message.text("text")).chain(parts).filter(|text| !text.is_empty()).collect();
-    texts.join("\n")
+    joined(&texts, "\n")
 }
 
 /// A part as callers give it. What is no part, such as a capability, is not among them.

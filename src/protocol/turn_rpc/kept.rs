@@ -1,5 +1,6 @@
 //! What the servers keep of turns → lists of events: the same events as of a stream, each message whole.
 
+use crate::error::sentence;
 use crate::event::{EventKind, EventRef, TextDelta};
 use crate::index::EventIndex;
 use crate::json::{Object, Value};
@@ -39,7 +40,8 @@ impl EventSink for Collected {
             EventKind::ModelMessage | EventKind::ModelMessageDelta => {}
             kind => {
                 let thread = fields.text("thread_id");
-                if kind == EventKind::ToolResponse && !self.responses.number(&[thread, "\0", id].concat()).1 {
+                if kind == EventKind::ToolResponse && !self.responses.number(&sentence(&[thread, "\0", id])).1
+                {
                     // The last result of a call is its result.
                     self.events.retain(|known| match known {
                         Entry::Event(known) => (known.text("thread_id"), known.text("id")) != (thread, id),

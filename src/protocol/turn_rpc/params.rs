@@ -1,19 +1,21 @@
 //! What callers give: checked by name, and put into messages.
 
-use crate::error::Result;
+use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::options::{option_error, wire};
+use crate::rpc::Messages;
+use crate::text::is_among;
 
 /// The parameters of a call, under their wire names.
 pub(super) struct Params<'a>(Object<'a>);
 
 impl<'a> Params<'a> {
-    /// Takes parameters. Besides `names`, each a word, there are those that every call is given.
+    /// Takes parameters. Besides `names` there are those that every call is given.
     pub(super) fn of(params: &Object<'a>, names: &str) -> Result<Self> {
         const EVERYWHERE: [&str; 3] = ["session_id", "connection", "terms"];
         let params = wire(params);
         for (name, _) in params.iter() {
-            if !EVERYWHERE.contains(&name) && !names.split(' ').any(|known| known == name) {
+            if !EVERYWHERE.contains(&name) && !is_among(name, names) {
                 return Err(option_error(name, " is not an option of this call"));
             }
         }
@@ -63,6 +65,13 @@ impl<'a> Params<'a> {
     }
 }
 
+/// A request that is about a thread.
+pub(super) fn about(thread: &str, method: &'static str, params: &Object<'_>) -> Messages {
+    let mut messages = Messages::request(method, params.to_json());
+    thread.clone_into(&mut messages.thread);
+    messages
+}
+
 /// Options under their wire names, each pair the name that callers may write and that of the wire. Others are refused.
 pub(super) fn renamed<'a>(
     of: &str,
@@ -73,7 +82,7 @@ pub(super) fn renamed<'a>(
     for (name, value) in options {
         let known = names.iter().find(|(own, wire)| *own == name || *wire == name);
         let Some((_, wire)) = known else {
-            return Err(option_error(of, &[" has no member `", &name, "`"].concat()));
+            return Err(option_error(of, &sentence(&[" has no member `", &name, "`"])));
         };
         renamed.set(wire, value);
     }

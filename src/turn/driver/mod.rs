@@ -27,7 +27,7 @@ mod waiting;
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
-use crate::protocol::{Call, Capabilities, HAS_LOOKS, HAS_OTHERS};
+use crate::protocol::{Call, Capabilities, HAS_LOOKS, HAS_OTHERS, HAS_UNCURSORED};
 
 pub use waiting::{Awaited, Waiting};
 

@@ -1,8 +1,8 @@
 //! Steps → requests.
 
 use super::{
-    Call, FIRST_TURNS, FRAMES, HAS_OTHERS, Newest, ObjectWriter, PAGE, Plan, SESSION_PAGE, Step, StreamEnd,
-    TurnDriver,
+    Call, FIRST_TURNS, FRAMES, HAS_OTHERS, HAS_UNCURSORED, Newest, ObjectWriter, PAGE, Plan, SESSION_PAGE,
+    Step, StreamEnd, TurnDriver,
 };
 
 impl TurnDriver {
@@ -60,7 +60,7 @@ impl TurnDriver {
             if !previous.is_empty() {
                 params.str("previous_turn_id", previous);
             }
-        } else if HAS_OTHERS && call == Call::GetSession {
+        } else if HAS_UNCURSORED && call == Call::GetSession {
             // The session's id is all.
         } else if call == Call::ListSessionEvents {
             params.u64("limit", SESSION_PAGE);
@@ -84,7 +84,7 @@ impl TurnDriver {
                 self.describe(&mut params);
             }
             let cursor = self.reader.frame_cursor();
-            if HAS_OTHERS && call == Call::ListTurnFrames {
+            if HAS_UNCURSORED && call == Call::ListTurnFrames {
                 params.u64("limit", FRAMES);
                 if !self.page_token.is_empty() {
                     params.str("cursor", &self.page_token);

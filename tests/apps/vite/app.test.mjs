@@ -10,9 +10,11 @@ const here = import.meta.dirname;
 const world = useWorld({ www: join(here, "dist") });
 
 test("the app was built with the package as it is now", () => {
-  const installed = readFileSync(join(here, "node_modules", "turnwire", "dist", "index.js"));
-  const built = readFileSync(join(here, "..", "..", "..", "pkg", "dist", "index.js"));
-  assert.ok(installed.equals(built));
+  for (const file of ["index.js", "face.js", "truefoundry-core.js"]) {
+    const installed = readFileSync(join(here, "node_modules", "turnwire", "dist", file));
+    const built = readFileSync(join(here, "..", "..", "..", "pkg", "dist", file));
+    assert.ok(installed.equals(built), file);
+  }
 });
 
 test("the app shows a turn's text as the server keeps it", async () => {
@@ -29,10 +31,10 @@ test("the app shows a turn's text as the server keeps it", async () => {
   assert.deepEqual(page.failures, []);
 });
 
-test("another family's core is a file of its own, loaded only by a page that speaks it", async () => {
+test("each family's core is a file of its own, loaded only by a page that speaks it", async () => {
   const assets = join(here, "dist", "assets");
   // No other script but React's is so large, and no core so small.
-  const isLarge = (name) => name.endsWith(".js") && !name.startsWith("strict") && statSync(join(assets, name)).size > 50_000;
+  const isLarge = (name) => name.endsWith(".js") && !name.startsWith("strict") && statSync(join(assets, name)).size > 80_000;
   const large = readdirSync(assets).filter(isLarge);
   const loaded = async (path) => {
     const scripts = [];
@@ -46,8 +48,9 @@ test("another family's core is a file of its own, loaded only by a page that spe
   };
   assert.equal(large.length, 4);
   assert.deepEqual(await loaded("/"), ["cursor", 1]);
-  assert.deepEqual(await loaded("/?protocol=tirea"), ["none", 2]);
-  assert.deepEqual(await loaded("/?protocol=aap"), ["history", 2]);
+  assert.deepEqual(await loaded("/?protocol=tirea"), ["none", 1]);
+  assert.deepEqual(await loaded("/?protocol=aap"), ["history", 1]);
+  assert.deepEqual(await loaded("/?protocol=turn-rpc"), ["cursor", 1]);
 });
 
 for (const [protocol, path] of [["truefoundry", "/demo"], ["trueforge", ""], ["tirea", "/tirea"], ["awaken", "/awaken"], ["aap", "/aap"]]) {

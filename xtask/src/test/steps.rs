@@ -44,7 +44,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 18] = [
+pub(crate) const STEPS: [Step; 19] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -62,6 +62,7 @@ pub(crate) const STEPS: [Step; 18] = [
     },
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
     Step { name: "engines", about: "each kind of fault in Chromium, Firefox and WebKit", run: engines },
+    Step { name: "pages", about: "what a page downloads, for each family of protocols", run: pages },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
     Step { name: "soak", about: "twenty turns at once on connections that keep breaking", run: soak },
     Step {
@@ -230,6 +231,14 @@ fn engines(session: &mut Session<'_>) -> Result<Verdict> {
     session.test_packages()?;
     let mut runner = node_tests(session, "tests/engines")?;
     session.engines()?.tell(&mut runner);
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
+fn pages(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    let mut runner = node_tests(session, "tests/pages")?;
     in_browser(session, &mut runner)?;
     count("node --test", &mut runner, tally::node)
 }

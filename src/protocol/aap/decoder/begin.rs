@@ -1,5 +1,6 @@
 //! How a turn begins (section 5): with what it was given, and the answers among that.
 
+use crate::error::sentence;
 use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -58,7 +59,7 @@ impl Turn {
                     let reason = approval.text("reason");
                     let colon = if reason.is_empty() { "" } else { ": " };
                     // What the agent is told, by the specification.
-                    return Some(response(["Tool call denied", colon, reason].concat(), "failed"));
+                    return Some(response(sentence(&["Tool call denied", colon, reason]), "failed"));
                 }
                 let mut resumed = event("tool.resumed", self.next_id(), MAIN_THREAD);
                 put(&mut resumed, "tool_call_id", call_id);

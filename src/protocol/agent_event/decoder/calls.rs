@@ -1,5 +1,6 @@
 //! Tool calls: how they begin, get their arguments, and get ready, are cancelled, or speak while they run.
 
+use crate::error::sentence;
 use crate::event::{TextDelta, TextField};
 use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
@@ -272,7 +273,7 @@ impl Run {
         let is_first = !std::mem::replace(&mut call.has_spoken, true);
         let kind = if is_first { "activity.snapshot" } else { "activity.delta" };
         let mut report = self.main_event(kind);
-        report.set("message_id", ["tool_call_output:", id].concat().into());
+        report.set("message_id", sentence(&["tool_call_output:", id]).into());
         report.set("activity_type", "tool-call-output".into());
         if is_first {
             let mut content = with_text("call_id", id);

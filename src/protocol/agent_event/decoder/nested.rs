@@ -4,6 +4,7 @@
 //! appear there: a message that makes each of them, its reports, and a response when the last one says how it
 //! ended. The thread ends with the parent call.
 
+use crate::error::sentence;
 use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -83,7 +84,7 @@ impl Run {
     ) -> String {
         let said = content.text("thread_id");
         let thread_id = if said.is_empty() || said == self.session || said == MAIN_THREAD {
-            [CALL_NODE, parent].concat()
+            sentence(&[CALL_NODE, parent])
         } else {
             said.to_owned()
         };
@@ -92,7 +93,7 @@ impl Run {
             self.begin_thread(&thread_id, parent, sink);
         }
         let node = content.text("node_id");
-        let id = if node.is_empty() { [CALL_NODE, call_id].concat() } else { node.to_owned() };
+        let id = if node.is_empty() { sentence(&[CALL_NODE, call_id]) } else { node.to_owned() };
         let mut function = with_text("name", content.text("tool_name"));
         function.set("arguments", "".into());
         let mut call = with_text("id", call_id);

@@ -1,5 +1,6 @@
 //! How a turn begins, and how a connection goes on with it (sections 7 and 8).
 
+use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
@@ -50,7 +51,7 @@ impl Turn {
         if self.turn_id.is_empty() || std::mem::replace(&mut self.is_begun, true) {
             return;
         }
-        let mut created = event("turn.created", [&*self.turn_id, ":created"].concat(), "");
+        let mut created = event("turn.created", sentence(&[&*self.turn_id, ":created"]), "");
         put(&mut created, "turn_id", &self.turn_id);
         created.set("previous_turn_id", self.previous_turn_id.clone());
         created.set("input", self.input.take().unwrap_or_else(|| Vec::new().into()));

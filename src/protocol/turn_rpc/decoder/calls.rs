@@ -1,8 +1,10 @@
 //! Calls of tools: made in the message of their round, and answered by what their items say in the end (section 5).
 
+use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, object, put, with_text};
+use crate::text::is_among;
 
 use super::items::{Item, Kind, Place};
 use super::output::{content_of, outcome_of};
@@ -12,59 +14,18 @@ use super::turn::{Print, Turn};
 const MOST_IN_MESSAGE: usize = 1024;
 
 /// The types that are calls. The gateway's have a `toolName`; Codex has a type for each tool of its own.
-const CALLS: [&str; 11] = [
-    "commandExecution",
-    "fileChange",
-    "webSearch",
-    "webFetch",
-    "download",
-    "dynamicToolCall",
-    "mcpToolCall",
-    "collabAgentToolCall",
-    "imageView",
-    "imageGeneration",
-    "sleep",
-];
+const CALLS: &str = "commandExecution, fileChange, webSearch, webFetch, download, dynamicToolCall, \
+    mcpToolCall, collabAgentToolCall, imageView, imageGeneration, sleep";
 
 /// What an item says of itself and of its end: everything else of it is what the tool is called with.
-const NO_ARGUMENTS: [&str; 32] = [
-    "type",
-    "id",
-    "status",
-    "server",
-    "tool",
-    "pluginId",
-    "processId",
-    "source",
-    "commandActions",
-    "aggregatedOutput",
-    "exitCode",
-    "durationMs",
-    "startedAtMs",
-    "completedAtMs",
-    "result",
-    "error",
-    "success",
-    "contentItems",
-    "agentsStates",
-    "mcpAppResourceUri",
-    "scriptPath",
-    "namespace",
-    "receiverThreadIds",
-    "senderThreadId",
-    "appContext",
-    "mcpAppUi",
-    "readOnlyHint",
-    "results",
-    "failure",
-    "generationId",
-    "revisedPrompt",
-    "savedPath",
-];
+const NO_ARGUMENTS: &str = "type, id, status, server, tool, pluginId, processId, source, commandActions, \
+    aggregatedOutput, exitCode, durationMs, startedAtMs, completedAtMs, result, error, success, \
+    contentItems, agentsStates, mcpAppResourceUri, scriptPath, namespace, receiverThreadIds, senderThreadId, \
+    appContext, mcpAppUi, readOnlyHint, results, failure, generationId, revisedPrompt, savedPath";
 
 /// Whether an item is a call: also one of a type that is newer than this, if it names its tool.
 pub(super) fn is_call(item: &Object<'_>) -> bool {
-    CALLS.contains(&item.text("type")) || !item.text("toolName").is_empty()
+    is_among(item.text("type"), CALLS) || !item.text("toolName").is_empty()
 }
 
 /// The tool that an item calls.
@@ -82,7 +43,7 @@ fn arguments_of(item: &Object<'_>) -> String {
         return item.json("arguments");
     }
     let mut arguments = Object::new();
-    for (name, value) in item.iter().filter(|(name, value)| !NO_ARGUMENTS.contains(name) && !value.is_null())
+    for (name, value) in item.iter().filter(|(name, value)| !is_among(name, NO_ARGUMENTS) && !value.is_null())
     {
         arguments.insert(name.to_owned(), value.clone());
     }
@@ -162,7 +123,7 @@ impl Turn {
         }
         let place = Place { thread, turn_id: String::new() };
         let task = if thread == 0 { "" } else { self.thread_name(thread) };
-        let name = ["calls:", task, if thread == 0 { "" } else { ":" }, call_id].concat();
+        let name = sentence(&["calls:", task, if thread == 0 { "" } else { ":" }, call_id]);
         let at = self.item_at(&place, &name, Kind::Calls)?;
         self.set_round(thread, at);
         Ok(at)
@@ -205,7 +166,7 @@ impl Turn {
         put(&mut result, "status", if outcome == "failed" { "error" } else { "success" });
         result.set("data", source.clone().into());
         result.set("message", Value::Null);
-        let mut response = event("tool.response", [&*id, ":result"].concat(), self.thread_name(thread));
+        let mut response = event("tool.response", sentence(&[&*id, ":result"]), self.thread_name(thread));
         put(&mut response, "tool_call_id", &id);
         response.set("content", content.into());
         put(&mut response, "outcome", outcome);

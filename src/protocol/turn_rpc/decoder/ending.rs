@@ -1,5 +1,6 @@
 //! How a turn ends (sections 6, 7 and 14): by one notification, or by what the server keeps of it.
 
+use crate::error::sentence;
 use crate::index::MAIN_THREAD;
 use crate::iso::iso;
 use crate::json::{Object, Value};
@@ -112,7 +113,7 @@ impl Turn {
             put(&mut output, "finish_reason", "stop");
             state.set("output", output.into());
         }
-        let mut done = event("turn.done", [&*self.turn_id, ":done"].concat(), "");
+        let mut done = event("turn.done", sentence(&[&*self.turn_id, ":done"]), "");
         done.set("state", state.into());
         self.give(&done, sink);
         // Nothing of it is asked for any more.

@@ -1,9 +1,11 @@
 //! Items: what a turn is made of (section 5), each known by its turn's id and its own.
 
+use crate::error::sentence;
 use crate::index::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, text};
+use crate::text::is_among;
 
 use super::order::{Mark, name_in};
 use super::turn::{Print, Turn};
@@ -12,16 +14,8 @@ use super::turn::{Print, Turn};
 pub(super) const MOST: usize = 16_384;
 
 /// Items that are news: they are neither said nor called.
-const NEWS: [&str; 8] = [
-    "systemEvent",
-    "plan",
-    "contextCompaction",
-    "enteredReviewMode",
-    "exitedReviewMode",
-    "hookPrompt",
-    "functionCallOutput",
-    "subAgentActivity",
-];
+const NEWS: &str = "systemEvent, plan, contextCompaction, enteredReviewMode, exitedReviewMode, hookPrompt, \
+    functionCallOutput, subAgentActivity";
 
 /// Where an item is.
 #[derive(Debug, Clone, Default)]
@@ -90,7 +84,7 @@ impl Turn {
             "agentMessage" => self.text_item(Kind::Answer, is_completed, place, item, sink)?,
             "reasoning" => self.text_item(Kind::Reasoning, is_completed, place, item, sink)?,
             "task" => self.task(item, sink),
-            kind if NEWS.contains(&kind) => {
+            kind if is_among(kind, NEWS) => {
                 // They happen at once; a beginning says nothing yet.
                 if is_completed {
                     self.system_event(place.thread, item, sink);
@@ -138,7 +132,7 @@ impl Turn {
             && !self.tasks.is_empty()
             && self.items.iter().any(|item| item.kind != Kind::Call && item.id == id);
         let turn_id = if place.turn_id.is_empty() { &self.turn_id } else { &place.turn_id };
-        if is_taken { [turn_id, ":", id].concat() } else { id.to_owned() }
+        if is_taken { sentence(&[turn_id, ":", id]) } else { id.to_owned() }
     }
 
     fn number(&mut self, name: &str) -> Result<(usize, bool), Problem> {

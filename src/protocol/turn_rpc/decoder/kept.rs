@@ -147,7 +147,7 @@ impl Turn {
             _ => {}
         }
         // Not with every connection: it would count as something new.
-        if self.is_new_fact(&["refused:", method, "\n", &message].concat()) {
+        if self.is_new_fact(&sentence(&["refused:", method, "\n", &message])) {
             self.notice(("warning", method, &message), "", Some(error.clone()), sink);
         }
     }
@@ -161,7 +161,7 @@ impl Turn {
             LATE => {
                 let words = "the response cannot be read";
                 // Not with every connection: it would count as something new.
-                if self.is_new_fact(&["unreadable:", method].concat()) {
+                if self.is_new_fact(&sentence(&["unreadable:", method])) {
                     self.notice(("warning", method, words), "", None, sink);
                 }
                 self.timeline_read(const { &Object::new() }, sink);
@@ -299,7 +299,7 @@ impl Turn {
                 },
                 (_, event) => {
                     let id = item.text("id");
-                    if self.is_new_fact(&["timeline:", id].concat()) {
+                    if self.is_new_fact(&sentence(&["timeline:", id])) {
                         let details = event.map(|event| Value::Object(event.clone()));
                         let task = origin.text("taskId");
                         let thread = if task.is_empty() {

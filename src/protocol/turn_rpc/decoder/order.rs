@@ -5,6 +5,7 @@
 //! was read before; if it comes before what the item is known to say; or if the item was heard of after the read was
 //! begun, since all that is heard was kept before, and what is newer will be heard as well.
 
+use crate::error::sentence;
 use crate::json::{Object, Value};
 
 use super::calls::result_of;
@@ -104,7 +105,7 @@ impl Turn {
 
 /// The name of an item of a task's turn.
 pub(super) fn name_in(turn_id: &str, id: &str) -> String {
-    [turn_id, "\n", id].concat()
+    sentence(&[turn_id, "\n", id])
 }
 
 /// Whether something was heard of after this read was begun.

@@ -1,5 +1,6 @@
 //! What calls put out: while they run, and in the end (section 5).
 
+use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
@@ -150,7 +151,9 @@ fn changes_of(item: &Object<'_>) -> Vec<String> {
     let changes = item.array("changes").iter().filter_map(Value::as_object);
     let named = changes.filter(|change| !change.text("path").is_empty());
     let kind = |change: &Object<'_>| change.object("kind").map_or("", |kind| kind.text("type")).to_owned();
-    named.map(|change| [&*kind(change), " ", change.text("path")].concat().trim_start().to_owned()).collect()
+    named
+        .map(|change| sentence(&[&*kind(change), " ", change.text("path")]).trim_start().to_owned())
+        .collect()
 }
 
 fn lines<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {

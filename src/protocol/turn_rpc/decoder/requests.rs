@@ -1,5 +1,6 @@
 //! Requests of the server's: what waits for the client while the turn runs (section 14).
 
+use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, put, with_text};
@@ -77,7 +78,7 @@ impl Turn {
             is_answered: false,
         });
         // It may have come too late to be known as one that waits still.
-        let first = ["request:", &id].concat();
+        let first = sentence(&["request:", &id]);
         let event_id = if self.is_new_fact(&first) { first } else { self.next_id() };
         self.require(kind, event_id, (thread, &id, &call_id), method, params, sink);
         Ok(true)
@@ -99,7 +100,7 @@ impl Turn {
             known.and_then(|item| self.items.get(item.maker.0)).map_or("", |maker| &maker.id).to_owned();
         let mut suspension = with_text("id", id);
         put(&mut suspension, "action", method);
-        let message = ["reason", "message"].map(|name| params.text(name)).concat();
+        let message = sentence(&["reason", "message"].map(|name| params.text(name)));
         if !message.is_empty() {
             put(&mut suspension, "message", &message);
         }
@@ -134,7 +135,7 @@ impl Turn {
         let is_free =
             |name: &str| !name.is_empty() && self.requests.iter().all(|request| request.call_id != name);
         let free = names.into_iter().find(|name| is_free(name));
-        free.map_or_else(|| ["request:", id].concat(), str::to_owned)
+        free.map_or_else(|| sentence(&["request:", id]), str::to_owned)
     }
 
     /// Nobody here knows what a request means.

@@ -1,5 +1,6 @@
 //! Tasks: each is a thread of its own, with what its child turn says (section 4).
 
+use crate::error::sentence;
 use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -142,7 +143,7 @@ impl Turn {
     pub(super) fn task_over(&mut self, id: &str, error: Option<&str>, sink: &mut dyn EventSink) {
         let Some(task) = self.tasks.iter_mut().find(|task| task.id == id && !task.is_over) else { return };
         task.is_over = true;
-        let mut done = event("thread.done", [id, ":done"].concat(), id);
+        let mut done = event("thread.done", sentence(&[id, ":done"]), id);
         put(&mut done, "title", &task.title);
         let mut state = with_text("status", if error.is_none() { "done" } else { "error" });
         if let Some(error) = error {
@@ -188,7 +189,7 @@ impl Turn {
             let name = if task.role.is_empty() { &task.title } else { &task.role };
             let mut info = with_text("type", "task");
             put(&mut info, "name", name);
-            let mut created = event("thread.created", [id, ":created"].concat(), id);
+            let mut created = event("thread.created", sentence(&[id, ":created"]), id);
             created.set("title", if task.title.is_empty() { Value::Null } else { task.title.clone().into() });
             created.set("agent_info", info.into());
             if !task.maker.is_empty() {

@@ -6,7 +6,7 @@ use crate::event::{TextDelta, TextField};
 use crate::iso::iso;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
-use crate::protocol::fields::{Problem, event, put};
+use crate::protocol::fields::{Problem, event, joined, put};
 
 use super::delta::{Piece, Source};
 use super::items::{Kind, Place};
@@ -205,5 +205,5 @@ pub(super) fn text_of(kind: Kind, item: &Object<'_>) -> String {
     }
     let parts = |name| -> Vec<&str> { item.array(name).iter().filter_map(Value::as_str).collect() };
     let summary = parts("summary");
-    if summary.is_empty() { parts("content").join(BREAK) } else { summary.join(BREAK) }
+    joined(&if summary.is_empty() { parts("content") } else { summary }, BREAK)
 }

@@ -1,6 +1,6 @@
 //! What is known of a turn.
 
-use crate::error::Error;
+use crate::error::{Error, sentence};
 use crate::event::EventRef;
 use crate::json::{Object, Value, write_u64};
 use crate::names::Names;
@@ -86,7 +86,7 @@ impl Turn {
 
     /// The id of the next event, where it has none of its own.
     pub(super) fn next_id(&self) -> String {
-        let mut id = [&*self.turn_id, ":e"].concat();
+        let mut id = sentence(&[&*self.turn_id, ":e"]);
         write_u64(&mut id, self.given + 1);
         id
     }

@@ -1,0 +1,47 @@
+// A page downloads the face and one core: what pages of each family really load, in each way, against the budget.
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { useWorld } from "../e2e/harness.mjs";
+import { buildPage, PAGES, pathOf, weigh } from "./build.mjs";
+
+const { brotli: budget } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "size-budget.json"), "utf8"));
+const www = mkdtempSync(join(tmpdir(), "turnwire-pages-"));
+const built = new Map();
+for (const [family, way] of PAGES) built.set(`${family} ${way}`, await buildPage(www, family, way));
+after(() => rmSync(www, { recursive: true, force: true }));
+const world = useWorld({ www });
+
+/** Opens a page, and waits until its turn has ended; the contents of the scripts and modules that came, by their names. */
+async function opened(family, way) {
+  const responses = [];
+  const page = await world.page(`/${pathOf(family, way)}/index.html`, (blank) => {
+    blank.on("response", (response) => responses.push(response));
+  });
+  await page.waitForFunction(() => document.title !== "", null, { timeout: 60_000 });
+  assert.equal(await page.title(), "done");
+  assert.deepEqual(page.failures, []);
+  const code = responses.filter((response) => /javascript|wasm/.test(response.headers()["content-type"] ?? ""));
+  const bodies = await Promise.all(code.map(async (response) => [new URL(response.url()).pathname.split("/").at(-1), await response.body()]));
+  return new Map(bodies);
+}
+
+for (const [family, way] of PAGES) {
+  const own = way === "inside" ? ["page"] : ["chunk", "page", `${family}-core`];
+  test(`${family}, ${way}: a page loads ${own.join(", ")}, and keeps to its budget`, async () => {
+    const loaded = await opened(family, way);
+    const names = [...loaded.keys()].sort();
+    assert.deepEqual(names.map((name) => name.replace(/(-\w{8})?\.js$/, "")).sort(), own.sort());
+    const [, , brotli] = weigh(loaded.values());
+    const limit = budget[`${family} ${way}`];
+    assert.ok(brotli <= limit, `${brotli} of ${limit} brotli bytes`);
+    // What `cargo xtask size` reckons with, without a browser.
+    assert.deepEqual(names, [...built.get(`${family} ${way}`).keys()].sort());
+  });
+}
+
+test("every page has a budget, and every budget a page", () => {
+  assert.deepEqual(Object.keys(budget).sort(), PAGES.map((page) => page.join(" ")).sort());
+});
