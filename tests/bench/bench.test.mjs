@@ -1,6 +1,6 @@
 // The benchmark's own tests: what it makes of samples, what it claims, and that it refuses a candidate that reads wrongly.
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -11,6 +11,7 @@ import { measure } from "./measure.mjs";
 import { rowsOf } from "./parts.mjs";
 import { median, ratio } from "./statistics.mjs";
 import { LINES } from "./summary.mjs";
+import { brotli, pageBytes } from "./weigh.mjs";
 import { write } from "./write.mjs";
 
 test("a ratio is of each round, and may be of what lies above a floor", () => {
@@ -84,4 +85,23 @@ test("a candidate that makes another text of a stream is refused, and not measur
   const row = { protocol: "truefoundry", story: ["talk", 10], chunking: "event", consumer: "any", candidates: ["liar"], turns: 1, rounds: 1, warmups: 0 };
   const says = (text) => `data:text/javascript,${encodeURIComponent(`export const prepare = async () => ({ ready: async () => ({ consume: async () => ({ text: ${text} }) }) });`)}`;
   await assert.rejects(measure(row, { liar: { url: says('"something else"') } }), /liar made another text/);
+});
+
+test("a page downloads the entry, what that imports, and the core of its protocol, whichever way the package has it", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "turnwire-weigh-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const dist = join(folder, "dist");
+  mkdirSync(dist);
+  const put = (name, text) => writeFileSync(join(dist, name), text);
+  const sum = (...names) => names.map((name) => brotli(join(dist, name))).reduce((one, other) => one + other);
+  put("index.js", `import{a}from"./face.js";import("./truefoundry-core.js");import("./turn-rpc-core.js");import("./aap.js")`);
+  put("face.js", "face ".repeat(9));
+  put("truefoundry-core.js", "first");
+  put("turn-rpc-core.js", `import{b}from"./socket.js"`);
+  put("socket.js", `import"./face.js";import{a}from"./face.js"`);
+  put("aap.js", "an older package names its cores so");
+  const bytes = pageBytes(folder);
+  assert.equal(bytes.truefoundry, sum("index.js", "face.js", "truefoundry-core.js"));
+  assert.equal(bytes["turn-rpc"], sum("index.js", "face.js", "turn-rpc-core.js", "socket.js"));
+  assert.equal(bytes.aap, sum("index.js", "face.js", "aap.js"));
 });

@@ -10,24 +10,26 @@ export function brotli(file) {
   return brotliCompressSync(bytes, { params }).length;
 }
 
-/** What each family of protocols adds to `index.js`. */
-const CHUNKS = { truefoundry: [], aap: ["aap.js"], "agent-event": ["agent-event.js"], "turn-rpc": ["turn-rpc.js"] };
+/** Families of protocols: each has a core of its own. */
+const FAMILIES = ["truefoundry", "aap", "agent-event", "turn-rpc"];
 
-/**
- * The bytes that a page of one protocol downloads of the package, by family. This is the one place that knows which files of
- * `dist/` those are.
- */
+/** The bytes that a page of one protocol downloads of the package, by family. */
 export function pageBytes(path) {
-  const bytes = (name) => brotli(join(path, "dist", name));
-  return Object.fromEntries(Object.entries(CHUNKS).map(([family, chunks]) => [family, ["index.js", ...chunks].map(bytes).reduce((sum, size) => sum + size, 0)]));
+  return Object.fromEntries(FAMILIES.map((family) => [family, entryBytes(join(path, "dist"), "index.js", family)]));
 }
 
-/** The bytes of an entry, and of the chunks of its folder that it imports at once. */
-export function entryBytes(folder, entry = "entry.js") {
+/**
+ * The bytes of an entry, of the files of its folder that it imports at once, and of a family's core, which it imports when that
+ * is asked for.
+ */
+export function entryBytes(folder, entry = "entry.js", family = "truefoundry") {
+  const core = new RegExp(`^${family}(?:-core)?[.-].*js$`);
+  const names = readdirSync(folder);
   const reached = new Set([entry]);
   for (const name of reached) {
     const text = readFileSync(join(folder, name), "utf8");
-    for (const other of readdirSync(folder)) if (text.includes(`from"./${other}"`)) reached.add(other);
+    const isImported = (other) => text.includes(`from"./${other}"`) || (core.test(other) && text.includes(`import("./${other}")`));
+    for (const other of names.filter(isImported)) reached.add(other);
   }
   return [...reached].reduce((sum, name) => sum + brotli(join(folder, name)), 0);
 }
