@@ -64,7 +64,8 @@ proptest! {
             .map_err(|_| "it is not a JSON Patch".to_owned())
             .and_then(|operations| {
                 let mut after = before.clone();
-                json_patch::patch(&mut after, &operations)
+                // Without what undoes a patch that fails, which panics where a value was moved to the root.
+                json_patch::patch_unsafe(&mut after, &operations)
                     .map(|()| after)
                     .map_err(|error| format!("a JSON Patch does not fit at `{}`", error.path))
             });
