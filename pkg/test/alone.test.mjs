@@ -138,7 +138,7 @@ for (const name of Object.keys(PATHS)) {
     if (DETACHED.includes(name)) {
       for (const script of ["tools", "approval"]) {
         const prepared = async (t) => {
-          const { turn } = await prepare(t, name, script, "1");
+          const { turn } = await prepare(t, name, script, "10");
           assert.equal((await turn.state()).status, "running");
           return turn;
         };
