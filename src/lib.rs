@@ -12,6 +12,7 @@
 //! The first five know neither a clock nor a socket nor a JavaScript type. They run on any host; `web`
 //! exists only in the WebAssembly build.
 
+mod bytes;
 pub mod delivery;
 mod error;
 pub mod event;

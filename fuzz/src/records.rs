@@ -53,6 +53,8 @@ impl Records {
                 created_at: (flags & kind::TIMED != 0).then_some(&*time),
                 field,
                 text: &text,
+                extra: "",
+                source: 0,
             };
             self.events.push((number(low, high), plain::of_delta(&delta)));
         }

@@ -24,11 +24,15 @@ pub mod kind {
     pub const WIDE: u32 = 1 << 8;
     /// Flag: the delta has a `created_at`.
     pub const TIMED: u32 = 1 << 9;
+    /// Flag: the delta has members that this version does not know: the JSON of an object, in the ASCII arena.
+    pub const EXTRA: u32 = 1 << 10;
+    /// Flag: the same, in the wide arena.
+    pub const EXTRA_WIDE: u32 = 1 << 11;
 }
 
 /// Words of a record: kind and flags, message's name, thread's name, sequence number (low, high), text
-/// (start, length), `created_at` (start, length), index of the tool call.
-pub const EVENT_STRIDE: usize = 10;
+/// (start, length), `created_at` (start, length), index of the tool call, unknown members (start, length).
+pub const EVENT_STRIDE: usize = 12;
 
 /// Records and their text.
 #[derive(Debug, Default)]
@@ -42,32 +46,40 @@ impl EventBatch {
     /// Adds a text delta.
     #[inline]
     pub fn delta(&mut self, sequence_number: u64, delta: &TextDelta<'_>) {
-        let message = self.name(delta.id);
-        let thread = self.name(delta.thread_id);
+        let message = self.name(delta.source.wrapping_mul(2), delta.id);
+        let thread = self.name(delta.source.wrapping_mul(2) + 1, delta.thread_id);
         let (kind, index) = match delta.field {
             TextField::Content => (kind::CONTENT, 0),
             TextField::Reasoning => (kind::REASONING, 0),
             TextField::Arguments(index) => (kind::ARGUMENTS, index),
         };
         let text = self.text.push(delta.text);
+        let mut record = [kind, message, thread, 0, 0, 0, 0, 0, 0, index, 0, 0];
         // Times are ASCII, or they are not times: those fall back to an empty one.
-        let time = delta.created_at.filter(|time| time.is_ascii()).map(|time| self.text.push(time));
-        let timed = if time.is_some() { kind::TIMED } else { 0 };
-        let time = time.unwrap_or(Span { start: 0, len: 0, wide: false });
-        self.record(kind | timed, message, thread, sequence_number, text, time, index);
+        if let Some(time) = delta.created_at.filter(|time| time.is_ascii()) {
+            let time = self.text.push(time);
+            record[0] |= kind::TIMED;
+            (record[7], record[8]) = (time.start, time.len);
+        }
+        if !delta.extra.is_empty() {
+            let extra = self.text.push(delta.extra);
+            record[0] |= if extra.wide { kind::EXTRA_WIDE } else { kind::EXTRA };
+            (record[10], record[11]) = (extra.start, extra.len);
+        }
+        self.record(record, sequence_number, text);
     }
 
     /// Adds an event as its JSON.
     pub fn event(&mut self, sequence_number: u64, event: &Object<'_>) {
         let text = event.to_json();
         let span = self.text.push(&text);
-        self.record(kind::JSON, 0, 0, sequence_number, span, Span { start: 0, len: 0, wide: false }, 0);
+        self.record(bare(kind::JSON), sequence_number, span);
     }
 
     /// Adds a frame's data as it came.
     pub fn native(&mut self, data: &str) {
         let span = self.text.push(data);
-        self.record(kind::NATIVE, 0, 0, 0, span, Span { start: 0, len: 0, wide: false }, 0);
+        self.record(bare(kind::NATIVE), 0, span);
     }
 
     /// Whether there is nothing to deliver.
@@ -99,41 +111,29 @@ impl EventBatch {
 
     /// A name's number; a new name is announced by a record of its own.
     #[inline]
-    fn name(&mut self, name: &str) -> u32 {
-        let (number, is_new) = self.names.number(name);
+    fn name(&mut self, source: u32, name: &str) -> u32 {
+        let (number, is_new) = self.names.number_of(source, name);
         if is_new {
             let text = self.text.push(name);
-            self.record(kind::NAME, 0, 0, 0, text, Span { start: 0, len: 0, wide: false }, 0);
+            self.record(bare(kind::NAME), 0, text);
         }
         number
     }
 
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "the words of a record, in their order")]
-    fn record(
-        &mut self,
-        kind: u32,
-        name: u32,
-        thread: u32,
-        sequence: u64,
-        text: Span,
-        time: Span,
-        index: u32,
-    ) {
-        let wide = if text.wide { kind::WIDE } else { 0 };
+    fn record(&mut self, mut record: [u32; EVENT_STRIDE], sequence_number: u64, text: Span) {
+        if text.wide {
+            record[0] |= kind::WIDE;
+        }
         #[expect(clippy::cast_possible_truncation, reason = "the two halves of the number")]
-        let (low, high) = (sequence as u32, (sequence >> 32) as u32);
-        self.records.extend_from_slice(&[
-            kind | wide,
-            name,
-            thread,
-            low,
-            high,
-            text.start,
-            text.len,
-            time.start,
-            time.len,
-            index,
-        ]);
+        let (low, high) = (sequence_number as u32, (sequence_number >> 32) as u32);
+        (record[3], record[4], record[5], record[6]) = (low, high, text.start, text.len);
+        self.records.extend_from_slice(&record);
     }
+}
+
+fn bare(kind: u32) -> [u32; EVENT_STRIDE] {
+    let mut record = [0; EVENT_STRIDE];
+    record[0] = kind;
+    record
 }

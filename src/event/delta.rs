@@ -18,12 +18,17 @@ pub struct TextDelta<'a> {
     pub field: TextField,
     /// The text to append.
     pub text: &'a str,
+    /// Members of the event that this version does not know, as the JSON of an object; empty if there are none.
+    pub extra: &'a str,
+    /// Deltas with the same number here mostly have the same id and thread, which are looked up sooner then.
+    pub source: u32,
 }
 
 /// The field of a message that a [`TextDelta`] extends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TextField {
     /// `content`
+    #[default]
     Content,
     /// `reasoning_content`
     Reasoning,

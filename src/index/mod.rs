@@ -124,7 +124,7 @@ impl EventIndex {
 
     /// Appends a piece of text: the hot path.
     pub fn append(&mut self, delta: &TextDelta<'_>) {
-        let slot = self.slot(delta.id, delta.thread_id);
+        let slot = self.slot(delta.source, delta.id, delta.thread_id);
         if let Some(message) = self.messages.get_mut(slot) {
             let head_changed = message.append(delta);
             self.changes.message(slot, &mut self.messages, head_changed);
@@ -282,7 +282,7 @@ impl EventIndex {
     }
 
     fn change(&mut self, event: &Object<'_>, change: fn(&mut Message, &Object<'_>)) {
-        let slot = self.slot(event.text("id"), event.text("thread_id"));
+        let slot = self.slot(0, event.text("id"), event.text("thread_id"));
         if let Some(message) = self.messages.get_mut(slot) {
             change(message, event);
             self.changes.message(slot, &mut self.messages, true);
@@ -360,8 +360,8 @@ impl EventIndex {
 
     /// The slot of a message, made if need be: a delta may come before its base.
     #[inline]
-    fn slot(&mut self, id: &str, thread_id: &str) -> usize {
-        let (slot, is_new) = self.message_of.number(id);
+    fn slot(&mut self, source: u32, id: &str, thread_id: &str) -> usize {
+        let (slot, is_new) = self.message_of.number_of(source, id);
         if is_new {
             let thread = self.thread_slot(thread_id);
             self.messages.push(Message::new(id, thread));

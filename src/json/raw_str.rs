@@ -18,6 +18,31 @@ impl<'a> RawStr<'a> {
         Self { raw, has_escapes }
     }
 
+    /// The length of the string that `bytes` is the inside of, up to its closing quote, and whether it has
+    /// backslashes; `None` if that quote is not there. Neither they nor its UTF-8 are checked.
+    #[cfg(feature = "truefoundry")]
+    #[inline]
+    pub(crate) fn inside_len(bytes: &[u8]) -> Option<(usize, bool)> {
+        let mut len = plain_len(bytes);
+        let mut has_escapes = false;
+        loop {
+            match bytes.get(len)? {
+                b'"' => return Some((len, has_escapes)),
+                b'\\' => has_escapes = true,
+                _ => return None,
+            }
+            // Over the backslash and what it escapes, be it a quote.
+            len += 2;
+            len += plain_len(bytes.get(len..)?);
+        }
+    }
+
+    /// The inside of a string with backslashes; `None` if one of them begins no escape.
+    #[cfg(feature = "truefoundry")]
+    pub(crate) fn escaped(raw: &'a str) -> Option<Self> {
+        super::Scanner::has_valid_escapes(raw).then_some(Self { raw, has_escapes: true })
+    }
+
     /// The source between the quotes.
     #[inline]
     pub fn raw(self) -> &'a str {

@@ -123,6 +123,21 @@ impl<'a> Scanner<'a> {
         Ok(RawStr::new(raw, has_escapes))
     }
 
+    /// Whether every backslash in the inside of a string begins a valid escape.
+    #[cfg(feature = "truefoundry")]
+    pub(super) fn has_valid_escapes(raw: &'a str) -> bool {
+        let mut scanner = Self::new(raw);
+        loop {
+            let rest = raw.as_bytes().get(scanner.at..).unwrap_or_default();
+            scanner.at += plain_len(rest);
+            match scanner.peek() {
+                None => return true,
+                Some(b'\\') if scanner.escape().is_ok() => {}
+                Some(_) => return false,
+            }
+        }
+    }
+
     /// Reads a number and gives its source.
     pub fn number(&mut self) -> Result<&'a str, JsonError> {
         self.skip_whitespace();

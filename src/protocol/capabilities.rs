@@ -98,7 +98,8 @@ pub(crate) const HAS_UNCURSORED: bool = cfg!(any(feature = "agent-event", featur
 pub(crate) const HAS_LOOKS: bool =
     cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"));
 /// Whether it has one that is spoken over HTTP.
-const HAS_HTTP: bool = cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "aap"));
+pub(crate) const HAS_HTTP: bool =
+    cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "aap"));
 
 /// What a protocol can do or not, by its names in JavaScript.
 const NAMES: [&str; 21] = [

@@ -20,19 +20,23 @@ mod options;
 #[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "aap"))]
 mod route;
 #[cfg(feature = "truefoundry")]
+mod template;
+#[cfg(feature = "truefoundry")]
 pub mod truefoundry;
 #[cfg(feature = "turn-rpc")]
 pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
+#[cfg(feature = "turn-rpc")]
+pub(crate) use capabilities::HAS_HTTP;
 pub use capabilities::{Capabilities, Resume};
 pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS, HAS_UNCURSORED};
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};
 use crate::json::{Object, Value};
-use crate::sse::Frame;
+use crate::sse::{Frame, Run};
 
 /// A wire protocol: how calls become requests, and answers and frames become turnwire's own words.
 pub trait Protocol {
@@ -131,6 +135,13 @@ pub trait EventDecoder {
     /// Decodes a frame into events, if it says any. Whatever cannot be read arrives as
     /// [`EventKind::Unknown`](crate::event::EventKind::Unknown).
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink);
+
+    /// Decodes as many whole frames off the front of `bytes` as it can by comparing them with earlier ones. What it
+    /// leaves comes by [`decode`](Self::decode); both must come to the same.
+    fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
+        let _ = (bytes, sink);
+        Run::default()
+    }
 
     /// Takes an answer that is JSON as a whole, and not a stream, as the events that it amounts to.
     fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {

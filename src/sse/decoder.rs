@@ -1,7 +1,8 @@
 //! The incremental decoder: splits chunks into lines, gathers a frame's fields, dispatches it.
 
 use super::line::line_len;
-use super::{Frame, FrameError};
+use super::whole::{frame_len, is_told_to_wait};
+use super::{Frame, FrameError, FrameSink};
 use crate::json::parse_u64;
 use std::{fmt, mem, str};
 
@@ -9,6 +10,9 @@ use std::{fmt, mem, str};
 pub const DEFAULT_LIMIT: usize = 8 * 1024 * 1024;
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// How much of a frame that a chunk boundary cuts is kept together for a sink that takes runs, in bytes.
+const MOST_HELD: usize = 2048;
 
 /// Buffers that grew past this many bytes are given back after the frame that needed them.
 const KEPT_CAPACITY: usize = 64 * 1024;
@@ -37,6 +41,8 @@ pub struct FrameDecoder {
     mark: usize,
     /// The last chunk ended in CR: an LF that opens the next one belongs to it.
     after_cr: bool,
+    /// The beginning of a frame, for a sink that takes runs; no line of it was read yet.
+    held: Vec<u8>,
     /// The unfinished line's bytes; of a comment only its colon.
     line: Vec<u8>,
     /// The length of the standard's data buffer: each line's value and its `\n`.
@@ -47,7 +53,8 @@ pub struct FrameDecoder {
     /// The unfinished frame's id, which takes effect when the frame ends.
     new_id: String,
     has_new_id: bool,
-    last_id: Option<String>,
+    /// UTF-8.
+    last_id: Option<Vec<u8>>,
     retry: Option<u64>,
 }
 
@@ -77,6 +84,7 @@ impl FrameDecoder {
             failed: false,
             mark: 0,
             after_cr: false,
+            held: Vec::new(),
             line: Vec::new(),
             data_size: 0,
             data: Vec::new(),
@@ -94,19 +102,118 @@ impl FrameDecoder {
     /// [`FrameError::TooLarge`], after the frames before the large one were delivered. The decoder
     /// then refuses every chunk with the same error until [`reset`](Self::reset).
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(Frame<'_>)) -> Result<(), FrameError> {
+        self.take(chunk, |decoder, rest| {
+            let held = mem::take(&mut decoder.held);
+            for mut rest in [&*held, rest] {
+                while !rest.is_empty() {
+                    rest = decoder.feed_frame(rest, &mut Each(sink))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes the next bytes of the stream, and lends what they complete to `sink`: whole frames to its
+    /// [`run`](FrameSink::run), and each frame that it does not take there to its [`frame`](FrameSink::frame).
+    ///
+    /// # Errors
+    /// As [`feed`](Self::feed).
+    pub fn feed_runs(&mut self, chunk: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
+        self.take(chunk, |decoder, rest| {
+            if decoder.held.is_empty() {
+                decoder.feed_frames(rest, sink)
+            } else {
+                decoder.feed_held(rest, sink)
+            }
+        })
+    }
+
+    fn take(
+        &mut self,
+        chunk: &[u8],
+        lines: impl FnOnce(&mut Self, &[u8]) -> Result<(), FrameError>,
+    ) -> Result<(), FrameError> {
         if self.failed {
             return Err(FrameError::TooLarge { limit: self.limit });
         }
         let rest = self.skip_mark(chunk);
-        // Taken out, so that a line completed here is lent just as one that lies in the chunk.
-        let mut carried = mem::take(&mut self.line);
-        let fed = self.feed_lines(&mut carried, rest, sink);
-        self.line = carried;
+        let fed = lines(self, rest);
         if fed.is_err() {
             self.reset();
             self.failed = true;
         }
         fed
+    }
+
+    /// Goes on with a frame whose beginning is held.
+    fn feed_held(&mut self, chunk: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
+        let mut held = mem::take(&mut self.held);
+        let before = held.len();
+        let (piece, _) = chunk.split_at(chunk.len().min(MOST_HELD));
+        held.extend_from_slice(piece);
+        let mut rest = chunk;
+        if let Some(len) = frame_len(&held) {
+            held.truncate(len);
+            rest = chunk.get(len.saturating_sub(before)..).unwrap_or_default();
+        } else if piece.len() == chunk.len() && self.may_hold(&held) {
+            self.held = held;
+            return Ok(());
+        } else {
+            held.truncate(before);
+        }
+        self.feed_frames(&held, sink)?;
+        // Nothing of it is held again: it is a whole frame, or goes on in what follows.
+        let mut again = mem::take(&mut self.held);
+        if !again.is_empty() {
+            self.feed_frame(&again, sink)?;
+        }
+        again.clear();
+        held.clear();
+        self.feed_frames(rest, sink)?;
+        if self.held.is_empty() {
+            self.held = held;
+        }
+        Ok(())
+    }
+
+    /// Whether a frame's beginning may be kept together. Some of what it says counts although it never ends.
+    fn may_hold(&self, beginning: &[u8]) -> bool {
+        beginning.len() <= MOST_HELD.min(self.limit) && !is_told_to_wait(beginning)
+    }
+
+    fn feed_frames(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            // No frame in it can be too large then.
+            if sink.takes_runs() && self.is_between_frames() && rest.len() <= self.limit {
+                let run = sink.run(rest);
+                if let Some(id) = run.id.and_then(|(start, end)| rest.get(start..end)) {
+                    let last_id = self.last_id.get_or_insert_default();
+                    last_id.clear();
+                    last_id.extend_from_slice(id);
+                }
+                rest = rest.get(run.len..).unwrap_or_default();
+                if rest.is_empty() {
+                    return Ok(());
+                }
+                if self.may_hold(rest) && frame_len(rest).is_none() {
+                    self.held.extend_from_slice(rest);
+                    return Ok(());
+                }
+            }
+            rest = self.feed_frame(rest, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the next byte is a frame's first one.
+    fn is_between_frames(&self) -> bool {
+        self.line.is_empty()
+            && self.data_size == 0
+            && self.event.is_empty()
+            && !self.has_new_id
+            && !self.after_cr
+            && self.mark == BYTE_ORDER_MARK.len()
     }
 
     /// The reconnection time that the stream last asked for, in milliseconds.
@@ -117,7 +224,7 @@ impl FrameDecoder {
     /// The last event id as of the last frame that ended, to be sent as `Last-Event-ID`. A frame
     /// without data ends too, and sets its id, although it is not delivered.
     pub fn last_event_id(&self) -> Option<&str> {
-        self.last_id.as_deref()
+        self.last_id.as_deref().and_then(|id| str::from_utf8(id).ok())
     }
 
     /// Starts over for a new connection: an unfinished frame is dropped, a byte order mark may come
@@ -126,6 +233,7 @@ impl FrameDecoder {
         self.failed = false;
         self.mark = 0;
         self.after_cr = false;
+        self.held = Vec::new();
         self.line = Vec::new();
         self.data = Vec::new();
         self.clear_frame();
@@ -135,6 +243,9 @@ impl FrameDecoder {
     /// was discarded, as the standard demands: fields of a frame without its blank line, or
     /// a line without its end. Comments are not missed, nor is what a failure has dropped already.
     pub fn finish(&mut self) -> bool {
+        let held = mem::take(&mut self.held);
+        // It has no frame's end.
+        let _ = self.feed_frame(&held, &mut Each(&mut |_| {}));
         let line_cut = !self.line.is_empty() && !is_comment(&self.line);
         let mark_cut = self.mark > 0 && self.mark < BYTE_ORDER_MARK.len();
         let fields = self.data_size > 0 || self.has_new_id || !self.event.is_empty();
@@ -145,7 +256,7 @@ impl FrameDecoder {
     /// The bytes allocated for what chunk boundaries cut.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
-        self.line.capacity() + self.data.capacity()
+        self.line.capacity() + self.data.capacity() + self.held.capacity()
     }
 
     /// Drops the byte order mark at the stream's start, which chunks may cut.
@@ -167,35 +278,51 @@ impl FrameDecoder {
         rest
     }
 
-    fn feed_lines(
-        &mut self,
-        carried: &mut Vec<u8>,
-        chunk: &[u8],
-        sink: &mut dyn FnMut(Frame<'_>),
-    ) -> Result<(), FrameError> {
-        let mut rest = chunk;
+    /// Takes the lines up to the end of a frame, or all of them; gives what follows.
+    fn feed_frame<'c>(&mut self, bytes: &'c [u8], sink: &mut dyn FrameSink) -> Result<&'c [u8], FrameError> {
+        let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
+        // Taken out, so that a line completed here is lent just as one that lies in the chunk.
+        let mut carried = mem::take(&mut self.line);
+        let fed = self.feed_lines(&mut carried, rest, sink);
+        self.line = carried;
+        fed
+    }
+
+    fn feed_lines<'c>(
+        &mut self,
+        carried: &mut Vec<u8>,
+        bytes: &'c [u8],
+        sink: &mut dyn FrameSink,
+    ) -> Result<&'c [u8], FrameError> {
+        let mut rest = bytes;
         let mut lent = None;
+        let mut has_ended = false;
         if !carried.is_empty() {
             let Some((end, tail)) = self.split_line(rest) else {
-                return self.carry(carried, rest);
+                self.carry(carried, rest)?;
+                return Ok(&[]);
             };
             self.carry(carried, end)?;
-            self.end_line(carried, &mut lent, sink)?;
+            has_ended = self.end_line(carried, &mut lent, sink)?;
             rest = tail;
         }
-        while let Some((line, tail)) = self.split_line(rest) {
-            self.end_line(line, &mut lent, sink)?;
+        while !has_ended && let Some((line, tail)) = self.split_line(rest) {
+            has_ended = self.end_line(line, &mut lent, sink)?;
             rest = tail;
         }
         if let Some(value) = lent {
             self.data.extend_from_slice(value);
         }
         empty(carried);
-        self.carry(carried, rest)
+        if !has_ended {
+            self.carry(carried, rest)?;
+            rest = &[];
+        }
+        Ok(rest)
     }
 
     /// Cuts the first line off `bytes`, if its end is there. A CR ends its line at once; the LF that
@@ -239,21 +366,21 @@ impl FrameDecoder {
         Ok(())
     }
 
-    /// Takes in a whole line, without its end. `lent` is the frame's data while that is a single
-    /// line whose bytes outlive this feed.
+    /// Takes in a whole line, without its end; gives whether it ends the frame. `lent` is the frame's data while
+    /// that is a single line whose bytes outlive this feed.
     #[inline]
     fn end_line<'c>(
         &mut self,
         line: &'c [u8],
         lent: &mut Option<&'c [u8]>,
-        sink: &mut dyn FnMut(Frame<'_>),
-    ) -> Result<(), FrameError> {
+        sink: &mut dyn FrameSink,
+    ) -> Result<bool, FrameError> {
         let Some(first) = line.first() else {
             self.end_frame(lent.take(), sink);
-            return Ok(());
+            return Ok(true);
         };
         if *first == b':' {
-            return Ok(());
+            return Ok(false);
         }
         self.admit(line.len())?;
         if let Some(value) = field(line, b"data") {
@@ -269,7 +396,7 @@ impl FrameDecoder {
             // Digits only; one too large for 64 bits is no time to wait, like any other nonsense.
             self.retry = parse_u64(value).or(self.retry);
         }
-        Ok(())
+        Ok(false)
     }
 
     #[inline]
@@ -290,9 +417,11 @@ impl FrameDecoder {
     /// Dispatches the frame at its blank line: its id takes effect, its data is delivered if it has
     /// any `data` line, be it an empty one.
     #[inline]
-    fn end_frame(&mut self, lent: Option<&[u8]>, sink: &mut dyn FnMut(Frame<'_>)) {
+    fn end_frame(&mut self, lent: Option<&[u8]>, sink: &mut dyn FrameSink) {
         if self.has_new_id {
-            mem::swap(self.last_id.get_or_insert_default(), &mut self.new_id);
+            let last_id = self.last_id.get_or_insert_default();
+            last_id.clear();
+            last_id.extend_from_slice(self.new_id.as_bytes());
         }
         if self.data_size > 0 {
             let bytes = lent.unwrap_or(&self.data);
@@ -303,7 +432,12 @@ impl FrameDecoder {
                 repaired = lossy(bytes);
                 &repaired
             };
-            sink(Frame { event: &self.event, data, id: self.last_event_id(), has_own_id: self.has_new_id });
+            sink.frame(Frame {
+                event: &self.event,
+                data,
+                id: self.last_event_id(),
+                has_own_id: self.has_new_id,
+            });
         }
         self.clear_frame();
     }
@@ -316,6 +450,15 @@ impl FrameDecoder {
         }
         self.event.clear();
         self.has_new_id = false;
+    }
+}
+
+/// Takes each frame.
+struct Each<'s>(&'s mut dyn FnMut(Frame<'_>));
+
+impl FrameSink for Each<'_> {
+    fn frame(&mut self, frame: Frame<'_>) {
+        (self.0)(frame);
     }
 }
 

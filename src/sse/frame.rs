@@ -17,6 +17,34 @@ pub struct Frame<'a> {
     pub has_own_id: bool,
 }
 
+/// Takes the frames of a stream.
+pub trait FrameSink {
+    /// Takes a frame.
+    fn frame(&mut self, frame: Frame<'_>);
+
+    /// Whether [`run`](Self::run) may take anything now.
+    fn takes_runs(&self) -> bool {
+        false
+    }
+
+    /// Takes as many whole frames as it can read by itself, from the first byte on, which is a frame's first.
+    /// What it leaves is read line by line, up to the end of a frame; then it is asked again.
+    fn run(&mut self, bytes: &[u8]) -> Run {
+        let _ = bytes;
+        Run::default()
+    }
+}
+
+/// Frames that a [`FrameSink`] took at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Run {
+    /// How many bytes they have.
+    pub len: usize,
+    /// Where in them the last id stands, from its first byte to behind its last; `None` if no frame had one. It is
+    /// UTF-8.
+    pub id: Option<(usize, usize)>,
+}
+
 /// Why a decoder stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

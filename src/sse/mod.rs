@@ -9,6 +9,8 @@ mod frame;
 mod line;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use decoder::{DEFAULT_LIMIT, FrameDecoder};
-pub use frame::{Frame, FrameError};
+pub use frame::{Frame, FrameError, FrameSink, Run};
+pub use whole::WholeFrame;

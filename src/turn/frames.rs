@@ -2,52 +2,62 @@
 
 use crate::protocol::Capabilities;
 #[cfg(feature = "turn-rpc")]
+use crate::protocol::HAS_HTTP;
+#[cfg(feature = "turn-rpc")]
 use crate::rpc::LineDecoder;
-use crate::sse::{Frame, FrameDecoder, FrameError};
+use crate::sse::{FrameDecoder, FrameError, FrameSink};
+
+/// Whether this build has a protocol whose decoder takes runs of frames.
+const HAS_RUNS: bool = cfg!(feature = "truefoundry");
 
 /// The decoder of a stream.
 #[derive(Debug)]
-pub(super) enum Frames {
-    Events(FrameDecoder),
+pub(super) struct Frames {
+    events: FrameDecoder,
+    /// In place of the other one, for a socket's.
     #[cfg(feature = "turn-rpc")]
-    Lines(LineDecoder),
+    lines: Option<LineDecoder>,
 }
 
 impl Frames {
     /// The decoder of streams of a protocol that can do this, for frames of up to so many bytes.
     pub(super) fn of(capabilities: Capabilities, max_frame_bytes: usize) -> Self {
-        #[cfg(feature = "turn-rpc")]
-        if capabilities.has_socket() {
-            return Self::Lines(LineDecoder::with_limit(max_frame_bytes));
-        }
         let _ = capabilities;
-        Self::Events(FrameDecoder::with_limit(max_frame_bytes))
+        Self {
+            events: FrameDecoder::with_limit(max_frame_bytes),
+            #[cfg(feature = "turn-rpc")]
+            lines: capabilities.has_socket().then(|| LineDecoder::with_limit(max_frame_bytes)),
+        }
     }
 
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
-    pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Frame<'_>)) -> Result<(), FrameError> {
-        match self {
-            Self::Events(decoder) => decoder.feed(bytes, sink),
-            #[cfg(feature = "turn-rpc")]
-            Self::Lines(decoder) => decoder.feed(bytes, sink),
+    pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
+        #[cfg(feature = "turn-rpc")]
+        match &mut self.lines {
+            Some(lines) => return lines.feed(bytes, &mut |frame| sink.frame(frame)),
+            // So that the compiler leaves the other decoder out.
+            None if !HAS_HTTP => return Ok(()),
+            None => {}
+        }
+        if HAS_RUNS {
+            self.events.feed_runs(bytes, sink)
+        } else {
+            self.events.feed(bytes, &mut |frame| sink.frame(frame))
         }
     }
 
     /// A new connection begins.
     pub(super) fn reset(&mut self) {
-        match self {
-            Self::Events(decoder) => decoder.reset(),
-            #[cfg(feature = "turn-rpc")]
-            Self::Lines(decoder) => decoder.reset(),
+        #[cfg(feature = "turn-rpc")]
+        if let Some(lines) = &mut self.lines {
+            lines.reset();
         }
+        self.events.reset();
     }
 
     /// What the stream last said of the time to wait before it is asked for again, in milliseconds.
     pub(super) fn retry(&self) -> u64 {
-        match self {
-            Self::Events(decoder) => decoder.retry().unwrap_or_default(),
-            #[cfg(feature = "turn-rpc")]
-            Self::Lines(_) => 0,
-        }
+        // Lines say nothing of it.
+        self.events.retry().unwrap_or_default()
     }
 }

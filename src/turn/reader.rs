@@ -8,7 +8,7 @@ use crate::index::Message;
 use crate::json::{Object, Value, write_u64};
 use crate::names::Names;
 use crate::protocol::{Capabilities, EventDecoder, EventSink, HAS_OTHERS, HAS_UNCURSORED, Protocol};
-use crate::sse::{Frame, FrameError};
+use crate::sse::{Frame, FrameError, FrameSink, Run};
 
 use super::answered::{AnsweredCalls, Skim};
 use super::frames::Frames;
@@ -141,29 +141,13 @@ impl TurnReader {
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         let Self { frames, decoder, intake, frame_cursor, capabilities } = self;
-        let has_cursor = capabilities.has_frames();
-        let has_names = capabilities.is_unnamed();
-        let fed = frames.feed(bytes, &mut |frame| {
-            #[cfg(feature = "turn-rpc")]
-            let concerns = !intake.wants_native || decoder.concerns(frame.data);
-            #[cfg(not(feature = "turn-rpc"))]
-            let concerns = true;
-            if concerns {
-                intake.native(has_names.then_some(frame.event), frame.data);
-            }
-            let before = intake.machine.cursor().last();
-            decoder.decode(&frame, intake);
-            #[cfg(feature = "turn-rpc")]
-            if let Some(error) = decoder.failure() {
-                intake.broken.get_or_insert(error);
-            }
-            if has_cursor && frame.has_own_id && intake.broken.is_none() {
-                frame.id.unwrap_or_default().clone_into(frame_cursor);
-            } else if has_cursor && intake.machine.cursor().last() != before {
-                // What comes after the last name would come again, and count as new.
-                frame_cursor.clear();
-            }
-        });
+        let mut incoming = Incoming {
+            decoder: &mut **decoder,
+            intake,
+            frame_cursor: capabilities.has_frames().then_some(frame_cursor),
+            has_names: capabilities.is_unnamed(),
+        };
+        let fed = frames.feed(bytes, &mut incoming);
         if let Err(FrameError::TooLarge { limit }) = fed {
             let parts = ["an event is larger than `maxFrameBytes` (", &digits(limit as u64), " bytes)"];
             intake.broken = Some(Error::of(ErrorCode::FrameTooLarge, &parts));
@@ -469,6 +453,60 @@ impl TurnReader {
     /// Takes the JSON of the terminal state, once it has come.
     pub fn take_state(&mut self) -> Option<String> {
         self.intake.state.take()
+    }
+}
+
+/// Takes the frames of one chunk.
+struct Incoming<'r> {
+    decoder: &'r mut dyn EventDecoder,
+    intake: &'r mut Intake,
+    /// Where frames have names by which a stream goes on.
+    frame_cursor: Option<&'r mut String>,
+    /// Whether only a frame's name tells what it is.
+    has_names: bool,
+}
+
+impl FrameSink for Incoming<'_> {
+    fn frame(&mut self, frame: Frame<'_>) {
+        let Self { decoder, intake, frame_cursor, has_names } = self;
+        #[cfg(feature = "turn-rpc")]
+        let concerns = !intake.wants_native || decoder.concerns(frame.data);
+        #[cfg(not(feature = "turn-rpc"))]
+        let concerns = true;
+        if concerns {
+            intake.native(has_names.then_some(frame.event), frame.data);
+        }
+        let before = intake.machine.cursor().last();
+        decoder.decode(&frame, *intake);
+        #[cfg(feature = "turn-rpc")]
+        if let Some(error) = decoder.failure() {
+            intake.broken.get_or_insert(error);
+        }
+        let Some(frame_cursor) = frame_cursor else { return };
+        if frame.has_own_id && intake.broken.is_none() {
+            frame.id.unwrap_or_default().clone_into(frame_cursor);
+        } else if intake.machine.cursor().last() != before {
+            // What comes after the last name would come again, and count as new.
+            frame_cursor.clear();
+        }
+    }
+
+    fn takes_runs(&self) -> bool {
+        !self.intake.wants_native && self.intake.broken.is_none()
+    }
+
+    fn run(&mut self, bytes: &[u8]) -> Run {
+        let before = self.intake.machine.cursor().last();
+        let run = self.decoder.run(bytes, self.intake);
+        if let Some(frame_cursor) = &mut self.frame_cursor {
+            let id = run.id.and_then(|(start, end)| str::from_utf8(bytes.get(start..end)?).ok());
+            if let Some(id) = id.filter(|_| self.intake.broken.is_none()) {
+                id.clone_into(frame_cursor);
+            } else if self.intake.machine.cursor().last() != before {
+                frame_cursor.clear();
+            }
+        }
+        run
     }
 }
 

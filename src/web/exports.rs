@@ -329,16 +329,24 @@ pub fn turn_next(
     })
 }
 
-/// Takes a chunk of the stream, cut anywhere. Returns 1 if more is to be read, 2 in addition if there are news to
-/// tell ([`turn_take_news`]), and 4 if something has to be said on its socket ([`turn_take_ask`]).
+/// Makes room for chunks of up to so many bytes, for all turns; returns the address where to write them. It stays
+/// until more room is asked for.
+#[wasm_bindgen(js_name = chunkRoom)]
+pub fn chunk_room(len: u32) -> u32 {
+    with(|core| core.chunk_room(len))
+}
+
+/// Takes so many bytes of the stream from the room for chunks, cut anywhere. Returns 1 if more is to be read, 2 in
+/// addition if there are news to tell ([`turn_take_news`]), 4 if something has to be said on its socket
+/// ([`turn_take_ask`]), and 8 if there are events ([`turn_events`]).
 #[wasm_bindgen(js_name = turnPush)]
-pub fn turn_push(turn: u32) -> u8 {
+pub fn turn_push(turn: u32, len: u32) -> u8 {
     with(|core| {
-        let chunk = core.take_input();
-        core.turn(turn).map_or(0, |(turn, session)| {
-            u8::from(turn.push(session, &chunk))
+        core.with_chunk(turn, len, |turn, session, chunk| {
+            u8::from(turn.push(session, chunk))
                 + 2 * u8::from(turn.has_news())
                 + 4 * u8::from(turn.has_ask())
+                + 8 * u8::from(turn.has_events())
         })
     })
 }

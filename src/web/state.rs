@@ -23,6 +23,8 @@ const MARK: char = '!';
 pub(super) struct Core {
     /// What the next call is given.
     input: Vec<u8>,
+    /// Where the bytes of streams are written. It stays where it is until more room is asked for.
+    chunk: Vec<u8>,
     /// The text that was given last. It stays until another one is.
     output: String,
     /// Where the text or the records lie that were given last: pairs of address and length.
@@ -55,6 +57,7 @@ impl Core {
     const fn new() -> Self {
         Self {
             input: Vec::new(),
+            chunk: Vec::new(),
             output: String::new(),
             header: [0; 6],
             sessions: Slots::new(),
@@ -66,6 +69,26 @@ impl Core {
     pub(super) fn room(&mut self, len: u32) -> u32 {
         self.input = vec![0; len as usize];
         word(self.input.as_ptr().addr())
+    }
+
+    /// Makes room for chunks of so many bytes; gives its address.
+    pub(super) fn chunk_room(&mut self, len: u32) -> u32 {
+        self.chunk = vec![0; len as usize];
+        word(self.chunk.as_ptr().addr())
+    }
+
+    /// Gives the first bytes of what was written to the room for chunks to a turn and its session.
+    pub(super) fn with_chunk<T: Default>(
+        &mut self,
+        turn: u32,
+        len: u32,
+        call: impl FnOnce(&mut Turn, &mut Session, &[u8]) -> T,
+    ) -> T {
+        let chunk = std::mem::take(&mut self.chunk);
+        let bytes = chunk.get(..len as usize).unwrap_or_default();
+        let given = self.turn(turn).map(|(turn, session)| call(turn, session, bytes)).unwrap_or_default();
+        self.chunk = chunk;
+        given
     }
 
     /// Takes what the call was given.

@@ -1,243 +1,172 @@
 //! The hot path: a delta that carries one piece of text, read without building a document.
 //!
-//! Nearly every frame of a stream is such a delta, and it differs from an earlier one of the same
-//! message in nothing but its text, its time and its number. So two readers stand before the general one of
-//! [`canonical`](super::canonical): a *template* of an earlier delta, whose fixed parts are compared as bytes, and a
-//! *scan* of the JSON, which also makes the templates. Whatever either does not know in full, it leaves
-//! to the next; both must agree with the general reader, and a property test says so.
+//! Nearly every frame of a stream is such a delta. [`Templates`] of earlier frames stand before the general
+//! reader of [`canonical`](super::canonical); a *scan* of the JSON makes them. Whatever the scan does not know
+//! in full, it leaves to the general reader; both must agree with that, and a property test says so.
 
 use crate::event::{TextDelta, TextField};
 use crate::json::{RawStr, Scanner, parse_u64};
+use crate::protocol::EventSink;
+use crate::protocol::template::{Shape, Slot, Templates};
+use crate::sse::{Run, WholeFrame};
 
 use super::canonical::{NUMBER, sequence_number};
+use super::counting;
 use super::schema::MAX_TOOL_CALLS;
-
-/// One template for each message that streams at a time; sub-agents run five abreast.
-const TEMPLATES: usize = 6;
-
-/// Templates are kept, so that a longer delta makes none.
-const MAX_LEARNT: usize = 4096;
 
 /// Reads text deltas.
 #[derive(Debug, Default)]
 pub(super) struct DeltaReader {
-    templates: Vec<Template>,
-    /// The template that matched last, or was made last.
-    recent: usize,
-    /// Where a text with escapes is undone.
-    text: String,
+    templates: Templates,
 }
 
 impl DeltaReader {
-    /// Reads `data` if it is a delta with exactly one piece of text and nothing else of note. Returns the number
-    /// that it says, 0 if it says none, and the delta.
+    /// Reads the data of one frame, if it is a delta with exactly one piece of text. Returns the number in its JSON
+    /// beside it; 0 if there is none.
     pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<(u64, TextDelta<'a>)> {
-        let (source, shape, variables) = if let Some(variables) = self.matching(data) {
-            let template = self.templates.get(self.recent)?;
-            (&*template.source, template.shape, variables)
-        } else {
-            let (shape, variables) = scan(data)?;
-            self.learn(data, shape);
-            (data, shape, variables)
-        };
-        let Variables { number, created_at, text } = variables;
-        let text = if let Some(plain) = text.plain() {
-            plain
-        } else {
-            self.text.clear();
-            text.unescape_into(&mut self.text);
-            &self.text
-        };
-        let delta = TextDelta {
-            id: inside(source, shape.id),
-            thread_id: shape.thread_id.map_or("main", |thread_id| inside(source, thread_id)),
-            created_at,
-            field: shape.field,
-            text,
-        };
-        Some((number, delta))
+        let bytes = data.as_bytes();
+        let mut hit = self.templates.find(bytes).filter(|hit| hit.len == bytes.len());
+        if hit.is_none() {
+            let (shape, found) = scan(data)?;
+            self.templates.learn(bytes, &shape, found.id, found.thread_id, found.field);
+            hit = self.templates.find(bytes).filter(|hit| hit.len == bytes.len());
+        }
+        let hit = hit?;
+        Some((hit.number, self.templates.delta(bytes, &hit)?))
     }
 
-    fn matching<'a>(&mut self, data: &'a str) -> Option<Variables<'a>> {
-        if let Some(found) = self.templates.get(self.recent)?.read(data) {
-            return Some(found);
-        }
-        for (at, template) in self.templates.iter().enumerate() {
-            if let Some(found) = template.read(data) {
-                self.recent = at;
-                return Some(found);
+    /// Takes as many whole frames off the front of `bytes` as are text deltas.
+    pub(super) fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
+        let mut run = Run::default();
+        while let Some(rest) = bytes.get(run.len..).filter(|rest| !rest.is_empty()) {
+            let found = self.templates.find(rest);
+            let Some(hit) = found.or_else(|| self.learn(rest).and_then(|()| self.templates.find(rest)))
+            else {
+                break;
+            };
+            let Some(delta) = self.templates.delta(rest, &hit) else {
+                break;
+            };
+            let number = counting(hit.id_number, hit.number, sink);
+            sink.delta(number, delta);
+            if let Some((start, end)) = hit.id {
+                run.id = Some((run.len + start, run.len + end));
             }
+            run.len += hit.len;
         }
-        None
+        run
     }
 
-    fn learn(&mut self, data: &str, shape: Shape) {
-        if data.len() > MAX_LEARNT {
-            return;
+    /// Makes a template of the frame that `bytes` begin with, if it is a text delta.
+    fn learn(&mut self, bytes: &[u8]) -> Option<()> {
+        let frame = WholeFrame::of(bytes)?;
+        let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
+        let (mut shape, found) = scan(data)?;
+        shape.shift(frame.data.0);
+        if let Some((start, end)) = frame.id {
+            let at = if start < frame.data.0 { 0 } else { shape.holes.len() };
+            shape.holes.insert(at, Slot::FrameId.at(start, end));
         }
-        if self.templates.len() < TEMPLATES {
-            self.recent = self.templates.len();
-            self.templates.push(Template { source: String::new(), shape });
-        } else {
-            self.recent = (self.recent + 1) % TEMPLATES;
-        }
-        if let Some(template) = self.templates.get_mut(self.recent) {
-            template.source.clear();
-            template.source.push_str(data);
-            template.shape = shape;
-        }
+        self.templates.learn(bytes.get(..frame.len)?, &shape, found.id, found.thread_id, found.field);
+        Some(())
     }
 }
 
-/// What differs from delta to delta of a message.
-#[derive(Debug, Clone, Copy)]
-struct Variables<'a> {
-    /// 0 if it says none.
-    number: u64,
-    created_at: Option<&'a str>,
-    text: RawStr<'a>,
-}
-
-/// One of the variables.
-#[derive(Debug, Clone, Copy)]
-enum Variable {
-    Text,
-    Time,
-    Number,
-}
-
-/// Where something begins and ends in the source; of a string, with its quotes.
-type Span = (usize, usize);
-
-/// What a delta says where.
-#[derive(Debug, Clone, Copy)]
-struct Shape {
-    id: Span,
-    thread_id: Option<Span>,
+/// What a text delta says that its template keeps.
+struct Found<'a> {
+    id: &'a str,
+    thread_id: &'a str,
     field: TextField,
-    /// The variables in their order. The rest is fixed.
-    places: [Option<(Variable, Span)>; 3],
 }
 
-/// An earlier delta. Whatever differs from it in nothing but the variables has the same id, thread and field.
-#[derive(Debug)]
-struct Template {
-    source: String,
-    shape: Shape,
-}
+/// The members that a text delta may have, each once. The last three cannot be what makes it a text delta.
+const MEMBERS: [&str; 12] = [
+    "type",
+    "id",
+    "thread_id",
+    "created_at",
+    NUMBER,
+    "content",
+    "reasoning_content",
+    "tool_calls",
+    "name",
+    "refusal",
+    "finish_reason",
+    "usage",
+];
 
-impl Template {
-    #[inline]
-    fn read<'a>(&self, data: &'a str) -> Option<Variables<'a>> {
-        let (mut number, mut created_at, mut text) = (0, None, None);
-        let (mut from, mut rest) = (0, data);
-        for (variable, (start, end)) in self.shape.places.iter().flatten() {
-            rest = rest.strip_prefix(self.source.get(from..*start)?)?;
-            from = *end;
-            let mut scanner = Scanner::new(rest);
-            match variable {
-                Variable::Text => text = Some(scanner.string().ok()?),
-                Variable::Time => created_at = Some(scanner.string().ok()?.plain()?),
-                Variable::Number => number = valid_number(&mut scanner)?,
-            }
-            rest = rest.get(scanner.at()..)?;
-        }
-        (rest == self.source.get(from..)?).then_some(Variables { number, created_at, text: text? })
-    }
-}
-
-/// What is between the quotes of a string.
-#[inline]
-fn inside(source: &str, (start, end): Span) -> &str {
-    source.get(start + 1..end - 1).unwrap_or_default()
-}
-
-/// A string, and where it is.
-type Placed<'a> = (RawStr<'a>, Span);
-
-/// Walks the object. `None` for everything that is not exactly a text delta: other types, other
-/// fields that are not null, a field twice, escapes in an id, broken JSON.
-fn scan(data: &str) -> Option<(Shape, Variables<'_>)> {
+/// Walks the object. `None` for everything that is not exactly a text delta: other types, other known
+/// members that are not null, a known member twice, escapes in an id or a name, broken JSON.
+fn scan(data: &str) -> Option<(Shape<'_>, Found<'_>)> {
     let mut scanner = Scanner::new(data);
-    let (mut kind, mut id, mut thread_id, mut created_at, mut number) = (None, None, None, None, None);
-    let mut piece = None;
-    let mut places = [None; 3];
+    let mut shape = Shape::default();
+    let (mut kind, mut id, mut thread_id, mut field) = (None, None, "main", None);
     scanner.begin_object().ok()?;
     let mut first = true;
-    let mut seen = 0_u8;
+    let mut seen = 0_u16;
     while let Some(key) = scanner.next_key(&mut first).ok()? {
+        let name = key.plain()?;
+        let Some(known) = MEMBERS.iter().position(|known| *known == name) else {
+            // As a name of the event it would change what it is.
+            (name != "__proto__").then_some(())?;
+            let _ = scanner.peek_value();
+            let start = scanner.at();
+            scanner.skip_value().ok()?;
+            shape.hole(Slot::Other, start, scanner.at());
+            shape.others.push(name);
+            continue;
+        };
         // Once as text and once as null is twice, too.
-        let bit = nullable(key.plain()?);
-        if seen & bit != 0 {
-            return None;
-        }
-        seen |= bit;
+        (seen & 1 << known == 0).then_some(())?;
+        seen |= 1 << known;
         if scanner.peek_value() == Some(b'n') {
-            // A null says as little as a missing field; but not for the fields that a delta must have.
-            if matches!(key.plain()?, "type" | "id") {
-                return None;
-            }
+            // A null says as little as a missing member; but not for those that a delta must have.
+            (known > 1).then_some(())?;
             scanner.accept_literal("null").then_some(())?;
             continue;
         }
-        let (variable, span) = match key.plain()? {
-            "type" => {
-                once(&mut kind, string(&mut scanner)?.0)?;
-                continue;
-            }
-            "id" => {
-                once(&mut id, plain(&mut scanner)?.1)?;
-                continue;
-            }
-            "thread_id" => {
-                once(&mut thread_id, plain(&mut scanner)?.1)?;
-                continue;
-            }
+        match name {
+            "type" => kind = Some(string(&mut scanner)?.1.plain()?),
+            "id" => id = Some(string(&mut scanner)?.1.plain()?),
+            "thread_id" => thread_id = string(&mut scanner)?.1.plain()?,
             "created_at" => {
-                let (time, span) = plain(&mut scanner)?;
-                once(&mut created_at, time)?;
-                (Variable::Time, span)
+                let (at, time) = string(&mut scanner)?;
+                let time = time.plain()?;
+                shape.hole(Slot::Time, at, at + time.len());
             }
             NUMBER => {
-                let start = scanner.at();
-                once(&mut number, valid_number(&mut scanner)?)?;
-                (Variable::Number, (start, scanner.at()))
+                let _ = scanner.peek_value();
+                let at = scanner.at();
+                let number = scanner.number().ok()?;
+                // One that is not valid is left to the general reader.
+                (sequence_number(parse_u64(number.as_bytes())) > 0).then_some(())?;
+                shape.hole(Slot::Number, at, at + number.len());
             }
-            name => {
-                let (field, (text, span)) = match name {
-                    "content" => (TextField::Content, string(&mut scanner)?),
-                    "reasoning_content" => (TextField::Reasoning, string(&mut scanner)?),
-                    "tool_calls" => tool_calls(&mut scanner)?,
-                    _ => return None,
-                };
-                once(&mut piece, (field, text))?;
-                (Variable::Text, span)
-            }
-        };
-        *places.iter_mut().find(|place| place.is_none())? = Some((variable, span));
+            "content" => text(&mut scanner, &mut shape, &mut field, TextField::Content)?,
+            "reasoning_content" => text(&mut scanner, &mut shape, &mut field, TextField::Reasoning)?,
+            "tool_calls" => tool_calls(&mut scanner, &mut shape, &mut field)?,
+            _ => return None,
+        }
     }
     scanner.finish().ok()?;
-    let (field, text) = piece?;
-    (kind?.plain() == Some("model.message.delta")).then_some(())?;
-    let variables = Variables { number: number.unwrap_or(0), created_at, text };
-    Some((Shape { id: id?, thread_id, field, places }, variables))
+    (kind? == "model.message.delta").then_some(())?;
+    Some((shape, Found { id: id?, thread_id, field: field? }))
 }
 
-/// A bit for each field that a text delta may have, or have as null.
-fn nullable(name: &str) -> u8 {
-    match name {
-        "thread_id" => 1,
-        "created_at" => 2,
-        "content" => 4,
-        "reasoning_content" => 8,
-        "tool_calls" => 16,
-        NUMBER => 32,
-        _ => 0,
-    }
+/// The piece of text, which a delta has once.
+fn text(
+    scanner: &mut Scanner<'_>,
+    shape: &mut Shape<'_>,
+    field: &mut Option<TextField>,
+    is: TextField,
+) -> Option<()> {
+    let (at, text) = string(scanner)?;
+    shape.hole(Slot::Text, at, at + text.raw().len());
+    field.replace(is).is_none().then_some(())
 }
 
 /// `[{"index": n, "function": {"arguments": "…"}}]` and nothing else.
-fn tool_calls<'a>(scanner: &mut Scanner<'a>) -> Option<(TextField, Placed<'a>)> {
+fn tool_calls(scanner: &mut Scanner<'_>, shape: &mut Shape<'_>, field: &mut Option<TextField>) -> Option<()> {
     let (mut index, mut arguments) = (None, None);
     scanner.begin_array().ok()?;
     let mut first = true;
@@ -247,51 +176,35 @@ fn tool_calls<'a>(scanner: &mut Scanner<'a>) -> Option<(TextField, Placed<'a>)> 
     scanner.begin_object().ok()?;
     let mut first_key = true;
     while let Some(key) = scanner.next_key(&mut first_key).ok()? {
-        match key.plain()? {
-            "index" => once(&mut index, parse_u64(scanner.number().ok()?.as_bytes())?)?,
-            "function" => once(&mut arguments, function(scanner)?)?,
-            _ => return None,
-        }
+        let is_first = match key.plain()? {
+            "index" => index.replace(parse_u64(scanner.number().ok()?.as_bytes())?).is_none(),
+            "function" => arguments.replace(function(scanner, shape)?).is_none(),
+            _ => false,
+        };
+        is_first.then_some(())?;
     }
     if scanner.next_element(&mut first).ok()? {
         return None;
     }
+    arguments?;
     let index = u32::try_from(index?).ok().filter(|index| *index < MAX_TOOL_CALLS)?;
-    Some((TextField::Arguments(index), arguments?))
+    field.replace(TextField::Arguments(index)).is_none().then_some(())
 }
 
-fn function<'a>(scanner: &mut Scanner<'a>) -> Option<Placed<'a>> {
+fn function(scanner: &mut Scanner<'_>, shape: &mut Shape<'_>) -> Option<()> {
     scanner.begin_object().ok()?;
     let mut arguments = None;
     let mut first = true;
     while let Some(key) = scanner.next_key(&mut first).ok()? {
-        match key.plain()? {
-            "arguments" => once(&mut arguments, string(scanner)?)?,
-            _ => return None,
-        }
+        (key.plain()? == "arguments").then_some(())?;
+        text(scanner, shape, &mut arguments, TextField::Content)?;
     }
-    arguments
+    arguments.map(drop)
 }
 
-fn string<'a>(scanner: &mut Scanner<'a>) -> Option<Placed<'a>> {
+/// A string, and the offset of its inside.
+fn string<'a>(scanner: &mut Scanner<'a>) -> Option<(usize, RawStr<'a>)> {
     (scanner.peek_value()? == b'"').then_some(())?;
-    let start = scanner.at();
-    Some((scanner.string().ok()?, (start, scanner.at())))
-}
-
-/// A string without escapes, and where it is.
-fn plain<'a>(scanner: &mut Scanner<'a>) -> Option<(&'a str, Span)> {
-    let (text, span) = string(scanner)?;
-    Some((text.plain()?, span))
-}
-
-/// A sequence number. One that is not valid is left to the general reader.
-fn valid_number(scanner: &mut Scanner<'_>) -> Option<u64> {
-    let number = sequence_number(parse_u64(scanner.number().ok()?.as_bytes()));
-    (number > 0).then_some(number)
-}
-
-/// Sets what may be set once: of a field that comes twice, the general reader knows what to make.
-fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
-    slot.replace(value).is_none().then_some(())
+    let at = scanner.at() + 1;
+    Some((at, scanner.string().ok()?))
 }

@@ -18,7 +18,7 @@ use crate::event::EventRef;
 use crate::json::{Object, Value, parse_u64};
 use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request, Resume};
-use crate::sse::Frame;
+use crate::sse::{Frame, Run};
 
 use delta::DeltaReader;
 
@@ -126,6 +126,10 @@ impl EventDecoder for TurnDecoder {
         let (said, event) = canonical::event_of(frame.data);
         let number = counting(id, said, sink);
         sink.event(number, EventRef::of(&event));
+    }
+
+    fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
+        self.deltas.run(bytes, sink)
     }
 }
 

@@ -37,7 +37,10 @@ impl Turn {
                 message.content.push_str(text);
             }
             let (id, thread_id) = (&*message.id, MAIN_THREAD);
-            sink.delta(sequence_number, TextDelta { id, thread_id, created_at: None, field, text });
+            sink.delta(
+                sequence_number,
+                TextDelta { id, thread_id, created_at: None, field, text, extra: "", source: 0 },
+            );
         }
     }
 

@@ -297,5 +297,8 @@ fn call_delta<'a>(index: u32) -> Object<'a> {
 
 fn give_arguments(call: &Call, sequence_number: u64, text: &str, sink: &mut dyn EventSink) {
     let (id, field) = (&*call.message, TextField::Arguments(call.index));
-    sink.delta(sequence_number, TextDelta { id, thread_id: MAIN_THREAD, created_at: None, field, text });
+    sink.delta(
+        sequence_number,
+        TextDelta { id, thread_id: MAIN_THREAD, created_at: None, field, text, extra: "", source: 0 },
+    );
 }

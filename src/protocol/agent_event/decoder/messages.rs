@@ -133,7 +133,10 @@ impl Run {
         let sequence_number = self.next_number();
         if let Some(message) = &self.message {
             let (id, thread_id) = (&*message.id, MAIN_THREAD);
-            sink.delta(sequence_number, TextDelta { id, thread_id, created_at: None, field, text });
+            sink.delta(
+                sequence_number,
+                TextDelta { id, thread_id, created_at: None, field, text, extra: "", source: 0 },
+            );
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ mod events;
 mod hostile;
 mod malformed;
 mod requests;
+mod runs;
 mod sequence_numbers;
 mod spellings;
 
@@ -36,6 +37,10 @@ impl EventSink for Vec<Seen> {
         let event = serde_json::from_str(&json).expect("an event is JSON");
         self.push(Seen { sequence_number, event, is_hot: false });
     }
+
+    fn mismatch(&mut self, id: u64, sequence_number: u64) {
+        self.push(Seen { sequence_number: id, event: json!({"other": sequence_number}), is_hot: false });
+    }
 }
 
 /// A text delta as the event that the wire names.
@@ -50,6 +55,11 @@ fn delta_json(delta: &TextDelta<'_>) -> Json {
         TextField::Arguments(index) => {
             event["tool_calls"] = json!([{"index": index, "function": {"arguments": delta.text}}]);
         }
+    }
+    if !delta.extra.is_empty() {
+        let extra: Json = serde_json::from_str(delta.extra).expect("an object");
+        let extra = extra.as_object().expect("an object").clone();
+        event.as_object_mut().expect("an object").extend(extra);
     }
     event
 }

@@ -56,7 +56,10 @@ impl Turn {
         let thread = item.thread;
         let id = std::mem::take(&mut item.id);
         let thread_id = self.thread_name(thread);
-        sink.delta(sequence_number, TextDelta { id: &id, thread_id, created_at: None, field, text });
+        sink.delta(
+            sequence_number,
+            TextDelta { id: &id, thread_id, created_at: None, field, text, extra: "", source: 0 },
+        );
         if let Some(item) = self.items.get_mut(at) {
             item.id = id;
         }

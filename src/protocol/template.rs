@@ -1,0 +1,337 @@
+//! Frames read by comparing bytes: a *template* is an earlier frame, with holes where its text, time and
+//! numbers stood.
+//!
+//! Nearly every frame of a stream carries one piece of text, and differs from an earlier frame of the same
+//! message in little else. A template knows what the earlier frame meant, so whatever equals it outside of the
+//! holes means the same, and nothing has to be parsed. A protocol makes templates of frames that its reader
+//! has understood; a property test holds both to one result.
+
+use crate::bytes::same;
+use crate::event::{TextDelta, TextField};
+use crate::json::{RawStr, Scanner};
+
+/// The largest number that JavaScript can count to.
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+/// One template for each message that streams at a time, and each shape of its frames.
+const MOST: usize = 16;
+/// Members that this version does not know; a frame with more is left to the general reader.
+const MOST_OTHERS: usize = 8;
+/// Values in such members that are nested deeper are left to it, too.
+const DEEPEST: u32 = 16;
+
+/// What stands in a hole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// The piece of text: the inside of a string.
+    Text,
+    /// When the delta was made: the inside of a string without escapes.
+    Time,
+    /// The event's number: a whole number in JSON.
+    Number,
+    /// The value of the frame's `id` line.
+    FrameId,
+    /// The value of a member that this version does not know.
+    Other,
+}
+
+/// What may differ, and where it stands in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hole {
+    pub(crate) slot: Slot,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Slot {
+    /// A hole for this, there.
+    pub(crate) fn at(self, start: usize, end: usize) -> Hole {
+        Hole { slot: self, start, end }
+    }
+}
+
+/// What a frame was found to be: a text delta, and the places in the frame where it may differ from others.
+#[derive(Debug, Default)]
+pub(crate) struct Shape<'a> {
+    /// In their order.
+    pub(crate) holes: Vec<Hole>,
+    /// The names of the members whose values are [`Slot::Other`], in their order.
+    pub(crate) others: Vec<&'a str>,
+}
+
+impl Shape<'_> {
+    pub(crate) fn hole(&mut self, slot: Slot, start: usize, end: usize) {
+        self.holes.push(slot.at(start, end));
+    }
+
+    /// Moves everything to where it stands when so many bytes come before it.
+    pub(crate) fn shift(&mut self, by: usize) {
+        for hole in &mut self.holes {
+            hole.start += by;
+            hole.end += by;
+        }
+    }
+}
+
+/// What the template that matched says of the delta, apart from what stands in its holes.
+#[derive(Debug, Default)]
+struct Meaning {
+    id: String,
+    thread_id: String,
+    field: TextField,
+    /// The names of members that this version does not know.
+    others: Vec<String>,
+    /// The number of this id and thread.
+    source: u32,
+}
+
+/// An earlier frame with holes.
+#[derive(Debug, Default)]
+struct Template {
+    /// The frame without what stood in its holes.
+    fixed: Vec<u8>,
+    /// What the holes are for, and where they are in what is fixed.
+    holes: Vec<(Slot, usize)>,
+    meaning: Meaning,
+}
+
+/// What stood in the holes of a frame. Where nothing did, zeros.
+#[derive(Debug, Default)]
+pub(crate) struct Hit {
+    /// The frame's length.
+    pub(crate) len: usize,
+    /// The number in the event's JSON.
+    pub(crate) number: u64,
+    /// Where the frame's id is, and its number.
+    pub(crate) id: Option<(usize, usize)>,
+    pub(crate) id_number: u64,
+    text: (usize, usize),
+    has_escapes: bool,
+    time: Option<(usize, usize)>,
+    /// The values of members that this version does not know.
+    others: [(usize, usize); MOST_OTHERS],
+}
+
+impl Template {
+    /// Whether `bytes` begin with a frame that this template matches; `hit` says what stands in its holes.
+    #[inline]
+    fn read(&self, bytes: &[u8], hit: &mut Hit) -> bool {
+        let (mut at, mut from, mut others) = (0, 0, hit.others.iter_mut());
+        for (slot, place) in &self.holes {
+            let Some(fixed) = self.fixed.get(from..*place) else { return false };
+            let Some(rest) = bytes.get(at..) else { return false };
+            if !starts_with(rest, fixed) {
+                return false;
+            }
+            at += fixed.len();
+            from = *place;
+            let Some(rest) = rest.get(fixed.len()..) else { return false };
+            let len = match slot {
+                Slot::Text => {
+                    let Some((len, has_escapes)) = RawStr::inside_len(rest) else { return false };
+                    hit.text = (at, at + len);
+                    hit.has_escapes = has_escapes;
+                    Some(len)
+                }
+                Slot::FrameId => {
+                    let (len, number) = whole_number(rest);
+                    hit.id = Some((at, at + len));
+                    hit.id_number = number;
+                    matches!(rest.get(len), Some(b'\n' | b'\r')).then_some(len)
+                }
+                Slot::Number => {
+                    let (len, number) = whole_number(rest);
+                    hit.number = number;
+                    // JSON has no number that begins with 0, and one that is not valid is not for here.
+                    (number > 0 && rest.first() != Some(&b'0')).then_some(len)
+                }
+                Slot::Time => {
+                    RawStr::inside_len(rest).filter(|(_, has_escapes)| !has_escapes).map(|(len, _)| {
+                        hit.time = Some((at, at + len));
+                        len
+                    })
+                }
+                Slot::Other => value_len(rest).zip(others.next()).map(|(len, other)| {
+                    *other = (at, at + len);
+                    len
+                }),
+            };
+            let Some(len) = len else { return false };
+            at += len;
+        }
+        let (Some(tail), Some(rest)) = (self.fixed.get(from..), bytes.get(at..)) else { return false };
+        hit.len = at + tail.len();
+        starts_with(rest, tail)
+    }
+
+    /// Makes it match what differs from this frame in nothing but the holes.
+    fn set(&mut self, frame: &[u8], shape: &Shape<'_>) {
+        self.fixed.clear();
+        self.holes.clear();
+        let mut from = 0;
+        for hole in &shape.holes {
+            self.fixed.extend_from_slice(frame.get(from..hole.start).unwrap_or_default());
+            self.holes.push((hole.slot, self.fixed.len()));
+            from = hole.end;
+        }
+        self.fixed.extend_from_slice(frame.get(from..).unwrap_or_default());
+        self.meaning.others.clear();
+        self.meaning.others.extend(shape.others.iter().map(|name| (*name).to_owned()));
+    }
+}
+
+/// Reads text deltas by templates of earlier ones.
+#[derive(Debug, Default)]
+pub(crate) struct Templates {
+    known: Vec<Template>,
+    /// The one that matched last, or was made last.
+    recent: usize,
+    /// Where a text with escapes is undone.
+    text: String,
+    /// Where unknown members are put together.
+    extra: String,
+    /// How many templates were made so far.
+    made: u32,
+}
+
+impl Templates {
+    /// The frame that `bytes` begin with, if a template matches it.
+    #[inline]
+    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<Hit> {
+        let mut hit = Hit::default();
+        let recent = self.known.get(self.recent)?;
+        (recent.read(bytes, &mut hit) || self.find_other(bytes, &mut hit)).then_some(hit)
+    }
+
+    fn find_other(&mut self, bytes: &[u8], hit: &mut Hit) -> bool {
+        for (at, template) in self.known.iter().enumerate() {
+            *hit = Hit::default();
+            if template.read(bytes, hit) {
+                self.recent = at;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The delta that a frame is, which was found last. `None` if its text is none.
+    #[inline]
+    pub(crate) fn delta<'a>(&'a mut self, frame: &'a [u8], hit: &Hit) -> Option<TextDelta<'a>> {
+        let template = self.known.get(self.recent)?;
+        let meaning = &template.meaning;
+        let mut text = str::from_utf8(frame.get(hit.text.0..hit.text.1)?).ok()?;
+        if hit.has_escapes {
+            self.text.clear();
+            RawStr::escaped(text)?.unescape_into(&mut self.text);
+            text = &self.text;
+        }
+        let created_at = match hit.time {
+            Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
+            None => None,
+        };
+        self.extra.clear();
+        for (name, (start, end)) in meaning.others.iter().zip(hit.others) {
+            self.extra.push(if self.extra.is_empty() { '{' } else { ',' });
+            self.extra.push('"');
+            self.extra.push_str(name);
+            self.extra.push_str("\":");
+            self.extra.push_str(str::from_utf8(frame.get(start..end)?).ok()?);
+        }
+        if !self.extra.is_empty() {
+            self.extra.push('}');
+        }
+        Some(TextDelta {
+            id: &meaning.id,
+            thread_id: &meaning.thread_id,
+            created_at,
+            field: meaning.field,
+            text,
+            extra: &self.extra,
+            source: meaning.source,
+        })
+    }
+
+    /// Makes a template of a frame that is a text delta of this shape.
+    pub(crate) fn learn(
+        &mut self,
+        frame: &[u8],
+        shape: &Shape<'_>,
+        id: &str,
+        thread_id: &str,
+        field: TextField,
+    ) {
+        if shape.others.len() > MOST_OTHERS {
+            return;
+        }
+        if self.known.len() < MOST {
+            self.recent = self.known.len();
+            self.known.push(Template::default());
+        } else {
+            self.recent = (self.recent + 1) % MOST;
+        }
+        let Some(template) = self.known.get_mut(self.recent) else {
+            return;
+        };
+        self.made = self.made.wrapping_add(1);
+        let meaning = &mut template.meaning;
+        id.clone_into(&mut meaning.id);
+        thread_id.clone_into(&mut meaning.thread_id);
+        meaning.field = field;
+        meaning.source = self.made;
+        template.set(frame, shape);
+    }
+}
+
+/// Whether `bytes` begins with `prefix`.
+#[inline]
+fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
+    bytes.get(..prefix.len()).is_some_and(|head| same(head, prefix))
+}
+
+/// The digits that `bytes` begin with: how many, and their number; 0 if it is larger than any that counts.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as a few digits")]
+fn whole_number(bytes: &[u8]) -> (usize, u64) {
+    let (mut len, mut number) = (0, 0_u64);
+    for byte in bytes {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+        len += 1;
+    }
+    // What has more digits is too large, whatever became of it.
+    (len, if len > 16 || number > MAX_SAFE_INTEGER { 0 } else { number })
+}
+
+/// The length of the value that `bytes` begin with, if it is a valid one.
+fn value_len(bytes: &[u8]) -> Option<usize> {
+    let (mut len, mut depth) = (0, 0);
+    loop {
+        len += match bytes.get(len)? {
+            b'"' => RawStr::inside_len(bytes.get(len + 1..)?)?.0 + 2,
+            b'{' | b'[' => {
+                depth += 1;
+                1
+            }
+            b'}' | b']' if depth > 0 => {
+                depth -= 1;
+                1
+            }
+            // A line's end is no part of a frame's data.
+            b'\n' | b'\r' => return None,
+            _ => 1,
+        };
+        let is_between = matches!(bytes.get(len)?, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+        if depth > DEEPEST {
+            return None;
+        }
+        if depth == 0 && is_between {
+            break;
+        }
+    }
+    let mut scanner = Scanner::new(str::from_utf8(bytes.get(..len)?).ok()?);
+    scanner.skip_value().ok()?;
+    scanner.finish().ok()?;
+    Some(len)
+}

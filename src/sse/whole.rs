@@ -1,0 +1,67 @@
+//! Whole frames in memory, for who reads them at once.
+
+use super::line::line_len;
+
+/// The lines of a frame that has at most one of each kind, and nothing else.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WholeFrame {
+    /// Where the data is.
+    pub data: (usize, usize),
+    /// Where the id is, if there is one.
+    pub id: Option<(usize, usize)>,
+    /// The frame's length, its blank line included.
+    pub len: usize,
+}
+
+impl WholeFrame {
+    /// The frame that `bytes` begin with: with one `data` line, and at most one `id` and one `event` line, which
+    /// end in LF or in CR and LF. `None` for every other.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let (mut data, mut id, mut has_event) = (None, None, false);
+        let mut at = 0;
+        loop {
+            let rest = bytes.get(at..)?;
+            let len = line_len(rest)?;
+            let (line, end) = rest.split_at_checked(len)?;
+            let next = at + len + if end.starts_with(b"\n") { 1 } else { 2 };
+            if !matches!(end, [b'\n', ..] | [b'\r', b'\n', ..]) {
+                return None;
+            }
+            if line.is_empty() {
+                return data.map(|data| Self { data, id, len: next });
+            }
+            let name = line.iter().position(|byte| *byte == b':')?;
+            let space = usize::from(line.get(name + 1) == Some(&b' '));
+            let value = (at + name + 1 + space, at + len);
+            let is_first = match line.get(..name)? {
+                b"data" => data.replace(value).is_none(),
+                b"id" => id.replace(value).is_none(),
+                b"event" => !std::mem::replace(&mut has_event, true),
+                _ => false,
+            };
+            if !is_first {
+                return None;
+            }
+            at = next;
+        }
+    }
+}
+
+/// The length of the frame that `bytes` begin with, its blank line included; `None` if that is not there.
+pub(super) fn frame_len(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..)?;
+        let len = line_len(rest)?;
+        let end = rest.get(len..)?;
+        at += len + if end.starts_with(b"\r\n") { 2 } else { 1 };
+        if len == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// Whether a frame's beginning may have a `retry` line, which counts before the frame ends.
+pub(super) fn is_told_to_wait(beginning: &[u8]) -> bool {
+    beginning.windows(5).any(|window| window == b"retry")
+}
