@@ -14,6 +14,70 @@ export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
 
+/** The core's memory, by bytes and by words of 32 bits. It moves when it grows, and the views with it. */
+export class CoreMemory {
+  readonly #memory: WebAssembly.Memory;
+  #bytes = new Uint8Array(0);
+  #words = new Uint32Array(0);
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+  }
+
+  /** Valid until the core is called. */
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  /** The same, four bytes at a time. */
+  get words(): Uint32Array {
+    if (this.#words.length === 0) this.#words = new Uint32Array(this.#memory.buffer);
+    return this.#words;
+  }
+}
+
+/** Where the bytes of streams are written, in each core. */
+class ChunkRoom {
+  readonly memory: CoreMemory;
+  readonly #exports: Exports;
+  #address = 0;
+  #length = 0;
+
+  constructor(exports: Exports) {
+    this.#exports = exports;
+    this.memory = new CoreMemory(exports.memory);
+  }
+
+  /** Writes a piece behind so many bytes, with room for `more` after it. */
+  write(piece: Uint8Array, at = 0, more = 0): void {
+    const length = at + piece.length + more;
+    if (length > this.#length) {
+      this.#length = Math.max(length, LEAST_ROOM);
+      this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
+    }
+    this.memory.bytes.set(piece, this.#address + at);
+  }
+
+  /** What was written was taken. Much room is not kept. */
+  taken(): void {
+    if (this.#length > MOST_ROOM) this.#length = 0;
+  }
+}
+
+/** Room for the chunks that servers and browsers make, in bytes. */
+const LEAST_ROOM = 1 << 16;
+const MOST_ROOM = 1 << 18;
+
+const rooms = new WeakMap<Exports, ChunkRoom>();
+
+/** The room for chunks of a core. */
+function roomOf(exports: Exports): ChunkRoom {
+  let room = rooms.get(exports);
+  if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
+  return room;
+}
+
 /** Writes what the next call takes. */
 function pass({ memory, room }: Exports, ...pieces: Uint8Array[]): void {
   // The room comes first: the memory may grow for it.
@@ -112,12 +176,14 @@ export class CoreSession {
 export class CoreTurn {
   readonly #exports: Exports;
   readonly #turn: number;
+  readonly #room: ChunkRoom;
   /** Kept, since the turn needs it in the core. */
   readonly session: CoreSession;
 
   constructor(exports: Exports, turn: number, session: CoreSession) {
     this.#exports = exports;
     this.#turn = turn;
+    this.#room = roomOf(exports);
     this.session = session;
     collected?.register(this, () => exports.turnFree(turn));
   }
@@ -176,9 +242,28 @@ export class CoreTurn {
     return this.#ask(ask, text);
   }
 
-  push(pieces: Uint8Array[]): number {
-    pass(this.#exports, ...pieces);
-    return this.#exports.turnPush(this.#turn);
+  /** The core's memory. */
+  get memory(): CoreMemory {
+    return this.#room.memory;
+  }
+
+  /** Takes a piece of the stream; or several, one behind the other. */
+  push(pieces: Uint8Array | Uint8Array[]): number {
+    let length = 0;
+    if (!Array.isArray(pieces)) {
+      this.#room.write(pieces);
+      length = pieces.length;
+    } else {
+      let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      for (const piece of pieces) {
+        rest -= piece.length;
+        this.#room.write(piece, length, rest);
+        length += piece.length;
+      }
+    }
+    const flags = this.#exports.turnPush(this.#turn, length);
+    this.#room.taken();
+    return flags;
   }
 
   takeAsk(): string {

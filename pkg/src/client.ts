@@ -23,7 +23,7 @@ export async function connectWith(sources: Sources, options: ConnectOptions): Pr
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
   const Way = extras.Way ?? FetchTransport;
   const transport = new Way(core, baseUrl, options, settings);
-  const connection = { core, memory: exports.memory, transport, settings, capabilities, conventions, extras };
+  const connection = { core, transport, settings, capabilities, conventions, extras };
   return new Client(connection, protocol, baseUrl);
 }
 

@@ -82,9 +82,9 @@ export class Watch {
     );
   }
 
-  /** Something has come. */
-  alive(): void {
-    this.#last = Date.now();
+  /** Something has come, just `now`. */
+  alive(now = Date.now()): void {
+    this.#last = now;
   }
 
   /** The call is over. */

@@ -3,7 +3,7 @@
 // The core puts a whole network chunk's events into its memory as fixed-size records of integers beside
 // two arenas of text (`src/delivery` describes both). An arena is decoded once and sliced; objects of a
 // delta have one fixed shape each. Everything else comes as JSON and is parsed when it is delivered.
-import { decoder } from "./boundary.js";
+import { type CoreMemory, decoder } from "./boundary.js";
 import type { Event } from "./events.js";
 
 /** An event, with its place in the stream. */
@@ -28,7 +28,7 @@ export type Numbered<E> = E extends unknown
     }
   : never;
 
-const STRIDE = 10;
+const STRIDE = 12;
 const CONTENT = 0;
 const REASONING = 1;
 const ARGUMENTS = 2;
@@ -36,30 +36,47 @@ const JSON_TEXT = 3;
 const NATIVE = 4;
 const WIDE = 1 << 8;
 const TIMED = 1 << 9;
+const EXTRA = 1 << 10;
+const EXTRA_WIDE = 1 << 11;
 
 /** Below this many bytes, building a string of character codes is faster than a decoder's call. */
 const SHORT = 24;
 
 /** The records and arenas that a header in the core's memory points to. */
 export interface Lent {
-  readonly records: Uint32Array;
+  readonly words: Uint32Array;
+  /** The first word of the records, and the one behind the last. */
+  readonly from: number;
+  readonly to: number;
   readonly ascii: string;
   readonly wide: string;
 }
 
 /** Reads what the header at `address` points to. The text is copied, the records are not. */
-export function lend(memory: WebAssembly.Memory, address: number): Lent {
-  const { buffer } = memory;
-  const [records, words, ascii, asciiLength, wide, wideLength] = new Uint32Array(buffer, address, 6);
+export function lend({ bytes, words }: CoreMemory, address: number): Lent {
+  const header = address >>> 2;
+  const from = words[header]! >>> 2;
+  const ascii = words[header + 2]!;
+  const wide = words[header + 4]!;
+  const wideLength = words[header + 5]!;
   return {
-    records: new Uint32Array(buffer, records!, words!),
-    ascii: decodeAscii(new Uint8Array(buffer, ascii!, asciiLength!)),
-    wide: wideLength === 0 ? "" : decoder.decode(new Uint8Array(buffer, wide!, wideLength!)),
+    words,
+    from,
+    to: from + words[header + 1]!,
+    ascii: decodeAscii(bytes, ascii, ascii + words[header + 3]!),
+    wide: wideLength === 0 ? "" : decoder.decode(bytes.subarray(wide, wide + wideLength)),
   };
 }
 
-function decodeAscii(bytes: Uint8Array): string {
-  return bytes.length <= SHORT ? String.fromCharCode.apply(null, bytes as unknown as number[]) : decoder.decode(bytes);
+const { fromCharCode } = String;
+
+function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
+  if (to - from > SHORT) return decoder.decode(bytes.subarray(from, to));
+  let text = "";
+  let at = from;
+  for (; at + 4 <= to; at += 4) text += fromCharCode(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!);
+  for (; at < to; at += 1) text += fromCharCode(bytes[at]!);
+  return text;
 }
 
 /** Makes the events of one turn; keeps the names that its records refer to by number. */
@@ -67,8 +84,8 @@ export class EventReader {
   readonly #names: string[] = [];
 
   /** Appends the events of `lent` to `events`, and frames as they came to `natives`. */
-  read({ records, ascii, wide }: Lent, events: StreamEvent[], natives: unknown[]): void {
-    for (let at = 0; at < records.length; at += STRIDE) {
+  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[], natives: unknown[]): void {
+    for (let at = from; at < to; at += STRIDE) {
       const kind = records[at]!;
       const start = records[at + 5]!;
       const text = (kind & WIDE ? wide : ascii).slice(start, start + records[at + 6]!);
@@ -98,6 +115,10 @@ export class EventReader {
       if (kind & TIMED) {
         const time = records[at + 7]!;
         event.created_at = ascii.slice(time, time + records[at + 8]!);
+      }
+      if (kind & (EXTRA | EXTRA_WIDE)) {
+        const extra = records[at + 10]!;
+        Object.assign(event, JSON.parse((kind & EXTRA_WIDE ? wide : ascii).slice(extra, extra + records[at + 11]!)));
       }
       events.push(event);
     }

@@ -3,7 +3,7 @@ import type { CoreTurn } from "./boundary.js";
 import { Call } from "./calls.js";
 import { isOffline, type Limits, sleep, Watch } from "./clocks.js";
 import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, TurnwireError } from "./errors.js";
-import type { byLines } from "./lines.js";
+import type { Lines } from "./lines.js";
 import type { Reconnect } from "./options.js";
 import { isUnsent, pump, stopped, type Transport, unconnected } from "./transport.js";
 
@@ -89,10 +89,10 @@ export interface Driven {
   tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void;
   /** A stream has been opened. */
   opened(): void;
-  /** A chunk was read; something may have come. */
-  woken(length: number): void;
+  /** A chunk of this length was read; something may have come, events if it has any. */
+  woken(length: number, hasEvents: boolean): void;
   /** Gives what cuts a stream into what the core takes. */
-  lines(): ReturnType<typeof byLines>;
+  lines(): Lines;
   /** Whether the turn has ended. */
   isOver(): boolean;
 }
@@ -195,7 +195,7 @@ export class Drive {
         const messages = core.takeAsk();
         if (body && messages !== "") transport.say?.(body, messages);
       };
-      if (body) await pump(body, (chunk) => this.#push(lines(chunk), chunk.length), watch);
+      if (body) await pump(body, (chunk) => this.#push(lines.whole(chunk), chunk.length), watch);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
@@ -210,19 +210,20 @@ export class Drive {
   }
 
   /** Takes the lines that a chunk of this length has ended; gives whether to read on. */
-  #push(pieces: Uint8Array[], length: number): boolean {
+  #push(lines: Uint8Array | Uint8Array[], length: number): boolean {
     const { core } = this.#driven;
+    let flags = HAS_EVENTS;
     try {
-      const flags = adopting(() => core.push(pieces));
-      for (let news = flags & 2 ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
+      flags = adopting(() => core.push(lines));
+      for (let news = flags & HAS_NEWS ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
         for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
           this.#driven.tell(topic as keyof ConnectionTopics, value);
         }
       }
-      if (flags > 3) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
-      return flags % 2 === 1;
+      if (flags & HAS_ASK) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
+      return (flags & GOES_ON) !== 0;
     } finally {
-      this.#driven.woken(length);
+      this.#driven.woken(length, (flags & HAS_EVENTS) !== 0);
     }
   }
 
@@ -251,6 +252,12 @@ export class Drive {
     return ABORTED;
   }
 }
+
+/** What the core says of a chunk that it took, by its bits. */
+const GOES_ON = 1;
+const HAS_NEWS = 2;
+const HAS_ASK = 4;
+const HAS_EVENTS = 8;
 
 /** How long what the core wants to know is gathered, in milliseconds: news of it often come in swarms. */
 const ASK_DELAY = 200;

@@ -5,7 +5,7 @@ import type { CoreTurn } from "./boundary.js";
 import { EventReader, lend, type StreamEvent } from "./delivery.js";
 import type { ConnectionTopics, Driven } from "./drive.js";
 import type { TurnwireError } from "./errors.js";
-import { byLines } from "./lines.js";
+import { Lines } from "./lines.js";
 import { Listeners } from "./listeners.js";
 import type { Connection } from "./session.js";
 import type { TurnStanding } from "./standing.js";
@@ -117,14 +117,14 @@ export class Feed implements Driven {
     this.#standing.changed();
   }
 
-  lines(): ReturnType<typeof byLines> {
-    return byLines(this.#connection.settings.maxFrameBytes, (line) => {
+  lines(): Lines {
+    return new Lines(this.#connection.settings.maxFrameBytes, (line) => {
       // Who wants frames as they come gets them whole.
       return this.#listeners.has("native") ? line : this.#standing.output.shorten(line);
     });
   }
 
-  woken(length: number): void {
+  woken(length: number, hasEvents: boolean): void {
     this.#standing.changed();
     this.#untaken += length;
     const isFull = this.#untaken > MOST_UNTAKEN;
@@ -132,8 +132,13 @@ export class Feed implements Driven {
       this.#untaken = 0;
       this.#standing.mirror.follow();
     }
-    if (this.isHeard || this.#stream?.isAwaited || (isFull && this.#stream)) this.#handOn();
-    else if (!this.#stream && (this.#kept += length) > MOST_KEPT) this.#forget();
+    if (this.isHeard || (isFull && this.#stream)) {
+      if (hasEvents || isFull) this.#handOn();
+    } else if (this.#stream) {
+      if (hasEvents) this.#stream.wake();
+    } else if ((this.#kept += length) > MOST_KEPT) {
+      this.#forget();
+    }
   }
 
   /** Nothing more is read. Hands on what came last; gives what ends the loop, after which another one may have begun. */
@@ -182,7 +187,7 @@ export class Feed implements Driven {
     this.#kept = 0;
     const from = events.length;
     const natives: unknown[] = [];
-    this.#reader.read(lend(this.#connection.memory, header), events, natives);
+    this.#reader.read(lend(this.core.memory, header), events, natives);
     for (const native of natives) this.#listeners.tell("native", native as TurnTopics["native"]);
     const last = events.at(-1);
     if (last?.type === "turn.done") this.#standing.output.complete(last.state);

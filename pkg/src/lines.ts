@@ -6,30 +6,46 @@ const LONG = 1 << 16;
 const LF = 10;
 const CR = 13;
 
-/**
- * Gives a function that takes a stream's chunks, and gives what is to be handed on: whole lines. A line is held
- * up to `max` bytes; `shorten` gives what stands for a long one. What is left at the end is no event.
- */
-export function byLines(max: number, shorten: (line: string) => string): (chunk: Uint8Array) => Uint8Array[] {
-  let held: Uint8Array[] = [];
-  let length = 0;
-  return (chunk) => {
-    const end = Math.max(chunk.lastIndexOf(LF), chunk.lastIndexOf(CR)) + 1;
-    if (end === 0 && length + chunk.length <= max) {
-      held.push(chunk);
-      length += chunk.length;
+/** Cuts a stream's chunks into what the core takes: whole lines. */
+export class Lines {
+  readonly #max: number;
+  readonly #shorten: (line: string) => string;
+  /** The beginning of a line, in pieces. */
+  #held: Uint8Array[] = [];
+  #length = 0;
+
+  /** A line is held up to `max` bytes; `shorten` gives what stands for a long one. */
+  constructor(max: number, shorten: (line: string) => string) {
+    this.#max = max;
+    this.#shorten = shorten;
+  }
+
+  /** The lines that end in a chunk. What is left at the end of a stream is no event. */
+  whole(chunk: Uint8Array): Uint8Array | Uint8Array[] {
+    // The common case: the chunk has nothing but whole lines.
+    if (this.#length === 0 && chunk[chunk.length - 1] === LF) return chunk;
+    const end = lastEnd(chunk);
+    if (end === 0 && this.#length + chunk.length <= this.#max) {
+      this.#held.push(chunk);
+      this.#length += chunk.length;
       return [];
     }
     let first = 0;
-    if (end > 0 && length > LONG) {
+    if (end > 0 && this.#length > LONG) {
       first = chunk.findIndex((byte) => byte === LF || byte === CR);
       const decoder = new TextDecoder();
-      const pieces = [...held, chunk.subarray(0, first)].map((piece) => decoder.decode(piece, { stream: true }));
-      held = [new TextEncoder().encode(shorten(pieces.join("")))];
+      const pieces = [...this.#held, chunk.subarray(0, first)].map((piece) => decoder.decode(piece, { stream: true }));
+      this.#held = [new TextEncoder().encode(this.#shorten(pieces.join("")))];
     }
-    const whole = [...held, chunk.subarray(first, end)];
-    held = [chunk.subarray(end)];
-    length = chunk.length - end;
+    const whole = [...this.#held, chunk.subarray(first, end)];
+    this.#length = chunk.length - end;
+    this.#held = this.#length > 0 ? [chunk.subarray(end)] : [];
     return whole;
-  };
+  }
+}
+
+/** Behind the last line's end in a chunk; 0 if no line ends in it. */
+function lastEnd(chunk: Uint8Array): number {
+  // Lines that end in CR alone are so rare that nothing is searched for them where there is an LF.
+  return (chunk.lastIndexOf(LF) + 1) || (chunk.lastIndexOf(CR) + 1);
 }

@@ -13,6 +13,9 @@ interface RunFinish {
   result?: { response?: string };
 }
 
+/** One of these is in each line that has an output. */
+const ENDS = ["turn.done", "run_finish"];
+
 /** Takes a turn's output out of the stream where the snapshot has it, and puts it back into what users see. */
 export class SparedOutput {
   readonly #mirror: SnapshotMirror;
@@ -26,6 +29,7 @@ export class SparedOutput {
 
   /** A line of the stream without an output that the snapshot has, and that needs no completion. */
   shorten(line: string): string {
+    if (!ENDS.some((end) => line.includes(end))) return line;
     try {
       const frame = JSON.parse(line.replace(/^data:/, "")) as TurnDone | RunFinish;
       const isShorter = (frame.type === "turn.done" && this.#spare(frame as TurnDone)) || this.#spareResult(frame as RunFinish);

@@ -21,7 +21,6 @@ import { type ResumeOptions, Turn } from "./turn.js";
 /** What everything on one server shares. @internal */
 export interface Connection {
   readonly core: CoreClient;
-  readonly memory: WebAssembly.Memory;
   readonly transport: Transport;
   readonly capabilities: Capabilities;
   readonly settings: Settings & { readonly maxFrameBytes: number };

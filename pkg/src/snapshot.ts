@@ -207,16 +207,14 @@ const WIDE = 1 << 8;
 /** Mirrors a turn's index; pays for what changed, however long the history is. */
 export class SnapshotMirror {
   readonly #core: CoreTurn;
-  readonly #memory: WebAssembly.Memory;
   readonly #messages: MessageSnapshot[] = [];
   #threads: readonly ThreadSnapshot[] = [];
   #turn: TurnPart & Special = { required_actions: [], mcp_servers: [], sandbox_id: null, ...SPECIAL };
   #snapshot: TurnSnapshot | undefined;
   #isChanged = false;
 
-  constructor(core: CoreTurn, memory: WebAssembly.Memory) {
+  constructor(core: CoreTurn) {
     this.#core = core;
-    this.#memory = memory;
   }
 
   /** The snapshot with these facts; the same object as before if nothing changed. */
@@ -278,16 +276,14 @@ export class SnapshotMirror {
 
   /** Appends the pieces of text that came with the changes; gives the slots of their messages. */
   #append(): Set<number> {
-    const { records, ascii, wide } = lend(this.#memory, this.#core.changeRecords());
+    const { words, from, to, ascii, wide } = lend(this.#core.memory, this.#core.changeRecords());
     const slots = new Set<number>();
-    for (let at = 0; at < records.length; at += STRIDE) {
-      const [slot, field, call, start, length] = records.subarray(at, at + STRIDE) as unknown as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
+    for (let at = from; at < to; at += STRIDE) {
+      const slot = words[at]!;
+      const field = words[at + 1]!;
+      const call = words[at + 2]!;
+      const start = words[at + 3]!;
+      const length = words[at + 4]!;
       const text = (field & WIDE ? wide : ascii).slice(start, start + length);
       this.#messages[slot] = Object.freeze(appended(this.#messages[slot]!, field & 0xff, call, text));
       slots.add(slot);

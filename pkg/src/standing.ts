@@ -53,7 +53,7 @@ export class TurnStanding {
     this.#turn = turn;
     this.#connection = connection;
     this.#core = core;
-    this.mirror = new SnapshotMirror(core, connection.memory);
+    this.mirror = new SnapshotMirror(core);
     this.output = new SparedOutput(this.mirror);
     this.#origin = record;
     this.#input = record.input ?? [];
@@ -141,7 +141,7 @@ export class TurnStanding {
   /** Something has changed. */
   changed(): void {
     this.frames.notify();
-    for (const wake of this.#wakes.splice(0)) wake();
+    if (this.#wakes.length > 0) for (const wake of this.#wakes.splice(0)) wake();
   }
 
   /** Waits until something changes. */

@@ -40,9 +40,9 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
     return this.#isLeft ? this.#events.splice(0).slice(this.#next) : [];
   }
 
-  /** Whether somebody waits for the next event. @internal */
-  get isAwaited(): boolean {
-    return this.#waiting.length > 0;
+  /** There may be events for a loop that waits for them. @internal */
+  wake(): void {
+    if (this.#waiting.length > 0) this.#serve();
   }
 
   /** Takes events that were made for other listeners already. @internal */

@@ -93,15 +93,17 @@ export async function pump(
   const release = (): void => void reader.cancel().catch(() => {});
   const forget = onAbort(signal, release);
   try {
-    let turnBegan = performance.now();
+    let turnBegan = Date.now();
     while (!signal.aborted) {
       const { done, value } = await reader.read();
       if (done) return;
-      watch.alive();
+      const now = Date.now();
+      watch.alive(now);
       if (!push(value)) return;
-      if (performance.now() - turnBegan > LONGEST_TURN) {
+      // A clock on the wall may be set back.
+      if (now - turnBegan > LONGEST_TURN || now < turnBegan) {
         await nextTask();
-        turnBegan = performance.now();
+        turnBegan = Date.now();
       }
     }
   } finally {
