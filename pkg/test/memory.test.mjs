@@ -89,7 +89,8 @@ test("turns that are left, broken off or never started leave nothing either", as
   await run(60);
   const early = memory.buffer.byteLength;
   await run(300);
-  assert.ok(memory.buffer.byteLength <= early + 128 * 1024, `from ${early} to ${memory.buffer.byteLength} bytes`);
+  // The session keeps the ids of its turns. Their inputs would be 1.5 MB.
+  assert.ok(memory.buffer.byteLength <= early + 256 * 1024, `from ${early} to ${memory.buffer.byteLength} bytes`);
 });
 
 test("a long answer costs memory once, not for every snapshot of it", async () => {
