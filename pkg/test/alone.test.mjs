@@ -1,5 +1,5 @@
 // Who only waits for a turn: its stream is read all the same, so that the snapshot has all that a loop over the stream
-// brings, whoever subscribes and whenever. Against the development gateway, in each protocol.
+// brings, whenever the page subscribes. Against the development gateway, in each protocol.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebSocket } from "ws";

@@ -69,7 +69,7 @@ impl<'p> Operation<'p> {
         Some(Self { kind, path: pointer(operation, "path")?, from, value })
     }
 
-    /// Does the operation; gives nothing if it does not fit.
+    /// Does the operation; returns nothing if it does not fit.
     fn apply(&self, document: &mut Value<'static>) -> Option<()> {
         match self.kind {
             Kind::Add => add(document, self.path, self.value.clone().into_owned()),

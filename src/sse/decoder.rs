@@ -278,7 +278,7 @@ impl FrameDecoder {
         rest
     }
 
-    /// Takes the lines up to the end of a frame, or all of them; gives what follows.
+    /// Takes the lines up to the end of a frame, or all of them; returns what follows.
     fn feed_frame<'c>(&mut self, bytes: &'c [u8], sink: &mut dyn FrameSink) -> Result<&'c [u8], FrameError> {
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
@@ -366,7 +366,7 @@ impl FrameDecoder {
         Ok(())
     }
 
-    /// Takes in a whole line, without its end; gives whether it ends the frame. `lent` is the frame's data while
+    /// Takes in a whole line, without its end; returns whether it ends the frame. `lent` is the frame's data while
     /// that is a single line whose bytes outlive this feed.
     #[inline]
     fn end_line<'c>(

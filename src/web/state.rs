@@ -71,7 +71,7 @@ impl Core {
         word(self.input.as_ptr().addr())
     }
 
-    /// Makes room for chunks of so many bytes; gives its address.
+    /// Makes room for chunks of so many bytes; returns its address.
     pub(super) fn chunk_room(&mut self, len: u32) -> u32 {
         self.chunk = vec![0; len as usize];
         word(self.chunk.as_ptr().addr())

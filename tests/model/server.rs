@@ -100,7 +100,7 @@ impl Server {
             path.strip_prefix("v1/agents/sessions/s/turns").expect("a request for the session's turns");
         let body: Json =
             request.body.as_deref().map_or(Json::Null, |body| serde_json::from_str(body).expect("JSON"));
-        // Whoever asks for another turn takes that for the one that its own start made.
+        // A client that asks for another turn takes that for the one that its own start made.
         let turn = |suffix: &str| format!("/{TURN_ID}{suffix}");
         match (request.method, rest) {
             (Method::Post, "") => self.start(&body, now),

@@ -71,7 +71,7 @@ fn a_start_can_bring_the_end() {
     assert_eq!(play.content(), "ab");
 }
 
-/// The turn has ended, and how is kept: what is missing is reported, and asked for again by whoever waits again.
+/// The turn has ended, and how is kept: what is missing is reported, and asked for again by the next wait.
 #[test]
 fn a_list_that_cannot_be_read_is_reported_each_time() {
     let mut play = Play::new();

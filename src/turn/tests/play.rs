@@ -90,7 +90,7 @@ impl Play {
         self.begin(|driver| driver.stream(None, Reconnect::OFF, StartTrace::default()))
     }
 
-    /// Begins to start where nothing is known of the session's turns; gives the first step.
+    /// Begins to start where nothing is known of the session's turns; returns the first step.
     pub(super) fn start_unknown(&mut self) -> String {
         self.begin(|driver| driver.start(Reconnect::default(), StartTrace::default()))
     }
