@@ -177,7 +177,7 @@ mod core {
             let len = u32::try_from(bytes.len()).expect("little is pushed");
             let address = exports::chunk_room(len);
             Uint8Array::new_with_byte_offset_and_length(&memory(), address, len).copy_from(bytes);
-            exports::turn_push(self.0, len) % 2 == 1
+            exports::turn_push(self.0, len) & 7 == 1
         }
 
         /// Tells how a step went.
