@@ -46,6 +46,9 @@ pub fn of_delta(delta: &TextDelta<'_>) -> Json {
     if let Some(time) = delta.created_at {
         event["created_at"] = time.into();
     }
+    if let (Some(event), false) = (event.as_object_mut(), delta.extra.is_empty()) {
+        event.extend(of_json(delta.extra).as_object().expect("an object").clone());
+    }
     event
 }
 
