@@ -37,12 +37,16 @@ export class CoreMemory {
   }
 }
 
+const NOTHING: Uint8Array = new Uint8Array(0);
+
 /** Where the bytes of streams are written, in each core. */
 class ChunkRoom {
   readonly memory: CoreMemory;
   readonly #exports: Exports;
   #address = 0;
   #length = 0;
+  /** The room as a view, where texts are written. */
+  #room: Uint8Array = NOTHING;
 
   constructor(exports: Exports) {
     this.#exports = exports;
@@ -51,12 +55,26 @@ class ChunkRoom {
 
   /** Writes a piece behind so many bytes, with room for `more` after it. */
   write(piece: Uint8Array, at = 0, more = 0): void {
-    const length = at + piece.length + more;
-    if (length > this.#length) {
-      this.#length = Math.max(length, LEAST_ROOM);
-      this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
-    }
+    this.#need(at + piece.length + more);
     this.memory.bytes.set(piece, this.#address + at);
+  }
+
+  /** Writes a text as a line; returns its length in bytes. */
+  writeLine(text: string): number {
+    // Of a character of UTF-16 no more than three bytes are made.
+    this.#need(text.length * 3 + 1);
+    // As the core's memory, it moves when that grows.
+    if (this.#room.length === 0) this.#room = this.memory.bytes.subarray(this.#address, this.#address + this.#length);
+    const { written } = encoder.encodeInto(text, this.#room);
+    this.#room[written] = LF;
+    return written + 1;
+  }
+
+  #need(length: number): void {
+    if (length <= this.#length) return;
+    this.#room = NOTHING;
+    this.#length = Math.max(length, LEAST_ROOM);
+    this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
   }
 
   /** What was written was taken. Much room is not kept. */
@@ -64,6 +82,8 @@ class ChunkRoom {
     if (this.#length > MOST_ROOM) this.#length = 0;
   }
 }
+
+const LF = 10;
 
 /** Room for the chunks that servers and browsers make, in bytes. */
 const LEAST_ROOM = 1 << 16;
@@ -247,10 +267,12 @@ export class CoreTurn {
     return this.#room.memory;
   }
 
-  /** Takes a piece of the stream; or several, one behind the other. */
-  push(pieces: Uint8Array | Uint8Array[]): number {
+  /** Takes a piece of the stream; or several, one behind the other; or a text that is a line. */
+  push(pieces: Uint8Array | Uint8Array[] | string): number {
     let length = 0;
-    if (!Array.isArray(pieces)) {
+    if (typeof pieces === "string") {
+      length = this.#room.writeLine(pieces);
+    } else if (!Array.isArray(pieces)) {
       this.#room.write(pieces);
       length = pieces.length;
     } else {

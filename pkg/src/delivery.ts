@@ -83,13 +83,15 @@ function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
 export class EventReader {
   readonly #names: string[] = [];
 
-  /** Appends the events of `lent` to `events`, and frames as they came to `natives`. */
-  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[], natives: unknown[]): void {
+  /** Appends the events of `lent` to `events`; returns the frames as they came, if they are wanted. */
+  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): readonly unknown[] {
+    let natives = NONE;
     for (let at = from; at < to; at += STRIDE) {
       const kind = records[at]!;
       const start = records[at + 5]!;
       const text = (kind & WIDE ? wide : ascii).slice(start, start + records[at + 6]!);
       if ((kind & 0xff) === NATIVE) {
+        if (natives === NONE) natives = [];
         natives.push(parsed(text));
         continue;
       }
@@ -122,8 +124,11 @@ export class EventReader {
       }
       events.push(event);
     }
+    return natives;
   }
 }
+
+const NONE: unknown[] = [];
 
 /** What a frame says; the text itself if it is no JSON. */
 function parsed(text: string): unknown {

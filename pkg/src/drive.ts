@@ -2,10 +2,10 @@
 import type { CoreTurn } from "./boundary.js";
 import { Call } from "./calls.js";
 import { isOffline, type Limits, sleep, Watch } from "./clocks.js";
-import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, TurnwireError } from "./errors.js";
+import { adopted, adopting, asTurnwireError, ConnectionError, coreFailure, type CoreError, TurnwireError } from "./errors.js";
 import type { Lines } from "./lines.js";
 import type { Reconnect } from "./options.js";
-import { isUnsent, pump, stopped, type Transport, unconnected } from "./transport.js";
+import { isUnsent, stopped, type Transport, unconnected } from "./transport.js";
 
 /** Before the next try to reach the server. */
 export interface Reconnecting {
@@ -181,11 +181,11 @@ export class Drive {
 
   /** Asks for JSON, and gives it; or reads a stream to its end, and gives nothing. */
   async #request({ call, params, after, whole }: Plan): Promise<string> {
-    const { core, transport, tell } = this.#driven;
+    const { core, tell } = this.#driven;
     const { connectTimeout, idleTimeout } = this.#settings;
     const watch = new Watch({ connectTimeout: whole ? idleTimeout : connectTimeout, idleTimeout, signal: this.#whole });
     try {
-      const body = await transport.open(call, JSON.stringify(params), watch);
+      const body = await this.#driven.transport.open(call, JSON.stringify(params), watch);
       if (typeof body === "string") return body;
       core.opened();
       this.#driven.opened();
@@ -193,9 +193,11 @@ export class Drive {
       const lines = this.#driven.lines();
       this.#ask = () => {
         const messages = core.takeAsk();
-        if (body && messages !== "") transport.say?.(body, messages);
+        if (messages !== "") body.say?.(messages);
       };
-      if (body) await pump(body, (chunk) => this.#push(lines.whole(chunk), chunk.length), watch);
+      const push = (piece: Uint8Array | string): boolean =>
+        this.#push(typeof piece === "string" ? piece : lines.whole(piece), piece.length);
+      await body.read(push, watch);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
@@ -209,22 +211,29 @@ export class Drive {
     }
   }
 
-  /** Takes the lines that a chunk of this length has ended; gives whether to read on. */
-  #push(lines: Uint8Array | Uint8Array[], length: number): boolean {
-    const { core } = this.#driven;
-    let flags = HAS_EVENTS;
+  /** Takes a message, or the lines that a chunk of this length has ended; returns whether to read on. */
+  #push(lines: Uint8Array | Uint8Array[] | string, length: number): boolean {
+    let flags: number;
     try {
-      flags = adopting(() => core.push(lines));
-      for (let news = flags & HAS_NEWS ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
-        for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
-          this.#driven.tell(topic as keyof ConnectionTopics, value);
-        }
-      }
-      if (flags & HAS_ASK) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
-      return (flags & GOES_ON) !== 0;
-    } finally {
-      this.#driven.woken(length, (flags & HAS_EVENTS) !== 0);
+      flags = this.#driven.core.push(lines);
+    } catch (cause) {
+      this.#driven.woken(length, true);
+      throw coreFailure(cause);
     }
+    if (flags & (HAS_NEWS | HAS_ASK)) this.#heed(flags);
+    this.#driven.woken(length, (flags & HAS_EVENTS) !== 0);
+    return (flags & GOES_ON) !== 0;
+  }
+
+  /** Tells what the core has to say of the connection, and says there what the core wants to know. */
+  #heed(flags: number): void {
+    const { core } = this.#driven;
+    for (let news = flags & HAS_NEWS ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
+      for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
+        this.#driven.tell(topic as keyof ConnectionTopics, value);
+      }
+    }
+    if (flags & HAS_ASK) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
   }
 
   readonly #asks = (): void => {

@@ -121,13 +121,17 @@ export function adopting<T>(call: () => T, first?: unknown, more?: ErrorDetails)
   try {
     given = call();
   } catch (cause) {
-    // The core has failed in itself; nothing that it holds can be trusted any more.
-    throw new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
+    throw coreFailure(cause);
   }
   if (typeof given === "string" && given.startsWith(MARK)) {
     throw adopted(JSON.parse(given.slice(MARK.length)) as CoreError, first, more);
   }
   return given;
+}
+
+/** The core has failed in itself; nothing that it holds can be trusted any more. */
+export function coreFailure(cause: unknown): TurnwireError {
+  return new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
 }
 
 /** The error that the core reports. */

@@ -26,6 +26,8 @@ export class Feed implements Driven {
   readonly #standing: TurnStanding;
   readonly #answers: Answers;
   readonly #listeners = new Listeners<TurnTopics>();
+  /** Whether a listener takes events. */
+  isHeard = false;
   #reader = new EventReader();
   /** Bytes that were read since what they say was taken from the core. */
   #untaken = 0;
@@ -47,11 +49,6 @@ export class Feed implements Driven {
 
   get transport(): Transport {
     return this.#connection.transport;
-  }
-
-  /** Whether a listener takes events. */
-  get isHeard(): boolean {
-    return this.#listeners.hasAny(takesEvents);
   }
 
   /** Whether a loop can begin that gets every event of what is being read. */
@@ -159,6 +156,7 @@ export class Feed implements Driven {
 
   /** Has the core keep events for a listener or a loop, unless a loop would have missed some already. */
   #want(): void {
+    this.isHeard = this.#listeners.hasAny(takesEvents);
     const wantsEvents = !this.#isMissed || this.#stream !== undefined || this.isHeard;
     // What is dropped takes the names along that it announced.
     if (!wantsEvents) this.#reader = new EventReader();
@@ -186,10 +184,9 @@ export class Feed implements Driven {
     if (header === 0) return;
     this.#kept = 0;
     const from = events.length;
-    const natives: unknown[] = [];
-    this.#reader.read(lend(this.core.memory, header), events, natives);
+    const natives = this.#reader.read(lend(this.core.memory, header), events);
     for (const native of natives) this.#listeners.tell("native", native as TurnTopics["native"]);
-    const last = events.at(-1);
+    const last = events[events.length - 1];
     if (last?.type === "turn.done") this.#standing.output.complete(last.state);
     if (!this.isHeard) return;
     for (let at = from; at < events.length; at += 1) {

@@ -5,7 +5,7 @@ import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
 import type { Settings } from "./drive.js";
 import { adopting, ConnectionError, type ErrorDetails, InputError, messageOf } from "./errors.js";
 import type { ConnectOptions, Reconnect } from "./options.js";
-import { askToken, orAborted, pump, stopped, streams, type Token, type Transport } from "./transport.js";
+import { askToken, orAborted, pump, stopped, type StreamBody, streams, type Token, type Transport } from "./transport.js";
 
 /** Instead of the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -54,7 +54,7 @@ export class FetchTransport implements Transport {
    * Makes a call, with its parameters as JSON. Gives the answer as JSON; of a call that streams,
    * the stream.
    */
-  async open(call: Call, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null> {
+  async open(call: Call, params: string, watch: Watch): Promise<string | StreamBody> {
     const request = this.#request(call, params);
     if ("local" in request) {
       if (watch.signal.aborted) throw stopped(watch.signal);
@@ -62,7 +62,8 @@ export class FetchTransport implements Transport {
     }
     const response = await this.#send(request, watch);
     if (response.ok && streams(call) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
-      return response.body;
+      const { body } = response;
+      return { read: (push, watch) => (body ? pump(body, push, watch) : Promise.resolve()) };
     }
     return this.#read(call, params, response, watch);
   }

@@ -11,12 +11,14 @@ export type OpenSocket = (url: string) => Socket;
 /** A stream of what concerns a thread. */
 export interface Listener {
   readonly thread: string;
+  /** Its id in quotes, as messages have it. */
+  readonly quoted: string;
   /** What gives the connection up if a response does not come. */
   readonly timers: Set<ReturnType<typeof setTimeout>>;
   /** A message has come; of a response, `method` is that of its request. */
   take(message: string, method?: string): void;
-  /** There is a sign of life. */
-  alive(): void;
+  /** There is a sign of life, just now. */
+  alive(now: number): void;
   /** The server tells nothing more of the thread. */
   unloaded(): void;
   /** No more will come. */
@@ -40,6 +42,8 @@ const UNLOADED = "thread/closed";
  * a thread that a listener's own thread has made, which only the core can tell.
  */
 const FOR_ALL = /^\s*\{(?:\s*"jsonrpc"[^,]*,)?\s*(?:"id"[^,]*,\s*"method"|"method"\s*:\s*"(?:turn\/started"|serverRequest\/resolved"|[^"]*"\s*,\s*"id"))/;
+/** What is about an item: never a response, and for the listeners to its own thread only, unless it is a request. */
+const NEWS = /^\{(?:"jsonrpc":"2\.0",)?"method":"item\/[\w/]*","params"/;
 /** `WebSocket.OPEN` */
 const OPEN = 1;
 
@@ -161,16 +165,18 @@ export class Line {
     if (this.#end) return;
     this.heard = Date.now();
     this.received += 1;
-    for (const listener of this.#listeners) listener.alive();
+    for (const listener of this.#listeners) listener.alive(this.heard);
     // Binary messages are for uploads only, which the server does not send.
     if (typeof data !== "string") return;
-    if (data.includes(this.#mark)) {
+    // Of most messages the first words say that they are about a thread, and no response.
+    const isNews = NEWS.test(data);
+    if (!isNews && data.includes(this.#mark)) {
       const [, id] = this.#ids.exec(data) ?? [];
       if (id !== undefined) return this.#answered(id, data);
     }
-    if (data.includes(UNLOADED)) this.#unloaded(data);
+    if (!isNews && data.includes(UNLOADED)) this.#unloaded(data);
     for (const listener of this.#listeners) {
-      if (data.includes(JSON.stringify(listener.thread)) || FOR_ALL.test(data)) listener.take(data);
+      if (data.includes(listener.quoted) || (!isNews && FOR_ALL.test(data))) listener.take(data);
     }
   }
 

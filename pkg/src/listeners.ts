@@ -1,36 +1,44 @@
 // Listeners: added, removed, and told, none of which another listener can break.
 
+/** One that listens, until it is removed. */
+interface Entry {
+  readonly listener: (value: never) => void;
+  isRemoved: boolean;
+}
+
 /** Listeners by topic. */
 export class Listeners<Topics extends object> {
-  readonly #topics = new Map<keyof Topics, Set<(value: never) => void>>();
+  /** The lists are replaced and never changed: those that are being told stay as they are. */
+  readonly #topics = new Map<keyof Topics, readonly Entry[]>();
 
   /** Whether there is a listener to a topic that `counts`. */
   hasAny(counts: (topic: keyof Topics) => boolean): boolean {
-    return [...this.#topics.keys()].some((topic) => counts(topic) && this.has(topic));
+    return [...this.#topics.keys()].some(counts);
   }
 
-  /** Whether anybody listens to a topic. */
+  /** Whether a topic has listeners. */
   has(topic: keyof Topics): boolean {
-    return (this.#topics.get(topic)?.size ?? 0) > 0;
+    return this.#topics.has(topic);
   }
 
-  /** Adds a listener; gives what removes it. */
+  /** Adds a listener, which may be added twice; returns what removes it. */
   add<T extends keyof Topics>(topic: T, listener: (value: Topics[T]) => void): () => void {
-    // Its own function each time: one listener may be added twice, and is then removed once at a time.
-    const entry = (value: Topics[T]): void => listener(value);
-    let listeners = this.#topics.get(topic);
-    if (!listeners) this.#topics.set(topic, (listeners = new Set()));
-    listeners.add(entry as (value: never) => void);
-    return () => listeners.delete(entry as (value: never) => void);
+    const entry: Entry = { listener, isRemoved: false };
+    this.#topics.set(topic, [...(this.#topics.get(topic) ?? []), entry]);
+    return () => {
+      entry.isRemoved = true;
+      const others = this.#topics.get(topic)?.filter((other) => other !== entry);
+      if (others?.length) this.#topics.set(topic, others);
+      else this.#topics.delete(topic);
+    };
   }
 
   /** Tells the listeners of a topic. One that throws is reported as an uncaught error, and breaks nothing. */
   tell<T extends keyof Topics>(topic: T, value: Topics[T]): void {
-    const listeners = this.#topics.get(topic);
-    if (!listeners?.size) return;
-    // Those that listen now: neither those that are added meanwhile, nor those that are removed.
-    for (const listener of [...listeners]) {
-      if (!listeners.has(listener)) continue;
+    const entries = this.#topics.get(topic);
+    if (!entries) return;
+    for (const { listener, isRemoved } of entries) {
+      if (isRemoved) continue;
       try {
         (listener as (value: Topics[T]) => void)(value);
       } catch (error) {

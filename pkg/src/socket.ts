@@ -24,6 +24,7 @@ import {
   Watch,
 } from "./face.js";
 import { Line, type Listener, type OpenSocket, type Socket } from "./line.js";
+import { MessageStream } from "./message-stream.js";
 import type { ConnectOptions, Reconnect } from "./options.js";
 import type { Token, Transport } from "./transport.js";
 
@@ -85,8 +86,6 @@ export class SocketTransport implements Transport {
   #isClosed = false;
   /** When the threads were made of which the server has told. */
   readonly #born = new Map<string, string | null>();
-  /** On which line a stream comes, and who listens for it. */
-  readonly #sources = new WeakMap<ReadableStream<Uint8Array>, [Line, Listener]>();
 
   constructor(core: CoreClient, baseUrl: string, { token, webSocket }: ConnectOptions, settings: Settings & { maxFrameBytes: number }) {
     this.#core = core;
@@ -108,7 +107,7 @@ export class SocketTransport implements Transport {
     }
   }
 
-  async open(call: Call, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array>> {
+  async open(call: Call, params: string, watch: Watch): Promise<string | MessageStream> {
     const line = await this.#connected(watch);
     const undoubt = this.#doubt(line, watch);
     try {
@@ -139,17 +138,6 @@ export class SocketTransport implements Transport {
 
   download(): Promise<Blob> {
     throw new StateError("unsupported", "this protocol has no files to download");
-  }
-
-  say(stream: ReadableStream<Uint8Array>, text: string): void {
-    const [line, listener] = this.#sources.get(stream) ?? [];
-    if (!line || !listener) return;
-    try {
-      this.#expect(this.#said(JSON.parse(text) as Messages, line, listener), line, listener);
-    } catch (cause) {
-      // The turn would wait for the answer for ever. Who comes back on another connection reads all of it.
-      line.close(new ConnectionError("network", messageOf(cause), { cause }));
-    }
   }
 
   close(): void {
@@ -190,7 +178,7 @@ export class SocketTransport implements Transport {
     line: Line,
     watch: Watch,
     isHeard = true,
-  ): Promise<string | ReadableStream<Uint8Array>> {
+  ): Promise<string | MessageStream> {
     if (streams(call)) return this.#stream(call, params, messages, line, watch, isHeard);
     const [answer] = this.#said(messages, line, undefined, watch.signal);
     const read = await this.#read(call, params, answer, watch);
@@ -203,76 +191,68 @@ export class SocketTransport implements Transport {
   async #stream(
     call: Call,
     params: string,
-    messages: Messages,
+    said: Messages,
     line: Line,
     watch: Watch,
     isHeard: boolean,
-  ): Promise<ReadableStream<Uint8Array>> {
-    let listener!: Listener;
-    let forget = (): void => {};
-    let end!: () => void;
+  ): Promise<MessageStream> {
     let isBegun = false;
-    let isOver = false;
-    const encoder = new TextEncoder();
-    const stream = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        end = () => controller.close();
-        listener = {
-          thread: messages.thread,
-          timers: new Set(),
-          take: (message, method) => {
-            isBegun ||= method !== undefined;
-            // Responses may come after the stream was left.
-            if (!isOver) controller.enqueue(encoder.encode(`${lineOf(message, method)}\n`));
-          },
-          alive: () => watch.alive(),
-          unloaded: () => {
-            // Of a request that is under way its response tells. What has come is read before the end.
-            if (!isBegun) return;
-            forget();
-            end();
-          },
-          fail: (error) => {
-            if (isOver) return;
-            forget();
-            controller.error(error);
-          },
-        };
+    let leave = (): void => {};
+    const stream = new MessageStream(
+      () => {
+        leave();
+        for (const timer of listener.timers) clearTimeout(timer);
+        unping();
+        unwatch();
+        this.#linger(line);
       },
-      cancel: () => forget(),
-    });
-    const leave = line.listen(listener);
+      (text) => {
+        if (stream.isOver) return;
+        try {
+          this.#expect(this.#said(JSON.parse(text) as Messages, line, listener), line, listener);
+        } catch (cause) {
+          // The turn would wait for the answer for ever. Who comes back on another connection reads all of it.
+          line.close(new ConnectionError("network", messageOf(cause), { cause }));
+        }
+      },
+    );
+    const listener: Listener = {
+      thread: said.thread,
+      quoted: JSON.stringify(said.thread),
+      timers: new Set(),
+      take: (message, method) => {
+        isBegun ||= method !== undefined;
+        // Responses may come after the stream was left.
+        stream.add(lineOf(message, method));
+      },
+      alive: (now) => watch.alive(now),
+      unloaded: () => {
+        // Of a request that is under way its response tells.
+        if (isBegun) stream.end();
+      },
+      fail: (error) => stream.end(error),
+    };
     const unping = this.#ping(line, watch);
     // A connection that is given up for its silence, or because the page was away, is dead for all.
     const unwatch = onAbort(watch.signal, () => {
       const { reason } = watch.signal;
       if (reason instanceof ConnectionError && (reason.code !== "timeout" || watch.silence > 0)) line.close(reason);
     });
-    forget = () => {
-      if (isOver) return;
-      isOver = true;
-      leave();
-      for (const timer of listener.timers) clearTimeout(timer);
-      unping();
-      unwatch();
-      this.#linger(line);
-    };
-    this.#sources.set(stream, [line, listener]);
+    leave = line.listen(listener);
     try {
-      const { subscribes, messages: list } = messages;
+      const { subscribes, messages: list } = said;
       // What is read before the server tells of the thread would miss what comes in between.
       const [now, later] = subscribes ? [list.slice(0, 1), list.slice(1)] : [list, []];
-      const [answer, ...others] = this.#begun({ ...messages, messages: now }, line, listener, watch.signal);
+      const [answer, ...others] = this.#begun({ ...said, messages: now }, line, listener, watch.signal);
       await this.#read(call, params, answer, watch);
-      this.#expect([...others, ...this.#said({ ...messages, subscribes: false, messages: later }, line, listener)], line, listener);
+      this.#expect([...others, ...this.#said({ ...said, subscribes: false, messages: later }, line, listener)], line, listener);
       if (!isHeard) {
         // A thread of Codex is there to be subscribed to with its first turn only. That has begun now, and is read.
-        forget();
-        end();
+        stream.end();
       }
       return stream;
     } catch (error) {
-      forget();
+      stream.end();
       throw error;
     }
   }

@@ -9,6 +9,12 @@ export interface EventSource {
   release(): Promise<void>;
 }
 
+/** A call of `next()` that waits for an event. */
+interface Waiting {
+  resolve(result: IteratorResult<StreamEvent, void>): void;
+  reject(error: unknown): void;
+}
+
 /**
  * The events of a turn, in order, each once. To be iterated once; leaving the loop early releases the
  * connection, unless a wait goes on with it, and the turn itself goes on. What had come by then and was not taken is what the turn's
@@ -20,7 +26,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
   #events: StreamEvent[];
   #next = 0;
   #isLeft = false;
-  #waiting: { resolve: (result: IteratorResult<StreamEvent, void>) => void; reject: (error: unknown) => void }[] = [];
+  readonly #waiting: Waiting[] = [];
   #end: { error?: unknown } | undefined;
 
   /** Of what comes, the events after this number; `unread` is what the stream before this one was left with. @internal */
@@ -63,10 +69,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
   next(): Promise<IteratorResult<StreamEvent, void>> {
     const event = this.#take();
     if (event) return Promise.resolve({ done: false, value: event });
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject });
-      if (this.#end) this.#serve();
-    });
+    return new Promise(this.#wait);
   }
 
   /** Stops listening. Called by the language when a loop is left. */
@@ -82,19 +85,26 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
     return this;
   }
 
+  // One function for all that wait: the loop waits before each chunk.
+  readonly #wait = (resolve: Waiting["resolve"], reject: Waiting["reject"]): void => {
+    this.#waiting.push({ resolve, reject });
+    if (this.#end) this.#serve();
+  };
+
   #take(): StreamEvent | undefined {
     while (!this.#isLeft) {
-      if (this.#next === this.#events.length) {
-        this.#events.length = 0;
-        this.#next = 0;
-        if (!this.#end) this.#source.drain(this.#events);
-      }
-      const event = this.#events[this.#next];
-      if (!event) break;
-      this.#next += 1;
-      if (event.sequence_number === 0 || event.sequence_number > this.#after) return event;
+      if (this.#next === this.#events.length && !this.#refill()) return undefined;
+      const event = this.#events[this.#next++]!;
+      if (event.sequence_number > this.#after || event.sequence_number === 0) return event;
     }
     return undefined;
+  }
+
+  /** Takes what has come; returns whether there is anything. */
+  #refill(): boolean {
+    this.#next = this.#events.length = 0;
+    if (!this.#end) this.#source.drain(this.#events);
+    return this.#events.length > 0;
   }
 
   #serve(): void {

@@ -14,15 +14,25 @@ export interface Transport {
   /** Asks for JSON; gives it in turnwire's form. */
   ask<T>(call: Call, params: object, limits?: Limits): Promise<T>;
   /**
-   * Makes a call, with its parameters as JSON. Gives the answer as JSON; of a call that streams, the stream.
+   * Makes a call, with its parameters as JSON. Returns the answer as JSON; of a call that streams, the stream, which is
+   * to be read.
    */
-  open(call: Call, params: string, watch: Watch): Promise<string | ReadableStream<Uint8Array> | null>;
+  open(call: Call, params: string, watch: Watch): Promise<string | StreamBody>;
   /** Asks for a file. */
   download(params: object, limits: Limits): Promise<Blob>;
-  /** Says more on the way on which a stream comes; the answers become part of it. Only where there is such a way. */
-  say?(stream: ReadableStream<Uint8Array>, messages: string): void;
   /** Ends what stands between calls. */
   close?(): void;
+}
+
+/** What a stream brings. */
+export interface StreamBody {
+  /**
+   * Hands each chunk of bytes, or each message, to `push` until the stream ends, `push` returns false or the watch cuts it
+   * off. However it ends, the connection is released.
+   */
+  read(push: (piece: Uint8Array | string) => boolean, watch: Watch): Promise<void>;
+  /** Says more on the stream's connection; the answers become part of the stream. Only where there is such a way. */
+  say?(messages: string): void;
 }
 
 /** Whether the answer is a stream. */
@@ -91,10 +101,14 @@ export async function pump(
   const reader = body.getReader();
   // A custom fetch may not have passed the signal on.
   const release = (): void => void reader.cancel().catch(() => {});
-  const forget = onAbort(signal, release);
+  let isCut = signal.aborted;
+  const forget = onAbort(signal, () => {
+    isCut = true;
+    release();
+  });
   try {
     let turnBegan = Date.now();
-    while (!signal.aborted) {
+    while (!isCut) {
       const { done, value } = await reader.read();
       if (done) return;
       const now = Date.now();
