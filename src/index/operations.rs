@@ -85,7 +85,7 @@ fn made<'s>(state: &'s mut Value<'static>, path: &[Value<'_>]) -> Result<&'s mut
             }
             let members = target.as_object_mut().ok_or_else(|| missing(path))?;
             if !members.contains(name) {
-                members.insert(name.clone().into_owned(), Value::Null);
+                members.insert(name.to_string(), Value::Null);
             }
         }
         target = step(target, key).ok_or_else(|| missing(path))?;

@@ -17,6 +17,7 @@ mod scan;
 mod special;
 #[cfg(test)]
 mod tests;
+mod text;
 mod value;
 mod write;
 
@@ -25,6 +26,7 @@ pub(crate) use number::parse_u64;
 pub use object::Object;
 pub use raw_str::RawStr;
 pub use scan::{MAX_DEPTH, Scanner};
+pub use text::Text;
 pub use value::Value;
 #[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "aap"))]
 pub(crate) use write::write_hex;

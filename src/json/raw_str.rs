@@ -11,11 +11,12 @@ const REPLACEMENT: char = '\u{FFFD}';
 pub struct RawStr<'a> {
     raw: &'a str,
     has_escapes: bool,
+    has_unicode_escapes: bool,
 }
 
 impl<'a> RawStr<'a> {
-    pub(super) fn new(raw: &'a str, has_escapes: bool) -> Self {
-        Self { raw, has_escapes }
+    pub(super) fn new(raw: &'a str, has_escapes: bool, has_unicode_escapes: bool) -> Self {
+        Self { raw, has_escapes, has_unicode_escapes }
     }
 
     /// The length of the string that `bytes` is the inside of, up to its closing quote, and whether it has
@@ -40,7 +41,7 @@ impl<'a> RawStr<'a> {
     /// The inside of a string with backslashes; `None` if one of them begins no escape.
     #[cfg(feature = "truefoundry")]
     pub(crate) fn escaped(raw: &'a str) -> Option<Self> {
-        super::Scanner::has_valid_escapes(raw).then_some(Self { raw, has_escapes: true })
+        super::Scanner::has_valid_escapes(raw).then_some(Self { raw, has_escapes: true, has_unicode_escapes: true })
     }
 
     /// The source between the quotes.
@@ -53,6 +54,11 @@ impl<'a> RawStr<'a> {
     #[inline]
     pub fn has_escapes(self) -> bool {
         self.has_escapes
+    }
+
+    /// Whether there may be `\u` escapes among them.
+    pub(super) fn has_unicode_escapes(self) -> bool {
+        self.has_unicode_escapes
     }
 
     /// The text where that takes no work: `None` if it has escapes.

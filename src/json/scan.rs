@@ -105,6 +105,7 @@ impl<'a> Scanner<'a> {
         self.expect(b'"', JsonErrorKind::ExpectedString)?;
         let start = self.at;
         let mut has_escapes = false;
+        let mut has_unicode_escapes = false;
         loop {
             let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
             self.at += plain_len(rest);
@@ -112,6 +113,7 @@ impl<'a> Scanner<'a> {
                 Some(b'"') => break,
                 Some(b'\\') => {
                     has_escapes = true;
+                    has_unicode_escapes |= self.text.as_bytes().get(self.at + 1) == Some(&b'u');
                     self.escape()?;
                 }
                 Some(_) => return Err(self.error(JsonErrorKind::ControlCharacter)),
@@ -120,7 +122,7 @@ impl<'a> Scanner<'a> {
         }
         let raw = self.since(start);
         self.at += 1;
-        Ok(RawStr::new(raw, has_escapes))
+        Ok(RawStr::new(raw, has_escapes, has_unicode_escapes))
     }
 
     /// Whether every backslash in the inside of a string begins a valid escape.

@@ -1,9 +1,9 @@
 //! A whole JSON document in memory.
 
-use super::{JsonError, JsonErrorKind, MAX_DEPTH, Object, Scanner, parse_u64};
+use super::{JsonError, JsonErrorKind, MAX_DEPTH, Object, Scanner, Text, parse_u64};
 use std::borrow::Cow;
 
-/// A JSON value, which borrows from its source what it can: text without escapes, and numbers.
+/// A JSON value, which borrows from its source what it can: numbers, and text unless `\u` escapes are in it.
 ///
 /// # Memory
 /// A node takes 16 bytes in wasm (32 on a 64-bit host), an object's member 28 (56); lists grow by
@@ -20,7 +20,7 @@ pub enum Value<'a> {
     /// A number, as its source wrote it: nothing is lost that a float could not hold.
     Number(Cow<'a, str>),
     /// The text of a string.
-    String(Cow<'a, str>),
+    String(Text<'a>),
     /// An array's elements.
     Array(Vec<Value<'a>>),
     /// An object's members.
@@ -58,6 +58,11 @@ impl<'a> Value<'a> {
             Self::Bool(value) => Some(*value),
             _ => None,
         }
+    }
+
+    /// Whether this is a string. Its escapes stay as they are.
+    pub fn is_string(&self) -> bool {
+        matches!(self, Self::String(_))
     }
 
     /// The text, if it is a string.
@@ -137,7 +142,7 @@ impl<'a> Value<'a> {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::Bool(value),
             Self::Number(text) => Value::Number(Cow::Owned(text.into_owned())),
-            Self::String(text) => Value::String(Cow::Owned(text.into_owned())),
+            Self::String(text) => Value::String(text.into_owned()),
             Self::Array(elements) => Value::Array(elements.into_iter().map(Value::into_owned).collect()),
             Self::Object(members) => Value::Object(members.into_owned()),
         }
@@ -160,13 +165,13 @@ impl From<u64> for Value<'_> {
 
 impl<'a> From<&'a str> for Value<'a> {
     fn from(text: &'a str) -> Self {
-        Self::String(Cow::Borrowed(text))
+        Self::String(Cow::Borrowed(text).into())
     }
 }
 
 impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
-        Self::String(Cow::Owned(text))
+        Self::String(Cow::<str>::Owned(text).into())
     }
 }
 
@@ -186,7 +191,7 @@ fn read_value<'a>(scanner: &mut Scanner<'a>, depth: u32) -> Result<Value<'a>, Js
     let value = match scanner.peek_value() {
         Some(b'{') => return read_object(scanner, depth),
         Some(b'[') => return read_array(scanner, depth),
-        Some(b'"') => Value::String(scanner.string()?.unescape()),
+        Some(b'"') => Value::String(Text::of(scanner.string()?)),
         Some(b'-' | b'0'..=b'9') => Value::Number(Cow::Borrowed(scanner.number()?)),
         Some(b't') if scanner.accept_literal("true") => Value::Bool(true),
         Some(b'f') if scanner.accept_literal("false") => Value::Bool(false),

@@ -13,7 +13,7 @@ impl Value<'_> {
             Value::Bool(true) => out.push_str("true"),
             Value::Bool(false) => out.push_str("false"),
             Value::Number(text) => out.push_str(text),
-            Value::String(text) => write_str(out, text),
+            Value::String(text) => text.write(out),
             Value::Array(elements) => {
                 out.push('[');
                 for (at, element) in elements.iter().enumerate() {

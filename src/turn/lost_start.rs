@@ -265,7 +265,7 @@ fn has_all(sent: &Value<'_>, kept: &Value<'_>) -> bool {
         // Some keep a text as a list of parts, or the other way round.
         (Value::Array(parts), Value::String(text)) | (Value::String(text), Value::Array(parts)) => {
             let only = parts.first().and_then(Value::as_object).filter(|_| parts.len() == 1);
-            only.is_some_and(|part| part.text("type") == "text" && part.text("text") == text)
+            only.is_some_and(|part| part.text("type") == "text" && part.text("text") == &**text)
         }
         (Value::Array(sent), Value::Array(kept)) => is_like(sent, kept),
         _ => sent.to_json() == kept.to_json(),

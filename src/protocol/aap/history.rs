@@ -87,7 +87,7 @@ pub(super) fn item<'a>(message: &Object<'a>) -> Value<'a> {
         part.set(name, value.to_owned().into());
         Some(Value::Object(part))
     });
-    let content = if said.as_str().is_some() { said.clone() } else { parts.collect::<Vec<_>>().into() };
+    let content = if said.is_string() { said.clone() } else { parts.collect::<Vec<_>>().into() };
     let mut item = Object::new();
     item.set("type", "user.message".into());
     item.set("content", content);

@@ -32,7 +32,7 @@ fn message<'a>(aap: Aap, item: &Value<'a>) -> Result<Object<'a>> {
         }
         "user.tool_response" => {
             let mut message = answer("tool", item)?;
-            let content = item.get("content").filter(|content| content.as_str().is_some());
+            let content = item.get("content").filter(|content| content.is_string());
             let rule = "`content` of a tool response must be a text";
             message.set("content", content.ok_or_else(|| invalid(rule))?.clone());
             Ok(message)
@@ -90,7 +90,7 @@ fn block<'a>(aap: Aap, part: &Value<'a>) -> Result<Value<'a>> {
     let part = part.as_object().ok_or_else(|| invalid("a part must be an object with a `type`"))?;
     match part.text("type") {
         "text" => {
-            let text = part.get("text").filter(|text| text.as_str().is_some());
+            let text = part.get("text").filter(|text| text.is_string());
             let mut block = Object::new();
             block.set("type", "text".into());
             block.set("text", text.ok_or_else(|| invalid("a text part must have a `text`"))?.clone());

@@ -46,7 +46,7 @@ fn session<'a>(answer: &Object<'a>) -> Result<Object<'a>> {
     let mut session = Object::new();
     session.set("type", "session".into());
     session.set("id", id.clone());
-    session.set("agent_name", agent.filter(|name| name.as_str().is_some()).cloned().unwrap_or_default());
+    session.set("agent_name", agent.filter(|name| name.is_string()).cloned().unwrap_or_default());
     for name in ["title", "created_by_subject", "created_at", "updated_at"] {
         session.set(name, Value::Null);
     }

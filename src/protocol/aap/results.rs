@@ -9,7 +9,7 @@ use super::ids::{self, Maker};
 
 /// What a result must be.
 pub(super) fn check(content: &Value<'_>) -> Result<(), Problem> {
-    let is_one = content.as_str().is_some() || content.as_array().is_some();
+    let is_one = content.is_string() || content.as_array().is_some();
     if is_one { Ok(()) } else { Err("`content` is neither a string nor a list of blocks".to_owned()) }
 }
 

@@ -106,7 +106,7 @@ fn session<'a>(params: &Object<'a>) -> Result<Object<'a>> {
 }
 
 fn is_texts(options: &Value<'_>) -> bool {
-    options.as_object().is_some_and(|options| options.iter().all(|(_, value)| value.as_str().is_some()))
+    options.as_object().is_some_and(|options| options.iter().all(|(_, value)| value.is_string()))
 }
 
 fn turn<'a>(aap: Aap, params: &Object<'a>) -> Result<Object<'a>> {

@@ -137,7 +137,7 @@ fn frames(body: Value<'_>) -> Result<Value<'_>> {
     let mut body = object(body)?;
     let events = take_list(&mut body, "items")?;
     let next = next_cursor(&body, events.len());
-    let mut cursor = body.get("next_cursor").filter(|cursor| cursor.as_str().is_some()).cloned();
+    let mut cursor = body.get("next_cursor").filter(|cursor| cursor.is_string()).cloned();
     if cursor.is_none() {
         cursor = events.last().and_then(run_cursor);
     }
@@ -170,7 +170,7 @@ fn has_more(body: &Object<'_>, length: usize) -> bool {
 /// The token of the page after one that has a cursor.
 fn next_cursor<'a>(body: &Object<'a>, length: usize) -> Value<'a> {
     match body.get("next_cursor").filter(|_| has_more(body, length)) {
-        Some(Value::Number(cursor)) => Value::String(cursor.clone()),
+        Some(Value::Number(cursor)) => cursor.to_string().into(),
         Some(Value::String(cursor)) if !cursor.is_empty() => Value::String(cursor.clone()),
         _ => Value::Null,
     }

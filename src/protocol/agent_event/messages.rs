@@ -193,7 +193,7 @@ fn unknown<'a>(message: &Object<'a>) -> Object<'a> {
     event.set("type", "unknown".into());
     event.set(
         "wire_type",
-        message.get("role").filter(|role| role.as_str().is_some()).cloned().unwrap_or_default(),
+        message.get("role").filter(|role| role.is_string()).cloned().unwrap_or_default(),
     );
     event.set("raw", message.clone().into());
     event

@@ -100,7 +100,7 @@ const MEMBERS: [&str; 12] = [
 fn scan(data: &str) -> Option<(Shape<'_>, Found<'_>)> {
     let mut scanner = Scanner::new(data);
     let mut shape = Shape::default();
-    let (mut kind, mut id, mut thread_id, mut field) = (None, None, "main", None);
+    let (mut is_delta, mut id, mut thread_id, mut field) = (false, None, "main", None);
     scanner.begin_object().ok()?;
     let mut first = true;
     let mut seen = 0_u16;
@@ -126,7 +126,8 @@ fn scan(data: &str) -> Option<(Shape<'_>, Found<'_>)> {
             continue;
         }
         match name {
-            "type" => kind = Some(string(&mut scanner)?.1.plain()?),
+            // Most other events say first what they are, and are long.
+            "type" => (string(&mut scanner)?.1.plain()? == "model.message.delta").then(|| is_delta = true)?,
             "id" => id = Some(string(&mut scanner)?.1.plain()?),
             "thread_id" => thread_id = string(&mut scanner)?.1.plain()?,
             "created_at" => {
@@ -149,7 +150,7 @@ fn scan(data: &str) -> Option<(Shape<'_>, Found<'_>)> {
         }
     }
     scanner.finish().ok()?;
-    (kind? == "model.message.delta").then_some(())?;
+    is_delta.then_some(())?;
     Some((shape, Found { id: id?, thread_id, field: field? }))
 }
 

@@ -214,7 +214,7 @@ fn check_fields(object: &Object<'_>, fields: &[Field]) -> Result<(), Problem> {
 
 fn check_value(name: &str, value: &Value<'_>, shape: &Shape) -> Result<(), Problem> {
     let (fits, expected) = match shape {
-        Shape::Text => (value.as_str().is_some(), "a string"),
+        Shape::Text => (value.is_string(), "a string"),
         Shape::Count => (value.as_u64().is_some(), "a whole number"),
         Shape::Flag => (value.as_bool().is_some(), "true or false"),
         Shape::Index => {
@@ -259,12 +259,12 @@ fn check_terminal(state: &Object<'_>) -> Result<(), Problem> {
 fn is_content(value: &Value<'_>) -> bool {
     let is_part = |part: &Value<'_>| {
         part.as_object().is_some_and(|part| match part.text("type") {
-            "text" => part.get("text").is_some_and(|text| text.as_str().is_some()),
-            "refusal" => part.get("refusal").is_some_and(|text| text.as_str().is_some()),
+            "text" => part.get("text").is_some_and(Value::is_string),
+            "refusal" => part.get("refusal").is_some_and(Value::is_string),
             _ => false,
         })
     };
-    value.as_str().is_some() || value.as_array().is_some_and(|parts| parts.iter().all(is_part))
+    value.is_string() || value.as_array().is_some_and(|parts| parts.iter().all(is_part))
 }
 
 fn wrong(name: &str, expected: &str) -> Problem {

@@ -156,7 +156,7 @@ fn invalid(place: &str, rule: &str) -> Error {
 /// What a turn was given, told by the user's message as the server keeps it (section 5).
 pub(super) fn said<'a>(message: &Object<'a>) -> Value<'a> {
     let mut parts = Vec::new();
-    if let Some(text) = message.get("text").filter(|text| text.as_str().is_some()) {
+    if let Some(text) = message.get("text").filter(|text| text.is_string()) {
         let mut part = with_text("type", "text");
         part.set("text", text.clone());
         parts.push(part.into());

@@ -402,7 +402,7 @@ fn has_shape(method: &str, result: &Value<'_>) -> bool {
     };
     let found = path.iter().try_fold(result, |value, name| value.get(name)).unwrap_or(&Value::Null);
     match method {
-        "turn/get" => found.as_str().is_some(),
+        "turn/get" => found.is_string(),
         "thread/resume" => found.as_object().is_some(),
         _ => found.as_array().is_some(),
     }
