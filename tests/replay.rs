@@ -179,7 +179,7 @@ fn read_records(
 ) {
     let wide = wide_units(arena);
     for record in records.chunks(EVENT_STRIDE) {
-        let [head, name, thread, low, high, start, len, time_start, time_len, index, extra, extra_len] =
+        let [head, name, thread, low, high, start, len, time_start, time_len, index] =
             record.try_into().expect("a whole record");
         let text = slice(arena, &wide, head & kind::WIDE != 0, start, len);
         let sequence_number = u64::from(high) << 32 | u64::from(low);
@@ -192,12 +192,6 @@ fn read_records(
             });
             if head & kind::TIMED != 0 {
                 event["created_at"] = slice(arena, &wide, false, time_start, time_len).into();
-            }
-            if head & (kind::EXTRA | kind::EXTRA_WIDE) != 0 {
-                let extra = slice(arena, &wide, head & kind::EXTRA_WIDE != 0, extra, extra_len);
-                let extra: Json = serde_json::from_str(&extra).expect("an object");
-                let extra = extra.as_object().expect("an object").clone();
-                event.as_object_mut().expect("an object").extend(extra);
             }
             events.push((sequence_number, event));
         };

@@ -62,7 +62,7 @@ fn to_oracle(value: &Value<'_>) -> Oracle {
         Value::Null => Oracle::Null,
         Value::Bool(value) => Oracle::Bool(*value),
         Value::Number(text) => serde_json::from_str(text).expect("a number that floats can hold"),
-        Value::String(text) => Oracle::String(text.clone().into_owned()),
+        Value::String(text) => Oracle::String(text.to_string()),
         Value::Array(elements) => elements.iter().map(to_oracle).collect(),
         Value::Object(members) => {
             members.iter().map(|(name, value)| (name.to_owned(), to_oracle(value))).collect()

@@ -10,7 +10,7 @@ pub fn of(value: &Value<'_>) -> Json {
         Value::Null => Json::Null,
         Value::Bool(value) => Json::Bool(*value),
         Value::Number(text) => number(text),
-        Value::String(text) => Json::String(text.clone().into_owned()),
+        Value::String(text) => Json::String(text.to_string()),
         Value::Array(elements) => elements.iter().map(of).collect(),
         Value::Object(members) => members.iter().map(|(name, value)| (name.to_owned(), of(value))).collect(),
         #[allow(unreachable_patterns, reason = "kinds of values that are still to come")]
@@ -23,8 +23,20 @@ pub fn of_json(json: &str) -> Json {
     of(&Value::parse(json).expect("JSON"))
 }
 
+/// A delta that is handed on as it came, without the number that is set where it is delivered.
+pub fn of_own_json(json: &str) -> Json {
+    let mut event = of_json(json);
+    if let Some(event) = event.as_object_mut() {
+        event.remove("sequence_number");
+    }
+    event
+}
+
 /// A text delta as the event that the wire names.
 pub fn of_delta(delta: &TextDelta<'_>) -> Json {
+    if let Some(json) = delta.json {
+        return of_own_json(json);
+    }
     let name = match delta.field {
         TextField::Content => "content",
         TextField::Reasoning => "reasoning_content",
@@ -45,9 +57,6 @@ pub fn of_delta(delta: &TextDelta<'_>) -> Json {
     ]);
     if let Some(time) = delta.created_at {
         event["created_at"] = time.into();
-    }
-    if let (Some(event), false) = (event.as_object_mut(), delta.extra.is_empty()) {
-        event.extend(of_json(delta.extra).as_object().expect("an object").clone());
     }
     event
 }

@@ -27,21 +27,7 @@ impl Records {
         assert_eq!(records.len() % EVENT_STRIDE, 0);
         let texts = Texts::of(arena);
         for record in records.chunks_exact(EVENT_STRIDE) {
-            let &[
-                flags,
-                message,
-                thread,
-                low,
-                high,
-                start,
-                len,
-                time_start,
-                time_len,
-                index,
-                extra,
-                extra_len,
-            ] = record
-            else {
+            let &[flags, message, thread, low, high, start, len, time_start, time_len, index] = record else {
                 panic!("a record has {EVENT_STRIDE} words");
             };
             let text = texts.get(Span { start, len, wide: flags & kind::WIDE != 0 });
@@ -55,22 +41,19 @@ impl Records {
                     continue;
                 }
                 kind::JSON => {
-                    self.events.push((number(low, high), plain::of_json(&text)));
+                    self.events.push((number(low, high), plain::of_own_json(&text)));
                     continue;
                 }
                 other => panic!("a record of kind {other}"),
             };
             let time = texts.get(Span { start: time_start, len: time_len, wide: false });
-            let extra = Span { start: extra, len: extra_len, wide: flags & kind::EXTRA_WIDE != 0 };
-            let has_extra = flags & (kind::EXTRA | kind::EXTRA_WIDE) != 0;
-            let extra = if has_extra { texts.get(extra) } else { String::new() };
             let delta = TextDelta {
                 id: &self.names[message as usize],
                 thread_id: &self.names[thread as usize],
                 created_at: (flags & kind::TIMED != 0).then_some(&*time),
                 field,
                 text: &text,
-                extra: &extra,
+                json: None,
                 source: 0,
             };
             self.events.push((number(low, high), plain::of_delta(&delta)));

@@ -28,7 +28,7 @@ export type Numbered<E> = E extends unknown
     }
   : never;
 
-const STRIDE = 12;
+const STRIDE = 10;
 const CONTENT = 0;
 const REASONING = 1;
 const ARGUMENTS = 2;
@@ -36,8 +36,6 @@ const JSON_TEXT = 3;
 const NATIVE = 4;
 const WIDE = 1 << 8;
 const TIMED = 1 << 9;
-const EXTRA = 1 << 10;
-const EXTRA_WIDE = 1 << 11;
 
 /** Below this many bytes, building a string of character codes is faster than a decoder's call. */
 const SHORT = 24;
@@ -117,10 +115,6 @@ export class EventReader {
       if (kind & TIMED) {
         const time = records[at + 7]!;
         event.created_at = ascii.slice(time, time + records[at + 8]!);
-      }
-      if (kind & (EXTRA | EXTRA_WIDE)) {
-        const extra = records[at + 10]!;
-        Object.assign(event, JSON.parse((kind & EXTRA_WIDE ? wide : ascii).slice(extra, extra + records[at + 11]!)));
       }
       events.push(event);
     }

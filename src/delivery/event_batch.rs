@@ -24,15 +24,11 @@ pub mod kind {
     pub const WIDE: u32 = 1 << 8;
     /// Flag: the delta has a `created_at`.
     pub const TIMED: u32 = 1 << 9;
-    /// Flag: the delta has members that this version does not know: the JSON of an object, in the ASCII arena.
-    pub const EXTRA: u32 = 1 << 10;
-    /// Flag: the same, in the wide arena.
-    pub const EXTRA_WIDE: u32 = 1 << 11;
 }
 
 /// Words of a record: kind and flags, message's name, thread's name, sequence number (low, high), text
-/// (start, length), `created_at` (start, length), index of the tool call, unknown members (start, length).
-pub const EVENT_STRIDE: usize = 12;
+/// (start, length), `created_at` (start, length), index of the tool call.
+pub const EVENT_STRIDE: usize = 10;
 
 /// Records and their text.
 #[derive(Debug, Default)]
@@ -46,6 +42,9 @@ impl EventBatch {
     /// Adds a text delta.
     #[inline]
     pub fn delta(&mut self, sequence_number: u64, delta: &TextDelta<'_>) {
+        if let Some(json) = delta.json {
+            return self.json(sequence_number, json);
+        }
         let message = self.name(delta.source.wrapping_mul(2), delta.id);
         let thread = self.name(delta.source.wrapping_mul(2) + 1, delta.thread_id);
         let (kind, index) = match delta.field {
@@ -54,25 +53,23 @@ impl EventBatch {
             TextField::Arguments(index) => (kind::ARGUMENTS, index),
         };
         let text = self.text.push(delta.text);
-        let mut record = [kind, message, thread, 0, 0, 0, 0, 0, 0, index, 0, 0];
+        let mut record = [kind, message, thread, 0, 0, 0, 0, 0, 0, index];
         // Times are ASCII, or they are not times: those fall back to an empty one.
         if let Some(time) = delta.created_at.filter(|time| time.is_ascii()) {
             let time = self.text.push(time);
             record[0] |= kind::TIMED;
             (record[7], record[8]) = (time.start, time.len);
         }
-        if !delta.extra.is_empty() {
-            let extra = self.text.push(delta.extra);
-            record[0] |= if extra.wide { kind::EXTRA_WIDE } else { kind::EXTRA };
-            (record[10], record[11]) = (extra.start, extra.len);
-        }
         self.record(record, sequence_number, text);
     }
 
     /// Adds an event as its JSON.
     pub fn event(&mut self, sequence_number: u64, event: &Object<'_>) {
-        let text = event.to_json();
-        let span = self.text.push(&text);
+        self.json(sequence_number, &event.to_json());
+    }
+
+    fn json(&mut self, sequence_number: u64, json: &str) {
+        let span = self.text.push(json);
         self.record(bare(kind::JSON), sequence_number, span);
     }
 

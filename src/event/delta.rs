@@ -18,8 +18,8 @@ pub struct TextDelta<'a> {
     pub field: TextField,
     /// The text to append.
     pub text: &'a str,
-    /// Members of the event that this version does not know, as the JSON of an object; empty if there are none.
-    pub extra: &'a str,
+    /// The event's own JSON, if it has members that this version does not know.
+    pub json: Option<&'a str>,
     /// Deltas with the same number here mostly have the same id and thread, which are looked up sooner then.
     pub source: u32,
 }

@@ -41,7 +41,11 @@ impl<'a> RawStr<'a> {
     /// The inside of a string with backslashes; `None` if one of them begins no escape.
     #[cfg(feature = "truefoundry")]
     pub(crate) fn escaped(raw: &'a str) -> Option<Self> {
-        super::Scanner::has_valid_escapes(raw).then_some(Self { raw, has_escapes: true, has_unicode_escapes: true })
+        super::Scanner::has_valid_escapes(raw).then_some(Self {
+            raw,
+            has_escapes: true,
+            has_unicode_escapes: true,
+        })
     }
 
     /// The source between the quotes.

@@ -14,9 +14,7 @@ use crate::json::{RawStr, Scanner};
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// One template for each message that streams at a time, and each shape of its frames.
 const MOST: usize = 16;
-/// Members that this version does not know; a frame with more is left to the general reader.
-const MOST_OTHERS: usize = 8;
-/// Values in such members that are nested deeper are left to it, too.
+/// Values of members that this version does not know; what is nested deeper is left to the general reader.
 const DEEPEST: u32 = 16;
 
 /// What stands in a hole.
@@ -32,6 +30,8 @@ pub(crate) enum Slot {
     FrameId,
     /// The value of a member that this version does not know.
     Other,
+    /// Nothing: where the event's JSON begins, and where it ends.
+    Edge,
 }
 
 /// What may differ, and where it stands in a frame.
@@ -51,14 +51,12 @@ impl Slot {
 
 /// What a frame was found to be: a text delta, and the places in the frame where it may differ from others.
 #[derive(Debug, Default)]
-pub(crate) struct Shape<'a> {
+pub(crate) struct Shape {
     /// In their order.
     pub(crate) holes: Vec<Hole>,
-    /// The names of the members whose values are [`Slot::Other`], in their order.
-    pub(crate) others: Vec<&'a str>,
 }
 
-impl Shape<'_> {
+impl Shape {
     pub(crate) fn hole(&mut self, slot: Slot, start: usize, end: usize) {
         self.holes.push(slot.at(start, end));
     }
@@ -78,8 +76,6 @@ struct Meaning {
     id: String,
     thread_id: String,
     field: TextField,
-    /// The names of members that this version does not know.
-    others: Vec<String>,
     /// The number of this id and thread.
     source: u32,
 }
@@ -107,15 +103,15 @@ pub(crate) struct Hit {
     text: (usize, usize),
     has_escapes: bool,
     time: Option<(usize, usize)>,
-    /// The values of members that this version does not know.
-    others: [(usize, usize); MOST_OTHERS],
+    /// Where the event's JSON is, if it has members that this version does not know.
+    json: Option<(usize, usize)>,
 }
 
 impl Template {
     /// Whether `bytes` begin with a frame that this template matches; `hit` says what stands in its holes.
     #[inline]
     fn read(&self, bytes: &[u8], hit: &mut Hit) -> bool {
-        let (mut at, mut from, mut others) = (0, 0, hit.others.iter_mut());
+        let (mut at, mut from) = (0, 0);
         for (slot, place) in &self.holes {
             let Some(fixed) = self.fixed.get(from..*place) else { return false };
             let Some(rest) = bytes.get(at..) else { return false };
@@ -150,10 +146,11 @@ impl Template {
                         len
                     })
                 }
-                Slot::Other => value_len(rest).zip(others.next()).map(|(len, other)| {
-                    *other = (at, at + len);
-                    len
-                }),
+                Slot::Other => value_len(rest),
+                Slot::Edge => {
+                    hit.json = Some((hit.json.map_or(at, |(start, _)| start), at));
+                    Some(0)
+                }
             };
             let Some(len) = len else { return false };
             at += len;
@@ -164,7 +161,7 @@ impl Template {
     }
 
     /// Makes it match what differs from this frame in nothing but the holes.
-    fn set(&mut self, frame: &[u8], shape: &Shape<'_>) {
+    fn set(&mut self, frame: &[u8], shape: &Shape) {
         self.fixed.clear();
         self.holes.clear();
         let mut from = 0;
@@ -174,8 +171,6 @@ impl Template {
             from = hole.end;
         }
         self.fixed.extend_from_slice(frame.get(from..).unwrap_or_default());
-        self.meaning.others.clear();
-        self.meaning.others.extend(shape.others.iter().map(|name| (*name).to_owned()));
     }
 }
 
@@ -187,8 +182,6 @@ pub(crate) struct Templates {
     recent: usize,
     /// Where a text with escapes is undone.
     text: String,
-    /// Where unknown members are put together.
-    extra: String,
     /// How many templates were made so far.
     made: u32,
 }
@@ -228,40 +221,25 @@ impl Templates {
             Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
             None => None,
         };
-        self.extra.clear();
-        for (name, (start, end)) in meaning.others.iter().zip(hit.others) {
-            self.extra.push(if self.extra.is_empty() { '{' } else { ',' });
-            self.extra.push('"');
-            self.extra.push_str(name);
-            self.extra.push_str("\":");
-            self.extra.push_str(str::from_utf8(frame.get(start..end)?).ok()?);
-        }
-        if !self.extra.is_empty() {
-            self.extra.push('}');
-        }
+        let json = match hit.json {
+            // As in the text, surrogates that stand alone would have to be replaced.
+            Some(_) if hit.has_escapes && text_has_unicode_escapes(frame, hit) => return None,
+            Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
+            None => None,
+        };
         Some(TextDelta {
             id: &meaning.id,
             thread_id: &meaning.thread_id,
             created_at,
             field: meaning.field,
             text,
-            extra: &self.extra,
+            json,
             source: meaning.source,
         })
     }
 
     /// Makes a template of a frame that is a text delta of this shape.
-    pub(crate) fn learn(
-        &mut self,
-        frame: &[u8],
-        shape: &Shape<'_>,
-        id: &str,
-        thread_id: &str,
-        field: TextField,
-    ) {
-        if shape.others.len() > MOST_OTHERS {
-            return;
-        }
+    pub(crate) fn learn(&mut self, frame: &[u8], shape: &Shape, id: &str, thread_id: &str, field: TextField) {
         if self.known.len() < MOST {
             self.recent = self.known.len();
             self.known.push(Template::default());
@@ -285,6 +263,12 @@ impl Templates {
 #[inline]
 fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
     bytes.get(..prefix.len()).is_some_and(|head| same(head, prefix))
+}
+
+/// Whether there are `\u` escapes in the text that was found.
+fn text_has_unicode_escapes(frame: &[u8], hit: &Hit) -> bool {
+    let text = frame.get(hit.text.0..hit.text.1).unwrap_or_default();
+    text.windows(2).any(|two| two == b"\\u")
 }
 
 /// The digits that `bytes` begin with: how many, and their number; 0 if it is larger than any that counts.

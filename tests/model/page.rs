@@ -55,7 +55,7 @@ impl Page {
         let wide = wide_units(arena);
         let from = self.events.len();
         for record in records.chunks(EVENT_STRIDE) {
-            let [head, name, thread, low, high, start, len, time_start, time_len, index, extra, extra_len] =
+            let [head, name, thread, low, high, start, len, time_start, time_len, index] =
                 record.try_into().expect("a whole record");
             let text = slice(arena, &wide, head & kind::WIDE != 0, start, len);
             let number = u64::from(high) << 32 | u64::from(low);
@@ -73,9 +73,10 @@ impl Page {
                     let mut event: Json = serde_json::from_str(&text).expect("JSON");
                     // JavaScript sets the one that was delivered.
                     let said = event.as_object_mut().and_then(|event| event.remove("sequence_number"));
+                    let is_own = event["type"] == "model.message.delta";
                     assert!(
-                        said.is_none() || self.is_listing,
-                        "a streamed event has no number in it: {text}"
+                        said.is_none() || self.is_listing || is_own,
+                        "a streamed event has no number in it, but for a delta that is handed on as it came: {text}"
                     );
                     // What came of an event that is not known stays as it came.
                     event
@@ -91,14 +92,6 @@ impl Page {
             fields["thread_id"] = self.names[thread as usize].as_str().into();
             if head & kind::TIMED != 0 {
                 fields["created_at"] = slice(arena, &wide, false, time_start, time_len).into();
-            }
-            if head & (kind::EXTRA | kind::EXTRA_WIDE) != 0 {
-                let extra = slice(arena, &wide, head & kind::EXTRA_WIDE != 0, extra, extra_len);
-                let extra: Json = serde_json::from_str(&extra).expect("an object");
-                fields
-                    .as_object_mut()
-                    .expect("an object")
-                    .extend(extra.as_object().expect("an object").clone());
             }
             self.events.push((number, fields));
         }

@@ -191,10 +191,7 @@ fn tool_response<'a>(message: &Object<'a>) -> Option<Object<'a>> {
 fn unknown<'a>(message: &Object<'a>) -> Object<'a> {
     let mut event = Object::new();
     event.set("type", "unknown".into());
-    event.set(
-        "wire_type",
-        message.get("role").filter(|role| role.is_string()).cloned().unwrap_or_default(),
-    );
+    event.set("wire_type", message.get("role").filter(|role| role.is_string()).cloned().unwrap_or_default());
     event.set("raw", message.clone().into());
     event
 }

@@ -97,23 +97,22 @@ const MEMBERS: [&str; 12] = [
 
 /// Walks the object. `None` for everything that is not exactly a text delta: other types, other known
 /// members that are not null, a known member twice, escapes in an id or a name, broken JSON.
-fn scan(data: &str) -> Option<(Shape<'_>, Found<'_>)> {
+fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
     let mut scanner = Scanner::new(data);
     let mut shape = Shape::default();
-    let (mut is_delta, mut id, mut thread_id, mut field) = (false, None, "main", None);
+    let (mut is_delta, mut id, mut thread_id, mut field) = (false, None, None, None);
     scanner.begin_object().ok()?;
     let mut first = true;
     let mut seen = 0_u16;
+    let mut has_others = false;
     while let Some(key) = scanner.next_key(&mut first).ok()? {
         let name = key.plain()?;
         let Some(known) = MEMBERS.iter().position(|known| *known == name) else {
-            // As a name of the event it would change what it is.
-            (name != "__proto__").then_some(())?;
+            has_others = true;
             let _ = scanner.peek_value();
             let start = scanner.at();
             scanner.skip_value().ok()?;
             shape.hole(Slot::Other, start, scanner.at());
-            shape.others.push(name);
             continue;
         };
         // Once as text and once as null is twice, too.
@@ -129,7 +128,7 @@ fn scan(data: &str) -> Option<(Shape<'_>, Found<'_>)> {
             // Most other events say first what they are, and are long.
             "type" => (string(&mut scanner)?.1.plain()? == "model.message.delta").then(|| is_delta = true)?,
             "id" => id = Some(string(&mut scanner)?.1.plain()?),
-            "thread_id" => thread_id = string(&mut scanner)?.1.plain()?,
+            "thread_id" => thread_id = Some(string(&mut scanner)?.1.plain()?),
             "created_at" => {
                 let (at, time) = string(&mut scanner)?;
                 let time = time.plain()?;
@@ -151,13 +150,19 @@ fn scan(data: &str) -> Option<(Shape<'_>, Found<'_>)> {
     }
     scanner.finish().ok()?;
     is_delta.then_some(())?;
-    Some((shape, Found { id: id?, thread_id, field: field? }))
+    if has_others {
+        // Such an event is handed on as it came, so nothing may be missing that is filled in otherwise.
+        thread_id?;
+        shape.holes.insert(0, Slot::Edge.at(0, 0));
+        shape.hole(Slot::Edge, data.len(), data.len());
+    }
+    Some((shape, Found { id: id?, thread_id: thread_id.unwrap_or("main"), field: field? }))
 }
 
 /// The piece of text, which a delta has once.
 fn text(
     scanner: &mut Scanner<'_>,
-    shape: &mut Shape<'_>,
+    shape: &mut Shape,
     field: &mut Option<TextField>,
     is: TextField,
 ) -> Option<()> {
@@ -167,7 +172,7 @@ fn text(
 }
 
 /// `[{"index": n, "function": {"arguments": "…"}}]` and nothing else.
-fn tool_calls(scanner: &mut Scanner<'_>, shape: &mut Shape<'_>, field: &mut Option<TextField>) -> Option<()> {
+fn tool_calls(scanner: &mut Scanner<'_>, shape: &mut Shape, field: &mut Option<TextField>) -> Option<()> {
     let (mut index, mut arguments) = (None, None);
     scanner.begin_array().ok()?;
     let mut first = true;
@@ -192,7 +197,7 @@ fn tool_calls(scanner: &mut Scanner<'_>, shape: &mut Shape<'_>, field: &mut Opti
     field.replace(TextField::Arguments(index)).is_none().then_some(())
 }
 
-fn function(scanner: &mut Scanner<'_>, shape: &mut Shape<'_>) -> Option<()> {
+fn function(scanner: &mut Scanner<'_>, shape: &mut Shape) -> Option<()> {
     scanner.begin_object().ok()?;
     let mut arguments = None;
     let mut first = true;

@@ -45,6 +45,12 @@ impl EventSink for Vec<Seen> {
 
 /// A text delta as the event that the wire names.
 fn delta_json(delta: &TextDelta<'_>) -> Json {
+    if let Some(json) = delta.json {
+        let mut event: Json = serde_json::from_str(json).expect("an event is JSON");
+        // The one that counts is set where the event is delivered.
+        event.as_object_mut().expect("an object").remove("sequence_number");
+        return event;
+    }
     let mut event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id});
     if let Some(created_at) = delta.created_at {
         event["created_at"] = created_at.into();
@@ -55,11 +61,6 @@ fn delta_json(delta: &TextDelta<'_>) -> Json {
         TextField::Arguments(index) => {
             event["tool_calls"] = json!([{"index": index, "function": {"arguments": delta.text}}]);
         }
-    }
-    if !delta.extra.is_empty() {
-        let extra: Json = serde_json::from_str(delta.extra).expect("an object");
-        let extra = extra.as_object().expect("an object").clone();
-        event.as_object_mut().expect("an object").extend(extra);
     }
     event
 }

@@ -1,0 +1,85 @@
+//! The text of a string in a document.
+
+use super::RawStr;
+use super::write::write_str;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Deref;
+
+/// The text of a JSON string, as a `str`.
+///
+/// A string with escapes stays as its source wrote it until its text is asked for. Results of tools have an escape in
+/// every line, and most of them are only written again.
+#[derive(Debug, Clone)]
+pub struct Text<'a>(Form<'a>);
+
+#[derive(Debug, Clone)]
+enum Form<'a> {
+    Plain(Cow<'a, str>),
+    Escaped(Box<Escaped<'a>>),
+}
+
+#[derive(Debug, Clone)]
+struct Escaped<'a> {
+    raw: RawStr<'a>,
+    text: OnceCell<String>,
+}
+
+impl<'a> Text<'a> {
+    /// The text of a string in a source.
+    pub(super) fn of(raw: RawStr<'a>) -> Self {
+        // What `\u` stands for may have to be replaced: surrogates that stand alone.
+        if raw.has_escapes() && !raw.has_unicode_escapes() {
+            Self(Form::Escaped(Box::new(Escaped { raw, text: OnceCell::new() })))
+        } else {
+            Self(Form::Plain(raw.unescape()))
+        }
+    }
+
+    /// The same with its own copy, to be kept when the source goes.
+    #[must_use]
+    pub fn into_owned(self) -> Text<'static> {
+        Text(Form::Plain(Cow::Owned(match self.0 {
+            Form::Plain(text) => text.into_owned(),
+            Form::Escaped(escaped) => match escaped.text.into_inner() {
+                Some(text) => text,
+                None => escaped.raw.unescape().into_owned(),
+            },
+        })))
+    }
+
+    /// Appends the string's JSON.
+    pub(super) fn write(&self, out: &mut String) {
+        match &self.0 {
+            Form::Plain(text) => write_str(out, text),
+            Form::Escaped(escaped) => {
+                out.push('"');
+                out.push_str(escaped.raw.raw());
+                out.push('"');
+            }
+        }
+    }
+}
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match &self.0 {
+            Form::Plain(text) => text,
+            Form::Escaped(escaped) => escaped.text.get_or_init(|| escaped.raw.unescape().into_owned()),
+        }
+    }
+}
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<'a> From<Cow<'a, str>> for Text<'a> {
+    fn from(text: Cow<'a, str>) -> Self {
+        Self(Form::Plain(text))
+    }
+}
