@@ -37,16 +37,12 @@ export class CoreMemory {
   }
 }
 
-const NOTHING: Uint8Array = new Uint8Array(0);
-
 /** Where the bytes of streams are written, in each core. */
 class ChunkRoom {
   readonly memory: CoreMemory;
   readonly #exports: Exports;
   #address = 0;
   #length = 0;
-  /** The room as a view, where texts are written. */
-  #room: Uint8Array = NOTHING;
 
   constructor(exports: Exports) {
     this.#exports = exports;
@@ -63,16 +59,14 @@ class ChunkRoom {
   writeLine(text: string): number {
     // Of a character of UTF-16 no more than three bytes are made.
     this.#need(text.length * 3 + 1);
-    // As the core's memory, it moves when that grows.
-    if (this.#room.length === 0) this.#room = this.memory.bytes.subarray(this.#address, this.#address + this.#length);
-    const { written } = encoder.encodeInto(text, this.#room);
-    this.#room[written] = LF;
+    const room = this.memory.bytes.subarray(this.#address);
+    const { written } = encoder.encodeInto(text, room);
+    room[written] = LF;
     return written + 1;
   }
 
   #need(length: number): void {
     if (length <= this.#length) return;
-    this.#room = NOTHING;
     this.#length = Math.max(length, LEAST_ROOM);
     this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
   }
@@ -98,25 +92,19 @@ function roomOf(exports: Exports): ChunkRoom {
   return room;
 }
 
-/** Writes what the next call takes. */
-function pass({ memory, room }: Exports, ...pieces: Uint8Array[]): void {
-  // The room comes first: the memory may grow for it.
-  let address = room(pieces.reduce((length, piece) => length + piece.length, 0)) >>> 0;
-  for (const piece of pieces) {
-    new Uint8Array(memory.buffer, address).set(piece);
-    address += piece.length;
-  }
-}
-
 /** Writes the text that the next call takes. Where that is several, they have NUL characters between them. */
 function passText(exports: Exports, text: string): void {
-  pass(exports, encoder.encode(text));
+  const bytes = encoder.encode(text);
+  // The room comes first: the memory may grow for it.
+  const address = exports.room(bytes.length) >>> 0;
+  roomOf(exports).memory.bytes.set(bytes, address);
 }
 
-/** Reads the text that a call gave, by its header's address. */
-function textAt({ memory }: Exports, header: number): string {
-  const [address, length] = new Uint32Array(memory.buffer, header >>> 0, 2);
-  return decoder.decode(new Uint8Array(memory.buffer, address!, length!));
+/** Reads the text that a call returned, by its header's address. */
+function textAt(exports: Exports, header: number): string {
+  const { bytes, words } = roomOf(exports).memory;
+  const address = words[header >>> 2]!;
+  return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));
 }
 
 /**
@@ -267,14 +255,11 @@ export class CoreTurn {
     return this.#room.memory;
   }
 
-  /** Takes a piece of the stream; or several, one behind the other; or a text that is a line. */
-  push(pieces: Uint8Array | Uint8Array[] | string): number {
+  /** Takes pieces of the stream, one behind the other; or a text that is a line. */
+  push(pieces: readonly Uint8Array[] | string): number {
     let length = 0;
     if (typeof pieces === "string") {
       length = this.#room.writeLine(pieces);
-    } else if (!Array.isArray(pieces)) {
-      this.#room.write(pieces);
-      length = pieces.length;
     } else {
       let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
       for (const piece of pieces) {

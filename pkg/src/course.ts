@@ -136,7 +136,7 @@ export class Course {
    */
   async #giveUp(reading: Reading): Promise<void> {
     const { detached } = this.#connection.conventions;
-    const isHeard = this.#feed.isHeard || this.#standing.frames.size > 0;
+    const isHeard = this.#feed.isHeard || this.#standing.frames.isHeard;
     if (this.#isPreparing || (detached && !isHeard)) await this.#left(reading, LEFT);
   }
 

@@ -212,7 +212,7 @@ export class Drive {
   }
 
   /** Takes a message, or the lines that a chunk of this length has ended; returns whether to read on. */
-  #push(lines: Uint8Array | Uint8Array[] | string, length: number): boolean {
+  #push(lines: readonly Uint8Array[] | string, length: number): boolean {
     let flags: number;
     try {
       flags = this.#driven.core.push(lines);

@@ -1,44 +1,34 @@
 // Tells subscribers of changes, at most once per animation frame.
-import { reportUncaught } from "./listeners.js";
+import { Listeners } from "./listeners.js";
 
 /** In a hidden tab there are no frames; browsers let timers through about once a second there. */
 const HIDDEN_DELAY = 250;
 
 /** Gathers changes, and tells its listeners once per frame. */
 export class FrameNotifier {
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners<{ frame: void }>();
   #cancel: (() => void) | undefined;
 
-  /** How many listeners there are. */
-  get size(): number {
-    return this.#listeners.size;
+  /** Whether there are listeners. */
+  get isHeard(): boolean {
+    return this.#listeners.has("frame");
   }
 
-  /** Adds a listener; gives what removes it. */
+  /** Adds a listener; returns what removes it. */
   add(listener: () => void): () => void {
-    // Its own function each time: one listener may be added twice, and is then removed once at a time.
-    const entry = (): void => listener();
-    this.#listeners.add(entry);
+    const remove = this.#listeners.add("frame", listener);
     return () => {
-      this.#listeners.delete(entry);
-      if (this.#listeners.size === 0) this.#cancel?.();
+      remove();
+      if (!this.isHeard) this.#cancel?.();
     };
   }
 
   /** Something has changed. */
   notify(): void {
-    if (this.#cancel !== undefined || this.#listeners.size === 0) return;
+    if (this.#cancel !== undefined || !this.isHeard) return;
     this.#cancel = soon(() => {
       this.#cancel = undefined;
-      for (const listener of [...this.#listeners]) {
-        // One that was removed a moment ago is not called any more.
-        if (!this.#listeners.has(listener)) continue;
-        try {
-          listener();
-        } catch (error) {
-          reportUncaught(error);
-        }
-      }
+      this.#listeners.tell("frame", undefined);
     }, () => (this.#cancel = undefined));
   }
 }

@@ -21,9 +21,9 @@ export class Lines {
   }
 
   /** The lines that end in a chunk. What is left at the end of a stream is no event. */
-  whole(chunk: Uint8Array): Uint8Array | Uint8Array[] {
+  whole(chunk: Uint8Array): readonly Uint8Array[] {
     // The common case: the chunk has nothing but whole lines.
-    if (this.#length === 0 && chunk[chunk.length - 1] === LF) return chunk;
+    if (this.#length === 0 && chunk[chunk.length - 1] === LF) return [chunk];
     const end = lastEnd(chunk);
     if (end === 0 && this.#length + chunk.length <= this.#max) {
       this.#held.push(chunk);

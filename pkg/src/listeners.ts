@@ -49,7 +49,7 @@ export class Listeners<Topics extends object> {
 }
 
 /** Surfaces an error where errors of event listeners surface. */
-export function reportUncaught(error: unknown): void {
+function reportUncaught(error: unknown): void {
   if (typeof reportError === "function") reportError(error);
   else queueMicrotask(() => { throw error; });
 }

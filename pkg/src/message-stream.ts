@@ -1,5 +1,5 @@
 // The messages of a stream that comes over a socket: they wait until the stream is read, and then go straight to the reader.
-import { ConnectionError, onAbort, stopped, type Watch } from "./face.js";
+import { onAbort, stopped, type Watch } from "./face.js";
 import type { StreamBody } from "./transport.js";
 
 /** Takes a message; returns whether to read on. */
@@ -9,13 +9,15 @@ type Push = (message: string) => boolean;
 export class MessageStream implements StreamBody {
   /** Says more on the socket; the answers become messages of the stream. */
   readonly say: (messages: string) => void;
+  /** Whether no more messages are taken. */
+  isOver = false;
   readonly #leave: () => void;
   readonly #waiting: string[] = [];
   #push: Push | undefined;
   /** A message is being taken; one that comes meanwhile is next. */
   #isBusy = false;
-  #end: { error?: unknown } | undefined;
-  #settle = (): void => {};
+  #error: unknown;
+  #settle!: () => void;
 
   /** `leave` is called once, when no more messages are wanted. */
   constructor(leave: () => void, say: (messages: string) => void) {
@@ -23,60 +25,46 @@ export class MessageStream implements StreamBody {
     this.say = say;
   }
 
-  /** Whether no more messages are taken. */
-  get isOver(): boolean {
-    return this.#end !== undefined;
-  }
-
   /** A message has come. */
   add(message: string): void {
-    if (this.#end) return;
+    if (this.isOver) return;
     this.#waiting.push(message);
-    if (this.#push && !this.#isBusy) this.#take(this.#push);
+    this.#take();
   }
 
   /** No more messages will come. What has come is still read. */
-  end(error?: ConnectionError): void {
-    this.#finish(error === undefined ? {} : { error });
+  end(error?: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#error = error;
+    this.#leave();
+    this.#take();
   }
 
   read(push: Push, { signal }: Watch): Promise<void> {
-    const read = new Promise<void>((resolve, reject) => {
-      this.#settle = () => {
-        if (!this.#end) return;
-        if ("error" in this.#end) reject(this.#end.error);
-        else resolve();
-      };
-    });
-    const forget = onAbort(signal, () => {
-      this.#waiting.length = 0;
-      this.#finish({ error: stopped(signal) });
-    });
-    this.#push = push;
-    this.#take(push);
-    return read.finally(forget);
+    const forget = onAbort(signal, () => this.end(stopped(signal)));
+    return new Promise<void>((resolve, reject) => {
+      this.#settle = () => (this.#error ? reject(this.#error) : resolve());
+      this.#push = push;
+      this.#take();
+    }).finally(forget);
   }
 
-  #take(push: Push): void {
+  #take(): void {
+    if (!this.#push || this.#isBusy) return;
     this.#isBusy = true;
     try {
-      for (let message = this.#waiting.shift(); message !== undefined; message = this.#waiting.shift()) {
-        if (push(message)) continue;
-        this.#waiting.length = 0;
-        this.#finish({});
-      }
+      while (this.#waiting.length > 0) if (!this.#push(this.#waiting.shift()!)) this.#drop();
     } catch (error) {
-      this.#waiting.length = 0;
-      this.#finish({ error });
+      this.#drop(error);
     }
     this.#isBusy = false;
-    this.#settle();
+    if (this.isOver) this.#settle();
   }
 
-  #finish(end: { error?: unknown }): void {
-    if (this.#end) return;
-    this.#end = end;
-    this.#leave();
-    if (!this.#isBusy) this.#settle();
+  /** Nothing more is read, also of what has come. */
+  #drop(error?: unknown): void {
+    this.#waiting.length = 0;
+    this.end(error);
   }
 }

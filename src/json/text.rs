@@ -5,6 +5,7 @@ use super::write::write_str;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Deref;
+use std::rc::Rc;
 
 /// The text of a JSON string, as a `str`.
 ///
@@ -16,10 +17,10 @@ pub struct Text<'a>(Form<'a>);
 #[derive(Debug, Clone)]
 enum Form<'a> {
     Plain(Cow<'a, str>),
-    Escaped(Box<Escaped<'a>>),
+    Escaped(Rc<Escaped<'a>>),
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Escaped<'a> {
     raw: RawStr<'a>,
     text: OnceCell<String>,
@@ -30,7 +31,7 @@ impl<'a> Text<'a> {
     pub(super) fn of(raw: RawStr<'a>) -> Self {
         // What `\u` stands for may have to be replaced: surrogates that stand alone.
         if raw.has_escapes() && !raw.has_unicode_escapes() {
-            Self(Form::Escaped(Box::new(Escaped { raw, text: OnceCell::new() })))
+            Self(Form::Escaped(Rc::new(Escaped { raw, text: OnceCell::new() })))
         } else {
             Self(Form::Plain(raw.unescape()))
         }
@@ -41,10 +42,7 @@ impl<'a> Text<'a> {
     pub fn into_owned(self) -> Text<'static> {
         Text(Form::Plain(Cow::Owned(match self.0 {
             Form::Plain(text) => text.into_owned(),
-            Form::Escaped(escaped) => match escaped.text.into_inner() {
-                Some(text) => text,
-                None => escaped.raw.unescape().into_owned(),
-            },
+            Form::Escaped(escaped) => escaped.raw.unescape().into_owned(),
         })))
     }
 

@@ -1,6 +1,6 @@
-//! Bytes → messages: each line is one.
+//! Bytes → messages: each line is one. JSON has no line ends of its own outside of texts.
 
-use crate::sse::{Frame, FrameError};
+use crate::sse::{Frame, FrameError, line_len};
 
 /// Cuts a stream into its lines, which are frames that have only data.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl LineDecoder {
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(Frame<'_>)) -> Result<(), FrameError> {
         let mut rest = chunk;
         while !self.failed {
-            let end = rest.iter().position(|byte| *byte == b'\n');
+            let end = line_len(rest);
             let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
             if self.line.len() + part.len() > self.limit {
                 self.failed = true;
@@ -54,7 +54,8 @@ impl LineDecoder {
 fn lend(line: &[u8], sink: &mut dyn FnMut(Frame<'_>)) {
     let line = line.trim_ascii();
     if !line.is_empty() {
-        let data = String::from_utf8_lossy(line);
-        sink(Frame { event: "", data: &data, id: None, has_own_id: false });
+        // Sockets bring nothing but UTF-8; anything else is a message that cannot be read.
+        let data = str::from_utf8(line).unwrap_or("\u{fffd}");
+        sink(Frame { event: "", data, id: None, has_own_id: false });
     }
 }

@@ -70,9 +70,9 @@ fn a_line_has_a_limit_and_nothing_is_taken_after_it() {
 }
 
 #[test]
-fn bytes_that_are_no_text_stay_readable() {
-    let (lines, _) = lines(b"a\xff\n", 1, 10);
-    assert_eq!(lines, ["a\u{fffd}"]);
+fn a_line_that_is_no_text_is_a_message_that_cannot_be_read() {
+    let (lines, _) = lines(b"a\xff\n{}\r", 1, 10);
+    assert_eq!(lines, ["\u{fffd}", "{}"]);
 }
 
 #[test]

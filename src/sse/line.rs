@@ -10,7 +10,7 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 /// Eight bytes at a time. In wasm without SIMD this makes a frame of 200 bytes a third cheaper than
 /// the `memchr` crate, whose words are 32 bits wide there.
 #[inline]
-pub(super) fn line_len(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn line_len(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     let mut len = 0;
     while let Some((eight, tail)) = rest.split_first_chunk::<8>() {

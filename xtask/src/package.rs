@@ -94,7 +94,7 @@ fn flags(project: &Project) -> Result<String> {
     directories.push(rust::sysroot(project)?.join("lib/rustlib/src/rust/library"));
     let remap = |directory: &PathBuf| format!("--remap-path-prefix={}=", directory.join("").display());
     let mut flags: Vec<_> = directories.iter().map(remap).collect();
-    flags.push("-Cllvm-args=-inline-threshold=8 -enable-load-pre=false".to_owned());
+    flags.push("-Cllvm-args=-inline-threshold=5 -enable-load-pre=false".to_owned());
     serde_json::to_string(&flags).context("paths are text")
 }
 
