@@ -85,9 +85,9 @@ fn compile(project: &Project, family: &str) -> Result<PathBuf> {
     Ok(module)
 }
 
-/// Flags of the compiler, as a TOML list: to inline a little more than at `opt-level = "z"`, since what it saves
-/// of calls is more than what it repeats (measured: 40 brotli bytes), and not to repeat loads on other paths
-/// only to spare one (100 bytes); and the module, which holds the places where it could panic, names
+/// Flags of the compiler, as a TOML list: to inline by the size that suits compressed modules (measured: with 5
+/// they are 0 to 400 brotli bytes smaller than with 0 or 8, and as fast: engines inline what is hot), and not to
+/// repeat loads on other paths only to spare one (100 bytes); and the module, which holds the places where it could panic, names
 /// files as they are called in their crate, and no directory of this machine.
 fn flags(project: &Project) -> Result<String> {
     let mut directories = rust::package_sources()?;
