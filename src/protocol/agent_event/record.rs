@@ -11,7 +11,7 @@ use super::waiting;
 pub(super) fn session<'a>(thread: &Object<'a>) -> Result<Object<'a>> {
     let metadata = thread.object("metadata").unwrap_or(const { &Object::new() });
     let said = |name: &str| thread.get(name).or_else(|| metadata.get(name)).cloned().unwrap_or_default();
-    let text = |name: &str| Some(said(name)).filter(|value| value.is_string()).unwrap_or_default();
+    let text = |name: &str| Some(said(name)).filter(Value::is_string).unwrap_or_default();
     if thread.text("id").is_empty() {
         return Err(unexpected("a thread has no `id`"));
     }

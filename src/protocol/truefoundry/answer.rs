@@ -60,7 +60,7 @@ fn data<'v, 'a>(body: &'v mut Value<'a>) -> Option<&'v mut Value<'a>> {
 /// Objects come wrapped in `data`.
 fn one<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Value<'a>> {
     let data = data(&mut body).and_then(Value::as_object_mut);
-    let data = data.filter(|data| data.get("id").is_some_and(|id| id.is_string()));
+    let data = data.filter(|data| data.get("id").is_some_and(Value::is_string));
     let data = data.ok_or_else(|| unexpected("the answer has no `data` object with an `id`"))?;
     complete(data);
     Ok(Value::Object(std::mem::take(data)))

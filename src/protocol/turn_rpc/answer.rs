@@ -40,13 +40,13 @@ pub(super) fn normalize<'a>(
             record::session(dialect, thread(&result)?).map(Value::Object)
         }
         Call::ListSessions => {
-            let next = result.remove("nextCursor").filter(|next| next.is_string());
+            let next = result.remove("nextCursor").filter(Value::is_string);
             let threads = take_list(&mut result, "data")?.into_iter().map(object);
             let sessions = threads.map(|thread| record::session(dialect, &thread?).map(Value::Object));
             Ok(page(sessions.collect::<Result<_>>()?, next.unwrap_or_default()))
         }
         Call::ListAgents => {
-            let next = result.remove("nextCursor").filter(|next| next.is_string());
+            let next = result.remove("nextCursor").filter(Value::is_string);
             let models = take_list(&mut result, "data")?.into_iter().map(agent);
             Ok(page(models.collect::<Result<_>>()?, next.unwrap_or_default()))
         }

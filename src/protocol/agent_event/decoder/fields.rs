@@ -23,7 +23,7 @@ pub(super) fn check_object(fields: &Object<'_>, name: &str) -> Result<(), Proble
 pub(super) fn check_patch(fields: &Object<'_>, name: &str) -> Result<(), Problem> {
     let is_operation = |operation: &Value<'_>| {
         let Some(operation) = operation.as_object() else { return false };
-        let has_text = |name| operation.get(name).is_some_and(|path| path.is_string());
+        let has_text = |name| operation.get(name).is_some_and(Value::is_string);
         has_text("path")
             && match operation.text("op") {
                 "remove" => true,

@@ -76,7 +76,7 @@ impl Run {
         let Some(root) = json.as_object_mut() else {
             return self.unknown(None, json, Some("it is not an object".to_owned()), sink);
         };
-        let is_flat = root.get("event_type").is_some_and(|name| name.is_string());
+        let is_flat = root.get("event_type").is_some_and(Value::is_string);
         let wire_type = root.get(if is_flat { "event_type" } else { "type" }).and_then(Value::as_str);
         let wire_type = wire_type.map(str::to_owned);
         if wire_type.as_deref() != Some("activity_snapshot") {

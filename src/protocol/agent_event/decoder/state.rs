@@ -26,7 +26,7 @@ impl Run {
     ) -> Result<(), Problem> {
         let is_message = |message: &Value<'_>| {
             message.as_object().is_some_and(|message| {
-                message.get("role").is_some_and(|role| role.is_string()) && message.contains("content")
+                message.get("role").is_some_and(Value::is_string) && message.contains("content")
             })
         };
         check_list(fields, "messages", is_message, "a list of messages")?;
