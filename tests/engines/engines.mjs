@@ -82,6 +82,8 @@ function firefox({ folder, port }) {
     "network.disable-localhost-when-offline": true,
     "network.captive-portal-service.enabled": false,
     "network.connectivity-service.enabled": false,
+    // Whenever an address of this machine changes, Firefox would drop what was silent for 5 seconds.
+    "network.notify.changed": false,
   };
   const binary = program("FIREFOX", ["firefox-esr", "firefox"]);
   return {
