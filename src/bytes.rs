@@ -1,7 +1,7 @@
-//! Comparing bytes, eight at a time.
+//! Looking at bytes, eight at a time.
 //!
 //! In wasm the standard library compares slices byte by byte, which took most of the time of a delta
-//! whose fixed parts are compared with an earlier one's.
+//! whose fixed parts are compared with an earlier one's; and it looks for ASCII by four.
 
 /// Whether both have the same bytes.
 #[inline(always)]
@@ -26,9 +26,29 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     true
 }
 
+/// Whether all bytes are ASCII.
+pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let high = words.iter().fold(0, |bits, word| bits | u64::from_le_bytes(*word));
+    high & 0x8080_8080_8080_8080 == 0 && rest.iter().all(|byte| *byte < 0x80)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::same;
+    use super::{is_ascii, same};
+
+    #[test]
+    fn knows_ascii_wherever_something_else_stands() {
+        for len in 0..40 {
+            let mut bytes = vec![0x7f; len];
+            assert!(is_ascii(&bytes));
+            for at in 0..len {
+                bytes[at] = 0x80;
+                assert!(!is_ascii(&bytes));
+                bytes[at] = b'a';
+            }
+        }
+    }
 
     #[test]
     fn equals_the_standard_comparison() {

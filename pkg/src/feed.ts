@@ -13,11 +13,8 @@ import { TurnStream } from "./stream.js";
 import { takesEvents, type TurnTopics } from "./topics.js";
 import type { Transport } from "./transport.js";
 
-/** What has come waits in the core until somebody looks, but no more than so many bytes of the stream. */
-const MOST_UNTAKEN = 1 << 17;
-
-/** Events wait for the first listener or loop until so many bytes of the stream have come. */
-const MOST_KEPT = 1 << 20;
+/** How many bytes of the stream wait in the core: what the snapshot lacks, and events for the first listener or loop. */
+const MOST_WAITING = 1 << 20;
 
 /** Takes what comes of one turn, and hands it on. */
 export class Feed implements Driven {
@@ -124,7 +121,7 @@ export class Feed implements Driven {
   woken(length: number, hasEvents: boolean): void {
     this.#standing.changed();
     this.#untaken += length;
-    const isFull = this.#untaken > MOST_UNTAKEN;
+    const isFull = this.#untaken > MOST_WAITING;
     if (isFull) {
       this.#untaken = 0;
       this.#standing.mirror.follow();
@@ -133,7 +130,7 @@ export class Feed implements Driven {
       if (hasEvents || isFull) this.#handOn();
     } else if (this.#stream) {
       if (hasEvents) this.#stream.wake();
-    } else if ((this.#kept += length) > MOST_KEPT) {
+    } else if ((this.#kept += length) > MOST_WAITING) {
       this.#forget();
     }
   }

@@ -1,5 +1,7 @@
 //! Text arenas: many strings in two blocks of memory, with offsets that JavaScript can slice by.
 
+use crate::bytes::is_ascii;
+
 /// Where a string lies: offset and length in UTF-16 units, the unit of JavaScript's `slice`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -27,7 +29,7 @@ impl TextArena {
     /// Adds a string.
     #[inline]
     pub fn push(&mut self, text: &str) -> Span {
-        if text.is_ascii() {
+        if is_ascii(text.as_bytes()) {
             let start = units(self.ascii.len());
             self.ascii.extend_from_slice(text.as_bytes());
             Span { start, len: units(text.len()), wide: false }

@@ -1,5 +1,6 @@
 //! The events of one or more network chunks as records.
 
+use crate::bytes::is_ascii;
 use crate::event::{TextDelta, TextField};
 use crate::json::Object;
 use crate::names::Names;
@@ -55,7 +56,7 @@ impl EventBatch {
         let text = self.text.push(delta.text);
         let mut record = [kind, message, thread, 0, 0, 0, 0, 0, 0, index];
         // Times are ASCII, or they are not times: those fall back to an empty one.
-        if let Some(time) = delta.created_at.filter(|time| time.is_ascii()) {
+        if let Some(time) = delta.created_at.filter(|time| is_ascii(time.as_bytes())) {
             let time = self.text.push(time);
             record[0] |= kind::TIMED;
             (record[7], record[8]) = (time.start, time.len);
