@@ -70,6 +70,20 @@ fn borrows_what_it_can() {
     assert!(!lent(value.get("esc").and_then(Value::as_str)));
 }
 
+/// Undone escapes would only be made again; but what no text can hold is replaced.
+#[test]
+fn writes_strings_as_their_source_was() {
+    let source = r#"{"a":"x\/y\n\"","b":"\ud800\u00e9","c":"\u000A"}"#;
+    let value = Value::parse(source).unwrap();
+    let text = |name| value.get(name).and_then(Value::as_str);
+    let json = "{\"a\":\"x\\/y\\n\\\"\",\"b\":\"\u{fffd}\u{e9}\",\"c\":\"\\n\"}";
+    assert_eq!(value.to_json(), json);
+    assert_eq!([text("a"), text("b"), text("c")], [Some("x/y\n\""), Some("\u{fffd}\u{e9}"), Some("\n")]);
+    assert_eq!(value.to_json(), json, "also once it was read");
+    assert_eq!(value.clone(), value.clone().into_owned());
+    assert_eq!(value.get("c"), Some(&Value::from("\n")));
+}
+
 #[test]
 fn writes_objects_member_by_member() {
     let mut out = String::from("> ");

@@ -1,0 +1,73 @@
+// Messages of a socket as a turn takes them: each as soon as it is there, and one after the other.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connect } from "../../dist/index.js";
+import { fakeSockets } from "../support/fake-socket.mjs";
+
+const TURN = { id: "u", status: "inProgress", items: [] };
+const NAMES = { threadId: "t", turnId: "u" };
+const delta = (text) => ({ method: "item/agentMessage/delta", params: { ...NAMES, itemId: "m", delta: text } });
+const item = (method, text) => ({ method: `item/${method}`, params: { ...NAMES, item: { type: "agentMessage", id: "m", text } } });
+const completed = { method: "turn/completed", params: { threadId: "t", turn: { ...TURN, status: "completed" } } };
+
+/** A turn of Codex that has begun, and what brings messages to it at once, as some sockets do. */
+async function begun(t) {
+  const sockets = [];
+  const results = { initialize: { userAgent: "test" }, "thread/start": { thread: { id: "t", status: { type: "idle" }, turns: [] } }, "turn/start": { turn: TURN } };
+  const take = (socket, { id, method }) => id !== undefined && socket.say({ id, result: results[method] });
+  const client = await connect({ baseUrl: "http://codex.test", protocol: "codex", webSocket: fakeSockets(sockets, take), reconnect: false });
+  t.after(() => client.close());
+  const turn = (await client.agents.createSession("codex")).createTurn({ input: "Go" });
+  const tell = (...messages) => {
+    for (const message of messages) sockets[0].dispatchEvent(Object.assign(new Event("message"), { data: JSON.stringify(message) }));
+  };
+  const heard = [];
+  turn.on("event", ({ type, sequence_number, content }) => heard.push([sequence_number, content ?? type]));
+  const ended = turn.waitForCompletion();
+  while (turn.status !== "running") await new Promise((resolve) => setTimeout(resolve, 1));
+  return { client, turn, tell, heard, ended };
+}
+
+test("a message is taken before the socket's event is over", async (t) => {
+  const { turn, tell, heard, ended } = await begun(t);
+  tell(item("started", ""), delta("Hel"));
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "Hel");
+  assert.equal(heard.at(-1)[1], "Hel");
+  tell(delta("lo"), item("completed", "Hello"), completed);
+  await ended;
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "Hello");
+});
+
+test("a message that comes while another one is told is told after it", async (t) => {
+  const { turn, tell, heard, ended } = await begun(t);
+  let isTold = false;
+  turn.on("model.message", () => {
+    if (!isTold) tell(delta("a"), delta("b"));
+    isTold = true;
+  });
+  tell(item("started", ""), delta("c"), item("completed", "abc"), completed);
+  await ended;
+  const numbers = heard.map(([number]) => number);
+  assert.deepEqual(numbers, [...numbers].sort((a, b) => a - b));
+  assert.deepEqual(heard.map(([, said]) => said).filter((said) => said.length === 1), ["a", "b", "c"]);
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "abc");
+});
+
+test("a listener that closes the client ends the stream, and nothing is taken after that", async (t) => {
+  const { client, turn, tell, heard, ended } = await begun(t);
+  turn.on("model.message", () => client.close());
+  tell(item("started", ""));
+  const count = heard.length;
+  tell(delta("a"), completed);
+  await assert.rejects(ended, { code: "incomplete" });
+  assert.equal(heard.length, count);
+  assert.equal(turn.status, "incomplete");
+});
+
+test("lone surrogates are replaced, and line ends stay inside of their message", async (t) => {
+  const { turn, tell, ended } = await begun(t);
+  tell(item("started", ""), delta("a\ud800\n"));
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "a\ufffd\n");
+  tell(completed);
+  await ended;
+});
