@@ -33,9 +33,35 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     high & 0x8080_8080_8080_8080 == 0 && rest.iter().all(|byte| *byte < 0x80)
 }
 
+/// The length of UTF-8 in UTF-16 units: one for each character, and one more for those that take four bytes.
+pub(crate) fn utf16_len(bytes: &[u8]) -> usize {
+    const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut len = bytes.len();
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        // Bytes that go on with a character are 10xxxxxx, and the first one of four is 1111xxxx.
+        len -= (word >> 7 & !(word >> 6) & LOWEST_BITS).count_ones() as usize;
+        len += (word >> 7 & word >> 6 & word >> 5 & word >> 4 & LOWEST_BITS).count_ones() as usize;
+    }
+    len - rest.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
+        + rest.iter().filter(|byte| **byte >= 0xF0).count()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{is_ascii, same};
+    use super::{is_ascii, same, utf16_len};
+
+    #[test]
+    fn counts_units_as_the_standard_library_does() {
+        let text = "aé€😀zü\u{7ff}\u{ffff}\u{10ffff}!😀😀aaaaaaaaaaaaaaaéééééééé€€€€€€";
+        for (start, _) in text.char_indices() {
+            for (end, _) in text[start..].char_indices() {
+                let part = &text[start..start + end];
+                assert_eq!(utf16_len(part.as_bytes()), part.encode_utf16().count(), "{part}");
+            }
+        }
+    }
 
     #[test]
     fn knows_ascii_wherever_something_else_stands() {

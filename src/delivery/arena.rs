@@ -1,6 +1,6 @@
 //! Text arenas: many strings in two blocks of memory, with offsets that JavaScript can slice by.
 
-use crate::bytes::is_ascii;
+use crate::bytes::{is_ascii, utf16_len};
 
 /// Where a string lies: offset and length in UTF-16 units, the unit of JavaScript's `slice`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl TextArena {
             self.ascii.extend_from_slice(text.as_bytes());
             Span { start, len: units(text.len()), wide: false }
         } else {
-            let (start, len) = (self.wide_units, units(utf16_len(text)));
+            let (start, len) = (self.wide_units, units(utf16_len(text.as_bytes())));
             self.wide.extend_from_slice(text.as_bytes());
             self.wide_units += len;
             Span { start, len, wide: true }
@@ -63,12 +63,6 @@ impl TextArena {
         }
         self.wide_units = 0;
     }
-}
-
-/// The length in UTF-16 units: one for each character, and one more for those that take four bytes.
-fn utf16_len(text: &str) -> usize {
-    let starts = text.bytes().filter(|byte| byte & 0xC0 != 0x80).count();
-    starts + text.bytes().filter(|byte| *byte >= 0xF0).count()
 }
 
 /// Lengths fit: a wasm memory has no more than 2^32 bytes.

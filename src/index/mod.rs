@@ -382,7 +382,7 @@ impl EventIndex {
 
 /// The JSON of a result as a stream brings it: a listed one may have its number in it.
 fn unnumbered(response: &Object<'_>) -> String {
-    if !cfg!(feature = "truefoundry") {
+    if !cfg!(feature = "truefoundry") || !response.contains("sequence_number") {
         return response.to_json();
     }
     let mut response = response.clone();

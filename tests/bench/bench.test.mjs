@@ -61,16 +61,17 @@ test("every claim and every line of the table is of rows that a run has", () => 
 });
 
 test("the documentation gets a table of all lines and a chart, and keeps its own text", (t) => {
-  const docs = mkdtempSync(join(tmpdir(), "turnwire-docs-"));
-  t.after(() => rmSync(docs, { recursive: true }));
-  cpSync(join(import.meta.dirname, "../../docs/bench.md"), join(docs, "bench.md"));
+  const root = mkdtempSync(join(tmpdir(), "turnwire-docs-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  for (const name of ["README.md", "docs/bench.md"]) cpSync(join(import.meta.dirname, "../..", name), join(root, name));
   const results = LINES.map(({ of, against = "plain" }) => ({ ...of, processor: { drain: [1], turnwire: [2], plain: [6], [against]: [6] } }));
-  for (const round of [1, 2]) write(docs, results, [`Chromium ${round}`]);
-  const text = readFileSync(join(docs, "bench.md"), "utf8");
+  for (const round of [1, 2]) write(root, results, [`Chromium ${round}`]);
+  const text = readFileSync(join(root, "docs/bench.md"), "utf8");
   assert.equal(text.match(/^\| .* \| 2\.00 ms \| 6\.00 ms \| 3\.0× \|$/gm)?.length, LINES.length);
   assert.match(text, /Measured in Chromium 2\.\n<!-- bench: end -->/);
   assert.match(text, /## How it is measured/);
-  const chart = readFileSync(join(docs, "bench.svg"), "utf8");
+  assert.match(readFileSync(join(root, "README.md"), "utf8"), /\(docs\/bench.svg\)\n\n\| \| turnwire \|/);
+  const chart = readFileSync(join(root, "docs/bench.svg"), "utf8");
   assert.match(chart, /prefers-color-scheme: dark/);
   assert.equal(chart.match(/<rect/g)?.length, 11);
   assert.doesNotMatch(chart, /NaN|undefined/);

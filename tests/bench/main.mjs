@@ -44,7 +44,7 @@ const versions = [];
 for (const name of options.engine) await runIn(ENGINES[name]);
 const claims = save();
 printClaims(claims);
-if (options.write) write(join(ROOT, "docs"), results, versions);
+if (options.write) write(ROOT, results, versions);
 // Of a part of the run, only what it measured is judged.
 const isWhole = names.length === 0 && options.engine.includes("chromium");
 if (claims.some(({ holds }) => holds === false || (holds === null && isWhole))) process.exitCode = 1;
