@@ -30,12 +30,11 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();
     let high = words.iter().fold(0, |bits, word| bits | u64::from_le_bytes(*word));
-    high & 0x8080_8080_8080_8080 == 0 && rest.iter().all(|byte| *byte < 0x80)
+    high & LOWEST_BITS << 7 == 0 && rest.iter().all(|byte| *byte < 0x80)
 }
 
 /// The length of UTF-8 in UTF-16 units: one for each character, and one more for those that take four bytes.
 pub(crate) fn utf16_len(bytes: &[u8]) -> usize {
-    const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
     let (words, rest) = bytes.as_chunks::<8>();
     let mut len = bytes.len();
     for word in words {
@@ -44,9 +43,15 @@ pub(crate) fn utf16_len(bytes: &[u8]) -> usize {
         len -= (word >> 7 & !(word >> 6) & LOWEST_BITS).count_ones() as usize;
         len += (word >> 7 & word >> 6 & word >> 5 & word >> 4 & LOWEST_BITS).count_ones() as usize;
     }
-    len - rest.iter().filter(|byte| **byte & 0xC0 == 0x80).count()
-        + rest.iter().filter(|byte| **byte >= 0xF0).count()
+    for byte in rest {
+        len -= usize::from(byte & 0xC0 == 0x80);
+        len += usize::from(*byte >= 0xF0);
+    }
+    len
 }
+
+/// The lowest bit of each of eight bytes.
+const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
 
 #[cfg(test)]
 mod tests {

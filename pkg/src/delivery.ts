@@ -82,15 +82,14 @@ export class EventReader {
   readonly #names: string[] = [];
 
   /** Appends the events of `lent` to `events`; returns the frames as they came, if they are wanted. */
-  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): readonly unknown[] {
-    let natives = NONE;
+  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): unknown[] | undefined {
+    let natives: unknown[] | undefined;
     for (let at = from; at < to; at += STRIDE) {
       const kind = records[at]!;
       const start = records[at + 5]!;
       const text = (kind & WIDE ? wide : ascii).slice(start, start + records[at + 6]!);
       if ((kind & 0xff) === NATIVE) {
-        if (natives === NONE) natives = [];
-        natives.push(parsed(text));
+        (natives ??= []).push(parsed(text));
         continue;
       }
       if ((kind & 0xff) > NATIVE) {
@@ -121,8 +120,6 @@ export class EventReader {
     return natives;
   }
 }
-
-const NONE: unknown[] = [];
 
 /** What a frame says; the text itself if it is no JSON. */
 function parsed(text: string): unknown {

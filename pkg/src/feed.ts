@@ -182,7 +182,7 @@ export class Feed implements Driven {
     this.#kept = 0;
     const from = events.length;
     const natives = this.#reader.read(lend(this.core.memory, header), events);
-    for (const native of natives) this.#listeners.tell("native", native as TurnTopics["native"]);
+    natives?.forEach((native) => this.#listeners.tell("native", native as TurnTopics["native"]));
     const last = events[events.length - 1];
     if (last?.type === "turn.done") this.#standing.output.complete(last.state);
     if (!this.isHeard) return;
