@@ -14,7 +14,10 @@ import { takesEvents, type TurnTopics } from "./topics.js";
 import type { Transport } from "./transport.js";
 
 /** How many bytes of the stream wait in the core: what the snapshot lacks, and events for the first listener or loop. */
-const MOST_WAITING = 1 << 20;
+const MOST_KEPT = 1 << 20;
+
+/** How many bytes a loop may lag behind before its events, which take more, are taken from the core. */
+const MOST_UNTAKEN = 1 << 17;
 
 /** Takes what comes of one turn, and hands it on. */
 export class Feed implements Driven {
@@ -26,7 +29,9 @@ export class Feed implements Driven {
   /** Whether a listener takes events. */
   isHeard = false;
   #reader = new EventReader();
-  /** Bytes that were read since what they say was taken from the core. */
+  /** Bytes that were read since the snapshot had all that they say. */
+  #unseen = 0;
+  /** Bytes that were read since a loop that lags had all of their events. */
   #untaken = 0;
   /** Bytes that were read of which nothing has taken the events. */
   #kept = 0;
@@ -121,16 +126,17 @@ export class Feed implements Driven {
   woken(length: number, hasEvents: boolean): void {
     this.#standing.changed();
     this.#untaken += length;
-    const isFull = this.#untaken > MOST_WAITING;
-    if (isFull) {
-      this.#untaken = 0;
+    if ((this.#unseen += length) > MOST_KEPT) {
+      this.#unseen = 0;
       this.#standing.mirror.follow();
     }
+    const isFull = this.#untaken > MOST_UNTAKEN;
+    if (isFull) this.#untaken = 0;
     if (this.isHeard || (isFull && this.#stream)) {
       if (hasEvents || isFull) this.#handOn();
     } else if (this.#stream) {
       if (hasEvents) this.#stream.wake();
-    } else if ((this.#kept += length) > MOST_WAITING) {
+    } else if ((this.#kept += length) > MOST_KEPT) {
       this.#forget();
     }
   }
