@@ -69,7 +69,7 @@ const UNREAD = [
 const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed " +
   "configure conventions core cut cutting demandTools download drain enter extras facts filled follows frames " +
-  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPinged isRead isRemoved " +
+  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved " +
   "isTaken isUncertain isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
   "putTools quoted received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
   "shorten stands startedId takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +

@@ -180,9 +180,8 @@ function onReturn(listener: (wasAway: boolean) => void): () => void {
     [document, "visibilitychange", shown],
   ];
   // Node has no events of this kind.
-  const heard = events.filter(([target]) => typeof target?.addEventListener === "function");
-  for (const [target, type, heed] of heard) target!.addEventListener(type, heed);
+  for (const [target, type, heed] of events) target?.addEventListener?.(type, heed);
   return () => {
-    for (const [target, type, heed] of heard) target!.removeEventListener(type, heed);
+    for (const [target, type, heed] of events) target?.removeEventListener?.(type, heed);
   };
 }

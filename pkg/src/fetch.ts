@@ -74,7 +74,9 @@ export class FetchTransport implements Transport {
       const call = Call.DownloadSandboxFile;
       const response = await this.#send(this.#request(call, JSON.stringify(params)) as CoreRequest, watch);
       if (!response.ok) await this.#read(call, "", response, watch);
-      return new Blob(await this.#body(response, watch), { type: contentType(response) });
+      const chunks: BlobPart[] = [];
+      await this.#readBody(response, watch, (chunk) => chunks.push(chunk as BlobPart));
+      return new Blob(chunks, { type: contentType(response) });
     });
   }
 
@@ -122,27 +124,29 @@ export class FetchTransport implements Transport {
 
   async #read(call: Call, params: string, response: Response, watch: Watch): Promise<string> {
     const isDocument = response.ok && /\bjson\b/i.test(contentType(response));
-    const body = await new Blob(await this.#body(response, watch, isDocument ? LARGEST_DOCUMENT : LARGEST_REFUSAL)).text();
+    const decoder = new TextDecoder();
+    let body = "";
+    const take = (chunk: Uint8Array): void => void (body += decoder.decode(chunk, { stream: true }));
+    await this.#readBody(response, watch, take, isDocument ? LARGEST_DOCUMENT : LARGEST_REFUSAL);
+    body += decoder.decode();
     const { status, statusText } = response;
     const more = waitAsked(response);
     return adopting(() => this.#core.answer(call, status, statusText, contentType(response), params, body), undefined, more);
   }
 
-  /** The body of an answer, in its chunks; no more of it than about `most` bytes. */
-  async #body(response: Response, watch: Watch, most = Infinity): Promise<BlobPart[]> {
-    const chunks: BlobPart[] = [];
-    let size = 0;
-    const take = (chunk: Uint8Array): boolean => {
-      chunks.push(chunk as BlobPart);
-      return (size += chunk.length) < most;
+  /** Reads the body of an answer; no more of it than about `most` bytes. */
+  async #readBody(response: Response, watch: Watch, take: (chunk: Uint8Array) => void, most = Infinity): Promise<void> {
+    let left = most;
+    const push = (chunk: Uint8Array): boolean => {
+      take(chunk);
+      return (left -= chunk.length) > 0;
     };
     try {
-      if (response.body) await pump(response.body, take, watch);
+      if (response.body) await pump(response.body, push, watch);
     } catch (cause) {
       this.#failed("the answer broke off", cause, watch.signal);
     }
     if (watch.signal.aborted) throw stopped(watch.signal);
-    return chunks;
   }
 
   #merged(own: Record<string, string>, token: string | undefined): Headers {

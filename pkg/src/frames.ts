@@ -4,10 +4,14 @@ import { Listeners } from "./listeners.js";
 /** In a hidden tab there are no frames; browsers let timers through about once a second there. */
 const HIDDEN_DELAY = 250;
 
+/** What the next frame is for. All turns of a page share one frame and one timer. */
+const due = new Set<() => void>();
+let forget = (): void => {};
+
 /** Gathers changes, and tells its listeners once per frame. */
 export class FrameNotifier {
   readonly #listeners = new Listeners<{ frame: void }>();
-  #cancel: (() => void) | undefined;
+  readonly #tell = (): void => this.#listeners.tell("frame", undefined);
 
   /** Whether there are listeners. */
   get isHeard(): boolean {
@@ -19,36 +23,33 @@ export class FrameNotifier {
     const remove = this.#listeners.add("frame", listener);
     return () => {
       remove();
-      if (!this.isHeard) this.#cancel?.();
+      if (this.isHeard) return;
+      due.delete(this.#tell);
+      if (due.size === 0) forget();
     };
   }
 
   /** Something has changed. */
   notify(): void {
-    if (this.#cancel !== undefined || !this.isHeard) return;
-    this.#cancel = soon(() => {
-      this.#cancel = undefined;
-      this.#listeners.tell("frame", undefined);
-    }, () => (this.#cancel = undefined));
+    if (!this.isHeard) return;
+    if (due.size === 0) schedule();
+    due.add(this.#tell);
   }
 }
 
-/** Calls `task` in the next frame, or by a timer should no frame come. Gives what calls it off. */
-function soon(task: () => void, calledOff: () => void): () => void {
-  let frame: number | undefined;
-  const off = (): void => {
-    clearTimeout(timer);
-    if (frame !== undefined) cancelAnimationFrame(frame);
-  };
-  const run = (): void => {
-    off();
-    task();
-  };
-  // The tab may be hidden while the frame is waited for, so the timer runs beside it.
+/** Waits for the next frame, or for a timer should no frame come: the tab may be hidden meanwhile. */
+function schedule(): void {
   const timer = setTimeout(run, HIDDEN_DELAY);
-  if (typeof requestAnimationFrame === "function") frame = requestAnimationFrame(run);
-  return () => {
-    off();
-    calledOff();
+  const frame = globalThis.requestAnimationFrame?.(run);
+  forget = () => {
+    clearTimeout(timer);
+    globalThis.cancelAnimationFrame?.(frame);
   };
+}
+
+function run(): void {
+  forget();
+  const tasks = [...due];
+  due.clear();
+  for (const task of tasks) task();
 }

@@ -48,6 +48,7 @@ export const unconnected = new WeakSet<object>();
 
 /** The token, asked for anew: it may have been renewed. */
 export async function askToken(token: Token | null | undefined, signal: AbortSignal): Promise<string | undefined> {
+  if (typeof token !== "function" && !signal.aborted) return token ?? undefined;
   return orAborted(given(token), signal).catch((error: object) => {
     unsent.add(error);
     throw error;
@@ -107,7 +108,6 @@ export async function pump(
     release();
   });
   try {
-    let turnBegan = Date.now();
     while (!isCut) {
       const { done, value } = await reader.read();
       if (done) return;
@@ -115,10 +115,7 @@ export async function pump(
       watch.alive(now);
       if (!push(value)) return;
       // A clock on the wall may be set back.
-      if (now - turnBegan > LONGEST_TURN || now < turnBegan) {
-        await nextTask();
-        turnBegan = Date.now();
-      }
+      if (Math.abs(now - turnBegan) > LONGEST_TURN) await (nextTurn ??= nextTask());
     }
   } finally {
     forget();
@@ -132,15 +129,20 @@ export async function pump(
  */
 const LONGEST_TURN = 8;
 
+/** When streams were read first since the page did something else: all of them share its time. */
+let turnBegan = 0;
+let nextTurn: Promise<void> | undefined;
+
 /** Resolves in a task of its own. Not by a timer, which hidden tabs hold back. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
       port1.close();
+      turnBegan = Date.now();
+      nextTurn = undefined;
       resolve();
     };
     port2.postMessage(null);
   });
 }
-

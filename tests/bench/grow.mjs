@@ -43,6 +43,7 @@ export async function grow(row, modules) {
         const turn = await prepared[candidate].ready();
         marks[candidate].length = 0;
         globalThis.gc?.();
+        litter(round / rounds);
         const outcome = await turn.consume(row.look);
         check(candidate, outcome, shape);
         const tenths = marks[candidate].slice(1).map((mark, at) => mark - marks[candidate][at]);
@@ -54,6 +55,17 @@ export async function grow(row, modules) {
   } finally {
     [globalThis.requestAnimationFrame, globalThis.cancelAnimationFrame] = real;
   }
+}
+
+/** What a page's young objects may take until they are collected, in bytes. */
+const YOUNG = 16 << 20;
+
+/**
+ * Leaves a part of that as garbage, another part in each round: else the few collections of a turn come at the same events in
+ * every round, and the tenths in which they come seem to cost more.
+ */
+function litter(part) {
+  for (let left = part * YOUNG; left > 0; left -= 1024) new Array(128).fill(left);
 }
 
 /** A stream that has a frame after so many chunks, and notes the time at each tenth. */

@@ -7,6 +7,11 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** All of them together, shared out evenly. */
+export function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
 /** Median, least and most. */
 export function summary(values) {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) };

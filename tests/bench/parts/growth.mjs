@@ -1,5 +1,5 @@
 // Whether the same work costs more when more is behind it: the last tenth of a turn against the first.
-import { median } from "../statistics.mjs";
+import { mean } from "../statistics.mjs";
 import { bySample } from "./turns.mjs";
 
 const STORIES = [
@@ -23,7 +23,7 @@ export function rows({ quick = false } = {}) {
     story: quick ? few : story,
     every,
     look,
-    rounds: quick ? 1 : 5,
+    rounds: quick ? 1 : 8,
     warmups: quick ? 0 : 2,
   }));
 }
@@ -32,7 +32,7 @@ export function rows({ quick = false } = {}) {
 export async function measure(row, { page, modules }) {
   const { samples, order, spans } = await page.timed("grow", row, modules);
   const times = bySample(row.candidates, order, order.map((_, at) => spans.slice(10 * at, 10 * at + 10)));
-  const tenths = Object.fromEntries(Object.entries(times).map(([candidate, rounds]) => [candidate, rounds[0].map((_, at) => median(rounds.map((round) => round[at])))]));
+  const tenths = Object.fromEntries(Object.entries(times).map(([candidate, rounds]) => [candidate, rounds[0].map((_, at) => mean(rounds.map((round) => round[at])))]));
   return { ...row, samples, tenths };
 }
 
