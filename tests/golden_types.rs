@@ -1,5 +1,5 @@
 //! The TypeScript declarations are derived from the Rust types, and kept in the tree as reviewed texts: those of
-//! events and records in `pkg/src/events.ts`, those of a protocol's own frames in `pkg/src/native.ts`. A
+//! events and records in `pkg/src/wire/events.ts`, those of a protocol's own frames in `pkg/src/wire/native.ts`. A
 //! change to them is a visible diff.
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test golden_types` writes the files anew.
@@ -140,7 +140,7 @@ fn declarations_are_as_reviewed() {
         TurnRecord,
         SessionEvent,
     ];
-    check("pkg/src/events.ts", "src/event", HEAD, &declarations);
+    check("pkg/src/wire/events.ts", "src/event", HEAD, &declarations);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn declarations_of_agent_event_are_as_reviewed() {
         RunIdentity,
     ];
     let of = "src/protocol/agent_event/wire.rs";
-    check("pkg/src/native.ts", of, AGENT_EVENT_HEAD, &declarations);
+    check("pkg/src/wire/native.ts", of, AGENT_EVENT_HEAD, &declarations);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn declarations_of_the_turn_gateway_are_as_reviewed() {
         ToolOutcome,
         ItemAttachment,
     ];
-    check("pkg/src/native-turn-rpc.ts", "src/protocol/turn_rpc/wire", TURN_RPC_HEAD, &declarations);
+    check("pkg/src/wire/native-turn-rpc.ts", "src/protocol/turn_rpc/wire", TURN_RPC_HEAD, &declarations);
 }
 
 /// Whether a file holds these declarations; writes it if asked to.

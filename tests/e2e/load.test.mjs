@@ -31,7 +31,7 @@ test("a family's core is loaded when it is spoken, once", async () => {
   });
   assert.deepEqual(resumes, ["none", "history", "cursor", "none", "history"]);
   const cores = ["agent-event-core", "truefoundry-core", "aap-core"].map((name) => `/dist/${name}.js`);
-  assert.deepEqual(requests, [...cores, "/dist/terms.js"]);
+  assert.deepEqual(requests, [...cores, "/dist/aap-session.js"]);
   assert.deepEqual(page.failures, []);
 });
 

@@ -27,7 +27,7 @@ const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", "core_bg.wasm.d.ts", "inli
 const BUNDLED: [&str; 5] = ["src", "build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
 
 /// What a core's text is made by, besides its module, relative to the package.
-const PACKED_BY: [&str; 3] = ["build.mjs", "pack.mjs", "src/unpack.ts"];
+const PACKED_BY: [&str; 3] = ["build.mjs", "pack.mjs", "src/boundary/unpack.ts"];
 
 /// Builds the package; afterwards `pkg/` can be packed, imported and required.
 pub(crate) fn build(project: &Project) -> Result<()> {
@@ -148,8 +148,11 @@ fn bundle(project: &Project) -> Result<bool> {
         }
     }
     for entry in ["index", "slim"].into_iter().chain(FAMILIES) {
-        for extension in ["js", "cjs", "d.ts", "d.cts"] {
+        for extension in ["js", "cjs"] {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
+        }
+        for extension in ["d.ts", "d.cts"] {
+            stamp = stamp.output(dist.join(format!("types/entries/{entry}.{extension}")));
         }
     }
     for file in ["face.js", "face.cjs", "workerd.js", "core.wasm"] {

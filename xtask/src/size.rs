@@ -25,9 +25,9 @@ const PARTS: [&str; 14] = [
     "dist/face.js",
     "dist/face.cjs",
     "dist/socket.js",
-    "dist/terms.js",
+    "dist/aap-session.js",
     "dist/slim.js",
-    "dist/*.d.ts",
+    "dist/types/*.d.ts",
 ];
 
 /// The bytes of one part.
@@ -106,10 +106,16 @@ fn files(pkg: &Path, part: &str) -> Result<Vec<String>> {
         return Ok(vec![part.to_owned()]);
     };
     let mut files = Vec::new();
-    for entry in fs::read_dir(pkg.join(directory)).with_context(|| format!("cannot list {part}"))? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(ending) {
-            files.push(format!("{directory}{name}"));
+    let mut folders = vec![directory.trim_end_matches('/').to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(pkg.join(&folder)).with_context(|| format!("cannot list {part}"))? {
+            let entry = entry?;
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else if path.ends_with(ending) {
+                files.push(path);
+            }
         }
     }
     files.sort();

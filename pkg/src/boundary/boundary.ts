@@ -1,0 +1,300 @@
+// The boundary to the core. Only numbers cross it; texts and bytes are written into the core's memory, and
+// read from there (`src/web/exports.rs` says what each export takes and gives).
+import type { InitOutput } from "../../core/truefoundry/core.js";
+import type { Reconnect } from "../common/reconnect.js";
+
+/** The exports of a running core, its `memory` among them. All cores have the same. */
+export type Exports = InitOutput;
+
+const encoder = new TextEncoder();
+/** Reads the core's texts. A byte order mark inside an answer is text. */
+export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Tells the core what nobody can name any more. Some platforms do not know. */
+const collected =
+  typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
+
+/** The core's memory, by bytes and by words of 32 bits. It moves when it grows, and the views with it. */
+export class CoreMemory {
+  readonly #memory: WebAssembly.Memory;
+  #bytes = new Uint8Array(0);
+  #words = new Uint32Array(0);
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+  }
+
+  /** Valid until the core is called. */
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  /** The same, four bytes at a time. */
+  get words(): Uint32Array {
+    if (this.#words.length === 0) this.#words = new Uint32Array(this.#memory.buffer);
+    return this.#words;
+  }
+}
+
+/** Where the bytes of streams are written, in each core. */
+class ChunkRoom {
+  readonly memory: CoreMemory;
+  readonly #exports: Exports;
+  #address = 0;
+  #length = 0;
+
+  constructor(exports: Exports) {
+    this.#exports = exports;
+    this.memory = new CoreMemory(exports.memory);
+  }
+
+  /** Writes a piece behind so many bytes, with room for `more` after it. */
+  write(piece: Uint8Array, at = 0, more = 0): void {
+    this.#need(at + piece.length + more);
+    this.memory.bytes.set(piece, this.#address + at);
+  }
+
+  /** Writes a text as a line; returns its length in bytes. */
+  writeLine(text: string): number {
+    // Of a character of UTF-16 no more than three bytes are made.
+    this.#need(text.length * 3 + 1);
+    const room = this.memory.bytes.subarray(this.#address);
+    const { written } = encoder.encodeInto(text, room);
+    room[written] = LF;
+    return written + 1;
+  }
+
+  #need(length: number): void {
+    if (length <= this.#length) return;
+    this.#length = Math.max(length, LEAST_ROOM);
+    this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
+  }
+
+  /** What was written was taken. Much room is not kept. */
+  taken(): void {
+    if (this.#length > MOST_ROOM) this.#length = 0;
+  }
+}
+
+const LF = 10;
+
+/** Room for the chunks that servers and browsers make, in bytes. */
+const LEAST_ROOM = 1 << 16;
+const MOST_ROOM = 1 << 18;
+
+const rooms = new WeakMap<Exports, ChunkRoom>();
+
+/** The room for chunks of a core. */
+function roomOf(exports: Exports): ChunkRoom {
+  let room = rooms.get(exports);
+  if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
+  return room;
+}
+
+/** Writes the text that the next call takes. Where that is several, they have NUL characters between them. */
+function passText(exports: Exports, text: string): void {
+  const bytes = encoder.encode(text);
+  // The room comes first: the memory may grow for it.
+  const address = exports.room(bytes.length) >>> 0;
+  roomOf(exports).memory.bytes.set(bytes, address);
+}
+
+/** Reads the text that a call returned, by its header's address. */
+function textAt(exports: Exports, header: number): string {
+  const { bytes, words } = roomOf(exports).memory;
+  const address = words[header >>> 2]!;
+  return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));
+}
+
+/**
+ * A server.
+ *
+ * A text that the core gives may be an error in place of what was asked for: `adopting` tells them apart.
+ */
+export class CoreClient {
+  readonly #exports: Exports;
+  readonly #protocol: number;
+  readonly #maxFrameBytes: number;
+
+  constructor(exports: Exports, protocol: number, maxFrameBytes: number) {
+    this.#exports = exports;
+    this.#protocol = protocol;
+    this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  capabilities(): string {
+    return textAt(this.#exports, this.#exports.capabilitiesOf(this.#protocol));
+  }
+
+  request(call: number, params: string): string {
+    passText(this.#exports, params);
+    return textAt(this.#exports, this.#exports.request(this.#protocol, call));
+  }
+
+  answer(call: number, status: number, statusText: string, contentType: string, params: string, body: string): string {
+    passText(this.#exports, `${statusText}\0${contentType}\0${params}\0${body}`);
+    return textAt(this.#exports, this.#exports.readAnswer(this.#protocol, call, status));
+  }
+
+  /** `actions` is what the session's last turn waits for, as JSON. */
+  session(id: string, agentName: string, actions: string, isNew: boolean): CoreSession {
+    passText(this.#exports, `${id}\0${agentName}\0${actions}`);
+    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#protocol, this.#maxFrameBytes, Number(isNew)));
+  }
+}
+
+/** A session. */
+export class CoreSession {
+  readonly #exports: Exports;
+  readonly #session: number;
+
+  constructor(exports: Exports, session: number) {
+    this.#exports = exports;
+    this.#session = session;
+    collected?.register(this, () => exports.sessionFree(session));
+  }
+
+  turn(previousTurnId: string, id: string, isNewest: boolean): CoreTurn {
+    passText(this.#exports, `${previousTurnId}\0${id}`);
+    return new CoreTurn(this.#exports, this.#exports.turnOpen(this.#session, Number(isNewest)), this);
+  }
+
+  capabilities(): string {
+    return textAt(this.#exports, this.#exports.sessionCapabilities(this.#session));
+  }
+
+  /** `text` is the terms, a NUL character, and what the last turn waits for. */
+  setTerms(text: string, said: number): void {
+    passText(this.#exports, text);
+    this.#exports.sessionSetTerms(this.#session, said);
+  }
+
+  /** The turns were listed. */
+  listed(): void {
+    this.#exports.sessionListed(this.#session);
+  }
+
+  markCancelled(): void {
+    this.#exports.sessionCancelled(this.#session);
+  }
+}
+
+/** A turn. */
+export class CoreTurn {
+  readonly #exports: Exports;
+  readonly #turn: number;
+  readonly #room: ChunkRoom;
+  /** Kept, since the turn needs it in the core. */
+  readonly session: CoreSession;
+
+  constructor(exports: Exports, turn: number, session: CoreSession) {
+    this.#exports = exports;
+    this.#turn = turn;
+    this.#room = roomOf(exports);
+    this.session = session;
+    collected?.register(this, () => exports.turnFree(turn));
+  }
+
+  takeInput(json: string, discardsPending: boolean): string {
+    return this.#ask((turn) => this.#exports.turnTakeInput(turn, Number(discardsPending)), json);
+  }
+
+  takeAnswers(json: string): string {
+    return this.#ask(this.#exports.turnTakeAnswers, json);
+  }
+
+  takeRecord(json: string): string {
+    return this.#ask(this.#exports.turnTakeRecord, json);
+  }
+
+  applyListed(events: string, isAll: boolean): string {
+    return this.#ask((turn) => this.#exports.turnApplyListed(turn, Number(isAll)), events);
+  }
+
+  settle(isDiscarded: boolean): void {
+    this.#exports.turnSettle(this.#turn, Number(isDiscarded));
+  }
+
+  facts(): string {
+    return this.#ask(this.#exports.turnFacts);
+  }
+
+  setWantsEvents(wantsEvents: boolean): void {
+    this.#exports.turnSetWantsEvents(this.#turn, Number(wantsEvents));
+  }
+
+  answered(json: string): void {
+    this.#ask(this.#exports.turnAnswered, json);
+  }
+
+  setWantsNative(wantsNative: boolean): void {
+    this.#exports.turnSetWantsNative(this.#turn, Number(wantsNative));
+  }
+
+  begin(goal: number, after: number, reconnect: Reconnect): string {
+    return this.#ask((turn) => this.#exports.turnBegin(turn, goal, after, ...reconnect, Date.now()));
+  }
+
+  hangUp(): void {
+    this.#exports.turnHangUp(this.#turn);
+  }
+
+  opened(): void {
+    this.#exports.turnOpened(this.#turn, Date.now());
+  }
+
+  next(outcome: number, status: number, retryAfter: number, isOffline: boolean, text: string): string {
+    const ask = (turn: number): number =>
+      this.#exports.turnNext(turn, outcome, status, retryAfter, Number(isOffline), Date.now(), Math.random());
+    return this.#ask(ask, text);
+  }
+
+  /** The core's memory. */
+  get memory(): CoreMemory {
+    return this.#room.memory;
+  }
+
+  /** Takes pieces of the stream, one behind the other; or a text that is a line. */
+  push(pieces: readonly Uint8Array[] | string): number {
+    let length = 0;
+    if (typeof pieces === "string") {
+      length = this.#room.writeLine(pieces);
+    } else {
+      let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      for (const piece of pieces) {
+        rest -= piece.length;
+        this.#room.write(piece, length, rest);
+        length += piece.length;
+      }
+    }
+    const flags = this.#exports.turnPush(this.#turn, length);
+    this.#room.taken();
+    return flags;
+  }
+
+  takeAsk(): string {
+    return this.#ask(this.#exports.turnTakeAsk);
+  }
+
+  takeNews(): string {
+    return this.#ask(this.#exports.turnTakeNews);
+  }
+
+  events(): number {
+    return this.#exports.turnEvents(this.#turn) >>> 0;
+  }
+
+  takeChanges(): string {
+    return this.#ask(this.#exports.turnTakeChanges);
+  }
+
+  changeRecords(): number {
+    return this.#exports.turnChangeRecords(this.#turn) >>> 0;
+  }
+
+  #ask(call: (turn: number) => number, text?: string): string {
+    if (text !== undefined) passText(this.#exports, text);
+    return textAt(this.#exports, call(this.#turn));
+  }
+}

@@ -1,0 +1,105 @@
+// What `turn.on` takes: the types of events, and what happens to the stream that brings them.
+import { demand } from "../common/check.js";
+import type { TurnwireError } from "../common/errors.js";
+import type { Event } from "../wire/events.js";
+import type { TurnRpcNotification } from "../wire/native-turn-rpc.js";
+import type { AgentEvent, AwakenEvent, RelayError } from "../wire/native.js";
+import type { ConnectionTopics } from "./connection-topics.js";
+import type { StreamEvent } from "./delivery.js";
+
+/**
+ * What a server sends, in its own words; the fields of a TrueFoundry event may go by another spelling. The types of what
+ * Codex app-server sends it writes itself: `codex app-server generate-ts`.
+ */
+export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | AapAnswer | TurnRpcNotification | RpcResponse | Event;
+
+/** A response of the server, with the method of the request that it answers. */
+export interface RpcResponse {
+  response_to: string;
+  result?: unknown;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+/** A part of a message, as the Agent Application Protocol has it. */
+export type AapBlock =
+  | { type: "text"; text: string }
+  | { type: "thinking"; thinking: string }
+  | { type: "tool_use"; toolCallId: string; name: string; input: Record<string, unknown> }
+  | { type: "image"; url: string };
+
+/** A frame of a turn's stream, as the Agent Application Protocol has it: its name, and its data. */
+export type AapEvent =
+  | { event: "turn_start"; data: Record<string, never> }
+  | { event: "text_delta" | "thinking_delta"; data: { delta: string } }
+  | { event: "text"; data: { text: string } }
+  | { event: "thinking"; data: { thinking: string } }
+  | { event: "tool_call"; data: { toolCallId: string; name: string; input: Record<string, unknown> } }
+  | { event: "tool_result"; data: { toolCallId: string; content: string | AapBlock[] } }
+  | { event: "turn_stop"; data: { stopReason: "end_turn" | "tool_use" | "max_tokens" | "refusal" | "error" } };
+
+/** A turn's answer where it comes as a whole (`stream: "none"`). */
+export interface AapAnswer {
+  stopReason: "end_turn" | "tool_use" | "max_tokens" | "refusal" | "error";
+  messages: { role: "assistant" | "tool"; toolCallId?: string; content: string | AapBlock[] }[];
+}
+
+/**
+ * The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream, and what
+ * happens to the connection.
+ */
+export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & ConnectionTopics & {
+    event: StreamEvent;
+    error: TurnwireError;
+    /** Each frame as it came, in the protocol's own words, repeats included. */
+    native: NativeEvent;
+  };
+
+/** Topics that bring nothing of what the server sends. */
+const ABOUT_CONNECTION: readonly string[] = [
+  "error",
+  "reconnecting",
+  "waiting",
+  "resumed",
+  "gap",
+  "mismatch",
+  "idle",
+] satisfies (keyof TurnTopics)[];
+
+const ABOUT_EVENTS: readonly string[] = [
+  "turn.created",
+  "turn.done",
+  "model.message",
+  "model.message.delta",
+  "tool.response",
+  "tool.output",
+  "thread.created",
+  "thread.done",
+  "mcp.initialize",
+  "mcp.auth_required",
+  "sandbox.created",
+  "tool.approval_required",
+  "tool.response_required",
+  "tool.resumed",
+  "tool.cancelled",
+  "message.reset",
+  "state.snapshot",
+  "state.delta",
+  "messages.snapshot",
+  "activity.snapshot",
+  "activity.delta",
+  "server.error",
+  "notice",
+  "unknown",
+  "event",
+  "native",
+] satisfies (keyof TurnTopics)[];
+
+/** Whether a listener to this topic takes what the server sends. */
+export function takesEvents(topic: string): boolean {
+  return ABOUT_EVENTS.includes(topic);
+}
+
+/** Throws an `InputError` unless it is a topic. */
+export function demandTopic(topic: string): void {
+  demand(takesEvents(topic) || ABOUT_CONNECTION.includes(topic), `\`${topic}\` is no type of event`);
+}

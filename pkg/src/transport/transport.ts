@@ -1,0 +1,149 @@
+// The way to a server, whatever carries it; and what all ways share.
+import { Call } from "../boundary/calls.js";
+import { AbortError, ConnectionError, TurnwireError } from "../common/errors.js";
+import type { Reconnect } from "../common/reconnect.js";
+import { type Limits, onAbort, type Watch } from "./clocks.js";
+import type { Token } from "./platform.js";
+
+/** How persistently, and how long. */
+export type Settings = Required<Pick<Limits, "connectTimeout" | "idleTimeout">> & { readonly reconnect: Reconnect };
+
+/** The way to one server. */
+export interface Transport {
+  /** How persistently questions are asked again. */
+  readonly reconnect: Reconnect;
+  /** Asks for JSON; gives it in turnwire's form. */
+  ask<T>(call: Call, params: object, limits?: Limits): Promise<T>;
+  /**
+   * Makes a call, with its parameters as JSON. Returns the answer as JSON; of a call that streams, the stream, which is
+   * to be read.
+   */
+  open(call: Call, params: string, watch: Watch): Promise<string | StreamBody>;
+  /** Asks for a file. */
+  download(params: object, limits: Limits): Promise<Blob>;
+  /** Ends what stands between calls. */
+  close?(): void;
+}
+
+/** What a stream brings. */
+export interface StreamBody {
+  /**
+   * Hands each chunk of bytes, or each message, to `push` until the stream ends, `push` returns false or the watch cuts it
+   * off. However it ends, the connection is released.
+   */
+  read(push: (piece: Uint8Array | string) => boolean, watch: Watch): Promise<void>;
+  /** Says more on the stream's connection; the answers become part of the stream. Only where there is such a way. */
+  say?(messages: string): void;
+}
+
+/** Whether the answer is a stream. */
+export function streams(call: Call): boolean {
+  return call === Call.CreateTurnStream || call === Call.SubscribeTurn;
+}
+
+/** Errors from before anything was sent. */
+export const unsent = new WeakSet<object>();
+
+/** Errors from when there was no connection to send anything on. */
+export const unconnected = new WeakSet<object>();
+
+/** The token, asked for anew: it may have been renewed. */
+export async function askToken(token: Token | null | undefined, signal: AbortSignal): Promise<string | undefined> {
+  if (typeof token !== "function" && !signal.aborted) return token ?? undefined;
+  return orAborted(given(token), signal).catch((error: object) => {
+    unsent.add(error);
+    throw error;
+  });
+}
+
+async function given(token: Token | null | undefined): Promise<string | undefined> {
+  if (typeof token !== "function") return token ?? undefined;
+  let got: unknown;
+  try {
+    got = await token();
+  } catch (cause) {
+    throw new ConnectionError("token", "the `token` function failed", { cause });
+  }
+  if (got != null && typeof got !== "string") {
+    throw new ConnectionError("token", "the `token` function gave no string");
+  }
+  return got ?? undefined;
+}
+
+/** Whether the request that ended with this error never reached the server. */
+export function isUnsent(error: object): boolean {
+  return unsent.has(error);
+}
+
+/** The error of a signal that aborted: its own, or that the caller aborted it. */
+export function stopped({ reason }: AbortSignal): TurnwireError {
+  if (reason instanceof TurnwireError) return reason;
+  return new AbortError("aborted", "the signal was aborted", { cause: reason });
+}
+
+/** What becomes of `promise`, unless `signal` aborts before. */
+export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  let forget = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    forget = onAbort(signal, () => reject(stopped(signal!)));
+  });
+  return Promise.race([promise, aborted]).finally(forget);
+}
+
+/**
+ * Hands each chunk of `body` to `push` until the stream ends, `push` gives false or the watch cuts it off.
+ * However it ends, the connection is released: an open one holds one of the browser's few.
+ */
+export async function pump(
+  body: ReadableStream<Uint8Array>,
+  push: (chunk: Uint8Array) => boolean,
+  watch: Watch,
+): Promise<void> {
+  const { signal } = watch;
+  const reader = body.getReader();
+  // A custom fetch may not have passed the signal on.
+  const release = (): void => void reader.cancel().catch(() => {});
+  let isCut = signal.aborted;
+  const forget = onAbort(signal, () => {
+    isCut = true;
+    release();
+  });
+  try {
+    while (!isCut) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const now = Date.now();
+      watch.alive(now);
+      if (!push(value)) return;
+      // A clock on the wall may be set back.
+      if (Math.abs(now - turnBegan) > LONGEST_TURN) await (nextTurn ??= nextTask());
+    }
+  } finally {
+    forget();
+    release();
+  }
+}
+
+/**
+ * How long chunks that have come already are read without letting the page do anything else, in
+ * milliseconds: their promises settle in one task, however many they are. Half a frame.
+ */
+const LONGEST_TURN = 8;
+
+/** When streams were read first since the page did something else: all of them share its time. */
+let turnBegan = 0;
+let nextTurn: Promise<void> | undefined;
+
+/** Resolves in a task of its own. Not by a timer, which hidden tabs hold back. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      turnBegan = Date.now();
+      nextTurn = undefined;
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
