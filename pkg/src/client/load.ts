@@ -14,7 +14,7 @@ export interface Extras {
   /** The way to servers, where that is not `fetch`. @internal */
   readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
   /** What keeps a session where the server knows no turns. @internal */
-  readonly ManagedSession?: MakeManagedSession;
+  readonly Managed?: MakeManagedSession;
 }
 
 /** A server that is spoken to, and what comes with the core that speaks to it. @internal */

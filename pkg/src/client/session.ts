@@ -7,7 +7,6 @@ import type { ListedEvent } from "../delivery/delivery.js";
 import type { ToolSpec } from "../tools/spec.js";
 import { within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
-import type { TurnHost } from "../turn/host.js";
 import { checkedTurn, type CreateTurnOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import { type Agent, type AgentSettings, demandSettings, type KnownAgent, type ServerTool, type StreamMode } from "./agent.js";
@@ -40,7 +39,7 @@ interface Standing {
 }
 
 /** A conversation with an agent. */
-export class Session implements TurnHost<Turn> {
+export class Session {
   readonly #connection: ClientConnection;
   readonly #core: CoreSession;
   readonly #registry = new ToolRegistry();
@@ -68,7 +67,7 @@ export class Session implements TurnHost<Turn> {
     const { workspace_id, creation } = record;
     // Every connection that is to hear of it has to say where it is.
     if (workspace_id) this.#place({ workspace_id, creation });
-    if (agent) this.#managed = new connection.extras.ManagedSession!(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
+    if (agent) this.#managed = new connection.extras.Managed!(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
   }
 
   #place(where: Where): void {
@@ -417,6 +416,8 @@ export class Session implements TurnHost<Turn> {
     this.#record = { ...record, agent_name: record.agent_name ?? this.agentName };
     return this;
   }
+
+  // What follows is a `TurnHost`.
 
   /** @internal */
   prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {

@@ -27,7 +27,7 @@ const coming = new Set<Promise<Family>>();
 const CORES = {
   truefoundry: () => given("truefoundry"),
   "agent-event": () => given("agent-event"),
-  aap: () => given("aap", async () => ({ ManagedSession: (await import("../protocols/aap-session.js")).AapSession })),
+  aap: () => given("aap", async () => ({ Managed: (await import("../protocols/aap-session.js")).AapSession })),
   "turn-rpc": () => given("turn-rpc", async () => ({ Way: (await import("../protocols/socket.js")).SocketTransport })),
 };
 

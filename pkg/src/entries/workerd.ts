@@ -15,7 +15,7 @@ export * from "./api.js";
 const CORES = {
   truefoundry: () => ({ module: trueFoundry }),
   "agent-event": () => ({ module: agentEvent }),
-  aap: () => ({ module: aap, ManagedSession: AapSession }),
+  aap: () => ({ module: aap, Managed: AapSession }),
   "turn-rpc": () => ({ module: turnRpc, Way: SocketTransport }),
 };
 

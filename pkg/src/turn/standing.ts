@@ -55,12 +55,12 @@ export class TurnStanding {
     connection: Connection,
     core: CoreTurn,
     record: Partial<TurnRecord>,
-    sessionParams: (more: object) => object,
+    params: (more: object) => object,
     began: (previousTurnId: string | null) => void,
   ) {
     this.#connection = connection;
     this.#core = core;
-    this.#sessionParams = sessionParams;
+    this.#sessionParams = params;
     this.#began = began;
     this.mirror = new SnapshotMirror(core);
     this.output = new SparedOutput(this.mirror);

@@ -23,7 +23,6 @@ type StartOptions = Pick<CreateTurnOptions, "discardPending" | "whenBusy">;
 
 /** One request to the agent and everything that it answers. */
 export class Turn {
-  readonly #host: TurnHost<Turn>;
   readonly #connection: Connection;
   readonly #core: CoreTurn;
   /** Whether it throws away what the turn before it waits for, and whether it waits for its place. */
@@ -37,8 +36,8 @@ export class Turn {
 
   /** @internal */
   constructor(session: TurnHost<Turn>, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>, how: StartOptions = {}) {
+    // `session.ts` says what it is.
     Object.assign(this, { session });
-    this.#host = session;
     this.#connection = connection;
     this.#core = core;
     this.#how = how;
@@ -172,7 +171,7 @@ export class Turn {
     const { transport, capabilities } = this.#connection;
     if (!capabilities.steer) throw new StateError("unsupported", "this protocol takes nothing more while a turn runs");
     // The rules are those of any input; the turn that it would make is never sent.
-    const { input: items } = this.#host.createTurn({ input });
+    const { input: items } = this.session.createTurn({ input });
     if (items.length === 0) throw new InputError("invalid_input", "there must be something to say");
     await this.#course.settled(limits.signal);
     const params = this.#standing.params("steer");
@@ -192,7 +191,7 @@ export class Turn {
     if (this.#connection.conventions.socket) {
       throw new StateError("turn_not_running", "the turn is over: what it asked for waited only while it ran");
     }
-    return this.#host.createTurn({ input, previousTurnId: this.id });
+    return this.session.createTurn({ input, previousTurnId: this.id });
   }
 
   /** Gives whether the answers were taken while the turn runs. */
