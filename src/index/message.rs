@@ -88,7 +88,7 @@ pub struct MessageCall {
     /// The last report on it.
     pub(super) progress: Json,
     /// What it puts out while it runs.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "tool-output")]
     pub(super) output: super::output::Output,
     /// Whether it will not be made.
     pub is_cancelled: bool,
@@ -134,14 +134,12 @@ impl Text {
     }
 
     /// How long it is, with what was given away.
-    #[cfg(feature = "agent-event")]
     pub(super) fn len(&self) -> usize {
         self.given + self.kept.len()
     }
 
     /// Whether it says, from this length on, the same as a text that is whole, as far as it is here.
     /// Whether a whole text begins with this one.
-    #[cfg(feature = "aap")]
     pub(super) fn begins(&self, whole: &Self) -> bool {
         whole.kept.get(self.given..).is_some_and(|rest| rest.starts_with(&self.kept))
     }
@@ -165,7 +163,7 @@ impl MessageCall {
             provider_fields: NamedJson::default(),
             response: Json::new(),
             progress: Json::new(),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "tool-output")]
             output: super::output::Output::default(),
             is_cancelled: false,
         }

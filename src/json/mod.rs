@@ -28,6 +28,5 @@ pub use raw_str::RawStr;
 pub use scan::{MAX_DEPTH, Scanner};
 pub use text::Text;
 pub use value::Value;
-#[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "aap"))]
 pub(crate) use write::write_hex;
 pub use write::{ObjectWriter, write_str, write_u64};

@@ -81,7 +81,6 @@ impl<'a> Object<'a> {
     }
 
     /// Adds a member of a name that is not there yet, without looking.
-    #[cfg(feature = "agent-event")]
     pub(crate) fn add(&mut self, key: String, value: Value<'a>) {
         self.push(Cow::Owned(key), value);
     }

@@ -21,7 +21,6 @@ impl<'a> RawStr<'a> {
 
     /// The length of the string that `bytes` is the inside of, up to its closing quote, and whether it has
     /// backslashes; `None` if that quote is not there. Neither they nor its UTF-8 are checked.
-    #[cfg(feature = "truefoundry")]
     #[inline]
     pub(crate) fn inside_len(bytes: &[u8]) -> Option<(usize, bool)> {
         let mut len = plain_len(bytes);
@@ -39,7 +38,6 @@ impl<'a> RawStr<'a> {
     }
 
     /// The inside of a string with backslashes; `None` if one of them begins no escape.
-    #[cfg(feature = "truefoundry")]
     pub(crate) fn escaped(raw: &'a str) -> Option<Self> {
         super::Scanner::has_valid_escapes(raw).then_some(Self {
             raw,

@@ -126,7 +126,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// Whether every backslash in the inside of a string begins a valid escape.
-    #[cfg(feature = "truefoundry")]
     pub(super) fn has_valid_escapes(raw: &'a str) -> bool {
         let mut scanner = Self::new(raw);
         loop {

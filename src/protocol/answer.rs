@@ -34,7 +34,7 @@ impl Answer<'_> {
     /// Gives the JSON of the answer to `call`, which was asked with these parameters, in turnwire's form; or the
     /// error that it is.
     pub fn read(&self, protocol: &dyn Protocol, call: Call, params: &Object<'_>) -> Result<String> {
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if protocol.capabilities().has_socket() {
             return crate::rpc::read(protocol, call, params, self.body);
         }
@@ -52,7 +52,7 @@ impl Answer<'_> {
         match answer {
             Ok(json) => Ok(json.to_json()),
             // An answer can hold the news that something is not there.
-            Err(error) if cfg!(feature = "aap") && error.status.is_some() => Err(error),
+            Err(error) if cfg!(feature = "transcripts") && error.status.is_some() => Err(error),
             Err(error) => Err(error.with_response(self.status, self.body)),
         }
     }

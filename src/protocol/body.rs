@@ -5,7 +5,6 @@ use crate::json::{Object, Value};
 
 /// The message of a failing answer: of the server's own errors, or the plain text of what could not even be
 /// read. A long text, or HTML, comes from something in between.
-#[cfg(any(feature = "agent-event", feature = "aap"))]
 pub(super) fn error_message(body: &str) -> Option<String> {
     const LONGEST: usize = 300;
     let message = match Value::parse(body) {

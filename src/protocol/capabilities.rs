@@ -89,17 +89,15 @@ impl Resume {
 // What the protocols of this build have. Where all of them are alike, the compiler leaves out what only others need.
 
 /// Whether it has another family than `TrueFoundry`'s.
-pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"));
+pub(crate) const HAS_OTHERS: bool = cfg!(feature = "client-ids");
 /// Whether it has a protocol whose streams are resumed after a sequence number.
-const HAS_CURSORED: bool = cfg!(any(feature = "truefoundry", feature = "turn-rpc"));
+const HAS_CURSORED: bool = cfg!(feature = "cursors");
 /// Whether it has one whose streams are not, so that a turn has to be read by what starts it.
-pub(crate) const HAS_UNCURSORED: bool = cfg!(any(feature = "agent-event", feature = "aap"));
+pub(crate) const HAS_UNCURSORED: bool = cfg!(any(feature = "frame-replay", feature = "transcripts"));
 /// Whether it has one whose servers know turns: a start whose answer was lost is looked for in the list of turns.
-pub(crate) const HAS_LOOKS: bool =
-    cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"));
+pub(crate) const HAS_LOOKS: bool = cfg!(feature = "turn-records");
 /// Whether it has one that is spoken over HTTP.
-pub(crate) const HAS_HTTP: bool =
-    cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "aap"));
+pub(crate) const HAS_HTTP: bool = cfg!(feature = "http");
 
 /// What a protocol can do or not, by its names in JavaScript.
 const NAMES: [&str; 21] = [
@@ -148,25 +146,25 @@ impl Capabilities {
     /// Whether a turn's answer comes as a whole.
     #[must_use]
     pub fn has_whole_answers(&self) -> bool {
-        cfg!(feature = "aap") && self.whole_answers
+        cfg!(feature = "whole-answers") && self.whole_answers
     }
 
     /// Whether each answer is a request of its own.
     #[must_use]
     pub fn has_answers_apart(&self) -> bool {
-        cfg!(feature = "agent-event") && self.answers_apart
+        cfg!(feature = "separate-answers") && self.answers_apart
     }
 
     /// Whether calls of a turn that still runs can be answered.
     #[must_use]
     pub fn has_live_answers(&self) -> bool {
-        cfg!(any(feature = "agent-event", feature = "turn-rpc")) && self.live_answers
+        cfg!(feature = "live-answers") && self.live_answers
     }
 
     /// Whether what waits can be thrown away by a user's message.
     #[must_use]
     pub fn can_discard_pending(&self) -> bool {
-        cfg!(feature = "agent-event") && self.discard_pending
+        cfg!(feature = "discard-pending") && self.discard_pending
     }
 
     /// Whether a user's message cannot have files.
@@ -178,25 +176,25 @@ impl Capabilities {
     /// Whether a user's message can have images by their address.
     #[must_use]
     pub fn takes_images(&self) -> bool {
-        cfg!(any(feature = "aap", feature = "turn-rpc")) && self.images
+        cfg!(feature = "images") && self.images
     }
 
     /// Whether a user's message can have parts of kinds that only this protocol has.
     #[must_use]
     pub fn takes_native_parts(&self) -> bool {
-        cfg!(feature = "turn-rpc") && (!HAS_HTTP || self.native_parts)
+        cfg!(feature = "socket") && (!HAS_HTTP || self.native_parts)
     }
 
     /// Whether a turn is found by its input only.
     #[must_use]
     pub fn is_unnamed(&self) -> bool {
-        cfg!(feature = "aap") && (!HAS_LOOKS || self.unnamed)
+        cfg!(feature = "transcripts") && (!HAS_LOOKS || self.unnamed)
     }
 
     /// Whether it is spoken over a socket.
     #[must_use]
     pub fn has_socket(&self) -> bool {
-        cfg!(feature = "turn-rpc") && (!HAS_HTTP || self.socket)
+        cfg!(feature = "socket") && (!HAS_HTTP || self.socket)
     }
 
     /// Whether the client makes ids, and every turn names its agent.

@@ -31,7 +31,6 @@ pub(super) fn wrong(name: &str, expected: &str) -> Problem {
 }
 
 /// Texts, with this between them. `join` is four times as large.
-#[cfg(feature = "turn-rpc")]
 pub(super) fn joined(texts: &[&str], between: &str) -> String {
     let mut joined = String::new();
     for (at, text) in texts.iter().enumerate() {

@@ -8,18 +8,14 @@ pub mod aap;
 #[cfg(feature = "agent-event")]
 pub mod agent_event;
 mod answer;
-#[cfg(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"))]
 mod body;
 mod call;
 mod capabilities;
 #[cfg(test)]
 pub(crate) mod damage;
-#[cfg(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"))]
 mod fields;
 mod options;
-#[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "aap"))]
 mod route;
-#[cfg(feature = "truefoundry")]
 mod template;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
@@ -28,7 +24,7 @@ pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 pub(crate) use capabilities::HAS_HTTP;
 pub use capabilities::{Capabilities, Resume};
 pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS, HAS_UNCURSORED};
@@ -49,21 +45,21 @@ pub trait Protocol {
 
     /// What `call` says over a socket: of protocols whose capabilities have `socket`, in place of
     /// [`request`](Self::request).
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn messages(&self, call: Call, params: Object<'_>) -> Result<crate::rpc::Messages> {
         let _ = (call, params);
         Err(options::unsupported())
     }
 
     /// A message that came over a socket, without what is not to be read.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn readable<'m>(&self, message: &'m str) -> std::borrow::Cow<'m, str> {
         message.into()
     }
 
     /// The HTTP status that an error of this code amounts to, where it is more than a refusal: 404 if there is no
     /// such thing.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn status_of(&self, call: Call, code: i64) -> Option<u16> {
         let _ = (call, code);
         None
@@ -95,7 +91,7 @@ pub trait EventDecoder {
     }
 
     /// A stream is asked for, with these parameters, that goes on with the turn: what comes next is that stream.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn resume(&mut self, params: &Object<'_>) {
         let _ = params;
     }
@@ -107,19 +103,19 @@ pub trait EventDecoder {
 
     /// What has to be said on the stream's socket to learn more of the turn, if anything has; it is taken with that.
     /// The responses become part of the stream.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn asks(&mut self) -> Option<crate::rpc::Messages> {
         None
     }
 
     /// These calls, by their threads and ids, were answered by the client while the turn runs.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn answered(&mut self, calls: &[(String, String)]) {
         let _ = calls;
     }
 
     /// Whether a message is about the turn, also one that could be about another.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn concerns(&self, data: &str) -> bool {
         let _ = data;
         true
@@ -127,7 +123,7 @@ pub trait EventDecoder {
 
     /// Why nothing more is to be taken of this connection, if that is so: the turn is to be asked for anew, or given
     /// up.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn failure(&mut self) -> Option<crate::Error> {
         None
     }
@@ -146,7 +142,7 @@ pub trait EventDecoder {
     /// Takes an answer that is JSON as a whole, and not a stream, as the events that it amounts to.
     fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
         // Where no protocol answers so, the compiler leaves it out.
-        if cfg!(feature = "aap") {
+        if cfg!(feature = "whole-answers") {
             let mut event = Object::new();
             event.set("type", "unknown".into());
             event.set("wire_type", Value::Null);

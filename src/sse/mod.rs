@@ -13,6 +13,5 @@ mod whole;
 
 pub use decoder::{DEFAULT_LIMIT, FrameDecoder};
 pub use frame::{Frame, FrameError, FrameSink, Run};
-#[cfg(feature = "turn-rpc")]
 pub(crate) use line::line_len;
 pub use whole::WholeFrame;
