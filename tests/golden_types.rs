@@ -11,15 +11,15 @@ use std::path::Path;
 use tsify::Tsify;
 use turnwire::event::{
     ActivityDelta, ActivitySnapshot, AgentInfo, Approval, ByteRange, ContentPart, CreatedBy, Event,
-    FileUpload, McpAuthRequired, McpInitialize, McpServer, McpServerAuth, MessageReset, MessagesSnapshot,
-    ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, Notice, ParentCall, PatchOperation,
-    RequiredActionEvent, RunningState, SandboxCreated, ServerError, SessionEvent, SessionRecord, StateDelta,
-    StateKey, StateOperation, StateOperations, StateSnapshot, StopReason, Subject, Suspension, TerminalState,
-    Termination, TextElement, ThreadCreated, ThreadDone, ThreadMessage, ThreadState, ThreadToolCall,
-    ToolCall, ToolCallDelta, ToolCallFunction, ToolCallFunctionDelta, ToolCallRef, ToolCancelled, ToolInfo,
-    ToolOutput, ToolProgress, ToolResponse, ToolResult, ToolResumed, ToolsRequired, TrackedPatch,
-    TurnCreated, TurnDone, TurnInputItem, TurnMetrics, TurnRecord, TurnState, UnknownEvent, Usage,
-    UsageBreakdown, UserContent,
+    EventKind, FileUpload, McpAuthRequired, McpInitialize, McpServer, McpServerAuth, MessageReset,
+    MessagesSnapshot, ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, Notice, ParentCall,
+    PatchOperation, RequiredActionEvent, RunningState, SandboxCreated, ServerError, SessionEvent,
+    SessionRecord, StateDelta, StateKey, StateOperation, StateOperations, StateSnapshot, StopReason, Subject,
+    Suspension, TerminalState, Termination, TextElement, ThreadCreated, ThreadDone, ThreadMessage,
+    ThreadState, ThreadToolCall, ToolCall, ToolCallDelta, ToolCallFunction, ToolCallFunctionDelta,
+    ToolCallRef, ToolCancelled, ToolInfo, ToolOutput, ToolProgress, ToolResponse, ToolResult, ToolResumed,
+    ToolsRequired, TrackedPatch, TurnCreated, TurnDone, TurnInputItem, TurnMetrics, TurnRecord, TurnState,
+    UnknownEvent, Usage, UsageBreakdown, UserContent,
 };
 use turnwire::protocol::agent_event::wire::{
     ActivityDeltaData, ActivitySnapshotData, AgentEvent, AwakenEvent, AwakenRunFinish, AwakenRunStart,
@@ -140,7 +140,7 @@ fn declarations_are_as_reviewed() {
         TurnRecord,
         SessionEvent,
     ];
-    check("pkg/src/wire/events.ts", "src/event", HEAD, &declarations);
+    check("pkg/src/wire/events.ts", "src/event", &format!("{HEAD}\n{}", event_types()), &declarations);
 }
 
 #[test]
@@ -226,6 +226,14 @@ fn declarations_of_the_turn_gateway_are_as_reviewed() {
         ItemAttachment,
     ];
     check("pkg/src/wire/native-turn-rpc.ts", "src/protocol/turn_rpc/wire", TURN_RPC_HEAD, &declarations);
+}
+
+/// The list of the types of events, for the package's topics.
+fn event_types() -> String {
+    let names: Vec<_> = EventKind::ALL.iter().map(|(name, _)| format!("    \"{name}\",\n")).collect();
+    let list =
+        format!("export const EVENT_TYPES = [\n{}] as const satisfies Event[\"type\"][];\n", names.concat());
+    format!("/** The types of events. @internal */\n{list}")
 }
 
 /// Whether a file holds these declarations; writes it if asked to.

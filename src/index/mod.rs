@@ -172,8 +172,14 @@ impl EventIndex {
             #[cfg(feature = "tool-output")]
             EventKind::Notice => self.noticed(fields),
             #[cfg(feature = "agent-state")]
-            _ => self.apply_agent(event),
-            #[cfg(not(feature = "agent-state"))]
+            EventKind::MessageReset
+            | EventKind::StateSnapshot
+            | EventKind::StateDelta
+            | EventKind::MessagesSnapshot
+            | EventKind::ActivitySnapshot
+            | EventKind::ActivityDelta
+            | EventKind::Error => self.apply_agent(event),
+            #[cfg(not(all(feature = "agent-state", feature = "call-updates", feature = "tool-output")))]
             _ => {}
         }
     }

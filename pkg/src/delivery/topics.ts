@@ -1,7 +1,7 @@
 // What `turn.on` takes: the types of events, and what happens to the stream that brings them.
 import { demand } from "../common/check.js";
 import type { TurnwireError } from "../common/errors.js";
-import type { Event } from "../wire/events.js";
+import { type Event, EVENT_TYPES } from "../wire/events.js";
 import type { TurnRpcNotification } from "../wire/native-turn-rpc.js";
 import type { AgentEvent, AwakenEvent, RelayError } from "../wire/native.js";
 import type { ConnectionTopics } from "./connection-topics.js";
@@ -65,34 +65,7 @@ const ABOUT_CONNECTION: readonly string[] = [
   "idle",
 ] satisfies (keyof TurnTopics)[];
 
-const ABOUT_EVENTS: readonly string[] = [
-  "turn.created",
-  "turn.done",
-  "model.message",
-  "model.message.delta",
-  "tool.response",
-  "tool.output",
-  "thread.created",
-  "thread.done",
-  "mcp.initialize",
-  "mcp.auth_required",
-  "sandbox.created",
-  "tool.approval_required",
-  "tool.response_required",
-  "tool.resumed",
-  "tool.cancelled",
-  "message.reset",
-  "state.snapshot",
-  "state.delta",
-  "messages.snapshot",
-  "activity.snapshot",
-  "activity.delta",
-  "server.error",
-  "notice",
-  "unknown",
-  "event",
-  "native",
-] satisfies (keyof TurnTopics)[];
+const ABOUT_EVENTS: readonly string[] = [...EVENT_TYPES, "event", "native"] satisfies (keyof TurnTopics)[];
 
 /** Whether a listener to this topic takes what the server sends. */
 export function takesEvents(topic: string): boolean {

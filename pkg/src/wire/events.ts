@@ -1,6 +1,34 @@
 // Events, inputs and records, as they are on the wire. Derived from the Rust types in `src/event`, whose
 // golden test writes this file: do not edit it.
 
+/** The types of events. @internal */
+export const EVENT_TYPES = [
+    "turn.created",
+    "turn.done",
+    "model.message",
+    "model.message.delta",
+    "tool.response",
+    "tool.output",
+    "thread.created",
+    "thread.done",
+    "mcp.initialize",
+    "mcp.auth_required",
+    "sandbox.created",
+    "tool.approval_required",
+    "tool.response_required",
+    "tool.resumed",
+    "tool.cancelled",
+    "message.reset",
+    "state.snapshot",
+    "state.delta",
+    "messages.snapshot",
+    "activity.snapshot",
+    "activity.delta",
+    "server.error",
+    "notice",
+    "unknown",
+] as const satisfies Event["type"][];
+
 /**
  * One event of a turn, told apart by `type`.
  *

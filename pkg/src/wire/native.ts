@@ -1,7 +1,15 @@
 // Frames of the AgentEvent protocols, as servers send them. Derived from the Rust types in
 // `src/protocol/agent_event/wire.rs`, whose golden test writes this file: do not edit it.
 
-import type { PatchOperation, Suspension, Termination, ThreadMessage, ThreadToolCall, ToolProgress, TrackedPatch } from "./events.js";
+import type {
+    PatchOperation,
+    Suspension,
+    Termination,
+    ThreadMessage,
+    ThreadToolCall,
+    ToolProgress,
+    TrackedPatch,
+} from "./events.js";
 
 /**
  * A frame of a tirea run stream, told apart by `type` (sections 1.2 and 1.3).
