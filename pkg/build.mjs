@@ -13,17 +13,17 @@ import { aligned, pack } from "./pack.mjs";
 
 const root = import.meta.dirname;
 
-// A core for each family of protocols: its folder in core/, and its module in dist/.
-const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm", "turn-rpc": "turn-rpc.wasm" };
+// The families of protocols: each has a core, which is a folder in core/ and a module in dist/.
+const FAMILIES = Object.keys(JSON.parse(readFileSync(join(root, "families.json"), "utf8")));
 // What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
 const PARTS = {
   face: "client/face.ts",
   socket: "protocols/socket.ts",
   "aap-session": "protocols/aap-session.ts",
-  ...Object.fromEntries(Object.keys(CORES).map((family) => [`${family}-core`, `entries/${family}-core.ts`])),
+  ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/${family}-core.ts`])),
 };
 // What users import. The first is for each protocol, one core each is inside the others.
-const ENTRIES = Object.fromEntries(["index", "slim", ...Object.keys(CORES)].map((name) => [name, `entries/${name}.ts`]));
+const ENTRIES = Object.fromEntries(["index", "slim", ...FAMILIES].map((name) => [name, `entries/${name}.ts`]));
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
@@ -183,7 +183,7 @@ function shortNames(family) {
 
 /** The same of all cores: `boundary.ts` is for each of them. */
 function commonNames() {
-  const [first, ...others] = Object.keys(CORES).map(shortNames);
+  const [first, ...others] = FAMILIES.map(shortNames);
   for (const other of others) {
     if (JSON.stringify(other) !== JSON.stringify(first)) throw new Error("the cores export different functions");
   }
@@ -240,7 +240,7 @@ async function dist() {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out);
   renameSync(declarations, join(out, "types"));
-  for (const [family, file] of Object.entries(CORES)) copyFileSync(inCore(family, "core_bg.wasm"), join(out, file));
+  for (const family of FAMILIES) copyFileSync(inCore(family, "core_bg.wasm"), join(out, `${family}.wasm`));
   for (const format of ["esm", "cjs"]) {
     // The parts of a page name members alike.
     const names = commonNames();
@@ -266,7 +266,7 @@ async function bundle(name, source, format, names) {
     target: "es2022",
     platform: "neutral",
     sourcemap: "external",
-    external: Object.values(CORES).map((module) => `./${module}`),
+    external: FAMILIES.map((family) => `./${family}.wasm`),
     // CommonJS requires its parts: import() is not everywhere where it runs, such as in Jest.
     supported: { "dynamic-import": format === "esm" },
     logLevel: "warning",
@@ -383,8 +383,8 @@ function node(...command) {
 const STAGES = { core, dist, names };
 const [, , name, family] = process.argv;
 const stage = STAGES[name];
-if (stage === undefined || (stage !== dist && !(family in CORES))) {
-  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${Object.keys(CORES).join("|")}]`);
+if (stage === undefined || (stage !== dist && !FAMILIES.includes(family))) {
+  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${FAMILIES.join("|")}]`);
   process.exit(2);
 }
 await stage(family);

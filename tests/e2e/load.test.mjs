@@ -77,7 +77,7 @@ test("the slim entry starts from the module that the page fetches, and can be tr
     return {
       early: await codeOf(slim.connect(options)),
       missing: await codeOf(slim.init(fetch("/dist/no-such-file.wasm"))),
-      started: await codeOf(slim.init(fetch("/dist/core.wasm"))),
+      started: await codeOf(slim.init(fetch("/dist/truefoundry.wasm"))),
       connected: await codeOf(slim.connect(options)),
       other: await codeOf(slim.connect({ ...options, protocol: "tirea" })),
       otherStarted: await codeOf(slim.init(fetch("/dist/agent-event.wasm"))),

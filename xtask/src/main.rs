@@ -5,6 +5,7 @@ mod bench;
 mod children;
 mod command;
 mod demo;
+mod families;
 mod fuzz;
 mod gateway;
 mod interop;

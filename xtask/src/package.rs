@@ -8,14 +8,11 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::command::run;
+use crate::families::FAMILIES;
 use crate::progress::{begin, note};
 use crate::project::{Project, cargo};
 use crate::stamp::Stamp;
 use crate::tools::{npm, rust};
-
-/// The families of protocols: each has a core of its own. So are called the crate's feature, the core's folder in
-/// `pkg/core/`, and its entry in `build.mjs`.
-pub(crate) const FAMILIES: [&str; 4] = ["truefoundry", "agent-event", "aap", "turn-rpc"];
 
 /// What a core is compiled from, relative to the checkout.
 const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
@@ -24,7 +21,8 @@ const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.
 const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", "core_bg.wasm.d.ts", "inline.js"];
 
 /// What the bundles are made of besides, relative to the package.
-const BUNDLED: [&str; 5] = ["src", "build.mjs", "package.json", "package-lock.json", "tsconfig.json"];
+const BUNDLED: [&str; 6] =
+    ["src", "build.mjs", "families.json", "package.json", "package-lock.json", "tsconfig.json"];
 
 /// What a core's text is made by, besides its module, relative to the package.
 const PACKED_BY: [&str; 3] = ["build.mjs", "pack.mjs", "src/boundary/unpack.ts"];
@@ -35,7 +33,7 @@ pub(crate) fn build(project: &Project) -> Result<()> {
     rust::ensure_wasm_target(project)?;
     npm::ci(project, "pkg", "which optimise the module and bundle the package")?;
     let mut core_changed = false;
-    for family in FAMILIES {
+    for family in &*FAMILIES {
         let module = compile(project, family)?;
         core_changed |= bind_and_optimise(project, family, &module)?;
     }
@@ -142,12 +140,12 @@ fn bundle(project: &Project) -> Result<bool> {
     for input in BUNDLED {
         stamp = stamp.input(&pkg.join(input))?;
     }
-    for family in FAMILIES {
+    for family in &*FAMILIES {
         for input in CORE {
             stamp = stamp.input(&pkg.join("core").join(family).join(input))?;
         }
     }
-    for entry in ["index", "slim"].into_iter().chain(FAMILIES) {
+    for entry in ["index", "slim"].into_iter().chain(FAMILIES.iter().map(String::as_str)) {
         for extension in ["js", "cjs"] {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
         }
@@ -155,11 +153,12 @@ fn bundle(project: &Project) -> Result<bool> {
             stamp = stamp.output(dist.join(format!("types/entries/{entry}.{extension}")));
         }
     }
-    for file in ["face.js", "face.cjs", "workerd.js", "core.wasm"] {
+    for file in ["face.js", "face.cjs", "workerd.js"] {
         stamp = stamp.output(dist.join(file));
     }
-    for family in FAMILIES {
+    for family in &*FAMILIES {
         stamp = stamp.output(dist.join(format!("{family}-core.js")));
+        stamp = stamp.output(dist.join(format!("{family}.wasm")));
     }
     if stamp.is_current() {
         return Ok(false);

@@ -9,19 +9,12 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::command::{self, capture};
+use crate::families::FAMILIES;
 use crate::package;
 use crate::project::Project;
 
-/// The parts that the table shows: files of the package, with a `*` for any beginning of a name.
-const PARTS: [&str; 14] = [
-    "dist/core.wasm",
-    "dist/agent-event.wasm",
-    "dist/aap.wasm",
-    "dist/turn-rpc.wasm",
-    "dist/truefoundry-core.js",
-    "dist/agent-event-core.js",
-    "dist/aap-core.js",
-    "dist/turn-rpc-core.js",
+/// Files of the package beside those of the families; a `*` stands for any beginning of a name.
+const PARTS: [&str; 6] = [
     "dist/face.js",
     "dist/face.cjs",
     "dist/socket.js",
@@ -60,7 +53,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 
 fn print_functions(project: &Project, count: u32) -> Result<()> {
     let pkg = project.path("pkg");
-    for family in package::FAMILIES {
+    for family in &*FAMILIES {
         command::run(Command::new("node").args(["build.mjs", "names", family]).current_dir(&pkg))?;
         println!("\n   bytes  function of the core of {family} (after wasm-opt, uncompressed)");
         command::run(
@@ -78,14 +71,21 @@ fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
     let pkg = project.path("pkg");
     let mut node = Command::new("node");
     node.arg(project.path("xtask/src/weigh.mjs")).current_dir(&pkg);
-    for part in PARTS {
+    let parts = parts();
+    for part in &parts {
         node.arg(files(&pkg, part)?.join(","));
     }
     let lines = capture(&mut node)?;
     let weights = lines.lines().map(parse).collect::<Option<Vec<_>>>();
     let weights = weights.context("weigh.mjs printed something else than sizes")?;
-    let names = PARTS.into_iter().map(|part| part.trim_start_matches("dist/").to_owned());
+    let names = parts.iter().map(|part| part.trim_start_matches("dist/").to_owned());
     Ok(names.zip(weights).collect())
+}
+
+/// The parts that the table shows.
+fn parts() -> Vec<String> {
+    let of = |ending: &'static str| FAMILIES.iter().map(move |family| format!("dist/{family}{ending}"));
+    of(".wasm").chain(of("-core.js")).chain(PARTS.map(str::to_owned)).collect()
 }
 
 /// What pages download, each file compressed by itself: a page of each family, in each way.

@@ -96,7 +96,7 @@ export function startFailure(cause: unknown): TurnwireError {
     return new TurnwireError(
       "wasm_blocked",
       "This platform does not compile WebAssembly at run time. Import turnwire/slim and pass " +
-        "init() the module that the platform compiled from turnwire/core.wasm.",
+        "init() the module that the platform compiled from turnwire/truefoundry.wasm.",
       { cause },
     );
   }

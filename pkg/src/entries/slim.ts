@@ -1,4 +1,4 @@
-// The entry without WebAssembly inside: the page brings the modules (the files `turnwire/core.wasm` and, for
+// The entry without WebAssembly inside: the page brings the modules (the files `turnwire/truefoundry.wasm` and, for
 // other protocols, `turnwire/agent-event.wasm`, `turnwire/aap.wasm` and `turnwire/turn-rpc.wasm`).
 import type { Family } from "../boundary/protocols.js";
 import type { Client } from "../client/client.js";
@@ -10,14 +10,6 @@ export * from "./api.js";
 
 /** A core's module: compiled, as bytes, or as the response to a request for the file. */
 export type ModuleInput = WebAssembly.Module | BufferSource | Response;
-
-/** The files of the package that hold the cores. */
-const FILES: Record<Family, string> = {
-  truefoundry: "core.wasm",
-  "agent-event": "agent-event.wasm",
-  aap: "aap.wasm",
-  "turn-rpc": "turn-rpc.wasm",
-};
 
 /** The modules that came. */
 const modules: Partial<Record<Family, WebAssembly.Module>> = {};
@@ -47,7 +39,7 @@ export function connect(options: ConnectOptions): Promise<Client> {
  * failed, another may try again.
  *
  * ```js
- * await init(fetch("/assets/core.wasm"));
+ * await init(fetch("/assets/truefoundry.wasm"));
  * await init(fetch("/assets/agent-event.wasm")); // for `protocol: "tirea"` and `"awaken"`
  * await init(fetch("/assets/aap.wasm")); // for `protocol: "aap"`
  * await init(fetch("/assets/turn-rpc.wasm")); // for `protocol: "turn-rpc"` and `"codex"`
@@ -71,14 +63,14 @@ async function given(family: Family, extras: () => Promise<Extras> = async () =>
   await Promise.allSettled(coming);
   const module = modules[family];
   if (module) return { module, ...(await chunk(extras())) };
-  throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${FILES[family]}.`);
+  throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${family}.wasm.`);
 }
 
 /** Keeps a module; gives what it speaks. */
 async function take(source: ModuleInput | PromiseLike<ModuleInput>): Promise<Family> {
   const module = await compile(await source);
   // A core exports its memory by its family's name as well.
-  const exported = WebAssembly.Module.exports(module).find(({ name }) => name in FILES);
+  const exported = WebAssembly.Module.exports(module).find(({ name }) => name in CORES);
   if (!exported) throw new TypeError("the module is none of turnwire");
   const family = exported.name as Family;
   modules[family] = module;

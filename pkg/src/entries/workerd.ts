@@ -7,7 +7,7 @@ import { AapSession } from "../protocols/aap-session.js";
 import { SocketTransport } from "../protocols/socket.js";
 import aap from "./aap.wasm";
 import agentEvent from "./agent-event.wasm";
-import trueFoundry from "./core.wasm";
+import trueFoundry from "./truefoundry.wasm";
 import turnRpc from "./turn-rpc.wasm";
 
 export * from "./api.js";

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::bench;
 use crate::command::{capture, run};
 use crate::demo;
+use crate::families::FAMILIES;
 use crate::fuzz;
 use crate::gateway::{self, Gateway};
 use crate::interop::{self, Vendor};
-use crate::package::FAMILIES;
 use crate::progress::begin;
 use crate::project::{Project, cargo};
 use crate::size;
@@ -88,7 +88,7 @@ fn clippy(session: &mut Session<'_>) -> Result<Verdict> {
     let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
     lint(&[&browser[..], &["--all-targets", "--features", "module"]].concat())?;
     // As the package has it: each family of protocols by itself. The tests need all of them.
-    for family in FAMILIES {
+    for family in &*FAMILIES {
         let alone = format!("module,{family}");
         lint(&[&browser[..], &["--lib", "--no-default-features", "--features", &alone]].concat())?;
     }
@@ -154,15 +154,9 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
             .arg(&tarball)
             // A wasm file is no module that types could describe. The profile leaves out the
             // resolution of Node before 16, which knows no `exports`.
-            .args([
-                "--exclude-entrypoints",
-                "core.wasm",
-                "agent-event.wasm",
-                "aap.wasm",
-                "turn-rpc.wasm",
-                "--profile",
-                "node16",
-            ])
+            .arg("--exclude-entrypoints")
+            .args(FAMILIES.iter().map(|family| format!("{family}.wasm")))
+            .args(["--profile", "node16"])
             .current_dir(&tests),
     )
 }
