@@ -63,7 +63,7 @@ fn with(params: &str, then: &mut dyn FnMut(&Object<'_>)) {
 
 /// The messages of the recorded dialogs, as lines: of one thread and one turn, whatever they were called.
 pub fn seeds(_: &[Capture]) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/turn-rpc");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/turn-rpc");
     let mut all = Vec::new();
     for path in files(&folder).unwrap_or_default() {
         let text = std::fs::read_to_string(&path).unwrap_or_default();

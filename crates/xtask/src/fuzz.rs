@@ -60,7 +60,7 @@ pub(crate) fn run_all(project: &Project, time: Duration) -> Result<Tally> {
 
 /// Checks the form of the code, which belongs to no other workspace.
 pub(crate) fn lint(project: &Project) -> Result<()> {
-    let fuzz = project.path("fuzz");
+    let fuzz = project.path("crates/fuzz");
     run_shown(cargo().args(["fmt", "--check"]).current_dir(&fuzz))?;
     run_shown(
         cargo()
@@ -93,7 +93,7 @@ fn run_each(project: &Project, targets: &[String], time: Duration) -> Result<Tal
 
 /// The targets are the files that libFuzzer enters by.
 fn targets(project: &Project) -> Result<Vec<String>> {
-    let directory = project.path("fuzz/fuzz_targets");
+    let directory = project.path("crates/fuzz/fuzz_targets");
     let mut names = Vec::new();
     for entry in fs::read_dir(&directory).with_context(|| format!("cannot list {}", directory.display()))? {
         let path = entry?.path();
@@ -209,7 +209,7 @@ fn rehearse(project: &Project) -> Command {
         ])
         .arg(target_directory(project))
         .arg("--")
-        .current_dir(project.path("fuzz"));
+        .current_dir(project.path("crates/fuzz"));
     command
 }
 

@@ -58,7 +58,7 @@ fn print_functions(project: &Project, count: u32) -> Result<()> {
         println!("\n   bytes  function of the core of {family} (after wasm-opt, uncompressed)");
         command::run(
             Command::new("node")
-                .arg(project.path("xtask/src/functions.mjs"))
+                .arg(project.path("crates/xtask/src/functions.mjs"))
                 .arg(pkg.join("core").join(family).join("named.wasm"))
                 .arg(count.to_string()),
         )?;
@@ -70,7 +70,7 @@ fn print_functions(project: &Project, count: u32) -> Result<()> {
 fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
     let pkg = project.path("pkg");
     let mut node = Command::new("node");
-    node.arg(project.path("xtask/src/weigh.mjs")).current_dir(&pkg);
+    node.arg(project.path("crates/xtask/src/weigh.mjs")).current_dir(&pkg);
     let parts = parts();
     for part in &parts {
         node.arg(files(&pkg, part)?.join(","));

@@ -22,7 +22,7 @@ impl Project {
     pub(crate) fn find() -> Result<Self> {
         let manifest = env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-        let root = manifest.parent().context("xtask lies in no workspace")?.to_owned();
+        let root = manifest.ancestors().nth(2).context("xtask lies in no workspace")?.to_owned();
         let metadata =
             capture(cargo().args(["metadata", "--format-version=1", "--no-deps"]).current_dir(&root))?;
         let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata printed no JSON")?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// Their names.
 pub(crate) static FAMILIES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let listed = include_str!("../../pkg/families.json");
+    let listed = include_str!("../../../pkg/families.json");
     let listed: Map<String, Value> = serde_json::from_str(listed).expect("pkg/families.json is an object");
     listed.into_iter().map(|(name, _)| name).collect()
 });

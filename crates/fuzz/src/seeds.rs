@@ -27,7 +27,7 @@ pub struct Capture {
 pub fn of(target: Target) -> Result<Vec<Vec<u8>>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut captures = Vec::new();
-    for path in files(&root.join("../tests/fixtures"))? {
+    for path in files(&root.join("../../tests/fixtures"))? {
         if path.extension().is_some_and(|extension| extension == "sse") {
             captures.push(Capture::of(&read(&path)?));
         }
@@ -130,12 +130,12 @@ pub fn streams(captures: &[Capture]) -> Vec<Vec<u8>> {
 
 /// Answers to turns that came whole, histories, and what a server says of itself: with their heads.
 const WHOLE: [&str; 6] = [
-    include_str!("../../tests/fixtures/aap/00-meta.http"),
-    include_str!("../../tests/fixtures/aap/50-mixed-none-a-call.json"),
-    include_str!("../../tests/fixtures/aap/82-sessions-list.http"),
-    include_str!("../../tests/fixtures/aap/30-trusted-server-tool-none-history.http"),
-    include_str!("../../tests/fixtures/aap/41-untrusted-deny-delta-c-history.http"),
-    include_str!("../../tests/fixtures/aap/e-parallel-none-history.json"),
+    include_str!("../../../tests/fixtures/aap/00-meta.http"),
+    include_str!("../../../tests/fixtures/aap/50-mixed-none-a-call.json"),
+    include_str!("../../../tests/fixtures/aap/82-sessions-list.http"),
+    include_str!("../../../tests/fixtures/aap/30-trusted-server-tool-none-history.http"),
+    include_str!("../../../tests/fixtures/aap/41-untrusted-deny-delta-c-history.http"),
+    include_str!("../../../tests/fixtures/aap/e-parallel-none-history.json"),
 ];
 
 /// Streams as bytes, and answers that come whole.
