@@ -8,9 +8,8 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tokio::net::TcpListener;
-use turnwire_gateway::{
-    Chaos, Config, Delivery, Numbers, Origins, RelayConfig, SecretHeaders, Upstream, serve, serve_relay,
-};
+use turnwire_gateway::{Chaos, Config, Delivery, Numbers, serve};
+use turnwire_relay::{Origins, RelayConfig, SecretHeaders, Upstream};
 
 /// A development gateway: agent protocols with scripted agents, in memory.
 #[derive(Debug, Parser)]
@@ -178,7 +177,7 @@ async fn run(task: Option<Task>, gateway: GatewayArguments) -> std::io::Result<(
             let config = relay.config().unwrap_or_else(|problem| {
                 Arguments::command().error(ErrorKind::ValueValidation, problem).exit()
             });
-            serve_relay(listen(address).await?, config).await
+            turnwire_relay::serve(listen(address).await?, config).await
         }
     }
 }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::server::App;
+use super::session::App;
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +50,6 @@ impl Refusal {
     pub(super) fn internal() -> Self {
         Self::text(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     }
-
-    fn challenge(status: StatusCode, text: &'static str, challenge: &'static str) -> Self {
-        Self { status, body: Body::Challenge(text, challenge) }
-    }
 }
 
 impl IntoResponse for Refusal {
@@ -70,33 +66,32 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Somebody who may enter, where a token is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Admitted;
+/// A request that was admitted: the state of its handler.
+#[derive(Debug)]
+pub(super) struct Admitted(pub(super) App);
 
 impl FromRequestParts<App> for Admitted {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
-        let Some(expected) = &app.config.token else {
-            return Ok(Self);
+        let credentials = credentials(&parts.headers);
+        let token = match &credentials {
+            Credentials::Token(token) => Some(*token),
+            Credentials::Missing | Credentials::Malformed => None,
         };
-        match credentials(&parts.headers) {
-            Credentials::Token(token) if token == expected => Ok(Self),
-            Credentials::Token(_) => Err(Refusal::challenge(
-                StatusCode::UNAUTHORIZED,
-                "Unauthorized",
-                "Bearer error=\"invalid_token\"",
-            )),
-            Credentials::Malformed => Err(Refusal::challenge(
-                StatusCode::BAD_REQUEST,
-                "Bad Request",
-                "Bearer error=\"invalid_request\"",
-            )),
-            Credentials::Missing => {
-                Err(Refusal::challenge(StatusCode::UNAUTHORIZED, "Unauthorized", "Bearer realm=\"\""))
-            }
+        if app.admits(token) {
+            return Ok(Self(app.clone()));
         }
+        let (status, text, challenge) = match credentials {
+            Credentials::Token(_) => {
+                (StatusCode::UNAUTHORIZED, "Unauthorized", "Bearer error=\"invalid_token\"")
+            }
+            Credentials::Malformed => {
+                (StatusCode::BAD_REQUEST, "Bad Request", "Bearer error=\"invalid_request\"")
+            }
+            Credentials::Missing => (StatusCode::UNAUTHORIZED, "Unauthorized", "Bearer realm=\"\""),
+        };
+        Err(Refusal { status, body: Body::Challenge(text, challenge) })
     }
 }
 

@@ -6,16 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::catalog;
 use super::message::Message;
 use super::pending::Pending;
-use super::{SPACE, catalog};
 use crate::agents::Memory;
-use crate::server::App;
-use crate::store::{self, Agent, PageToken, lock};
+use crate::lock::lock;
+use crate::store::{self, Agent, PageToken};
 use crate::turns::Stop;
 
+/// The space of all sessions in the store.
+const SPACE: &str = "aap";
 /// How many sessions a list gives at once.
 const PAGE: usize = 20;
+
+/// The state of the handlers.
+pub(super) type App = crate::context::App<Sessions>;
 
 /// All sessions, by id; ids sort by creation.
 #[derive(Debug, Default)]

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::response::Response;
 
+use super::session::App;
 use super::wire::Event;
 use crate::faults::Forge;
-use crate::http::{Guarded, Output, event_stream, stream};
-use crate::server::App;
+use crate::guarded::Guarded;
+use crate::http::{Output, event_stream, stream};
 use crate::store::{EventLog, Turn};
 use crate::turns::Stop;
 

@@ -11,8 +11,9 @@ use serde_json::value::RawValue;
 use super::event::{Event, Outcome, Termination};
 use super::message::message_id;
 use super::run::Run;
-use super::threads::now_ms;
-use crate::store::{EventLog, Read, Turn, lock};
+use crate::lock::lock;
+use crate::store::{EventLog, Read, Turn};
+use crate::time::now_ms;
 
 /// What stands before an event in a frame.
 const DATA: &str = "data: ";

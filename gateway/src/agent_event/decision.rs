@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::agents::Approval;
+use crate::time::now_ms;
 
 /// The text of a denial without a reason.
 const DENIED: &str = "User denied the action";
@@ -44,7 +45,7 @@ pub(super) struct Decision {
 impl Decision {
     pub(super) fn new(target_id: String, action: Action, result: Value) -> Self {
         let decision_id = Some(super::message::message_id());
-        Self { target_id, decision_id, action, result, reason: None, updated_at: super::threads::now_ms() }
+        Self { target_id, decision_id, action, result, reason: None, updated_at: now_ms() }
     }
 
     /// What was remembered about the tool.

@@ -216,9 +216,9 @@ impl ToolResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[allow(clippy::struct_field_names)] // the names of the wire
 pub(super) struct Usage {
-    pub(super) prompt_tokens: u64,
-    pub(super) completion_tokens: u64,
-    pub(super) total_tokens: u64,
-    pub(super) cache_read_tokens: u64,
-    pub(super) thinking_tokens: u64,
+    pub(super) prompt_tokens: usize,
+    pub(super) completion_tokens: usize,
+    pub(super) total_tokens: usize,
+    pub(super) cache_read_tokens: usize,
+    pub(super) thinking_tokens: usize,
 }

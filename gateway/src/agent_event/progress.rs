@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::event::Event;
 use super::surface::Dialect;
-use super::threads::now_ms;
+use crate::time::now_ms;
 
 /// The activity of a tool that runs.
 const TYPE: &str = "tool-call-progress";

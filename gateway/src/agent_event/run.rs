@@ -2,24 +2,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use super::decision::Decision;
-use super::threads::now_ms;
-use crate::store::{Turn, lock};
-
-/// Why a run is stopped from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Halt {
-    /// Somebody asked for it.
-    Cancelled,
-    /// Another run of the thread has begun.
-    Superseded,
-    /// The client has left, and nobody can read the run any more.
-    Abandoned,
-    /// It took longer than a run may.
-    TimeLimit,
-}
+use crate::lock::lock;
+use crate::store::Turn;
+use crate::time::now_ms;
 
 /// One run of an agent.
 #[derive(Debug)]
@@ -35,9 +23,8 @@ pub(super) struct Run {
     pub(super) dispatch: String,
     pub(super) session: String,
     record: Mutex<Record>,
-    /// The log of its stream.
+    /// The same run as the gateway's own endpoints see it, with the log of its stream.
     pub(super) turn: Arc<Turn>,
-    halt: watch::Sender<Option<Halt>>,
     decisions: Mutex<Option<mpsc::UnboundedSender<Decision>>>,
 }
 
@@ -48,8 +35,8 @@ pub(super) struct Record {
     pub(super) code: Option<String>,
     pub(super) detail: Option<String>,
     pub(super) updated_at: u64,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(super) input_tokens: usize,
+    pub(super) output_tokens: usize,
     pub(super) steps: u64,
     pub(super) output: Option<String>,
 }
@@ -98,7 +85,6 @@ impl Run {
             session: super::message::message_id(),
             record: Mutex::new(Record { updated_at: now, ..Record::default() }),
             turn,
-            halt: watch::Sender::default(),
             decisions: Mutex::default(),
         }
     }
@@ -130,19 +116,6 @@ impl Run {
 
     pub(super) fn record(&self) -> MutexGuard<'_, Record> {
         lock(&self.record)
-    }
-
-    /// Stops the run. The first reason counts.
-    pub(super) fn halt(&self, reason: Halt) {
-        self.halt.send_if_modified(|halt| {
-            let first = halt.is_none();
-            halt.get_or_insert(reason);
-            first
-        });
-    }
-
-    pub(super) fn halted(&self) -> watch::Receiver<Option<Halt>> {
-        self.halt.subscribe()
     }
 
     /// Opens the way for decisions.

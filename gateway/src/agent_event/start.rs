@@ -4,23 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::time::Instant;
 
 use super::canonical::Canonical;
 use super::decision::Decision;
 use super::message::{Message, message_id, plain_id};
 use super::player::{Beginning, Player};
 use super::recorder::Recorder;
-use super::run::{Halt, NewRun, Run};
+use super::run::{NewRun, Run};
 use super::state::without_calls;
 use super::surface::{Dialect, Surface};
-use super::threads::{Content, Thread};
-use super::traps::Traps;
+use super::threads::{App, Content, Thread};
 use super::wire::Wire;
 use crate::agents::{self, Memory, Prompt};
-use crate::server::App;
+use crate::faults::Traps;
 use crate::store::Turn;
-use crate::turns::Pace;
+use crate::turns::{Clock, Stop};
 
 /// What a run is asked to do.
 #[derive(Debug, Default)]
@@ -58,7 +56,7 @@ pub(super) async fn start(app: &App, surface: Surface, start: Start, manner: Man
         Dialect::Awaken => message_id(),
     };
     let thread_id = start.thread_id.unwrap_or_else(new_id);
-    let thread = app.threads.obtain(app, surface, &thread_id, &start.agent);
+    let thread = app.own.obtain(&app.store, surface, &thread_id, &start.agent);
     let _starting = thread.session.starting.lock().await;
     let fits = |live: &Arc<Run>| !start.input.messages.is_empty() && live.agent == start.agent;
     let replaced = thread.content().live.clone().filter(fits);
@@ -114,7 +112,7 @@ fn accept(content: &mut Content, run: &NewRun, input: Input, dialect: Dialect) -
 /// Ends the run in whose place another one comes.
 async fn supersede(run: Option<&Run>) {
     if let Some(run) = run {
-        run.halt(Halt::Superseded);
+        run.turn.stop(Stop::NextTurn);
         run.turn.log.closed().await;
     }
 }
@@ -161,23 +159,20 @@ fn play(
     resumed: bool,
 ) {
     let surface = thread.surface;
-    app.threads.add(surface, run);
+    app.own.add(surface, run);
     thread.session.add(&run.turn);
     {
         let mut content = thread.content();
         content.live = Some(Arc::clone(run));
         content.latest_run = Some(run.id.clone());
     }
-    let events = surface.keeps_events().then(|| Canonical::new(app.threads.events(), resumed));
+    let events = surface.keeps_events().then(|| Canonical::new(app.own.events(), resumed));
     let wire = Wire::new(surface.dialect(), Arc::clone(run), events, manner.traps);
-    let decisions = run.listen();
-    let halted = run.halted();
+    let beat = manner.delay.or(preferred).unwrap_or(app.config.beat);
     let player = Player {
         recorder: Recorder::new(app.clone(), Arc::clone(thread), Arc::clone(run), wire),
-        pace: Pace::new(manner.delay.or(preferred).unwrap_or(app.config.beat)),
-        deadline: Instant::now() + app.config.turn_limit,
-        halted,
-        decisions,
+        clock: Clock::new(beat, app.config.turn_limit, run.turn.stop.subscribe()),
+        decisions: run.listen(),
         early: Vec::new(),
     };
     tokio::spawn(player.play(beginning));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::surface::Dialect;
 use super::suspension::SuspendedCall;
-use super::threads::now_ms;
+use crate::time::now_ms;
 
 /// How one call stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub(super) struct CallState<'a> {
 /// Totals of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Totals {
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(super) input_tokens: usize,
+    pub(super) output_tokens: usize,
     pub(super) steps: u64,
     pub(super) texts: Vec<String>,
 }

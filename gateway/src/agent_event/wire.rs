@@ -6,12 +6,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::canonical::Canonical;
-use super::event::Event;
+use super::event::{Event, Termination};
 use super::message::Message;
 use super::run::Run;
 use super::surface::Dialect;
-use super::threads::now_ms;
-use super::traps::Traps;
+use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR};
+use crate::faults::{Traps, UNKNOWN_TERMINATION};
+use crate::time::now_ms;
 
 /// The envelope of a frame (`AgentEvent` protocol, envelope); keys in the order of the wire.
 #[derive(Debug, Serialize)]
@@ -61,11 +62,15 @@ impl Wire {
         self.step = step;
     }
 
-    pub(super) fn send(&mut self, event: Event) {
+    pub(super) fn send(&mut self, mut event: Event) {
         if self.broken {
             return;
         }
-        let event = self.traps.last_word(event);
+        if let Event::RunFinish { termination, .. } = &mut event
+            && self.traps.has(&UNKNOWN_TERMINATION)
+        {
+            *termination = Termination::QuotaExhausted { limit: 3 };
+        }
         if let Some(canonical) = &self.canonical {
             canonical.observe(&self.run, &event);
         }
@@ -114,10 +119,10 @@ impl Wire {
 
     /// Ends the stream where a trap says so.
     fn break_off(&mut self) {
-        if self.traps.error_eof == Some(self.seq) {
-            self.traps.error_eof = None;
+        if self.traps.number(&ERROR_EOF) == Some(self.seq) {
+            self.traps.take(&ERROR_EOF);
             self.conflict("Version conflict: expected 1, actual 2");
-        } else if self.traps.relay_error == Some(self.seq) {
+        } else if self.traps.number(&RELAY_ERROR) == Some(self.seq) {
             self.write(&json!({"type": "error", "message": "upstream relay failed", "code": "RELAY_ERROR"}));
             self.broken = true;
         }
@@ -136,7 +141,7 @@ impl Wire {
             step_id: self.step.map(|step| format!("step:{step}")),
         };
         let context =
-            if self.traps.leak && !event.is_run_boundary() { leaked(context) } else { Some(context) };
+            if self.traps.has(&LEAK) && !event.is_run_boundary() { leaked(context) } else { Some(context) };
         Envelope { kind: event.name(), context, data: data(event) }
     }
 }

@@ -42,6 +42,11 @@ impl Prompt {
     }
 }
 
+/// About how many tokens a text has: one for four characters.
+pub(crate) fn tokens(text: &str) -> usize {
+    text.chars().count().div_ceil(4)
+}
+
 /// The user's decision about a call that needs consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Approval {

@@ -166,6 +166,15 @@ impl Step {
     pub(crate) fn is_event(&self) -> bool {
         !matches!(self, Self::Wait(_) | Self::WriteFile { .. } | Self::Remember { .. } | Self::End(_))
     }
+
+    /// Whether the agent itself says something from here on, or nothing follows.
+    pub(crate) fn begins_talk(&self) -> bool {
+        match self {
+            Self::BeginMessage { thread, .. } => thread == MAIN,
+            Self::End(_) => true,
+            _ => false,
+        }
+    }
 }
 
 /// How a turn ends.

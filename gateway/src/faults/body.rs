@@ -8,10 +8,10 @@ use bytes::Bytes;
 use futures_util::stream::{BoxStream, unfold};
 use futures_util::{Stream, StreamExt};
 use tokio::time::sleep;
+use turnwire_relay::connection::Connection;
 
 use super::edit::Editor;
 use super::fault::Ending;
-use super::socket::Connection;
 use super::streams::OpenStream;
 
 /// The pause between comments when there is nothing else.

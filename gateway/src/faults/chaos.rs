@@ -4,9 +4,10 @@ use std::sync::Mutex;
 
 use fastrand::Rng;
 
-use super::grammar::Faults;
-use super::request::{On, View};
-use crate::store::lock;
+use super::grammar::{Faults, Grammar};
+use super::request::View;
+use super::surface::On;
+use crate::lock::lock;
 
 /// How much rarer faults of ordinary answers are than those of streams.
 const RARER: f64 = 4.0;
@@ -33,7 +34,7 @@ impl Dice {
     }
 
     /// The faults that a request meets.
-    pub(crate) fn roll(&self, view: &View) -> Option<Faults> {
+    pub(crate) fn roll(&self, grammar: &Grammar, view: &View) -> Option<Faults> {
         let rate = match view.on {
             _ if view.streaming => self.rate,
             Some(On::Turn | On::Turns) => self.rate / RARER,
@@ -48,8 +49,8 @@ impl Dice {
             _ if view.streaming => stream(&mut random),
             _ => answer(&mut random),
         };
-        // Every text that is made here follows the grammar: a test goes through them.
-        text.parse().ok()
+        // Every text that is made here follows the grammar, which a test checks.
+        grammar.parse(&text).ok()
     }
 }
 
@@ -106,6 +107,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::faults::TrapKind;
 
     fn view(on: On) -> View {
         View {
@@ -120,7 +122,9 @@ mod tests {
 
     fn rolled(seed: u64, rate: f64, on: On) -> Vec<Option<String>> {
         let dice = Dice::new(Chaos { seed, rate });
-        (0..2000).map(|_| dice.roll(&view(on)).map(|faults| faults.text)).collect()
+        let traps = ["drop-deltas[:N]", "late-delta", "early-events"].map(|form| TrapKind::new(form, ""));
+        let grammar = Grammar::new(traps);
+        (0..2000).map(|_| dice.roll(&grammar, &view(on)).map(|faults| faults.text)).collect()
     }
 
     #[test]

@@ -290,7 +290,7 @@ fn giant(bytes: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grammar::Faults;
+    use super::super::grammar::Grammar;
     use super::*;
 
     struct Letters;
@@ -310,7 +310,7 @@ mod tests {
     }
 
     fn editor(faults: &str) -> Editor {
-        let faults = faults.parse::<Faults>().expect("faults").list;
+        let faults = Grammar::new([]).parse(faults).expect("faults").list;
         let holes = faults.iter().filter_map(|fault| match fault {
             Fault::Hole(run) => Some(*run),
             _ => None,

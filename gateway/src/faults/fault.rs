@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
+use serde::Deserialize;
 
-use super::trap::Trap;
+use super::trap::{Trap, Traps};
 
 /// One thing that goes wrong with a response.
 ///
@@ -58,8 +59,18 @@ pub(crate) enum Fault {
     Trap(Trap),
 }
 
+/// The traps among faults.
+pub(crate) fn traps<'a>(faults: impl IntoIterator<Item = &'a Fault>) -> Traps {
+    let traps = faults.into_iter().filter_map(|fault| match fault {
+        Fault::Trap(trap) => Some(*trap),
+        _ => None,
+    });
+    traps.collect()
+}
+
 /// What is wrong with a frame of a WebSocket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Malformed {
     /// Half a JSON text.
     Json,
@@ -75,19 +86,6 @@ pub(crate) enum Malformed {
     Binary,
     /// No text at all.
     Empty,
-}
-
-impl Malformed {
-    /// Each kind by its name.
-    pub(super) const ALL: [(&str, Self); 7] = [
-        ("json", Self::Json),
-        ("number", Self::Number),
-        ("batch", Self::Batch),
-        ("no-version", Self::NoVersion),
-        ("no-params", Self::NoParams),
-        ("binary", Self::Binary),
-        ("empty", Self::Empty),
-    ];
 }
 
 /// What is given instead of an answer.
@@ -152,7 +150,8 @@ impl Run {
 }
 
 /// What becomes of ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Numbers {
     /// 9, 8, 7… for a stream that begins with 1; it stops at 0.
     Backwards,

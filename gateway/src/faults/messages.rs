@@ -144,13 +144,16 @@ fn malformed(kind: Malformed) -> OutFrame {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grammar::Faults;
+    use super::super::grammar::Grammar;
     use super::*;
+
+    fn editor(faults: &str) -> MessageEditor {
+        MessageEditor::new(Grammar::new([]).parse(faults).expect("faults").list)
+    }
 
     /// What comes of the frames `1`, `2`, `3`, `4`, of which the last is the turn's.
     fn spoiled(faults: &str) -> (String, Option<Ending>) {
-        let faults: Faults = faults.parse().expect("faults");
-        let mut editor = MessageEditor::new(faults.list);
+        let mut editor = editor(faults);
         let mut written = Vec::new();
         for number in 1..=4 {
             let (frames, ending) = editor.edit(number.to_string().into(), |text| text == "4");
@@ -178,7 +181,7 @@ mod tests {
             ("malformed:3:binary", "1 2 3 b 4"),
             ("malformed:3:number", "1 2 3 42 4"),
             ("two-dones", "1 2 3 4 4"),
-            ("lost-response", "1 2 3 4"),
+            ("unknown-type", "1 2 3 4"),
         ] {
             assert_eq!(spoiled(faults), (written.to_owned(), None), "{faults}");
         }
@@ -195,8 +198,7 @@ mod tests {
         ] {
             assert_eq!(spoiled(faults), (written.to_owned(), Some(ending)), "{faults}");
         }
-        let at_once: Faults = "stall:0".parse().expect("a fault");
-        assert_eq!(MessageEditor::new(at_once.list).begin(), Some(Ending::Stall));
+        assert_eq!(editor("stall:0").begin(), Some(Ending::Stall));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::sleep;
+use turnwire_relay::connection::Connection;
 
 use super::fault::Ending;
-use super::socket::Connection;
-use crate::store::lock;
+use crate::lock::lock;
 
 /// How long a stream has to obey.
 const OBEDIENCE: Duration = Duration::from_millis(200);

@@ -4,25 +4,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::asked::Asked;
 use super::envelope::{Failure, Malformed, Request, error};
+use super::peer::Peer;
 use super::reply::Reply;
-use super::socket::Peer;
+use super::thread::App;
+use super::traps::LOST_RESPONSE;
 use super::{PATH, SOCKETS, thread_calls, timeline, turn_calls, workspace};
-use crate::faults::{Ending, Fault, Faults, On, OpenStream, SentFrame, View};
-use crate::server::App;
+use crate::faults::{Ending, Fault, Faults, On, OpenStream, SentFrame, View, traps_of};
 
 /// The longest frame that the journal keeps as it came.
 const LONGEST_KEPT: usize = 64 * 1024;
-
-/// One request on its way to its method.
-pub(super) struct Asked<'a> {
-    pub(super) app: &'a App,
-    pub(super) peer: &'a Arc<Peer>,
-    pub(super) open: &'a OpenStream,
-    pub(super) request: Request,
-    /// The faults that were planned for it.
-    pub(super) faults: Vec<Fault>,
-}
 
 /// Answers a frame of text.
 pub(super) fn answer(app: &App, peer: &Arc<Peer>, open: &OpenStream, text: &str) {
@@ -48,7 +40,7 @@ pub(super) fn answer(app: &App, peer: &Arc<Peer>, open: &OpenStream, text: &str)
     }
     let of_peer = peer.faults.iter().filter(|fault| view.on == Some(On::Create) && is_lost_response(fault));
     let reply = Reply {
-        app: app.clone(),
+        state: Arc::clone(&app.faults),
         peer: Arc::clone(peer),
         id: request.id.clone(),
         places,
@@ -111,7 +103,7 @@ fn spoils_frames(fault: &Fault) -> bool {
 }
 
 fn is_lost_response(fault: &Fault) -> bool {
-    *fault == Fault::Trap(crate::faults::Trap::Rpc(crate::faults::RpcTrap::LostResponse))
+    traps_of([fault]).has(&LOST_RESPONSE)
 }
 
 /// A frame for the journal: as JSON if it is some, or else as text.

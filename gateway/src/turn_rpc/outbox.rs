@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use tokio::sync::Notify;
 
 use crate::faults::{Ending, Fault, MessageEditor, OutFrame};
-use crate::store::lock;
+use crate::lock::lock;
 
 /// How much may wait for a client that reads too slowly, in bytes. Beyond that deltas are dropped, as the
 /// protocol allows.

@@ -10,13 +10,12 @@ use super::event::{Event, ItemRef};
 use super::recovery::{News, Recovery};
 use super::scripts::Act;
 use super::task::{self, Task};
-use super::thread::{Mode, Thread};
+use super::thread::{App, Mode, Thread};
 use super::track::Track;
-use super::traps::Traps;
 use super::turn::Status;
 use super::voice::{Voice, item_id};
 use crate::agents::{Answers, Approval, MAIN, MessageKey, Step, serve};
-use crate::server::App;
+use crate::faults::{Traps, UNKNOWN_TYPE};
 
 /// Writes one turn, and those of its sub-agents.
 pub(super) struct Recorder {
@@ -50,7 +49,7 @@ impl Recorder {
 
     /// What comes before the agent does anything.
     pub(super) fn begin(&mut self) {
-        if self.main.track.traps.unknown_type {
+        if self.traps().has(&UNKNOWN_TYPE) {
             let track = &self.main.track;
             let mut params = track.thread.place(&track.turn).base();
             params.insert("mood".to_owned(), json!("curious"));

@@ -7,14 +7,14 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::envelope::{Failure, error, result};
-use super::socket::Peer;
-use crate::faults::{Ending, Fault, Instead, JournalPlace, RpcTrap, Trap};
-use crate::server::App;
+use super::peer::Peer;
+use super::traps::LOST_RESPONSE;
+use crate::faults::{Ending, Fault, FaultState, Instead, JournalPlace, traps_of};
 
 /// Answers one request, once.
 #[derive(Debug)]
 pub(super) struct Reply {
-    pub(super) app: App,
+    pub(super) state: Arc<FaultState>,
     pub(super) peer: Arc<Peer>,
     pub(super) id: String,
     /// Where the request is written down.
@@ -77,11 +77,11 @@ impl Reply {
         if self.faults.contains(&Fault::Lost) {
             return self.peer.outbox.end(Ending::Reset);
         }
-        if self.faults.contains(&Fault::Trap(Trap::Rpc(RpcTrap::LostResponse))) {
+        if traps_of(&self.faults).has(&LOST_RESPONSE) {
             return;
         }
         for place in &self.places {
-            self.app.faults.plans.answered_frame(place, code);
+            self.state.plans.answered_frame(place, code);
         }
         let delay = self.delay();
         if delay.is_zero() {

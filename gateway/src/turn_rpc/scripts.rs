@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::player::steps;
 use super::recovery::{News, RETRIED_TOOL};
 use super::tool::Outcome;
-use crate::agents::{self, MAIN, Message, MessageKey, Play, Prompt, Step, SubAgent, Tool, call_id};
+use crate::agents::{self, MAIN, Message, MessageKey, Play, Prompt, Step, Steps, SubAgent, Tool, call_id};
+use crate::turns::Cue;
 
 /// What a turn does, made as it is asked for.
 pub(super) type Acts = Box<dyn Iterator<Item = Act> + Send>;
@@ -33,6 +33,21 @@ pub(super) enum Act {
     /// The model's connection breaks, and with it the attempt.
     Break,
     Recover(News),
+}
+
+/// The steps of a script that knows no protocol.
+pub(super) fn steps(steps: Steps) -> Acts {
+    Box::new(steps.map(Act::Step))
+}
+
+impl From<Act> for Cue<Act> {
+    fn from(act: Act) -> Self {
+        match act {
+            Act::Step(Step::Wait(beats)) => Self::Wait(beats),
+            Act::Step(Step::End(ending)) => Self::End(ending),
+            act => Self::Act(act),
+        }
+    }
 }
 
 impl Act {

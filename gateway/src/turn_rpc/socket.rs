@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use tokio::time::{sleep, timeout};
+use turnwire_relay::connection::UnderWay;
 
 use super::envelope::{Failure, ends_turn, error};
 use super::methods::answer;
-use super::outbox::{Out, Outbox};
-use crate::faults::{Ending, Fault, MessageEditor, OpenStream, OutFrame, UnderWay};
-use crate::http::{Delivery, Output};
-use crate::server::App;
+use super::outbox::Out;
+use super::peer::Peer;
+use super::thread::App;
+use crate::faults::{Ending, MessageEditor, OpenStream, OutFrame};
+use crate::http::Output;
 
 /// The largest message that is read. Larger ones end the socket.
 pub(super) const LARGEST_MESSAGE: usize = 16 * 1024 * 1024;
@@ -22,17 +24,6 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_millis(30);
 /// How long a silent socket stays open if nobody cuts it.
 const SILENCE: Duration = Duration::from_mins(10);
-
-/// What the methods know of a socket.
-#[derive(Debug)]
-pub(super) struct Peer {
-    pub(super) number: u64,
-    pub(super) outbox: Arc<Outbox>,
-    /// The pace of the turns that it starts.
-    pub(super) delivery: Delivery,
-    /// What was asked for when it was opened.
-    pub(super) faults: Vec<Fault>,
-}
 
 /// Serves a socket until it ends.
 pub(super) async fn serve(app: App, socket: WebSocket, output: Output, _under_way: UnderWay) {
@@ -49,7 +40,7 @@ pub(super) async fn serve(app: App, socket: WebSocket, output: Output, _under_wa
     if let Some(ending) = ending {
         line.end(ending).await;
     }
-    app.turn_rpc.leave_all(number);
+    app.own.leave_all(number);
 }
 
 struct Line {

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::event::Event;
-use super::thread::{Mode, Settings};
+use super::thread::{App, Mode, Settings};
 use super::track::{Parent, Track};
 use super::turn::{Child, Record, Status, TaskNews, now};
 use super::voice::{Voice, item_id};
 use crate::agents::{Memory, SubAgent};
-use crate::server::App;
 use crate::store::{Turn, random_suffix};
 
 /// How deep tasks may nest, as items say.
@@ -68,7 +67,7 @@ impl Task {
             nickname: Some(agent.name.clone()),
             ..Settings::default()
         };
-        let thread = app.turn_rpc.find_or_make(app, &child.thread, settings);
+        let thread = app.own.find_or_make(&app.store, &child.thread, settings);
         let kept =
             Turn::new(child.turn.clone(), None, String::new(), None, agent.input.clone(), Memory::new());
         thread.kept.add(&kept);

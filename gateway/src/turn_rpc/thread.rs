@@ -13,9 +13,12 @@ use super::turn::{Opening, Record, Status, now};
 use super::workspace::WORKSPACE;
 use crate::agents::Memory;
 use crate::faults::OutFrame;
-use crate::server::App;
-use crate::store::{self, Agent, lock};
+use crate::lock::lock;
+use crate::store::{self, Agent, Store};
 use crate::turns::Stop;
+
+/// The state of the handlers.
+pub(super) type App = crate::context::App<Threads>;
 
 /// All threads, by id.
 #[derive(Debug, Default)]
@@ -85,14 +88,14 @@ impl Threads {
     }
 
     /// The thread of this id, which is made if there is none.
-    pub(super) fn find_or_make(&self, app: &App, id: &str, settings: Settings) -> Arc<Thread> {
+    pub(super) fn find_or_make(&self, store: &Store, id: &str, settings: Settings) -> Arc<Thread> {
         let mut threads = lock(&self.0);
         let thread = threads.entry(id.to_owned()).or_insert_with(|| {
             let agent = Agent::Named("scripted".to_owned());
             let session = store::Session::new(id.to_owned(), SPACE.to_owned(), String::new(), agent, None);
             Arc::new(Thread {
                 id: id.to_owned(),
-                kept: app.store.insert(session),
+                kept: store.insert(session),
                 created_at: now() / 1000,
                 state: Mutex::new(State {
                     settings,

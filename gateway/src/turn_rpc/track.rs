@@ -10,9 +10,10 @@ use super::envelope::notification;
 use super::event::Event;
 use super::markdown;
 use super::thread::Thread;
-use super::traps::Traps;
+use super::traps::{DROP_DELTAS, HUGE_MARKDOWN, LATE_DELTA, NO_MARKDOWN};
 use super::turn::Child;
 use super::workspace::WORKSPACE;
+use crate::faults::Traps;
 
 /// The longest text of which every delta has the Markdown, in bytes. Beyond it the member is left out:
 /// the work would grow with the square of the text.
@@ -103,7 +104,7 @@ impl Track {
 
     pub(super) fn delta(&mut self, delta: Delta<'_>) {
         self.deltas += 1;
-        if self.traps.drop_deltas.is_some_and(|every| self.deltas.is_multiple_of(every)) {
+        if self.traps.number(&DROP_DELTAS).is_some_and(|every| self.deltas.is_multiple_of(every)) {
             return;
         }
         let markdown = self.markdown(delta.whole);
@@ -119,7 +120,7 @@ impl Track {
             markdown,
         };
         let frame = notification(delta.method, params);
-        if !self.traps.late_delta {
+        if !self.traps.has(&LATE_DELTA) {
             self.thread.tell(&self.turn, frame, true);
         } else if let Some(before) = self.late.insert(delta.item.to_owned(), frame) {
             self.thread.tell(&self.turn, before, true);
@@ -127,12 +128,13 @@ impl Track {
     }
 
     fn markdown(&self, whole: &str) -> Option<Value> {
-        if self.traps.no_markdown {
+        if self.traps.has(&NO_MARKDOWN) {
             return None;
         }
-        if let Some(bytes) = self.traps.huge_markdown {
+        if let Some(bytes) = self.traps.number(&HUGE_MARKDOWN) {
             let mut document = markdown::parse(whole);
-            let padding = json!({"type": "code", "text": "x".repeat(bytes)});
+            let padding =
+                json!({"type": "code", "text": "x".repeat(usize::try_from(bytes).unwrap_or_default())});
             document["blocks"].as_array_mut()?.push(padding);
             return Some(document);
         }

@@ -7,6 +7,7 @@ use super::markdown;
 use super::thread::Mode;
 use super::tool::{self, Call, Outcome};
 use super::track::{Delta, Track};
+use super::traps::DOUBLE_REASONING;
 use crate::agents::{MessageKey, Tool};
 use crate::store::random_suffix;
 
@@ -136,7 +137,7 @@ impl Voice {
             }
             None => {}
         }
-        if self.track.traps.double_reasoning {
+        if self.track.traps.has(&DOUBLE_REASONING) {
             self.track.complete(&reasoning_item(&reasoning.id, ""));
         }
         self.words = text;
