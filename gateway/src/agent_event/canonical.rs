@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::event::{Event, Outcome, Termination};
+use super::event::Event;
 use super::message::message_id;
 use super::run::Run;
 use crate::lock::lock;
@@ -209,44 +209,46 @@ impl Canonical {
 
     fn kind(&self, event: &Event) -> &'static str {
         match event {
-            Event::RunStart { .. } if self.resumed => "RunResumed",
-            Event::RunStart { .. } => "RunStarted",
-            Event::RunFinish { termination, .. } => match termination {
-                Termination::NaturalEnd => "RunFinished",
-                Termination::Suspended => "RunSuspended",
-                Termination::Cancelled => "RunCancelled",
-                Termination::Error(_) => "RunErrored",
-                Termination::Stopped { .. } | Termination::QuotaExhausted { .. } => "RunTerminated",
+            Event::RunStart(_) if self.resumed => "RunResumed",
+            Event::RunStart(_) => "RunStarted",
+            Event::RunFinish(finish) => match finish.termination.r#type.as_str() {
+                "natural_end" => "RunFinished",
+                "suspended" => "RunSuspended",
+                "cancelled" => "RunCancelled",
+                "error" => "RunErrored",
+                _ => "RunTerminated",
             },
-            Event::StepStart { .. } => "StepStarted",
+            Event::StepStart(_) => "StepStarted",
             Event::StepEnd => "StepEnded",
-            Event::TextDelta { .. } => "TextDeltaObserved",
-            Event::ReasoningDelta { .. } => "ReasoningDeltaObserved",
-            Event::ToolCallStart { .. } => "ToolCallStarted",
-            Event::ToolCallDelta { .. } => "ToolCallDeltaObserved",
-            Event::ToolCallReady { .. } => "ToolCallReady",
-            Event::ToolCallDone { outcome: Outcome::Suspended, .. } => "ToolCallSuspended",
-            Event::ToolCallDone { .. } => "ToolCallDone",
-            Event::ToolCallResumed { .. } => "ToolCallResumed",
-            Event::ToolCallCancel { .. } => "ToolCallCancelled",
-            Event::StreamReset { .. } => "StreamReset",
-            Event::InferenceComplete { .. } => "InferenceComplete",
-            Event::StateSnapshot { .. } => "StateSnapshotObserved",
-            Event::StateDelta { .. } => "StateDeltaObserved",
-            Event::MessagesSnapshot { .. } => "MessagesSnapshotObserved",
-            Event::ActivitySnapshot { .. } => "ActivitySnapshotObserved",
-            Event::ActivityDelta { .. } => "ActivityDeltaObserved",
-            Event::Error { .. } => "ErrorRecorded",
+            Event::TextDelta(_) => "TextDeltaObserved",
+            Event::ReasoningDelta(_) => "ReasoningDeltaObserved",
+            Event::ToolCallStart(_) => "ToolCallStarted",
+            Event::ToolCallDelta(_) => "ToolCallDeltaObserved",
+            Event::ToolCallReady(_) => "ToolCallReady",
+            Event::ToolCallDone(done) if done.outcome.as_deref() == Some("suspended") => "ToolCallSuspended",
+            Event::ToolCallDone(_) => "ToolCallDone",
+            Event::ToolCallResumed(_) => "ToolCallResumed",
+            Event::ToolCallCancel(_) => "ToolCallCancelled",
+            Event::StreamReset(_) => "StreamReset",
+            Event::InferenceComplete(_) => "InferenceComplete",
+            Event::StateSnapshot(_) => "StateSnapshotObserved",
+            Event::StateDelta(_) => "StateDeltaObserved",
+            Event::MessagesSnapshot(_) => "MessagesSnapshotObserved",
+            Event::ActivitySnapshot(_) => "ActivitySnapshotObserved",
+            Event::ActivityDelta(_) => "ActivityDeltaObserved",
+            Event::Error(_) => "ErrorRecorded",
+            // The scripts have none of these.
+            Event::ReasoningEncryptedValue(_) | Event::ToolCallStreamDelta(_) => "EventObserved",
         }
     }
 }
 
 /// Whether the event says that a call waits for somebody's consent.
 fn is_permission_request(event: &Event) -> bool {
-    let Event::ToolCallDone { result, .. } = event else {
+    let Event::ToolCallDone(done) = event else {
         return false;
     };
-    result.suspension.as_ref().is_some_and(|ticket| ticket["resume_mode"] == "replay_tool_call")
+    done.result.suspension.as_ref().is_some_and(|ticket| ticket.resume_mode == "replay_tool_call")
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The messages that a thread keeps, and how each dialect shows them.
 
-use serde::Serialize;
 use serde_json::{Value, json};
+
+pub(super) use turnwire::event::ThreadToolCall as ToolCall;
 
 use super::surface::Dialect;
 
@@ -18,14 +19,6 @@ pub(super) struct Message {
     /// The run that made it; results of decisions have none.
     pub(super) run_id: Option<String>,
     pub(super) step: Option<u32>,
-}
-
-/// A call as the assistant's message holds it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct ToolCall {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: Value,
 }
 
 impl Message {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::event::Event;
+use super::event::{ActivitySnapshotData, Event};
 use super::surface::Dialect;
 use crate::time::now_ms;
 
@@ -98,7 +98,12 @@ impl Activities {
 }
 
 fn snapshot(message_id: String, kind: &str, content: Value) -> Event {
-    Event::ActivitySnapshot { message_id, activity_type: kind.to_owned(), content, replace: true }
+    Event::ActivitySnapshot(ActivitySnapshotData {
+        message_id,
+        activity_type: kind.to_owned(),
+        content,
+        replace: Some(true),
+    })
 }
 
 fn ratio(report: &Report) -> f64 {

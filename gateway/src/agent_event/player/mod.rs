@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::decision::Decision;
-use super::event::{Event, Termination};
+use super::event::{ErrorData, Event, Termination};
 use super::message::Message;
 use super::progress::Standing;
 use super::recorder::Recorder;
@@ -141,7 +141,7 @@ impl Player {
     fn fail(&mut self, message: String) {
         if self.recorder.dialect == Dialect::Tirea {
             let code = Some("LLM_ERROR".to_owned());
-            self.recorder.wire.send(Event::Error { message: message.clone(), code });
+            self.recorder.wire.send(Event::Error(ErrorData { message: message.clone(), code }));
         }
         self.recorder.finish(Termination::Error(message));
     }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use serde_json::json;
 
 use super::super::decision::Decision;
-use super::super::event::{Event, Termination};
+use super::super::event::{Event, StateSnapshotData, Termination};
 use super::super::surface::Dialect;
 use super::super::suspension::{SuspendedCall, Suspension};
 use super::super::traps::STALE_SNAPSHOT;
@@ -75,7 +75,7 @@ impl Player {
             self.recorder.checkpoint();
             if self.recorder.wire.traps.has(&STALE_SNAPSHOT) {
                 let snapshot = stale.clone().snapshot();
-                self.recorder.wire.send(Event::StateSnapshot { snapshot });
+                self.recorder.wire.send(Event::StateSnapshot(StateSnapshotData { snapshot }));
             }
             self.go_on()?;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::event::{Event, Termination};
+use super::super::event::{AwakenRunFinish, Event, Termination};
 use super::super::run::RunStatus;
 use super::super::surface::Dialect;
 use super::Recorder;
@@ -48,13 +48,13 @@ impl Recorder {
         }
         // What is on record can be read before the end is seen.
         self.release();
-        self.wire.send(Event::RunFinish {
+        self.wire.send(Event::RunFinish(AwakenRunFinish {
             thread_id: self.run.thread.clone(),
             run_id: self.run.id.clone(),
             identity: self.identity(),
             result,
-            termination,
-        });
+            termination: termination.into(),
+        }));
     }
 
     /// Nothing reaches the run any more; another one may begin.

@@ -16,7 +16,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::event::{Event, Identity, Usage};
+use super::event::{
+    AwakenRunStart, Event, InferenceComplete, MessagesSnapshotData, RunIdentity, StateSnapshotData,
+    StepStart, TextDeltaData, TokenUsage, ToolCallDeltaData, ToolCallReady, ToolCallStart, typed,
+};
 use super::message::{Message, ToolCall, message_id};
 use super::progress::{Activities, Lineage, Report, Standing};
 use super::run::Run;
@@ -119,30 +122,31 @@ impl Recorder {
 
     /// The first event.
     pub(super) fn begin(&mut self) {
-        self.wire.send(Event::RunStart {
+        self.wire.send(Event::RunStart(AwakenRunStart {
             thread_id: self.run.thread.clone(),
             run_id: self.run.id.clone(),
             parent_run_id: self.run.parent.clone(),
             identity: self.identity(),
-        });
+        }));
         if self.wire.traps.has(&MESSAGES_SNAPSHOT) {
             let content = self.thread.content();
             let messages: Vec<Value> =
                 content.messages.iter().map(|message| message.show(self.dialect)).collect();
             drop(content);
-            self.wire.send(Event::MessagesSnapshot { messages: json!(messages) });
+            self.wire.send(Event::MessagesSnapshot(MessagesSnapshotData { messages: typed(&messages) }));
         }
     }
 
-    pub(super) fn identity(&self) -> Option<Identity> {
-        (self.dialect == Dialect::Awaken).then(|| Identity {
+    pub(super) fn identity(&self) -> Option<RunIdentity> {
+        (self.dialect == Dialect::Awaken).then(|| RunIdentity {
             thread_id: self.run.thread.clone(),
             run_id: self.run.id.clone(),
             parent_run_id: self.run.parent.clone(),
             agent_id: self.run.agent.clone(),
-            dispatch_id: self.run.dispatch.clone(),
-            session_id: self.run.session.clone(),
-            origin: self.run.origin,
+            dispatch_id: Some(self.run.dispatch.clone()),
+            session_id: Some(self.run.session.clone()),
+            origin: Some(self.run.origin.to_owned()),
+            parent_tool_call_id: None,
         })
     }
 
@@ -192,7 +196,7 @@ impl Recorder {
         self.next_step += 1;
         let message_id = message_id();
         self.wire.set_step(Some(index));
-        self.wire.send(Event::StepStart { message_id: message_id.clone() });
+        self.wire.send(Event::StepStart(StepStart { message_id: message_id.clone() }));
         self.open = Some(OpenStep {
             key,
             index,
@@ -216,14 +220,14 @@ impl Recorder {
         open.text.push_str(&text);
         open.deltas += 1;
         let deltas = open.deltas;
-        self.wire.send(Event::TextDelta { delta: text });
+        self.wire.send(Event::TextDelta(TextDeltaData { delta: text }));
         self.spring_text_traps(key, deltas);
     }
 
     fn reasoning(&mut self, key: MessageKey, text: String) {
         if let Some(open) = self.open_step(key) {
             open.thinking += tokens(&text);
-            self.wire.send(Event::ReasoningDelta { delta: text });
+            self.wire.send(Event::ReasoningDelta(TextDeltaData { delta: text }));
         }
     }
 
@@ -236,7 +240,7 @@ impl Recorder {
         };
         debug_assert_eq!(index, open.calls.len(), "calls begin in order");
         open.calls.push(OpenCall { id: call.clone(), name: name.clone(), arguments: String::new() });
-        self.wire.send(Event::ToolCallStart { id: call, name });
+        self.wire.send(Event::ToolCallStart(ToolCallStart { id: call, name }));
     }
 
     fn arguments(&mut self, key: MessageKey, index: usize, text: String) {
@@ -246,7 +250,7 @@ impl Recorder {
         if let Some(call) = open.calls.get_mut(index) {
             call.arguments.push_str(&text);
             let id = call.id.clone();
-            self.wire.send(Event::ToolCallDelta { id, args_delta: text });
+            self.wire.send(Event::ToolCallDelta(ToolCallDeltaData { id, args_delta: text }));
         }
     }
 
@@ -260,7 +264,7 @@ impl Recorder {
         if let Some(open) = &mut self.open {
             open.calls.push(OpenCall { id: id.clone(), name: name.to_owned(), arguments: String::new() });
         }
-        self.wire.send(Event::ToolCallStart { id, name: name.to_owned() });
+        self.wire.send(Event::ToolCallStart(ToolCallStart { id, name: name.to_owned() }));
         self.arguments(key, index, arguments.to_string());
     }
 
@@ -317,11 +321,11 @@ impl Recorder {
 
     fn announce(&mut self, calls: &[ToolCall]) {
         for call in calls {
-            self.wire.send(Event::ToolCallReady {
+            self.wire.send(Event::ToolCallReady(ToolCallReady {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 arguments: call.arguments.clone(),
-            });
+            }));
         }
     }
 
@@ -335,19 +339,20 @@ impl Recorder {
         if !open.text.is_empty() {
             self.totals.texts.push(open.text.clone());
         }
-        let usage = Usage {
-            prompt_tokens: prompt,
-            completion_tokens: completion,
-            total_tokens: prompt + completion,
-            cache_read_tokens: HARNESS_TOKENS / 2,
-            thinking_tokens: open.thinking,
+        let usage = TokenUsage {
+            prompt_tokens: Some(prompt as u64),
+            completion_tokens: Some(completion as u64),
+            total_tokens: Some((prompt + completion) as u64),
+            cache_read_tokens: Some(HARNESS_TOKENS as u64 / 2),
+            cache_creation_tokens: None,
+            thinking_tokens: Some(open.thinking as u64),
         };
         self.state.inferred(&self.totals);
-        self.wire.send(Event::InferenceComplete {
+        self.wire.send(Event::InferenceComplete(InferenceComplete {
             model: MODEL.to_owned(),
             usage: Some(usage),
             duration_ms: open.milliseconds(),
-        });
+        }));
     }
 
     fn context_tokens(&self) -> usize {
@@ -405,7 +410,7 @@ impl Recorder {
 
     pub(super) fn snapshot(&mut self) {
         let snapshot = self.state.snapshot();
-        self.wire.send(Event::StateSnapshot { snapshot });
+        self.wire.send(Event::StateSnapshot(StateSnapshotData { snapshot }));
     }
 
     /// Stores what is complete, unless somebody else has written in the meantime.

@@ -1,9 +1,11 @@
 //! The round of tools after a message with calls: results in the order of the calls, then the state.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::decision::{Action, Decision};
-use super::super::event::{Event, Status, ToolResult};
+use super::super::event::{
+    Event, ToolCallDone, ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, status, typed,
+};
 use super::super::message::{Message, ToolCall, message_id};
 use super::super::state::{CallState, CallStatus};
 use super::super::surface::Dialect;
@@ -23,7 +25,7 @@ pub(crate) struct Round {
 #[derive(Debug)]
 pub(crate) struct RoundCall {
     pub(crate) call: ToolCall,
-    pub(crate) result: Option<ToolResult>,
+    pub(crate) result: Option<ToolCallResult>,
     pub(crate) suspended: Option<SuspendedCall>,
 }
 
@@ -85,8 +87,8 @@ impl Recorder {
         if self.dialect == Dialect::Tirea && suspended.asks_consent() {
             let id = suspended.pending_id("fc_");
             let arguments = suspended.projection();
-            self.wire.send(Event::ToolCallStart { id: id.clone(), name: CONFIRM.to_owned() });
-            self.wire.send(Event::ToolCallReady { id, name: CONFIRM.to_owned(), arguments });
+            self.wire.send(Event::ToolCallStart(ToolCallStart { id: id.clone(), name: CONFIRM.to_owned() }));
+            self.wire.send(Event::ToolCallReady(ToolCallReady { id, name: CONFIRM.to_owned(), arguments }));
         }
     }
 
@@ -144,8 +146,8 @@ impl Recorder {
             Dialect::Awaken => {
                 let message = format!("Tool '{}' suspended: awaiting approval", call.name);
                 let mut result =
-                    self.dialect.tool_result(&call.name, Status::Pending, Value::Null, Some(message));
-                result.suspension = Some(suspended.ticket("perm_"));
+                    self.dialect.tool_result(&call.name, status::PENDING, Value::Null, Some(message));
+                result.suspension = Some(typed(&suspended.ticket("perm_")));
                 self.send_done(call, String::new(), result, None);
             }
         }
@@ -155,16 +157,16 @@ impl Recorder {
     pub(crate) fn done(
         &mut self,
         call: &ToolCall,
-        result: ToolResult,
+        result: ToolCallResult,
         step: Option<u32>,
         resumed: Option<(Value, String)>,
         mut operations: Vec<Value>,
     ) {
         let denied = resumed.as_ref().is_some_and(|(decision, _)| decision["action"] == "cancel");
-        let status = match result.status {
-            Status::Error if denied => CallStatus::Cancelled,
-            Status::Error => CallStatus::Failed,
-            Status::Success | Status::Pending => CallStatus::Succeeded,
+        let status = match result.status.as_str() {
+            status::ERROR if denied => CallStatus::Cancelled,
+            status::ERROR => CallStatus::Failed,
+            _ => CallStatus::Succeeded,
         };
         operations.push(self.state.set_call(&CallState {
             call: &call.id,
@@ -188,7 +190,10 @@ impl Recorder {
 
     /// A call goes on because of a decision; its result is there already.
     pub(crate) fn resumed(&mut self, call: &SuspendedCall, decision: &Decision, content: Option<&str>) {
-        self.wire.send(Event::ToolCallResumed { target_id: call.call.clone(), result: decision.result() });
+        self.wire.send(Event::ToolCallResumed(ToolCallResumed {
+            target_id: call.call.clone(),
+            result: decision.result(),
+        }));
         let denied = match call.wait {
             Wait::Consent => decision.approval() != Approval::Allow,
             Wait::Answer => decision.action == Action::Cancel,
@@ -197,13 +202,13 @@ impl Recorder {
         let mut arguments = call.arguments.clone();
         let result = if denied {
             let message = Some(decision.denial());
-            self.dialect.tool_result(&call.tool, Status::Error, Value::Null, message)
+            self.dialect.tool_result(&call.tool, status::ERROR, Value::Null, message)
         } else if call.wait == Wait::Answer {
             // A bare yes is no result: the arguments stand for it.
             if !decision.result().is_boolean() {
                 arguments = decision.result();
             }
-            self.dialect.tool_result(&call.tool, Status::Success, arguments.clone(), None)
+            self.dialect.tool_result(&call.tool, status::SUCCESS, arguments.clone(), None)
         } else {
             self.dialect.result(&call.tool, content.unwrap_or("null"))
         };
@@ -212,9 +217,27 @@ impl Recorder {
         self.done(&done, result, None, Some(resumed), Vec::new());
     }
 
-    fn send_done(&mut self, call: &ToolCall, message_id: String, result: ToolResult, patch: Option<Value>) {
-        let outcome = result.outcome();
-        self.wire.send(Event::ToolCallDone { id: call.id.clone(), message_id, patch, result, outcome });
+    fn send_done(
+        &mut self,
+        call: &ToolCall,
+        message_id: String,
+        result: ToolCallResult,
+        patch: Option<Value>,
+    ) {
+        let outcome = match result.status.as_str() {
+            status::SUCCESS => "succeeded",
+            status::ERROR => "failed",
+            _ => "suspended",
+        };
+        let outcome = Some(outcome.to_owned());
+        let patch = patch.as_ref().and_then(|patch| serde_json::from_value(patch.clone()).ok());
+        self.wire.send(Event::ToolCallDone(ToolCallDone {
+            id: call.id.clone(),
+            message_id,
+            patch,
+            result,
+            outcome,
+        }));
     }
 
     /// Results of decisions have no step; for tirea they do not even belong to the run that took them.
@@ -231,22 +254,23 @@ impl Recorder {
 
 impl Dialect {
     /// A script's result as a tool's.
-    pub(crate) fn result(self, tool: &str, content: &str) -> ToolResult {
+    pub(crate) fn result(self, tool: &str, content: &str) -> ToolCallResult {
         if let Some(error) = content.strip_prefix("Error: ") {
-            return self.tool_result(tool, Status::Error, Value::Null, Some(error.to_owned()));
+            return self.tool_result(tool, status::ERROR, Value::Null, Some(error.to_owned()));
         }
         let data = serde_json::from_str(content).unwrap_or_else(|_| json!(content));
-        self.tool_result(tool, Status::Success, data, None)
+        self.tool_result(tool, status::SUCCESS, data, None)
     }
 
     pub(crate) fn tool_result(
         self,
         tool: &str,
-        status: Status,
+        status: &str,
         data: Value,
         message: Option<String>,
-    ) -> ToolResult {
-        let metadata = (self == Self::Tirea).then(|| json!({}));
-        ToolResult { tool_name: tool.to_owned(), status, data, message, metadata, suspension: None }
+    ) -> ToolCallResult {
+        let metadata = (self == Self::Tirea).then(Map::new);
+        let status = status.to_owned();
+        ToolCallResult { tool_name: tool.to_owned(), status, data, message, metadata, suspension: None }
     }
 }

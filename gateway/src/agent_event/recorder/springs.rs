@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::event::Event;
+use super::super::event::{
+    ActivityDeltaData, ActivitySnapshotData, Event, InferenceComplete, StateDeltaData, StreamReset,
+    TextDeltaData, ToolCallCancel, ToolCallDeltaData, ToolCallStart, typed,
+};
 use super::super::message::message_id;
 use super::super::surface::Dialect;
 use super::super::traps::{ACTIVITY_DELTA, RETRY_STEP, STATE_DELTA, STREAM_RESET, TOOL_CANCEL};
@@ -20,21 +23,38 @@ impl Recorder {
         }
         if traps.has(&STATE_DELTA) {
             let path = self.state.put("visits", json!(1));
-            self.wire.send(Event::StateDelta { delta: json!([{"op": "add", "path": path, "value": 1}]) });
+            self.wire.send(Event::StateDelta(StateDeltaData {
+                delta: typed(&json!([{"op": "add", "path": path, "value": 1}])),
+            }));
             let path = self.state.put("visits", json!(2));
-            self.wire.send(Event::StateDelta { delta: json!([{"op": "replace", "path": path, "value": 2}]) });
+            self.wire.send(Event::StateDelta(StateDeltaData {
+                delta: typed(&json!([{"op": "replace", "path": path, "value": 2}])),
+            }));
         }
         if traps.has(&ACTIVITY_DELTA) {
             let (id, kind) = (message_id(), "search".to_owned());
             let content = json!({"query": "memory", "found": 0});
             let (message_id, activity_type) = (id.clone(), kind.clone());
-            self.wire.send(Event::ActivitySnapshot { message_id, activity_type, content, replace: true });
-            let patch = json!([{"op": "replace", "path": "/found", "value": 3}]);
-            self.wire.send(Event::ActivityDelta { message_id: id, activity_type: kind, patch });
+            self.wire.send(Event::ActivitySnapshot(ActivitySnapshotData {
+                message_id,
+                activity_type,
+                content,
+                replace: Some(true),
+            }));
+            let patch = typed(&json!([{"op": "replace", "path": "/found", "value": 3}]));
+            self.wire.send(Event::ActivityDelta(ActivityDeltaData {
+                message_id: id,
+                activity_type: kind,
+                patch,
+            }));
         }
         if traps.has(&TOOL_CANCEL) && self.dialect == Dialect::Awaken {
             let (id, name) = self.broken_call();
-            self.wire.send(Event::ToolCallCancel { id, name, reason: "connection reset".to_owned() });
+            self.wire.send(Event::ToolCallCancel(ToolCallCancel {
+                id,
+                name,
+                reason: "connection reset".to_owned(),
+            }));
         }
     }
 
@@ -49,9 +69,9 @@ impl Recorder {
         }
         if self.wire.traps.number(&STREAM_RESET) == Some(deltas) && self.dialect == Dialect::Awaken {
             self.wire.traps.take(&STREAM_RESET);
-            self.wire.send(Event::StreamReset { reason: "provider connection lost".to_owned() });
+            self.wire.send(Event::StreamReset(StreamReset { reason: "provider connection lost".to_owned() }));
             let said = self.open.as_ref().filter(|open| open.key == key).map(|open| open.text.clone());
-            self.wire.send(Event::text(said.unwrap_or_default()));
+            self.wire.send(Event::TextDelta(TextDeltaData { delta: said.unwrap_or_default() }));
         }
     }
 
@@ -59,8 +79,11 @@ impl Recorder {
     fn broken_call(&mut self) -> (String, String) {
         let id = call_id();
         let name = "read_log".to_owned();
-        self.wire.send(Event::ToolCallStart { id: id.clone(), name: name.clone() });
-        self.wire.send(Event::ToolCallDelta { id: id.clone(), args_delta: "{\"service\":\"sh".to_owned() });
+        self.wire.send(Event::ToolCallStart(ToolCallStart { id: id.clone(), name: name.clone() }));
+        self.wire.send(Event::ToolCallDelta(ToolCallDeltaData {
+            id: id.clone(),
+            args_delta: "{\"service\":\"sh".to_owned(),
+        }));
         (id, name)
     }
 
@@ -82,11 +105,11 @@ impl Recorder {
             }
             return;
         };
-        self.wire.send(Event::InferenceComplete {
+        self.wire.send(Event::InferenceComplete(InferenceComplete {
             model: super::MODEL.to_owned(),
             usage: None,
             duration_ms: open.milliseconds(),
-        });
+        }));
         self.state.lifecycle("done", Some("cancelled"), &self.totals);
         self.snapshot();
         self.wire.send(Event::StepEnd);

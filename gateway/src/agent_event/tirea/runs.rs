@@ -87,30 +87,20 @@ struct NewMessage {
     role: Role,
     content: String,
     #[serde(default)]
-    tool_calls: Option<Vec<NewCall>>,
+    tool_calls: Option<Vec<ToolCall>>,
     #[serde(default)]
     tool_call_id: Option<String>,
     #[serde(default)]
     visibility: Visibility,
 }
 
-#[derive(Debug, Deserialize)]
-struct NewCall {
-    id: String,
-    name: String,
-    arguments: Value,
-}
-
 impl From<NewMessage> for Message {
     fn from(new: NewMessage) -> Self {
-        let calls = new.tool_calls.unwrap_or_default().into_iter();
         Self {
             id: new.id,
             role: new.role.as_str(),
             content: new.content,
-            tool_calls: calls
-                .map(|call| ToolCall { id: call.id, name: call.name, arguments: call.arguments })
-                .collect(),
+            tool_calls: new.tool_calls.unwrap_or_default(),
             tool_call_id: new.tool_call_id,
             internal: new.visibility == Visibility::Internal,
             run_id: None,
