@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::{FromRequestParts, Path, Query};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 use axum::{Json, Router};
@@ -39,16 +40,13 @@ struct Ahead {
 
 /// `PUT …/faults`: the schedule, which takes the place of an earlier one.
 async fn plan(
-    State(app): State<App>,
+    Admitted(app): Admitted,
     Path(id): Path<String>,
     Query(ahead): Query<Ahead>,
-    headers: HeaderMap,
     body: String,
 ) -> Answer {
-    if ahead.ahead {
-        app.admit(&headers)?;
-    } else {
-        find(&app, &id, &headers)?;
+    if !ahead.ahead {
+        find(&app, &id)?;
     }
     let planned: Vec<PlannedText> = serde_json::from_str(&body)
         .map_err(|error| ApiError::invalid(format!("Not a schedule of faults: {error}")))?;
@@ -60,8 +58,8 @@ async fn plan(
 }
 
 /// `DELETE …/faults`
-async fn unplan(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
-    let session = find(&app, &id, &headers)?;
+async fn unplan(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
+    let session = find(&app, &id)?;
     app.faults.plans.put(&app.faults.grammar, &session.id, &[]).map_err(ApiError::invalid)?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -72,13 +70,8 @@ struct Cut {
 }
 
 /// `POST …/cut?how=reset|eof|stall`: ends the open streams of a session.
-async fn cut(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Query(cut): Query<Cut>,
-    headers: HeaderMap,
-) -> Answer {
-    let session = find(&app, &id, &headers)?;
+async fn cut(Admitted(app): Admitted, Path(id): Path<String>, Query(cut): Query<Cut>) -> Answer {
+    let session = find(&app, &id)?;
     let how = match cut.how.as_deref() {
         None | Some("reset") => Ending::Reset,
         Some("eof") => Ending::Eof,
@@ -93,17 +86,16 @@ async fn cut(
 }
 
 /// `GET …/requests`: the journal.
-async fn requests(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
-    app.admit(&headers)?;
+async fn requests(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     if !app.faults.plans.knows(&id) {
-        find(&app, &id, &headers)?;
+        find(&app, &id)?;
     }
     Ok(Json(app.faults.plans.journal(&id)).into_response())
 }
 
 /// `PUT …/expire`: the streams of all turns that there are cannot be read any more.
-async fn expire(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
-    let session = find(&app, &id, &headers)?;
+async fn expire(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
+    let session = find(&app, &id)?;
     let turns = session.all_turns();
     for turn in &turns {
         turn.log.expire();
@@ -112,20 +104,28 @@ async fn expire(State(app): State<App>, Path(id): Path<String>, headers: HeaderM
 }
 
 /// `GET /_gateway/turns/{turn}/log`: all that was recorded so far.
-async fn log(State(app): State<App>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
-    app.admit(&headers)?;
+async fn log(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     let turn = app.store.any_turn(&id).ok_or_else(|| ApiError::no_turn(&id))?;
     let kind = HeaderValue::from_static("text/event-stream");
     Ok(([(header::CONTENT_TYPE, kind)], turn.log.recorded()).into_response())
 }
 
 /// `GET /_gateway/streams`: how many event streams are open.
-async fn streams(State(app): State<App>, headers: HeaderMap) -> Answer {
-    app.admit(&headers)?;
+async fn streams(Admitted(app): Admitted) -> Answer {
     Ok(Json(json!({ "open": app.faults.streams.count() })).into_response())
 }
 
-fn find(app: &App, session: &str, headers: &HeaderMap) -> Result<Arc<Session>, ApiError> {
-    app.admit(headers)?;
+fn find(app: &App, session: &str) -> Result<Arc<Session>, ApiError> {
     app.store.any_session(session).ok_or_else(|| ApiError::no_session(session))
+}
+
+/// A request that was admitted: the state of its handler.
+struct Admitted(App);
+
+impl FromRequestParts<App> for Admitted {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        app.admit(&parts.headers).map(|()| Self(app.clone()))
+    }
 }

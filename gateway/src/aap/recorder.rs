@@ -48,7 +48,7 @@ struct OpenCall {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TurnResponse {
-    stop_reason: &'static str,
+    stop_reason: StopReason,
     messages: Vec<Message>,
 }
 
@@ -270,7 +270,7 @@ impl Recorder {
         // What a message had before it broke off is part of the conversation.
         self.end_message();
         let unknown = self.traps.has(&UNKNOWN_TERMINATION);
-        let stop_reason = if unknown { StopReason::Unknown } else { reason }.as_str();
+        let stop_reason = if unknown { StopReason::QuotaExhausted } else { reason };
         self.wire.send(&Event::TurnStop { stop_reason });
         TurnResponse { stop_reason, messages: std::mem::take(&mut self.messages) }
     }
@@ -278,7 +278,7 @@ impl Recorder {
     /// The model failed, and the server is not prepared for that.
     pub(super) fn throw(&mut self) {
         self.open = None;
-        let stop_reason = StopReason::Error.as_str();
+        let stop_reason = StopReason::Error;
         if self.wire.mode == Mode::Delta {
             self.wire.send(&Event::TurnStop { stop_reason });
             self.wire.send(&Event::TurnStop { stop_reason });

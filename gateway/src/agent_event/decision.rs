@@ -1,6 +1,6 @@
 //! What a client decides about a suspended call.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agents::Approval;
@@ -9,20 +9,11 @@ use crate::time::now_ms;
 /// The text of a denial without a reason.
 const DENIED: &str = "User denied the action";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Action {
     Resume,
     Cancel,
-}
-
-impl Action {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Resume => "resume",
-            Self::Cancel => "cancel",
-        }
-    }
 }
 
 /// A decision as it comes (`AgentEvent` HTTP, `decisions`).
@@ -103,7 +94,7 @@ impl Decision {
     /// How a call's state remembers the decision.
     pub(super) fn show(&self, call: &str) -> Value {
         let mut shown = json!({
-            "action": self.action.as_str(),
+            "action": self.action,
             "decision_id": self.decision_id.as_deref().unwrap_or(call),
             "result": self.result(),
             "updated_at": self.updated_at,

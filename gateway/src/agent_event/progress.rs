@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::event::{ActivitySnapshotData, Event};
@@ -15,23 +16,13 @@ use crate::time::now_ms;
 const TYPE: &str = "tool-call-progress";
 
 /// How a tool that runs stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Standing {
     Pending,
     Running,
     Done,
     Failed,
-}
-
-impl Standing {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// One report.
@@ -127,7 +118,7 @@ fn fields(report: &Report, lineage: &Lineage) -> Vec<(&'static str, Value)> {
         ("progress", json!(ratio(report))),
         ("run_id", json!(lineage.run_id)),
         ("schema", json!("tool-call-progress.v1")),
-        ("status", json!(report.standing.as_str())),
+        ("status", json!(report.standing)),
         ("thread_id", json!(lineage.thread_id)),
         ("tool_name", json!(report.tool)),
         ("total", json!(f64::from(report.all))),

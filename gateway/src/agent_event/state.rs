@@ -1,6 +1,7 @@
 //! The state of a thread as its snapshots show it. The two dialects have other trees, with the same
 //! in them: how the run stands, how its calls stand, and the facts that the agent keeps.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::surface::Dialect;
@@ -8,23 +9,13 @@ use super::suspension::SuspendedCall;
 use crate::time::now_ms;
 
 /// How one call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum CallStatus {
     Suspended,
     Succeeded,
     Failed,
     Cancelled,
-}
-
-impl CallStatus {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Suspended => "suspended",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
 
 /// One call, for its state.
@@ -157,7 +148,7 @@ impl State {
         let mut shown = json!({
             "arguments": call.arguments,
             "call_id": call.call,
-            "status": call.status.as_str(),
+            "status": call.status,
             "tool_name": call.tool,
             "updated_at": now_ms(),
         });
@@ -258,7 +249,7 @@ fn awaken_call(call: &CallState<'_>) -> Value {
         "arguments": call.arguments,
         "call_id": call.call,
         "resume_mode": call.suspended.map_or("replay_tool_call", SuspendedCall::resume_mode),
-        "status": call.status.as_str(),
+        "status": call.status,
         "tool_name": call.tool,
         "updated_at": now_ms(),
     });

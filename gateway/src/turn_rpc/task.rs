@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::event::Event;
-use super::thread::{App, Mode, Settings};
+use super::thread::{App, Mode, Origin, Settings, Visibility};
 use super::track::{Parent, Track};
 use super::turn::{Child, Record, Status, TaskNews, now};
 use super::voice::{Voice, item_id};
@@ -61,9 +61,9 @@ impl Task {
         });
         let settings = Settings {
             name: Some(agent.title.clone()),
-            mode: Mode::Agent,
-            origin: Some("task_run".to_owned()),
-            visibility: Some("hidden".to_owned()),
+            mode: Some(Mode::Agent),
+            origin: Some(Origin::TaskRun),
+            visibility: Some(Visibility::Hidden),
             nickname: Some(agent.name.clone()),
             ..Settings::default()
         };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::SPACE;
@@ -25,7 +26,7 @@ pub(super) type App = crate::context::App<Threads>;
 pub(crate) struct Threads(Mutex<BTreeMap<String, Arc<Thread>>>);
 
 /// How the agent of a thread works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Mode {
     /// It answers as the model speaks.
     #[default]
@@ -34,16 +35,38 @@ pub(super) enum Mode {
     Agent,
 }
 
+/// Who a thread is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Origin {
+    User,
+    TaskRun,
+    System,
+}
+
+/// Whether a thread is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Visibility {
+    Visible,
+    Hidden,
+}
+
 /// What a client may say of a thread that it makes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Settings {
     pub(super) name: Option<String>,
-    pub(super) mode: Mode,
+    pub(super) mode: Option<Mode>,
     pub(super) model: Option<String>,
+    #[serde(rename = "model_provider")]
     pub(super) provider: Option<String>,
-    pub(super) origin: Option<String>,
-    pub(super) visibility: Option<String>,
+    #[serde(rename = "origin_kind")]
+    pub(super) origin: Option<Origin>,
+    #[serde(rename = "sidebar_visibility")]
+    pub(super) visibility: Option<Visibility>,
+    #[serde(rename = "agent_nickname")]
     pub(super) nickname: Option<String>,
+    #[serde(rename = "agent_role")]
     pub(super) role: Option<String>,
 }
 
@@ -140,14 +163,14 @@ impl Thread {
             "workspace_id": WORKSPACE,
             "id": self.id,
             "preview": state.preview,
-            "mode": if settings.mode == Mode::Chat { "Chat" } else { "Agent" },
+            "mode": settings.mode.unwrap_or_default(),
             "model": settings.model.as_deref().unwrap_or("scripted-1"),
             "model_provider": settings.provider.as_deref().unwrap_or("scripted"),
             "created_at": self.created_at,
             "updated_at": state.updated_at,
             "status": status,
-            "origin_kind": settings.origin.as_deref().unwrap_or("user"),
-            "sidebar_visibility": settings.visibility.as_deref().unwrap_or("visible"),
+            "origin_kind": settings.origin.unwrap_or(Origin::User),
+            "sidebar_visibility": settings.visibility.unwrap_or(Visibility::Visible),
             "turns": state.turns.iter().map(Record::show).collect::<Vec<_>>(),
         });
         let optional = [

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::asked::Asked;
 use super::envelope::{Failure, notification};
 use super::reply::Reply;
-use super::thread::{Left, Mode, Settings, Thread};
+use super::thread::{Left, Settings, Thread};
 use super::workspace::WORKSPACE;
 
 /// The one sandbox policy that there is.
@@ -21,31 +21,10 @@ pub(super) enum Sandbox {
 struct Start {
     thread_id: String,
     workspace_id: String,
-    name: Option<String>,
-    model: Option<String>,
-    model_provider: Option<String>,
     #[serde(rename = "sandbox")]
     _sandbox: Option<Sandbox>,
-    mode: Option<Mode>,
-    origin_kind: Option<OriginKind>,
-    sidebar_visibility: Option<Visibility>,
-    agent_nickname: Option<String>,
-    agent_role: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum OriginKind {
-    User,
-    TaskRun,
-    System,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Visibility {
-    Visible,
-    Hidden,
+    #[serde(flatten)]
+    settings: Settings,
 }
 
 /// `thread/start`: makes a thread, or loads one; in either case this socket is subscribed from then on.
@@ -71,30 +50,7 @@ fn open(asked: &Asked<'_>) -> Result<Arc<Thread>, Failure> {
         let message = format!("failed to start thread: workspace `{}` was not found", start.workspace_id);
         return Err(Failure::refused(message));
     }
-    let settings = Settings {
-        name: start.name,
-        mode: start.mode.unwrap_or_default(),
-        model: start.model,
-        provider: start.model_provider,
-        origin: start.origin_kind.map(|origin| {
-            match origin {
-                OriginKind::User => "user",
-                OriginKind::TaskRun => "task_run",
-                OriginKind::System => "system",
-            }
-            .to_owned()
-        }),
-        visibility: start.sidebar_visibility.map(|visibility| {
-            match visibility {
-                Visibility::Visible => "visible",
-                Visibility::Hidden => "hidden",
-            }
-            .to_owned()
-        }),
-        nickname: start.agent_nickname,
-        role: start.agent_role,
-    };
-    let thread = asked.app.own.find_or_make(&asked.app.store, &start.thread_id, settings);
+    let thread = asked.app.own.find_or_make(&asked.app.store, &start.thread_id, start.settings);
     asked.open.leave(&thread.id);
     asked.open.join(&thread.id);
     Ok(thread)

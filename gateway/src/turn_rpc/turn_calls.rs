@@ -79,12 +79,12 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     thread.kept.add(&kept);
     let input = serde_json::to_value(&start.input).unwrap_or_default();
     let mut record = Record::new(Arc::clone(&kept), input);
-    if state.settings.mode == Mode::Agent || !start.capabilities.is_empty() {
+    let mode = state.settings.mode.unwrap_or_default();
+    if mode == Mode::Agent || !start.capabilities.is_empty() {
         record.manifest = Some(manifest(&capability::diagnostics(&rejected)));
     }
     let left = if traps.has(&EARLY_EVENTS) { HASTE } else { script.early };
     record.opening = Some(Opening { reply, left, events });
-    let mode = state.settings.mode;
     state.begin(&thread, record);
     drop(state);
     let beat = asked.peer.delivery.delay.or(script.beat).unwrap_or(asked.app.config.beat);
@@ -131,7 +131,7 @@ impl State {
     /// What a turn says about the model holds for the thread from then on.
     fn take_over(&mut self, start: &Start, words: &str) {
         let settings = &mut self.settings;
-        settings.mode = start.mode.unwrap_or(settings.mode);
+        settings.mode = start.mode.or(settings.mode);
         settings.model = start.model.clone().or_else(|| settings.model.take());
         settings.provider = start.model_provider.clone().or_else(|| settings.provider.take());
         if self.preview.is_empty() {

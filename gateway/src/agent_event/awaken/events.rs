@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::super::call::Call;
@@ -16,17 +17,22 @@ use crate::http::Output;
 
 type Answer = Result<Response, Refusal>;
 
-/// `GET /v1/threads/{id}/events`
-pub(super) async fn of_thread(call: Call, Path(id): Path<String>, Query(paging): Query<Paging>) -> Answer {
-    page(&call, &Scope::thread(id), &paging)
+/// The thread or the run that a path names.
+#[derive(Debug, Deserialize)]
+pub(super) struct Of {
+    session: Option<String>,
+    turn: Option<String>,
 }
 
-/// `GET /v1/runs/{id}/events`
-pub(super) async fn of_run(call: Call, Path(id): Path<String>, Query(paging): Query<Paging>) -> Answer {
-    page(&call, &Scope::run(id), &paging)
+impl From<Of> for Scope {
+    fn from(of: Of) -> Self {
+        of.session.map_or_else(|| Self::run(of.turn.unwrap_or_default()), Self::thread)
+    }
 }
 
-fn page(call: &Call, scope: &Scope, paging: &Paging) -> Answer {
+/// A page of the events of a thread or a run: `GET …/events`.
+pub(super) async fn page(call: Call, Path(of): Path<Of>, Query(paging): Query<Paging>) -> Answer {
+    let scope = &Scope::from(of);
     let recorded = call.own.events().scope(scope);
     let after = match &paging.cursor {
         Some(cursor) => position(&recorded, scope, cursor)?,
@@ -36,38 +42,23 @@ fn page(call: &Call, scope: &Scope, paging: &Paging) -> Answer {
     Ok(Json(json!({"items": items, "next_cursor": next, "has_more": more})).into_response())
 }
 
-/// `GET /v1/threads/{id}/events/stream`
-pub(super) async fn stream_of_thread(
+/// `GET …/events/stream`: the events after the cursor of the query, or else of `Last-Event-ID`; without one,
+/// those that are still to come. The stream does not end with the run.
+pub(super) async fn stream(
     call: Call,
-    Path(id): Path<String>,
+    Path(of): Path<Of>,
     Query(paging): Query<Paging>,
     output: Output,
     headers: HeaderMap,
 ) -> Answer {
-    stream(&call, &Scope::thread(id), paging, output, &headers)
-}
-
-/// `GET /v1/runs/{id}/events/stream`
-pub(super) async fn stream_of_run(
-    call: Call,
-    Path(id): Path<String>,
-    Query(paging): Query<Paging>,
-    output: Output,
-    headers: HeaderMap,
-) -> Answer {
-    stream(&call, &Scope::run(id), paging, output, &headers)
-}
-
-/// The events after the cursor of the query, or else of `Last-Event-ID`; without one, those that are
-/// still to come. The stream does not end with the run.
-fn stream(call: &Call, scope: &Scope, paging: Paging, output: Output, headers: &HeaderMap) -> Answer {
+    let scope = &Scope::from(of);
     let recorded = call.own.events().scope(scope);
     let in_header = || headers.get("last-event-id")?.to_str().ok().map(str::to_owned);
     let after = match paging.cursor.or_else(in_header) {
         Some(cursor) => position(&recorded, scope, &cursor)?,
         None => recorded.len(),
     };
-    Ok(follow(call, &scope.key(), std::sync::Arc::clone(&recorded.log), after as u64, output))
+    Ok(follow(&call, &scope.key(), std::sync::Arc::clone(&recorded.log), after as u64, output))
 }
 
 fn position(recorded: &Recorded, scope: &Scope, cursor: &str) -> Result<usize, Refusal> {

@@ -36,10 +36,10 @@ pub(super) fn routes(surface: Surface) -> Router<App> {
         .route(&format!("{thread}/runs/active"), get(runs::active));
     if surface.keeps_events() {
         routes = routes
-            .route(&format!("{thread}/events"), get(events::of_thread))
-            .route(&format!("{thread}/events/stream"), get(events::stream_of_thread))
-            .route(&format!("{run}/events"), get(events::of_run))
-            .route(&format!("{run}/events/stream"), get(events::stream_of_run));
+            .route(&format!("{thread}/events"), get(events::page))
+            .route(&format!("{thread}/events/stream"), get(events::stream))
+            .route(&format!("{run}/events"), get(events::page))
+            .route(&format!("{run}/events/stream"), get(events::stream));
     }
     routes.fallback(async || StatusCode::NOT_FOUND)
 }

@@ -291,7 +291,7 @@ async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) ->
             "run_id": run.id,
             "tool_call_id": decision.target_id,
             "decision_id": decision.decision_id,
-            "action": decision.action.as_str(),
+            "action": decision.action,
             "result": decision.result(),
         });
         Canonical::new(call.own.events(), true).note(run, "MailboxDecisionReceived", &payload);
