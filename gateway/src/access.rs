@@ -14,7 +14,7 @@ use crate::faults::Injected;
 /// The header that names a response.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Gives the response an id. With logging on, writes method, path, status and the time to the
+/// Adds an id to the response. With logging on, writes method, path, status and the time to the
 /// response's head, and the fault that it suffered. Queries and headers are left out: they may hold secrets.
 pub(crate) async fn access(State(app): State<App>, request: Request, next: Next) -> Response {
     static REQUESTS: AtomicU64 = AtomicU64::new(0);

@@ -93,7 +93,7 @@ async fn requests(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     Ok(Json(app.faults.plans.journal(&id)).into_response())
 }
 
-/// `PUT …/expire`: the streams of all turns that there are cannot be read any more.
+/// `PUT …/expire`: the streams of all turns so far cannot be read any more.
 async fn expire(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     let session = find(&app, &id)?;
     let turns = session.all_turns();

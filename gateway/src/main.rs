@@ -129,7 +129,7 @@ Environment, so that no secret is in a page or in a list of processes:
 A header of the same name that a page sends is replaced.";
 
 impl RelayArguments {
-    /// The settings. Gives the words for what is wrong with the arguments or the environment.
+    /// The settings. The error says what is wrong with the arguments or the environment.
     fn config(self) -> Result<RelayConfig, String> {
         let secrets = SecretHeaders::from_environment(std::env::vars_os())?;
         let origins = match self.allow_origin.as_slice() {
@@ -162,7 +162,7 @@ fn faults() -> String {
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
     let Arguments { task, gateway } = Arguments::parse();
-    // Open streams are dropped with the process: nobody waits for them.
+    // Open streams are dropped with the process.
     tokio::select! {
         served = run(task, gateway) => served,
         stopped = stopped() => stopped,

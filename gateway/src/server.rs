@@ -109,7 +109,7 @@ async fn no_route(request: Request) -> Response {
 }
 
 async fn welcome(State(app): State<App>) -> String {
-    let lock = if app.config.token.is_some() { "the given" } else { "any" };
+    let lock = if app.config.token.is_some() { "the configured" } else { "any" };
     format!(
         "turnwire development gateway\n\n\
          TrueFoundry agent protocol: base URL /{{tenant}}, for example /acme\n\

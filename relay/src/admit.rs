@@ -17,7 +17,7 @@ const SITE: &str = "sec-fetch-site";
 /// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
-    /// It calls the relay by a name that may be anybody's.
+    /// It calls the relay by a name that anyone can own.
     Host,
     /// Its page is none of those that may call.
     Page,
@@ -30,7 +30,7 @@ enum Refusal {
 impl Refusal {
     fn text(self) -> &'static str {
         match self {
-            Self::Host => "call it by localhost, or by its address: other names can be led here by anybody",
+            Self::Host => "call it by localhost, or by its address: anyone can point other names here",
             Self::Page => "this page may not call; see --allow-origin",
             Self::Socket => {
                 "`*` and `null` open no WebSocket, as any page can have such an origin: serve the page, and \

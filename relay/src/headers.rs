@@ -1,5 +1,5 @@
 //! What of a head is passed on: not what concerns one connection only (RFC 9110, section 7.6.1), and
-//! not what tells the server of the page or of others on this machine.
+//! not what identifies the page or others on this machine.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 

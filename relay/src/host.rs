@@ -1,4 +1,4 @@
-//! By which names the relay may be called. Whoever owns a name can lead it to any address, also after a
+//! By which names the relay may be called. The owner of a name can point it to any address, also after a
 //! page was loaded from there: to the browser, that page and the relay then have the same origin.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

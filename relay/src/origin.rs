@@ -1,4 +1,4 @@
-//! Which pages may call, and how a browser is told so.
+//! Which pages may call, and the CORS headers that say so.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -77,7 +77,7 @@ fn is_this_machine(origin: &str) -> bool {
     authority.is_some_and(host::is_this_machine)
 }
 
-/// Answers preflights, and tells browsers that a page may read the answers, all their headers included.
+/// Answers preflights, and lets pages read the answers, all their headers included.
 pub(crate) fn cors(origins: &Origins) -> CorsLayer {
     let (to_read, to_reach) = (origins.clone(), origins.clone());
     CorsLayer::new()

@@ -83,7 +83,7 @@ pub(crate) async fn pass(State(relay): State<Relay>, request: Request) -> Respon
     }
 }
 
-/// The relay's own answer when the server gives none.
+/// The relay's own answer when the server sends none.
 fn unanswered(config: &RelayConfig, error: &(dyn Error + 'static)) -> Response {
     let cause = causes(error).last().map(ToString::to_string).unwrap_or_default();
     let is_late = causes(error).any(|cause| {

@@ -20,7 +20,7 @@ use crate::headers;
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 /// How long the other side may still speak when one has ended.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long what was written has to arrive before a reset throws away what is under way.
+/// How long written bytes have to arrive before a reset, which discards bytes in flight.
 const GRACE: Duration = Duration::from_millis(30);
 
 /// Whether a request asks for a WebSocket.

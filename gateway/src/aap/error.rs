@@ -1,4 +1,4 @@
-//! Refusals as the real server words them: some are JSON, `{"error":"…"}`, some are plain text.
+//! Refusals as the real server writes them: some are JSON, `{"error":"…"}`, some are plain text.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -19,7 +19,7 @@ pub(super) struct Refusal {
 enum Body {
     Json(String),
     Text(&'static str),
-    /// Text, and what the server says about the credentials.
+    /// Text, and the challenge in `WWW-Authenticate`.
     Challenge(&'static str, &'static str),
 }
 
@@ -33,7 +33,7 @@ impl Refusal {
     }
 
     /// A request that contradicts the protocol. The real server looks at little of this; a
-    /// stand-in for tests rather says what is wrong.
+    /// server for development should say what is wrong.
     pub(super) fn bad(message: impl Into<String>) -> Self {
         Self::json(StatusCode::BAD_REQUEST, message)
     }
@@ -46,7 +46,7 @@ impl Refusal {
         Self::json(StatusCode::NOT_FOUND, "Specified history not found")
     }
 
-    /// What nobody caught.
+    /// An exception that the real server does not catch.
     pub(super) fn internal() -> Self {
         Self::text(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
     }
@@ -95,7 +95,7 @@ impl FromRequestParts<App> for Admitted {
     }
 }
 
-/// What a request says about who sent it.
+/// The credentials of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Credentials<'a> {
     Missing,

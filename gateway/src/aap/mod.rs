@@ -1,12 +1,12 @@
 //! The Agent Application Protocol, version 3: sessions whose history the server keeps, and turns in
 //! three stream modes.
 //!
-//! In the order of a turn's way:
+//! In the order of a turn:
 //! - `sessions`, `turns`: the endpoints;
 //! - `catalog`: the agents, and what each of them declares;
 //! - `input`: what a turn is asked to do, checked;
 //! - `player`: the script's steps at their pace, calls that wait, and their answers;
-//! - `recorder`, `sub_agents`: what steps come to as messages;
+//! - `recorder`, `sub_agents`: the messages and events of steps;
 //! - `wire`, `stream`: how events look, and the answer that carries them;
 //! - `session`, `message`, `pending`: what is kept.
 

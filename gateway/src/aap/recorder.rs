@@ -30,7 +30,7 @@ pub(super) struct Recorder {
     finish: Option<FinishReason>,
 }
 
-/// The message that is under way.
+/// The message that is being streamed.
 struct Open {
     key: MessageKey,
     thinking: String,
@@ -68,7 +68,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what a step comes to. The calls of a message that ends with some.
+    /// Writes the events of a step. Returns the calls of a message that ends with some.
     pub(super) fn record(&mut self, step: Step) -> Option<Vec<Call>> {
         match step {
             Step::BeginMessage { message, thread } if thread == MAIN => self.begin(message),
@@ -155,7 +155,7 @@ impl Recorder {
         self.traps.number(&THROW).is_some_and(|after| self.deltas >= after)
     }
 
-    /// Ends the message that is under way, if one is: it is streamed if it was not yet, and stored.
+    /// Ends the open message, if there is one: streams it if that is not done yet, and stores it.
     fn end_message(&mut self) -> Option<Vec<Call>> {
         let open = self.open.take()?;
         let calls: Vec<Call> = open.calls.into_iter().map(OpenCall::complete).collect();
@@ -189,7 +189,7 @@ impl Recorder {
         (!calls.is_empty()).then_some(calls)
     }
 
-    /// A server tool ran without anybody being asked.
+    /// A server tool ran without permission being needed.
     pub(super) fn result(&mut self, call: &str, content: String) {
         if !self.settled.insert(call.to_owned()) {
             return;
@@ -256,7 +256,7 @@ impl Recorder {
         self.messages.push(message);
     }
 
-    /// How a turn ends whose script is through.
+    /// The reason for which a turn ends at the end of its script.
     pub(super) fn reason(&self) -> StopReason {
         match self.finish {
             Some(FinishReason::Length) => StopReason::MaxTokens,

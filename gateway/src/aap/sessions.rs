@@ -23,7 +23,7 @@ const VERSION: u64 = 3;
 
 type Answer = Result<Response, Refusal>;
 
-/// `GET /meta`, for everybody.
+/// `GET /meta`, without a token.
 pub(super) async fn meta(injection: Option<Extension<Injection>>) -> Json<Value> {
     let injection = injection.map(|Extension(injection)| injection).unwrap_or_default();
     let version = if injection.traps().has(&OTHER_VERSION) { VERSION + 1 } else { VERSION };

@@ -13,5 +13,5 @@ traps! {
     USE_DENIED = "use-denied": "AAP: denials as the released server words them",
     PLAIN_CONTENT = "plain-content": "AAP: messages of text alone have a string for content",
     BLOCK_RESULTS = "block-results": "AAP: results of server tools have blocks for content",
-    OTHER_VERSION = "other-version": "AAP: `/meta` tells another version of the protocol",
+    OTHER_VERSION = "other-version": "AAP: `/meta` declares another version of the protocol",
 }

@@ -52,13 +52,13 @@ pub(super) async fn create(
     if mode != Mode::None {
         return Ok(events(&app, &turn, output, reader));
     }
-    // As long as this waits, the reader is there.
+    // While this waits, the reader is connected.
     let answer = task.await.ok().flatten();
     drop(reader);
     answer.map(|answer| Json(answer).into_response()).ok_or_else(Refusal::internal)
 }
 
-/// Plays a turn to its end, whoever listens.
+/// Plays a turn to its end, whether or not it has readers.
 async fn play(player: Player, beginning: Beginning, turn: Arc<Turn>) -> Option<TurnResponse> {
     let response = player.play(beginning).await;
     turn.progress().state = Some(to_raw_value(&response).unwrap_or_default());
@@ -73,7 +73,7 @@ struct Accepted {
     beat: Option<Duration>,
 }
 
-/// Stores what is new. Words of the user make void what waits, unless they come with the answers.
+/// Stores what is new. Messages of the user make waiting calls void, unless they come with the answers.
 fn accept(session: &Session, wanted: NewTurn) -> Result<Accepted, Refusal> {
     let mut state = session.state();
     let sorted = Sorted::of(wanted.messages.unwrap_or_default(), state.pending.as_deref())?;
@@ -82,8 +82,8 @@ fn accept(session: &Session, wanted: NewTurn) -> Result<Accepted, Refusal> {
     let pending = state.pending.take();
     let (text, files) = (sorted.text(), sorted.files());
     state.history.extend(sorted.said.into_iter().map(|content| Message::User { content }));
-    if let Some(pending) = pending.filter(|_| !sorted.given.is_empty()) {
-        return Ok(Accepted { text, beginning: Beginning::Answers(pending, sorted.given), beat: None });
+    if let Some(pending) = pending.filter(|_| !sorted.answers.is_empty()) {
+        return Ok(Accepted { text, beginning: Beginning::Answers(pending, sorted.answers), beat: None });
     }
     let prompt =
         Prompt { text: text.clone(), files, memory: state.memory.clone(), turns_before: state.turns };

@@ -10,7 +10,7 @@ use axum::response::Response;
 
 use super::error::Refusal;
 use super::run::Run;
-use super::start::{Manner, Start, start};
+use super::start::{PlayOptions, Start, start};
 use super::stream;
 use super::surface::Surface;
 use super::threads::{App, Thread};
@@ -66,17 +66,17 @@ impl Call {
         if wanted.agent == "nope" || wanted.agent.starts_with("no-such") {
             return Err(Refusal::no_agent(&wanted.agent));
         }
-        let run = self.start(wanted, manner(&output)).await;
+        let run = self.start(wanted, options(&output)).await;
         Ok(stream::answer(self, &run, output, self.surface))
     }
 
     /// Starts a run.
-    pub(super) async fn start(&self, wanted: Start, manner: Manner) -> Arc<Run> {
-        start(self, self.surface, wanted, manner).await
+    pub(super) async fn start(&self, wanted: Start, options: PlayOptions) -> Arc<Run> {
+        start(self, self.surface, wanted, options).await
     }
 }
 
 /// How a request wants its run to be played.
-pub(super) fn manner(output: &Output) -> Manner {
-    Manner { traps: output.injection.traps(), delay: output.delivery.delay }
+pub(super) fn options(output: &Output) -> PlayOptions {
+    PlayOptions { traps: output.injection.traps(), delay: output.delivery.delay }
 }

@@ -65,7 +65,7 @@ pub(super) struct Recorded {
     turns: Mutex<Vec<Arc<Turn>>>,
 }
 
-/// Why a cursor leads nowhere.
+/// A cursor whose event is not kept any more.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Expired;
 
@@ -185,7 +185,7 @@ impl Recorded {
 #[derive(Debug, Clone)]
 pub(super) struct Canonical {
     store: Arc<EventStore>,
-    /// Whether the run began before, so that it goes on now.
+    /// Whether the run began before, and is resumed now.
     resumed: bool,
 }
 
@@ -243,7 +243,7 @@ impl Canonical {
     }
 }
 
-/// Whether the event says that a call waits for somebody's consent.
+/// Whether the event says that a call waits for consent.
 fn is_permission_request(event: &Event) -> bool {
     let Event::ToolCallDone(done) = event else {
         return false;

@@ -45,7 +45,7 @@ impl Decision {
         Self::new(target_id, action, json!({"approved": allowed}))
     }
 
-    /// The result; without one, whether it goes on.
+    /// The result; without one, whether the call resumes.
     pub(super) fn result(&self) -> Value {
         match &self.result {
             Value::Null => json!(self.action == Action::Resume),
@@ -77,7 +77,7 @@ impl Decision {
         self.stated_reason().unwrap_or_else(|| DENIED.to_owned())
     }
 
-    /// The words of an answer, wherever they stand in the result.
+    /// The text of an answer, wherever it is in the result.
     pub(super) fn words(&self) -> String {
         match &self.result {
             Value::String(text) => text.clone(),

@@ -70,7 +70,7 @@ pub(super) fn message_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// An id of a thread or a run that the client did not give: the same without hyphens.
+/// An id of a thread or a run for which the client sent none: the same without hyphens.
 pub(super) fn plain_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }

@@ -18,7 +18,7 @@ const TYPE: &str = "tool-call-progress";
 /// How a tool that runs stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Standing {
+pub(super) enum ToolStatus {
     Pending,
     Running,
     Done,
@@ -30,7 +30,7 @@ pub(super) enum Standing {
 pub(super) struct Report {
     pub(super) call: String,
     pub(super) tool: String,
-    pub(super) standing: Standing,
+    pub(super) status: ToolStatus,
     /// Steps of the tool, done and all.
     pub(super) done: u32,
     pub(super) all: u32,
@@ -118,7 +118,7 @@ fn fields(report: &Report, lineage: &Lineage) -> Vec<(&'static str, Value)> {
         ("progress", json!(ratio(report))),
         ("run_id", json!(lineage.run_id)),
         ("schema", json!("tool-call-progress.v1")),
-        ("status", json!(report.standing)),
+        ("status", json!(report.status)),
         ("thread_id", json!(lineage.thread_id)),
         ("tool_name", json!(report.tool)),
         ("total", json!(f64::from(report.all))),

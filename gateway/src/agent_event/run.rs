@@ -1,4 +1,4 @@
-//! A run: what is on record of it, and how it is reached while it goes on.
+//! A run: its record, and how it is reached while it is live.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -19,7 +19,7 @@ pub(super) struct Run {
     pub(super) parent_thread: Option<String>,
     pub(super) origin: &'static str,
     pub(super) created_at: u64,
-    /// The ids of the dispatch and of the session that awaken tells.
+    /// The ids of the dispatch and of the session in awaken's events.
     pub(super) dispatch: String,
     pub(super) session: String,
     record: Mutex<Record>,
@@ -28,7 +28,7 @@ pub(super) struct Run {
     decisions: Mutex<Option<mpsc::UnboundedSender<Decision>>>,
 }
 
-/// What changes while a run goes on.
+/// What changes while a run is live.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
     pub(super) status: RunStatus,
@@ -118,19 +118,19 @@ impl Run {
         lock(&self.record)
     }
 
-    /// Opens the way for decisions.
+    /// Lets the run receive decisions.
     pub(super) fn listen(&self) -> mpsc::UnboundedReceiver<Decision> {
         let (sender, receiver) = mpsc::unbounded_channel();
         *lock(&self.decisions) = Some(sender);
         receiver
     }
 
-    /// Hands a decision to the run; `false` if it does not go on any more.
+    /// Hands a decision to the run; `false` if it is not live.
     pub(super) fn decide(&self, decision: Decision) -> bool {
         lock(&self.decisions).as_ref().is_some_and(|sender| sender.send(decision).is_ok())
     }
 
-    /// Whether the run goes on.
+    /// Whether the run is live.
     pub(super) fn is_live(&self) -> bool {
         lock(&self.decisions).as_ref().is_some_and(|sender| !sender.is_closed())
     }

@@ -86,7 +86,7 @@ impl State {
         state
     }
 
-    /// An inference is through.
+    /// An inference is complete.
     pub(super) fn inferred(&mut self, totals: &Totals) {
         match self.dialect {
             Dialect::Tirea => {
@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// Writes a call's state; gives the operation that does the same to another copy of the tree.
+    /// Writes a call's state. Returns the operation that does the same to another copy of the tree.
     pub(super) fn set_call(&mut self, call: &CallState<'_>) -> Value {
         match self.dialect {
             Dialect::Tirea => self.set_tirea_call(call),
@@ -261,7 +261,7 @@ fn awaken_call(call: &CallState<'_>) -> Value {
     shown
 }
 
-/// A thread's state when words of the user make its open questions void.
+/// A thread's state when a message of the user makes its open questions void.
 pub(super) fn without_calls(dialect: Dialect, tree: &mut Map<String, Value>) {
     match dialect {
         Dialect::Tirea => {

@@ -27,7 +27,7 @@ pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, surface: Sur
     let log = Arc::clone(&run.turn.log);
     let body = stream(&run.id, log, 0, output, &app.faults, forgery);
     match surface.dialect() {
-        // Nobody else can read the run: when this reader is gone, so is the run.
+        // The run has no other reader: it ends with this one.
         Dialect::Tirea => event_stream(Guarded::body(body, Reader(Arc::clone(run)))),
         Dialect::Awaken => event_stream(body),
     }

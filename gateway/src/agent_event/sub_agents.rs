@@ -1,4 +1,4 @@
-//! The sub-agents that work for a run, and what they are saying.
+//! The sub-agents that work for a run, and their messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::agents::MessageKey;
 pub(super) struct SubAgents {
     /// By thread.
     pub(super) agents: HashMap<String, Working>,
-    /// Messages under way, and what they say.
+    /// Messages that are being streamed: their thread and text.
     pub(super) buffers: HashMap<MessageKey, (String, String)>,
     pub(super) calls: HashMap<MessageKey, Vec<(ToolCall, String)>>,
 }

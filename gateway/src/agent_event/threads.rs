@@ -114,12 +114,12 @@ pub(super) struct Content {
     /// The state at the last checkpoint.
     pub(super) state: Map<String, Value>,
     pub(super) memory: Memory,
-    /// How many runs began with words of the user.
+    /// How many runs began with a message of the user.
     pub(super) turns: usize,
     pub(super) suspension: Option<Suspension>,
     /// Whether calls of a tool are always allowed, or always denied.
     pub(super) remembered: HashMap<String, bool>,
-    /// The run that goes on, if one does.
+    /// The live run, if there is one.
     pub(super) live: Option<Arc<Run>>,
     pub(super) latest_run: Option<String>,
     /// Runs that wait for the thread to be free.

@@ -85,7 +85,7 @@ impl Wire {
         }
     }
 
-    /// A frame of a type that nobody knows, or of another form than it should have.
+    /// A frame of an unknown type or form.
     pub(super) fn send_raw(&mut self, frame: &Value) {
         if !self.broken {
             self.write(frame);

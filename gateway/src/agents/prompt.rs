@@ -1,4 +1,4 @@
-//! What a scripted agent is given: the user's words, files, and answers to what it asked.
+//! The input of a scripted agent: the user's message, files, and answers to what it asked.
 
 use std::collections::BTreeMap;
 

@@ -9,13 +9,13 @@ use super::request::View;
 use super::surface::On;
 use crate::lock::lock;
 
-/// How much rarer faults of ordinary answers are than those of streams.
-const RARER: f64 = 4.0;
+/// By how much faults of ordinary answers are rarer than those of streams.
+const ANSWER_DIVISOR: f64 = 4.0;
 
 /// Faults at random on every stream, and now and then on reading turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chaos {
-    /// The same seed gives the same faults for the same order of requests.
+    /// The same seed makes the same faults for the same order of requests.
     pub seed: u64,
     /// How probable a fault is for each stream, from 0 to 1.
     pub rate: f64,
@@ -37,7 +37,7 @@ impl Dice {
     pub(crate) fn roll(&self, grammar: &Grammar, view: &View) -> Option<Faults> {
         let rate = match view.on {
             _ if view.streaming => self.rate,
-            Some(On::Turn | On::Turns) => self.rate / RARER,
+            Some(On::Turn | On::Turns) => self.rate / ANSWER_DIVISOR,
             _ => return None,
         };
         let mut random = lock(&self.random);

@@ -88,7 +88,7 @@ pub(crate) enum Malformed {
     Empty,
 }
 
-/// What is given instead of an answer.
+/// What replaces an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Instead {
     /// A status with the error envelope.
@@ -99,9 +99,9 @@ pub(crate) enum Instead {
     Nothing,
     /// The page of a captive portal.
     Portal,
-    /// The way to the same address, free of faults.
+    /// A redirect to the same address, without faults.
     Redirect,
-    /// The way to the page of a captive portal.
+    /// A redirect to the page of a captive portal.
     RedirectPortal,
 }
 
@@ -123,7 +123,7 @@ pub(crate) enum Mark {
     Character(u64),
 }
 
-/// How a stream ends, or goes on without saying anything.
+/// How a stream ends, or continues without events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// As if it were complete.

@@ -14,7 +14,7 @@ use super::trap::{SHARED, Trap, TrapKind};
 const LONGEST_PAUSE: u64 = 86_400_000;
 /// The largest frame that is made, and the smallest one that has room for its content.
 const GIANT_BYTES: RangeInclusive<u64> = 64..=256 * 1024 * 1024;
-/// The most events that are made up.
+/// The most events that are inserted.
 const MOST_EVENTS: u64 = 100_000;
 
 /// A kind of fault: how it is written, what it does, and how its arguments are read.

@@ -1,4 +1,4 @@
-//! What one response is to suffer, and the state that decides it.
+//! The faults of one response, and the state that decides them.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ impl FaultState {
     }
 }
 
-/// What one response is to suffer.
+/// The faults of one response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injection {
     pub(crate) faults: Vec<Fault>,
@@ -90,7 +90,7 @@ impl Injection {
     }
 
     /// The pieces of a turn's stream, with these faults.
-    pub(crate) fn spoil(
+    pub(crate) fn apply(
         &self,
         state: &FaultState,
         turn: &str,

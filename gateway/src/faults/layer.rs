@@ -1,4 +1,4 @@
-//! The middleware that finds out what a request is to meet, and spoils the head of its answer.
+//! The middleware that looks up the faults of a request, and applies those of its answer's head.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,11 +23,11 @@ use crate::error::ApiError;
 const HEADER: &str = "x-turnwire-fault";
 /// Where the page of the captive portal is.
 pub(crate) const PORTAL_PATH: &str = "/_gateway/portal";
-/// The page that a captive portal gives instead of whatever was asked for.
+/// The page of a captive portal, which answers every request with it.
 pub(crate) const PORTAL: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Welcome</title>\
     <body><h1>Welcome to the guest network</h1><p>Please accept the terms to go online.</p></body></html>\n";
 
-/// The fault that an answer suffered, for the log.
+/// The fault that was injected into an answer, for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Injected {
     pub(crate) fault: String,
@@ -47,7 +47,7 @@ pub(crate) async fn inject(State(state): State<Arc<FaultState>>, request: Reques
         Err(sentence) => ApiError::invalid(sentence).into_response(),
         Ok(None) => process(&view, Vec::new(), &connection, request, next).await,
         Ok(Some(faults)) => {
-            let mut response = spoiled(&state, &view, &faults.list, &connection, request, next).await;
+            let mut response = with_faults(&state, &view, &faults.list, &connection, request, next).await;
             let unanswered = response.extensions().get::<Unanswered>().is_some();
             response.extensions_mut().insert(Injected { fault: faults.text, unanswered });
             response
@@ -98,7 +98,7 @@ async fn process(
 }
 
 /// The answer under the faults of its head.
-async fn spoiled(
+async fn with_faults(
     state: &FaultState,
     view: &View,
     faults: &[Fault],
@@ -117,7 +117,7 @@ async fn spoiled(
     };
     sleep(delay(faults)).await;
     let answer = answer.unwrap_or_else(|instead| answer_instead(state, instead, connection, &uri));
-    faults.iter().fold(answer, |answer, fault| spoil_head(state, fault, answer, connection, &uri))
+    faults.iter().fold(answer, |answer, fault| apply_to_head(state, fault, answer, connection, &uri))
 }
 
 fn delay(faults: &[Fault]) -> Duration {
@@ -142,7 +142,7 @@ fn answer_instead(state: &FaultState, instead: &Instead, connection: &Connection
     }
 }
 
-fn spoil_head(
+fn apply_to_head(
     state: &FaultState,
     fault: &Fault,
     mut response: Response,

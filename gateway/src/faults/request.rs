@@ -1,4 +1,4 @@
-//! What a request is about, seen before it is processed.
+//! What a request does, found out before it is processed.
 
 use axum::RequestExt;
 use axum::body::{Body, to_bytes};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::surface::{On, Surface};
 
-/// The largest body that is looked into; what it says counts as unknown in larger ones.
+/// The largest body that is read here; the content of larger ones counts as unknown.
 const BODY_LIMIT: u64 = 1024 * 1024;
 
 /// A request, as far as faults care.
@@ -51,14 +51,14 @@ impl View {
             after: None,
         };
         if on == Some(On::Create) || on == Some(On::Subscribe) {
-            let wish;
-            (wish, request) = Wish::of(request).await;
+            let options;
+            (options, request) = StreamOptions::of(request).await;
             if on == Some(On::Create) {
-                view.streaming = surface.is_some_and(|surface| surface.streams(wish.stream.as_ref()));
-                view.session = view.session.or(wish.thread);
+                view.streaming = surface.is_some_and(|surface| surface.streams(options.stream.as_ref()));
+                view.session = view.session.or(options.thread);
             } else if !view.path.ends_with("/events/stream") {
                 // Those streams have cursors that are no numbers.
-                view.after = wish.cursor(request.uri(), request.headers());
+                view.after = options.cursor(request.uri(), request.headers());
             }
         }
         if on == Some(On::Turns) && view.session.is_none() {
@@ -78,15 +78,15 @@ impl View {
     }
 }
 
-/// What the query says of the turns that are wanted.
+/// The query of a list of turns.
 #[derive(Debug, Default, Deserialize)]
 struct Listed {
     thread_id: Option<String>,
 }
 
-/// What the body says of the stream that is wanted.
+/// The options of a stream in a body.
 #[derive(Debug, Default, Deserialize)]
-struct Wish {
+struct StreamOptions {
     /// Whether events are wanted, or which.
     stream: Option<Value>,
     /// The session, where clients choose its id.
@@ -95,8 +95,8 @@ struct Wish {
     after_sequence_number: Option<u64>,
 }
 
-impl Wish {
-    /// A body that is too large, or no JSON, says nothing here; the endpoint will judge it.
+impl StreamOptions {
+    /// A body that is too large, or not JSON, has no options here; its endpoint refuses it.
     async fn of(request: Request) -> (Self, Request) {
         let length = request.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -106,8 +106,8 @@ impl Wish {
         let (parts, body) = request.into_parts();
         // It fails only if the client leaves, who does not need an answer either.
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
-        let wish = serde_json::from_slice(&bytes).unwrap_or_default();
-        (wish, Request::from_parts(parts, Body::from(bytes)))
+        let options = serde_json::from_slice(&bytes).unwrap_or_default();
+        (options, Request::from_parts(parts, Body::from(bytes)))
     }
 
     /// The cursor, wherever it stands; 0 if nowhere.
@@ -126,8 +126,8 @@ mod tests {
     async fn the_body_is_looked_into_and_kept() {
         let body = r#"{"after_sequence_number":7,"stream":false}"#;
         let request = Request::post("/x").header("content-length", body.len()).body(Body::from(body));
-        let (wish, request) = Wish::of(request.expect("a request")).await;
-        assert_eq!((wish.stream, wish.after_sequence_number), (Some(Value::Bool(false)), Some(7)));
+        let (options, request) = StreamOptions::of(request.expect("a request")).await;
+        assert_eq!((options.stream, options.after_sequence_number), (Some(Value::Bool(false)), Some(7)));
         let kept = to_bytes(request.into_body(), 100).await.expect("a body");
         assert_eq!(kept, body.as_bytes());
     }
@@ -137,10 +137,10 @@ mod tests {
         let uri: Uri = "/x?after_sequence_number=3".parse().expect("a URI");
         let headers: HeaderMap =
             [("last-event-id".parse().expect("a name"), "5".parse().expect("a value"))].into_iter().collect();
-        let body = Wish { after_sequence_number: Some(9), ..Wish::default() };
+        let body = StreamOptions { after_sequence_number: Some(9), ..StreamOptions::default() };
         assert_eq!(body.cursor(&uri, &headers), Some(9));
-        assert_eq!(Wish::default().cursor(&uri, &headers), Some(5));
-        assert_eq!(Wish::default().cursor(&uri, &HeaderMap::new()), Some(3));
-        assert_eq!(Wish::default().cursor(&Uri::from_static("/x"), &HeaderMap::new()), Some(0));
+        assert_eq!(StreamOptions::default().cursor(&uri, &headers), Some(5));
+        assert_eq!(StreamOptions::default().cursor(&uri, &HeaderMap::new()), Some(3));
+        assert_eq!(StreamOptions::default().cursor(&Uri::from_static("/x"), &HeaderMap::new()), Some(0));
     }
 }

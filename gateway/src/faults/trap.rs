@@ -36,10 +36,10 @@ pub(crate) const SILENCE: TrapKind =
     TrapKind::new("silence:MS", "AgentEvent, AAP, turn-rpc: the provider says nothing for so long");
 /// An event of a type that no client knows.
 pub(crate) const UNKNOWN_TYPE: TrapKind =
-    TrapKind::new("unknown-type", "AgentEvent, AAP, turn-rpc: an event of a type that nobody knows");
+    TrapKind::new("unknown-type", "AgentEvent, AAP, turn-rpc: an event of an unknown type");
 /// A reason of the turn's end that no client knows.
 pub(crate) const UNKNOWN_TERMINATION: TrapKind =
-    TrapKind::new("unknown-termination", "AgentEvent, AAP: the run ends for a reason that nobody knows");
+    TrapKind::new("unknown-termination", "AgentEvent, AAP: the run ends for an unknown reason");
 /// The traps that several protocols know.
 pub(super) const SHARED: [TrapKind; 3] = [SILENCE, UNKNOWN_TYPE, UNKNOWN_TERMINATION];
 
@@ -67,7 +67,7 @@ impl Traps {
         self.find(kind).is_some_and(|trap| trap.word)
     }
 
-    /// The number of this trap, which from now on the turn does not have any more.
+    /// Removes this trap, and returns its number.
     pub(crate) fn take(&mut self, kind: &TrapKind) -> Option<u64> {
         let number = self.number(kind);
         self.0.retain(|trap| trap.name != kind.name());

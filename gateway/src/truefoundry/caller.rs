@@ -8,7 +8,7 @@ use crate::context::{App, bearer};
 use crate::error::ApiError;
 use crate::store::{Session, random_suffix};
 
-/// The subject behind any token that names nobody. It manages every agent.
+/// The subject of every token that names none. It manages every agent.
 const DEVELOPER: &str = "developer";
 
 /// Two surfaces over the same turns.

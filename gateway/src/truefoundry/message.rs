@@ -99,7 +99,7 @@ impl OpenMessage {
         }
     }
 
-    /// Sends the last delta and gives the complete message with what it used.
+    /// Sends the last delta. Returns the complete message with its usage.
     pub(super) fn finish(
         mut self,
         reason: &'static str,

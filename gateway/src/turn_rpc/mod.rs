@@ -1,14 +1,14 @@
 //! turn-rpc: JSON-RPC over a WebSocket, with threads, turns and items.
 //!
-//! In the order of a turn's way:
+//! In the order of a turn:
 //! - `upgrade`, `socket`, `peer`, `outbox`: a WebSocket is opened, read and written;
 //! - `envelope`, `methods`, `asked`, `reply`: requests, where they go, and how they are answered;
 //! - `thread_calls`, `turn_calls`, `timeline`, `workspace`: the methods;
 //! - `input`, `capability`: what a turn is asked to do, checked;
-//! - `scripts`, `player`, `recorder`, `voice`, `task`, `recovery`: the script's steps at their pace, and the
-//!   items they come to;
-//! - `tool`, `markdown`, `track`, `event`: how items and their deltas look, and how they are told;
-//! - `thread`, `turn`: what is kept, and who is told of it;
+//! - `scripts`, `player`, `recorder`, `model_writer`, `task`, `recovery`: the script's steps at their pace, and the
+//!   items of these steps;
+//! - `tool`, `markdown`, `turn_writer`, `event`: how items and their deltas look, and how they are sent;
+//! - `thread`, `turn`: what is kept, and which sockets are notified;
 //! - `traps`: what goes wrong on purpose.
 
 mod asked;
@@ -18,6 +18,7 @@ mod event;
 mod input;
 mod markdown;
 mod methods;
+mod model_writer;
 mod outbox;
 mod peer;
 mod player;
@@ -31,12 +32,11 @@ mod thread;
 mod thread_calls;
 mod timeline;
 mod tool;
-mod track;
 mod traps;
 mod turn;
 mod turn_calls;
+mod turn_writer;
 mod upgrade;
-mod voice;
 mod workspace;
 
 use axum::Router;

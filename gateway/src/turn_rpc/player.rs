@@ -1,4 +1,4 @@
-//! Plays a script as a turn: to its end, or until it is stopped. Nobody is asked on the way.
+//! Plays a script as a turn: to its end, or until it is stopped. Calls never wait for an answer.
 
 use std::ops::ControlFlow;
 use std::time::Duration;

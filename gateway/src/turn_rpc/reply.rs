@@ -19,12 +19,12 @@ pub(super) struct Reply {
     pub(super) id: String,
     /// Where the request is written down.
     pub(super) places: Vec<JournalPlace>,
-    /// What the answer suffers.
+    /// The faults of the answer.
     pub(super) faults: Vec<Fault>,
 }
 
 impl Reply {
-    pub(super) fn give<T: Serialize>(self, answer: Result<T, Failure>) {
+    pub(super) fn answer<T: Serialize>(self, answer: Result<T, Failure>) {
         match answer {
             Ok(answer) => self.ok(answer),
             Err(failure) => self.fail(&failure),
@@ -44,7 +44,7 @@ impl Reply {
         self.send(text, Some(failure.code));
     }
 
-    /// What is said in place of an answer, if the request is not to be processed.
+    /// The failure that replaces an answer, if the request is not to be processed.
     pub(super) fn instead(&self) -> Option<Failure> {
         self.faults.iter().find_map(|fault| match fault {
             Fault::Instead(Instead::Status(refusal)) => Some(on_purpose(refusal.status)),

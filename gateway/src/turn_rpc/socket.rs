@@ -1,4 +1,4 @@
-//! One WebSocket: what comes is handed to the methods, what is to be said is written, until it ends.
+//! One WebSocket: hands incoming messages to the methods, and writes the outgoing ones, until it ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,11 +18,11 @@ use crate::http::Output;
 
 /// The largest message that is read. Larger ones end the socket.
 pub(super) const LARGEST_MESSAGE: usize = 16 * 1024 * 1024;
-/// How long a client may take to agree that the socket ends.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// How long what was written has to arrive before a reset throws away what is under way.
+/// How long a client may take to answer the close frame.
+const CLOSING_LIMIT: Duration = Duration::from_secs(1);
+/// How long written bytes have to arrive before a reset, which discards bytes in flight.
 const GRACE: Duration = Duration::from_millis(30);
-/// How long a silent socket stays open if nobody cuts it.
+/// How long a silent socket stays open if it is not cut.
 const SILENCE: Duration = Duration::from_mins(10);
 
 /// Serves a socket until it ends.
@@ -46,7 +46,7 @@ pub(super) async fn serve(app: App, socket: WebSocket, output: Output, _under_wa
 struct Line {
     socket: WebSocket,
     open: OpenStream,
-    /// What spoils the frames, one after another.
+    /// What applies faults to the frames, one after another.
     editors: Vec<MessageEditor>,
 }
 
@@ -76,7 +76,7 @@ impl Line {
                 }
                 Next::Came(None) => return None,
                 Next::Out(Out::End(ending)) => return Some(ending),
-                Next::Out(Out::Spoil(editor)) => self.editors.push(editor),
+                Next::Out(Out::Apply(editor)) => self.editors.push(editor),
                 Next::Out(Out::Frame(frame)) => {
                     if let Some(ending) = self.write(frame).await? {
                         return Some(ending);
@@ -158,6 +158,6 @@ impl Line {
             }
         };
         // A client that does not agree is left.
-        let _ = timeout(FAREWELL, farewell).await;
+        let _ = timeout(CLOSING_LIMIT, farewell).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Threads: what is kept of them, who is subscribed, and how all of those are told what happens.
+//! Threads: what is kept of them, which sockets are subscribed, and how these are notified.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -134,7 +134,7 @@ impl Threads {
         Arc::clone(thread)
     }
 
-    /// A socket is gone: it is subscribed to nothing any more.
+    /// Removes the subscriptions of a socket that has closed.
     pub(super) fn leave_all(&self, socket: u64) {
         let threads: Vec<Arc<Thread>> = lock(&self.0).values().cloned().collect();
         for thread in threads {
@@ -197,15 +197,15 @@ impl Thread {
         Left::Unsubscribed { unloaded: state.unload_if_idle() }
     }
 
-    /// Stores a durable event of a turn that runs, and tells it.
+    /// Stores a durable event of a turn that runs, and sends it.
     pub(super) fn record(&self, turn: &str, event: Event) -> bool {
         let mut state = self.state();
         state.before_news(self, turn);
         state.record(self, turn, event)
     }
 
-    /// Tells something about a turn that runs, which is not kept. What is `lossy` may be dropped.
-    pub(super) fn tell(&self, turn: &str, frame: impl Into<OutFrame>, lossy: bool) {
+    /// Sends a notification of a turn that runs, which is not kept. What is `lossy` may be dropped.
+    pub(super) fn notify(&self, turn: &str, frame: impl Into<OutFrame>, lossy: bool) {
         let mut state = self.state();
         state.before_news(self, turn);
         if state.turn(turn).is_some_and(|record| record.is_running()) {
@@ -218,7 +218,7 @@ impl Thread {
         self.state().turn(turn).map(change)
     }
 
-    /// Ends a turn, unless it is over. Nothing is told of it afterwards.
+    /// Ends a turn, unless it is over. No notification of it follows.
     pub(super) fn finish(&self, turn: &str, status: Status, error: Option<String>) -> bool {
         let mut state = self.state();
         state.open_turn(self, turn);
@@ -244,7 +244,7 @@ impl Thread {
             kept.log.close();
         }
         let method = if status == Status::Completed { "turn/completed" } else { "turn/failed" };
-        state.tell_turn(self, turn, method);
+        state.notify_turn(self, turn, method);
         state.updated_at = now() / 1000;
         state.name_thread(self);
         state.unload_if_idle();
@@ -260,7 +260,7 @@ impl Thread {
 }
 
 impl State {
-    /// Loads the thread if need be. From here on the socket is told what happens.
+    /// Loads the thread if it is not loaded. From here on the socket is notified.
     pub(super) fn subscribe(&mut self, socket: u64, outbox: &Arc<Outbox>) {
         self.loaded = true;
         self.subscribers.insert(socket, Arc::clone(outbox));
@@ -275,7 +275,7 @@ impl State {
         self.turns.iter().find(|turn| turn.is_running())
     }
 
-    /// Adds a turn and tells that it began: at once, or after so much of what its agent does.
+    /// Adds a turn and sends that it began: at once, or after some notifications of its agent.
     pub(super) fn begin(&mut self, thread: &Thread, record: Record) {
         let id = record.id.clone();
         let at_once = record.opening.as_ref().is_none_or(|opening| opening.left == 0);
@@ -286,7 +286,7 @@ impl State {
         }
     }
 
-    /// Counts what the agent does before its turn is told to have begun.
+    /// Counts the notifications of the agent before its turn is sent to have begun.
     fn before_news(&mut self, thread: &Thread, turn: &str) {
         let Some(opening) = self.turn(turn).and_then(|record| record.opening.as_mut()) else { return };
         if opening.left == 0 {
@@ -301,7 +301,7 @@ impl State {
         let Some(record) = self.turn(turn) else { return };
         let Some(Opening { reply, events, .. }) = record.opening.take() else { return };
         reply.ok(json!({"turn": record.show()}));
-        self.tell_turn(thread, turn, "turn/started");
+        self.notify_turn(thread, turn, "turn/started");
         for event in events {
             self.record(thread, turn, event);
         }
@@ -317,7 +317,7 @@ impl State {
         true
     }
 
-    fn tell_turn(&mut self, thread: &Thread, turn: &str, method: &str) {
+    fn notify_turn(&mut self, thread: &Thread, turn: &str, method: &str) {
         let Some(record) = self.turn(turn) else { return };
         let params = json!({"workspace_id": WORKSPACE, "thread_id": thread.id, "turn": record.show()});
         self.broadcast(&notification(method, params).into(), false);
@@ -342,7 +342,7 @@ impl State {
         self.broadcast(&notification("thread/updated", params).into(), false);
     }
 
-    /// Nobody looks and nothing happens: the thread is unloaded.
+    /// Unloads a thread without subscribers and without a running turn.
     fn unload_if_idle(&mut self) -> bool {
         if self.loaded && self.subscribers.is_empty() && self.running().is_none() {
             self.loaded = false;

@@ -32,7 +32,7 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     match open(asked) {
         Err(failure) => reply.fail(&failure),
         Ok(thread) => {
-            // Nothing may be told between the subscription, this snapshot, and the response.
+            // No notification may be sent between the subscription, this snapshot, and the response.
             let mut state = thread.state();
             state.subscribe(asked.peer.number, &asked.peer.outbox);
             let shown = thread.show(&state);

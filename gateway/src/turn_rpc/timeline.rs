@@ -9,7 +9,7 @@ use super::thread::Thread;
 use super::turn::{Child, Record, Stored};
 use super::workspace::WORKSPACE;
 
-/// How many items of a child are shown if nobody says.
+/// How many items of a child are shown if the request does not say.
 const ITEMS_PER_CHILD: usize = 100;
 
 #[derive(Debug, Deserialize)]

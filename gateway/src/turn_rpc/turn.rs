@@ -58,7 +58,7 @@ pub(super) struct Child {
     pub(super) turn: String,
 }
 
-/// A recovery that is under way.
+/// A recovery that runs.
 #[derive(Debug, Clone)]
 pub(super) struct Job {
     pub(super) id: String,
@@ -66,7 +66,7 @@ pub(super) struct Job {
     pub(super) attempt: u64,
 }
 
-/// What is told when a turn begins, held back because the agent is faster.
+/// What is sent when a turn begins, held back because the agent is faster.
 #[derive(Debug)]
 pub(super) struct Opening {
     pub(super) reply: Reply,

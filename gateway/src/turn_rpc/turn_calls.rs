@@ -10,6 +10,7 @@ use super::capability::{self, Capability};
 use super::envelope::Failure;
 use super::event::Event;
 use super::input::{UserInput, files, text};
+use super::model_writer::item_id;
 use super::player::Player;
 use super::recorder::Recorder;
 use super::reply::Reply;
@@ -18,15 +19,14 @@ use super::thread::{Mode, State, Thread};
 use super::thread_calls::Sandbox;
 use super::traps::EARLY_EVENTS;
 use super::turn::{Opening, Record, manifest};
-use super::voice::item_id;
 use super::workspace::WORKSPACE;
 use crate::agents::Prompt;
 use crate::faults::traps_of;
 use crate::store::Turn;
 use crate::turns::Clock;
 
-/// How many notifications of a hasty agent come before the response.
-const HASTE: u32 = 2;
+/// How many notifications come before the response under the trap.
+const EARLY_NOTIFICATIONS: u32 = 2;
 
 #[derive(Debug, Deserialize)]
 struct Start {
@@ -83,7 +83,7 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     if mode == Mode::Agent || !start.capabilities.is_empty() {
         record.manifest = Some(manifest(&capability::diagnostics(&rejected)));
     }
-    let left = if traps.has(&EARLY_EVENTS) { HASTE } else { script.early };
+    let left = if traps.has(&EARLY_EVENTS) { EARLY_NOTIFICATIONS } else { script.early };
     record.opening = Some(Opening { reply, left, events });
     state.begin(&thread, record);
     drop(state);
@@ -128,7 +128,7 @@ fn may_start(asked: &Asked<'_>, thread: &Thread, state: &State, turn: &str) -> R
 }
 
 impl State {
-    /// What a turn says about the model holds for the thread from then on.
+    /// The model of a turn is that of the thread from then on.
     fn take_over(&mut self, start: &Start, words: &str) {
         let settings = &mut self.settings;
         settings.mode = start.mode.or(settings.mode);

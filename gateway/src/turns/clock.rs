@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// How many events pass at full speed before other tasks run.
-const EVENTS_PER_BREATH: u32 = 64;
+/// How many events are played at full speed before other tasks run.
+const EVENTS_PER_YIELD: u32 = 64;
 
 /// Why a turn is stopped before its script is through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum Stop {
     Cancelled,
     /// Another turn of the session begins.
     NextTurn,
-    /// The client has left, and nobody can read the turn any more.
+    /// The client has left, and the turn can have no other reader.
     Abandoned,
     /// It took longer than a turn may.
     TimeLimit,
@@ -37,7 +37,7 @@ impl Clock {
     /// Starts the clock of a turn that lasts no longer than `limit`; `beat` is the pause between two events.
     pub(crate) fn new(beat: Duration, limit: Duration, stop: watch::Receiver<Option<Stop>>) -> Self {
         let now = Instant::now();
-        Self { pace: Pace { beat, due: now, since_breath: 0 }, deadline: now + limit, stop }
+        Self { pace: Pace { beat, due: now, since_yield: 0 }, deadline: now + limit, stop }
     }
 
     /// Waits for this many beats.
@@ -67,7 +67,7 @@ impl Clock {
     }
 }
 
-/// Waits until the turn is told to stop; for ever if it cannot be told any more.
+/// Waits until the turn is told to stop. It waits forever if that cannot happen any more.
 async fn stopped(stop: &mut watch::Receiver<Option<Stop>>) -> Stop {
     if let Ok(reason) = stop.wait_for(Option::is_some).await.map(|reason| *reason)
         && let Some(reason) = reason
@@ -83,15 +83,15 @@ async fn stopped(stop: &mut watch::Receiver<Option<Stop>>) -> Stop {
 struct Pace {
     beat: Duration,
     due: Instant,
-    since_breath: u32,
+    since_yield: u32,
 }
 
 impl Pace {
     async fn pass(&mut self, beats: u32) {
         if self.beat.is_zero() {
-            self.since_breath += beats;
-            if self.since_breath >= EVENTS_PER_BREATH {
-                self.since_breath = 0;
+            self.since_yield += beats;
+            if self.since_yield >= EVENTS_PER_YIELD {
+                self.since_yield = 0;
                 tokio::task::yield_now().await;
             }
             return;

@@ -1,11 +1,11 @@
-//! A turn that answers: results are taken, permissions carried out, and the script goes on.
+//! A turn that answers: it takes results, runs calls that were permitted, and continues the script.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
 use super::super::message::Content;
-use super::super::pending::{Given, Pending, Rest, Waiting};
+use super::super::pending::{CallAnswer, Pending, Rest, Waiting};
 use super::{Player, until_talk};
 use crate::agents::{Answers, Step, Steps, saying, serve};
 use crate::turns::Flow;
@@ -15,7 +15,7 @@ impl Player {
     pub(super) async fn answer(
         &mut self,
         pending: Box<Pending>,
-        given: Vec<(String, Given)>,
+        call_answers: Vec<(String, CallAnswer)>,
     ) -> Flow<Peekable<Steps>> {
         let Pending { calls, settled, rest } = *pending;
         self.recorder.settled = settled;
@@ -25,27 +25,27 @@ impl Player {
         };
         let mut granted = Vec::new();
         let mut denied = None;
-        for (id, given) in &given {
+        for (id, answer) in &call_answers {
             let Some(waiting) = calls.iter().find(|waiting| waiting.call.id == *id) else {
                 continue;
             };
-            let result = match given {
-                Given::Result(content) => {
+            let result = match answer {
+                CallAnswer::Result(content) => {
                     self.recorder.settle(id, content.clone());
                     content.text()
                 }
-                Given::Permission { granted: false, reason } => {
+                CallAnswer::Permission { granted: false, reason } => {
                     denied.get_or_insert_with(|| waiting.call.name.clone());
                     let text = self.recorder.denial(reason.as_deref());
                     self.recorder.settle(id, Content::Text(text.clone()));
                     text
                 }
-                Given::Permission { granted: true, .. } => {
+                CallAnswer::Permission { granted: true, .. } => {
                     granted.push(waiting);
                     known.get(id).cloned().unwrap_or_else(|| served(waiting))
                 }
             };
-            waiting.tell(given, &result, &mut answers);
+            waiting.record(answer, &result, &mut answers);
         }
         match rest {
             Rest::Script { resume, .. } => {
@@ -66,7 +66,7 @@ impl Player {
         }
     }
 
-    /// The calls that were allowed run as the script says; those of which it says nothing, at the end.
+    /// The calls that were allowed run as the script says; calls that it does not mention run at the end.
     async fn carry_out(&mut self, span: Vec<Step>, granted: &[&Waiting]) -> Flow {
         for step in span {
             if let Step::Wait(beats) = step {
@@ -97,7 +97,7 @@ impl Player {
     }
 }
 
-/// What the server makes of a call of which the script says nothing. It cannot run the client's tools.
+/// The result of a call that the script does not mention. The server cannot run the client's tools.
 fn served(waiting: &Waiting) -> String {
     if waiting.by_client {
         format!("Tool not found: {}", waiting.call.name)

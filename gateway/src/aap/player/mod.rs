@@ -10,7 +10,7 @@ use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use super::pending::{Given, Pending};
+use super::pending::{CallAnswer, Pending};
 use super::recorder::{Recorder, TurnResponse};
 use super::wire::{Event, StopReason};
 use crate::agents::{Answers, Resume, Step, Steps};
@@ -22,7 +22,7 @@ pub(super) enum Beginning {
     /// The script for the user's words.
     Script(Steps),
     /// Answers to what an earlier turn asked, in the order in which they came.
-    Answers(Box<Pending>, Vec<(String, Given)>),
+    Answers(Box<Pending>, Vec<(String, CallAnswer)>),
 }
 
 /// Plays one turn.
@@ -60,7 +60,7 @@ impl Player {
         }
         let script = match beginning {
             Beginning::Script(steps) => steps.peekable(),
-            Beginning::Answers(pending, given) => self.answer(pending, given).await?,
+            Beginning::Answers(pending, answers) => self.answer(pending, answers).await?,
         };
         turns::play(self, script).await
     }
@@ -92,7 +92,7 @@ impl turns::Player for Player {
         }
     }
 
-    /// Whatever the script waits for is not a call: it goes on as if it had been answered.
+    /// What the script waits for is not a call: it continues as if it had been answered.
     async fn pause(&mut self, resume: Resume, script: &mut Script) -> Flow {
         *script = resume(&Answers::default()).peekable();
         ControlFlow::Continue(())
@@ -115,7 +115,7 @@ fn is_seen(step: &Step) -> bool {
     )
 }
 
-/// The steps before the agent itself says something, or the turn ends.
+/// The steps before the agent's next message, or the end of the turn.
 fn until_talk(steps: &mut Peekable<Steps>) -> Vec<Step> {
     std::iter::from_fn(|| steps.next_if(|step| !step.begins_talk())).collect()
 }

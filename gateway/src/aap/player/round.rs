@@ -4,26 +4,26 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::super::message::Call;
-use super::super::pending::{Given, Pending, Rest, Waiting, Wish};
+use super::super::pending::{Awaited, CallAnswer, Pending, Rest, Waiting};
 use super::super::session::Runner;
 use super::super::wire::StopReason;
 use super::{Player, until_talk};
 use crate::agents::{Answers, Ending, MAIN, Resume, Step, Steps, serve};
 use crate::turns::{Flow, Script};
 
-/// A call, and what is to become of it.
+/// A call, and who runs it.
 struct Sorted {
     waiting: Waiting,
     runner: Runner,
 }
 
 impl Sorted {
-    /// Whether somebody has to be asked.
+    /// Whether the call waits for an answer.
     fn waits(&self) -> bool {
         match self.runner {
             Runner::Client | Runner::Untrusted => true,
             Runner::Trusted => false,
-            Runner::Unexposed => self.waiting.wish != Wish::Nothing,
+            Runner::Unexposed => self.waiting.awaited != Awaited::Nothing,
         }
     }
 }
@@ -36,8 +36,8 @@ impl Player {
             Some(Step::End(Ending::Paused(resume))) => Some(Resume::clone(resume)),
             _ => None,
         };
-        let wishes = self.wishes(&span);
-        let sorted = self.sort(calls, &wishes);
+        let awaited_calls = self.awaited_calls(&span);
+        let sorted = self.sort(calls, &awaited_calls);
         let runs = |call: &str| sorted.iter().all(|sorted| sorted.waiting.call.id != call || !sorted.waits());
         let mut results = HashMap::new();
         for step in span {
@@ -82,7 +82,7 @@ impl Player {
     }
 
     /// What the script wants to know about calls, by the call of the main thread that stands for it.
-    fn wishes(&mut self, span: &[Step]) -> HashMap<String, (String, Wish)> {
+    fn awaited_calls(&mut self, span: &[Step]) -> HashMap<String, (String, Awaited)> {
         // A sub-agent asks in the name of the call that started it, which the same steps tell.
         let parents: HashMap<&str, &str> = span
             .iter()
@@ -91,11 +91,11 @@ impl Player {
                 _ => None,
             })
             .collect();
-        let mut wishes = HashMap::new();
+        let mut awaited_calls = HashMap::new();
         for step in span {
-            let (thread, calls, wish) = match step {
-                Step::AwaitApproval { thread, calls } => (thread, calls, Wish::Consent),
-                Step::AwaitResponse { thread, calls } => (thread, calls, Wish::Response),
+            let (thread, calls, awaited) = match step {
+                Step::AwaitApproval { thread, calls } => (thread, calls, Awaited::Consent),
+                Step::AwaitResponse { thread, calls } => (thread, calls, Awaited::Response),
                 _ => continue,
             };
             for asked in calls {
@@ -103,20 +103,20 @@ impl Player {
                     parents.get(thread.as_str()).copied().or(self.recorder.sub_agents.parent(thread));
                 let call = if thread == MAIN { Some(asked.as_str()) } else { parent };
                 if let Some(call) = call {
-                    wishes.insert(call.to_owned(), (asked.clone(), wish));
+                    awaited_calls.insert(call.to_owned(), (asked.clone(), awaited));
                 }
             }
         }
-        wishes
+        awaited_calls
     }
 
-    fn sort(&self, calls: Vec<Call>, wishes: &HashMap<String, (String, Wish)>) -> Vec<Sorted> {
+    fn sort(&self, calls: Vec<Call>, awaited_calls: &HashMap<String, (String, Awaited)>) -> Vec<Sorted> {
         let state = self.recorder.session.state();
         let sorted = calls.into_iter().map(|call| {
             let runner = state.runner(&call.name);
-            let (asked, wish) =
-                wishes.get(&call.id).cloned().unwrap_or_else(|| (call.id.clone(), Wish::Nothing));
-            let waiting = Waiting { call, asked, by_client: runner == Runner::Client, wish };
+            let (asked, awaited) =
+                awaited_calls.get(&call.id).cloned().unwrap_or_else(|| (call.id.clone(), Awaited::Nothing));
+            let waiting = Waiting { call, asked, by_client: runner == Runner::Client, awaited };
             Sorted { waiting, runner }
         });
         sorted.collect()
@@ -126,10 +126,10 @@ impl Player {
     fn answer_trusted(&mut self, sorted: &[Sorted]) -> Answers {
         let mut answers = Answers::default();
         for Sorted { waiting, .. } in sorted.iter().filter(|sorted| !sorted.waits()) {
-            let granted = Given::Permission { granted: true, reason: None };
+            let granted = CallAnswer::Permission { granted: true, reason: None };
             let result = serve(&waiting.call.name, &waiting.call.input);
-            waiting.tell(&granted, &result, &mut answers);
-            if waiting.wish == Wish::Response {
+            waiting.record(&granted, &result, &mut answers);
+            if waiting.awaited == Awaited::Response {
                 self.recorder.result(&waiting.call.id, result);
             }
         }

@@ -11,14 +11,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::super::call::{Call, manner};
+use super::super::call::{Call, options};
 use super::super::canonical::Canonical;
 use super::super::decision::{Action, Decision};
 use super::super::error::Refusal;
 use super::super::message::Message;
 use super::super::paging::Paging;
 use super::super::run::{Run, RunStatus};
-use super::super::start::{Input, Start, go_on};
+use super::super::start::{Input, Start, resume_run};
 use super::super::suspension::{SuspendedCall, Suspension};
 use super::super::threads::Thread;
 use crate::http::Output;
@@ -54,7 +54,7 @@ impl NewMessage {
     }
 }
 
-/// `POST /v1/runs`: a run starts, and its events are the answer. It goes on without its reader.
+/// `POST /v1/runs`: a run starts, and its events are the answer. It continues without its reader.
 pub(super) async fn start_run(call: Call, output: Output, Json(new): Json<NewRun>) -> Answer {
     let agent = new.agent_id.trim().to_owned();
     if agent.is_empty() {
@@ -117,7 +117,7 @@ pub(super) async fn latest(call: Call, Path(id): Path<String>) -> Answer {
     Ok(Json(show(&call, &run)).into_response())
 }
 
-/// `GET /v1/threads/{id}/runs/active`: the run that goes on, or waits.
+/// `GET /v1/threads/{id}/runs/active`: the run that is live, or waits.
 pub(super) async fn active(call: Call, Path(id): Path<String>) -> Answer {
     let run = call.thread(&id).ok().and_then(|thread| active_run(&call, &thread));
     let active = run.map(|run| {
@@ -138,7 +138,7 @@ pub(super) async fn active(call: Call, Path(id): Path<String>) -> Answer {
     Ok(Json(json!({"active_run": active})).into_response())
 }
 
-/// The run of a thread that goes on, or waits.
+/// The run of a thread that is live, or waits.
 pub(super) fn active_run(call: &Call, thread: &Thread) -> Option<Arc<Run>> {
     let (live, latest) = {
         let content = thread.content();
@@ -247,7 +247,7 @@ impl Answered {
     }
 }
 
-/// `POST /v1/runs/{id}/decision`: the same run goes on, without a stream.
+/// `POST /v1/runs/{id}/decision`: resumes the run, without a stream.
 pub(super) async fn decide(
     call: Call,
     Path(id): Path<String>,
@@ -279,7 +279,7 @@ pub(super) async fn decide_in_thread(
     Ok(accepted(&json!({"status": "decision_submitted", "thread_id": id, "tool_call_id": call})))
 }
 
-/// Hands a decision to a run that goes on, or lets one go on that waits for it.
+/// Hands a decision to a live run, or resumes one that waits for it.
 async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) -> bool {
     let Ok(thread) = call.thread(&run.thread) else {
         return false;
@@ -296,7 +296,7 @@ async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) ->
         });
         Canonical::new(call.own.events(), true).note(run, "MailboxDecisionReceived", &payload);
     }
-    // A run that is about to end takes nothing any more, and is not known to wait yet.
+    // A run that is about to end takes no decisions, and is not yet recorded as waiting.
     for _ in 0..ENDING_MS {
         if run.decide(decision.clone()) {
             return true;
@@ -314,7 +314,7 @@ async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) ->
     if !waits || run.record().status != RunStatus::Waiting {
         return false;
     }
-    go_on(call, &thread, run, decision, manner(output));
+    resume_run(call, &thread, run, decision, options(output));
     true
 }
 
@@ -334,7 +334,7 @@ pub(super) async fn cancel_of_thread(call: Call, Path(id): Path<String>) -> Answ
     Ok(accepted(&json!({"status": "cancel_requested", "thread_id": id})))
 }
 
-/// Cancels a run that goes on, or that waits. `false` if it is over.
+/// Cancels a run that is live, or that waits. `false` if it is over.
 pub(super) fn halt(call: &Call, run: &Run) -> bool {
     if run.is_live() {
         run.turn.stop(Stop::Cancelled);

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::decision::Decision;
 use super::event::{ErrorData, Event, Termination};
 use super::message::Message;
-use super::progress::Standing;
+use super::progress::ToolStatus;
 use super::recorder::Recorder;
 use super::surface::Dialect;
 use super::traps::RETRIES;
@@ -64,13 +64,13 @@ impl Player {
         let begins = matches!(&step, Step::BeginMessage { thread, .. } if thread == MAIN);
         self.recorder.record(step);
         if begins {
-            self.spring_provider_traps().await?;
+            self.apply_provider_traps().await?;
         }
-        self.go_on()
+        self.check_open()
     }
 
     /// What providers do before they say anything.
-    async fn spring_provider_traps(&mut self) -> Flow {
+    async fn apply_provider_traps(&mut self) -> Flow {
         if let Some(pause) = self.recorder.wire.traps.take(&SILENCE) {
             self.clock.sleep(Duration::from_millis(pause)).await?;
         }
@@ -86,22 +86,22 @@ impl Player {
         ControlFlow::Continue(())
     }
 
-    /// A stream that is broken off has no run behind it any more.
-    fn go_on(&self) -> Flow {
+    /// Breaks if the stream has broken off.
+    fn check_open(&self) -> Flow {
         if self.recorder.wire.is_broken() { ControlFlow::Break(None) } else { ControlFlow::Continue(()) }
     }
 
     /// A tool works for a while and reports its progress.
     async fn work(&mut self, call: &str, beats: u32) -> Flow {
-        self.recorder.report(call, Standing::Pending, 0, PARTS, "Initializing...");
+        self.recorder.report(call, ToolStatus::Pending, 0, PARTS, "Initializing...");
         for part in 1..=PARTS {
             self.beat(beats / PARTS).await?;
-            let (standing, message) = match part {
-                PARTS => (Standing::Done, "Complete".to_owned()),
-                part => (Standing::Running, format!("Step {part} of {PARTS}")),
+            let (status, message) = match part {
+                PARTS => (ToolStatus::Done, "Complete".to_owned()),
+                part => (ToolStatus::Running, format!("Step {part} of {PARTS}")),
             };
-            self.recorder.report(call, standing, part, PARTS, &message);
-            self.go_on()?;
+            self.recorder.report(call, status, part, PARTS, &message);
+            self.check_open()?;
         }
         ControlFlow::Continue(())
     }
@@ -126,7 +126,7 @@ impl Player {
     }
 
     /// A message that no script has, word by word.
-    async fn interlude(&mut self, text: &str) -> Flow {
+    async fn say(&mut self, text: &str) -> Flow {
         let message = MessageKey::next();
         let begin = Step::BeginMessage { message, thread: MAIN.to_owned() };
         self.step(begin).await?;

@@ -1,4 +1,4 @@
-//! The part of a run's play that has to do with calls that wait: the pause, the answers, what goes on
+//! The part of a run's play that concerns calls that wait: the pause, the answers, what runs
 //! in between.
 
 use std::iter::Peekable;
@@ -31,7 +31,7 @@ const STILL_WAITING: &str = "Thank you. There is still something that I need fro
 type Next = Flow<Script>;
 
 impl Player {
-    /// A decision arrives while the run goes on. One that nobody waits for is ignored.
+    /// A decision arrives while the run plays. It is ignored if no call waits for it.
     pub(super) fn decided(&mut self, decision: &Decision) {
         if !self.recorder.suspended().is_empty() {
             // The round that makes its call wait has not ended yet.
@@ -59,7 +59,7 @@ impl Player {
         let stale = self.recorder.state.clone();
         let (taken, suspension) = self.take(decisions);
         let Some(suspension) = suspension else {
-            self.interlude("There is nothing that waits for you.").await?;
+            self.say("There is nothing that waits for you.").await?;
             self.recorder.finish(Termination::NaturalEnd);
             return ControlFlow::Break(None);
         };
@@ -77,12 +77,12 @@ impl Player {
                 let snapshot = stale.clone().snapshot();
                 self.recorder.wire.send(Event::StateSnapshot(StateSnapshotData { snapshot }));
             }
-            self.go_on()?;
+            self.check_open()?;
         }
         if suspension.is_answered() {
             return ControlFlow::Continue(steps);
         }
-        self.interlude(STILL_WAITING).await?;
+        self.say(STILL_WAITING).await?;
         self.settle_or_suspend()
     }
 
@@ -96,7 +96,7 @@ impl Player {
         (taken, left)
     }
 
-    /// Plays the answered calls, up to the agent's next words. The results of calls by their id.
+    /// Plays the answered calls, up to the agent's next message. Returns the results of calls by their id.
     async fn perform(
         &mut self,
         steps: &mut Peekable<Steps>,
@@ -132,10 +132,10 @@ impl Player {
     pub(super) async fn await_answers(&mut self, resume: Resume) -> Next {
         let waiting = self.recorder.suspended();
         if waiting.is_empty() {
-            // Nothing that this protocol could ask for: the script goes on as if it had been answered.
+            // This protocol cannot ask for it: the script continues as if it had been answered.
             return ControlFlow::Continue(resume(&Answers::default()).peekable());
         }
-        let settled = self.go_on_with_others(&resume).await?;
+        let settled = self.run_other_calls(&resume).await?;
         let settled_ids = self.recorder.settled();
         {
             let mut content = self.recorder.thread.content();
@@ -148,21 +148,21 @@ impl Player {
             });
         }
         self.recorder.finish_round();
-        self.recall();
+        self.apply_remembered();
         for decision in std::mem::take(&mut self.early) {
             self.decided(&decision);
         }
         if settled {
             let text = if self.recorder.had_extra_call { WHILE_WATCHING } else { WHILE_WAITING };
             if self.recorder.dialect == Dialect::Tirea {
-                self.interlude(text).await?;
+                self.say(text).await?;
             }
         }
         self.settle_or_suspend()
     }
 
     /// What was remembered about tools answers at once.
-    fn recall(&mut self) {
+    fn apply_remembered(&mut self) {
         let known: Vec<Decision> = {
             let content = self.recorder.thread.content();
             let calls = content.suspension.iter().flat_map(|suspension| &suspension.calls);
@@ -178,7 +178,7 @@ impl Player {
     }
 
     /// The other calls of the round run, also if one waits. Whether there were any.
-    async fn go_on_with_others(&mut self, resume: &Resume) -> Flow<bool> {
+    async fn run_other_calls(&mut self, resume: &Resume) -> Flow<bool> {
         let others = self.recorder.unsettled();
         let mut any = !self.recorder.settled().is_empty();
         let prefix = resume(&Answers::default()).take_while(|step| !step.begins_talk());
@@ -214,10 +214,10 @@ impl Player {
         content.suspension.take_if(|_| answered)
     }
 
-    /// Goes on if everything was answered in the meantime, else ends the run.
+    /// Continues if everything was answered in the meantime, else ends the run.
     fn settle_or_suspend(&mut self) -> Next {
         let answered = self.answered().or_else(|| {
-            // What was sent before the way is closed counts; what comes later starts another run.
+            // Decisions that were sent before this count; later ones start another run.
             self.recorder.run.close();
             let late = self.answered()?;
             self.decisions = self.recorder.run.listen();
@@ -239,7 +239,7 @@ impl Player {
     }
 }
 
-/// The result of one call before the agent's next words: a tool's, or a sub-agent's last words.
+/// The result of one call before the agent's next message: a tool's, or a sub-agent's last message.
 fn result_of(steps: Steps, call: &str) -> Option<String> {
     let mut said = String::new();
     for step in steps.take_while(|step| !step.begins_talk()) {

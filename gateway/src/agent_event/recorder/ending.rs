@@ -46,7 +46,7 @@ impl Recorder {
             record.output_tokens += self.totals.output_tokens;
             record.output = (natural && !self.response.is_empty()).then(|| self.response.clone());
         }
-        // What is on record can be read before the end is seen.
+        // The record can be read before the end is sent.
         self.release();
         self.wire.send(Event::RunFinish(AwakenRunFinish {
             thread_id: self.run.thread.clone(),

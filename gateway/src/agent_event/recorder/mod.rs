@@ -4,12 +4,12 @@
 //! calls and their results after the step, the other within it.
 //!
 //! - `round`: the calls of one message; `ending`: the end of a run;
-//! - `sub_agents`: what sub-agents do; `springs`: the traps of a run.
+//! - `sub_agents`: what sub-agents do; `traps`: the traps of a run.
 
 mod ending;
 mod round;
-mod springs;
 mod sub_agents;
+mod traps;
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::event::{
     StepStart, TextDeltaData, TokenUsage, ToolCallDeltaData, ToolCallReady, ToolCallStart, typed,
 };
 use super::message::{Message, ToolCall, message_id};
-use super::progress::{Activities, Lineage, Report, Standing};
+use super::progress::{Activities, Lineage, Report, ToolStatus};
 use super::run::Run;
 use super::state::{State, Totals};
 use super::sub_agents::SubAgents;
@@ -35,7 +35,7 @@ use round::{Round, RoundCall};
 
 /// The name of the model behind all scripts.
 const MODEL: &str = "scripted-1";
-/// The tool that goes on while another call waits.
+/// The tool that runs while another call waits.
 const EXTRA_TOOL: &str = "watch_service";
 /// Tokens that every request to the model has.
 const HARNESS_TOKENS: usize = 512;
@@ -52,10 +52,10 @@ pub(super) struct Recorder {
     pub(super) open: Option<OpenStep>,
     pub(super) round: Option<Round>,
     pub(super) sub_agents: SubAgents,
-    /// What was stored neither in the thread nor given up yet.
+    /// Messages that are not stored in the thread yet.
     pub(super) uncommitted: Vec<Message>,
     activities: Activities,
-    /// Whether progress is kept quiet.
+    /// Whether progress is not reported.
     pub(super) quiet: bool,
     /// Whether a call was made up, and ran.
     pub(super) had_extra_call: bool,
@@ -66,7 +66,7 @@ pub(super) struct Recorder {
     version: u64,
 }
 
-/// A step that is under way.
+/// A step that is being streamed.
 pub(super) struct OpenStep {
     pub(super) key: MessageKey,
     pub(super) index: u32,
@@ -150,7 +150,7 @@ impl Recorder {
         })
     }
 
-    /// Writes what a step of the script comes to.
+    /// Writes the events of a step of the script.
     pub(super) fn record(&mut self, step: Step) {
         match step {
             Step::BeginMessage { message, thread } if thread == MAIN => self.begin_step(message),
@@ -187,7 +187,7 @@ impl Recorder {
         self.state.begin_step();
         self.start_step(key, String::new());
         if self.open.as_ref().is_some_and(|open| open.index == 0) {
-            self.spring_step_traps();
+            self.apply_step_traps();
         }
     }
 
@@ -221,7 +221,7 @@ impl Recorder {
         open.deltas += 1;
         let deltas = open.deltas;
         self.wire.send(Event::TextDelta(TextDeltaData { delta: text }));
-        self.spring_text_traps(key, deltas);
+        self.apply_text_traps(key, deltas);
     }
 
     fn reasoning(&mut self, key: MessageKey, text: String) {
@@ -359,7 +359,7 @@ impl Recorder {
         self.thread.content().messages.iter().map(|message| tokens(&message.content)).sum()
     }
 
-    /// The provider broke off: this step ends without an inference, the next one goes on.
+    /// The provider broke off: this step ends without an inference, the next one continues.
     pub(super) fn retry_step(&mut self) {
         let Some(open) = self.open.take() else {
             return;
@@ -384,7 +384,7 @@ impl Recorder {
     }
 
     /// A report about a call of the main thread.
-    pub(super) fn report(&mut self, call: &str, standing: Standing, done: u32, all: u32, message: &str) {
+    pub(super) fn report(&mut self, call: &str, status: ToolStatus, done: u32, all: u32, message: &str) {
         let Some(tool) = self.round.as_ref().and_then(|round| round.tool(call)) else {
             return;
         };
@@ -394,7 +394,7 @@ impl Recorder {
             parent_call_id: None,
             parent_run_id: self.run.parent.clone(),
         };
-        let report = Report { call: call.to_owned(), tool, standing, done, all, message: message.to_owned() };
+        let report = Report { call: call.to_owned(), tool, status, done, all, message: message.to_owned() };
         self.send_report(&report, &lineage);
     }
 
@@ -413,7 +413,7 @@ impl Recorder {
         self.wire.send(Event::StateSnapshot(StateSnapshotData { snapshot }));
     }
 
-    /// Stores what is complete, unless somebody else has written in the meantime.
+    /// Stores what is complete, unless the thread was written to in the meantime.
     pub(super) fn checkpoint(&mut self) {
         if self.wire.is_broken() {
             return;
@@ -448,7 +448,7 @@ impl Recorder {
         (expected != actual).then(|| format!("Version conflict: expected {expected}, actual {actual}"))
     }
 
-    /// The calls of the round that have no result and wait for nobody.
+    /// The calls of the round that have no result and do not wait.
     pub(super) fn unsettled(&self) -> Vec<String> {
         let calls = self.round.iter().flat_map(|round| &round.calls);
         calls.filter(|call| !call.is_settled()).map(|call| call.call.id.clone()).collect()

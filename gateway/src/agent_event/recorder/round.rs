@@ -188,7 +188,7 @@ impl Recorder {
         self.send_done(call, shown, result, patch);
     }
 
-    /// A call goes on because of a decision; its result is there already.
+    /// A call resumes because of a decision. Its result is known already.
     pub(crate) fn resumed(&mut self, call: &SuspendedCall, decision: &Decision, content: Option<&str>) {
         self.wire.send(Event::ToolCallResumed(ToolCallResumed {
             target_id: call.call.clone(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::super::message::{Message, ToolCall, plain_id};
-use super::super::progress::{Lineage, Report, Standing};
+use super::super::progress::{Lineage, Report, ToolStatus};
 use super::super::run::{NewRun, Run, RunStatus};
 use super::super::sub_agents::Working;
 use super::Recorder;
@@ -51,7 +51,7 @@ impl Recorder {
         };
         let (parent, name) = (working.parent_call.clone(), working.name.clone());
         self.sub_agents.agents.insert(agent.thread, working);
-        self.report(&parent, Standing::Pending, 0, STEPS, &format!("Starting {name}"));
+        self.report(&parent, ToolStatus::Pending, 0, STEPS, &format!("Starting {name}"));
     }
 
     pub(crate) fn begin_sub_call(&mut self, key: MessageKey, call: &str, name: &str) {
@@ -63,7 +63,7 @@ impl Recorder {
         let Some((thread, _)) = self.sub_agents.buffers.get(&key).cloned() else {
             return;
         };
-        self.report_sub_call(&thread, call, name, Standing::Running, "Running");
+        self.report_sub_call(&thread, call, name, ToolStatus::Running, "Running");
     }
 
     pub(crate) fn end_sub_message(&mut self, key: MessageKey) {
@@ -89,7 +89,7 @@ impl Recorder {
         agent.done = (agent.done + 1).min(STEPS - 1);
         let (parent, done) = (agent.parent_call.clone(), agent.done);
         self.store(&thread, message);
-        self.report(&parent, Standing::Running, done, STEPS, &said);
+        self.report(&parent, ToolStatus::Running, done, STEPS, &said);
     }
 
     /// A result of a sub-agent's own call.
@@ -104,22 +104,22 @@ impl Recorder {
         message.tool_call_id = Some(call.to_owned());
         message.run_id = Some(agent.run.id.clone());
         self.store(thread, message);
-        let standing = if content.starts_with("Error: ") { Standing::Failed } else { Standing::Done };
-        self.report_sub_call(thread, call, &known.name, standing, content);
+        let status = if content.starts_with("Error: ") { ToolStatus::Failed } else { ToolStatus::Done };
+        self.report_sub_call(thread, call, &known.name, status, content);
     }
 
-    /// A sub-agent is through: the result of the call that started it.
+    /// A sub-agent has ended. Returns the result of the call that started it.
     pub(crate) fn end_sub_agent(&mut self, agent: &SubAgent, failure: Option<String>) -> String {
         let Some(working) = self.sub_agents.agents.remove(&agent.thread) else {
             return String::new();
         };
-        let standing = if failure.is_some() { Standing::Failed } else { Standing::Done };
+        let status = if failure.is_some() { ToolStatus::Failed } else { ToolStatus::Done };
         let (code, said) = match &failure {
             Some(error) => ("error", error.clone()),
             None => ("natural", working.output.clone()),
         };
         working.run.finish(RunStatus::Done, Some(code.to_owned()), failure.clone());
-        self.report(&agent.parent_call, standing, STEPS, STEPS, &said);
+        self.report(&agent.parent_call, status, STEPS, STEPS, &said);
         match failure {
             Some(error) => format!("Error: {error}"),
             None => json!({
@@ -132,7 +132,7 @@ impl Recorder {
         }
     }
 
-    fn report_sub_call(&mut self, thread: &str, call: &str, tool: &str, standing: Standing, message: &str) {
+    fn report_sub_call(&mut self, thread: &str, call: &str, tool: &str, status: ToolStatus, message: &str) {
         let Some(agent) = self.sub_agents.agents.get(thread) else {
             return;
         };
@@ -142,11 +142,11 @@ impl Recorder {
             parent_call_id: Some(agent.parent_call.clone()),
             parent_run_id: Some(self.run.id.clone()),
         };
-        let done = u32::from(matches!(standing, Standing::Done | Standing::Failed));
+        let done = u32::from(matches!(status, ToolStatus::Done | ToolStatus::Failed));
         let report = Report {
             call: call.to_owned(),
             tool: tool.to_owned(),
-            standing,
+            status,
             done,
             all: 1,
             message: message.to_owned(),

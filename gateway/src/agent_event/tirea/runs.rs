@@ -6,13 +6,13 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::call::{Call, manner};
+use super::super::call::{Call, options};
 use super::super::decision::Decision;
 use super::super::error::Refusal;
 use super::super::message::{Message, ToolCall, message_id, plain_id};
 use super::super::paging::Paging;
 use super::super::run::Run;
-use super::super::start::{Input, Manner, Start, start};
+use super::super::start::{Input, PlayOptions, Start, start};
 use super::super::surface::Surface;
 use super::super::threads::{App, Queued};
 use super::accepted;
@@ -237,7 +237,7 @@ pub(super) struct Inputs {
     decisions: Vec<Decision>,
 }
 
-/// `POST /v1/runs/{id}/inputs`: decisions for a run that goes on, or a run in the background that
+/// `POST /v1/runs/{id}/inputs`: decisions for a live run, or a run in the background that
 /// follows this one.
 pub(super) async fn inputs(
     call: Call,
@@ -272,19 +272,19 @@ pub(super) async fn inputs(
             decisions: inputs.decisions,
         },
     };
-    continue_later(&call, wanted, manner(&output)).await;
+    continue_later(&call, wanted, options(&output)).await;
     accepted(&json!({"status": "continuation_started", "parent_run_id": run_id, "thread_id": run.thread}))
 }
 
 /// Starts a run as soon as its thread is free. One that waits for an answer is never free.
-async fn continue_later(call: &Call, wanted: Start, manner: Manner) {
+async fn continue_later(call: &Call, wanted: Start, options: PlayOptions) {
     let thread = wanted.thread_id.as_ref().and_then(|id| call.thread(id).ok());
     let Some(thread) = thread else {
         return;
     };
     let live = thread.content().live.clone();
     if live.is_none() && thread.content().suspension.is_none() {
-        call.start(wanted, manner).await;
+        call.start(wanted, options).await;
         return;
     }
     let entry = message_id();
@@ -310,7 +310,7 @@ async fn continue_later(call: &Call, wanted: Start, manner: Manner) {
             place.filter(|_| free).map(|place| content.queue.remove(place)).is_some()
         };
         if free {
-            start(&app, Surface::Tirea, wanted, manner).await;
+            start(&app, Surface::Tirea, wanted, options).await;
         }
     });
 }

@@ -1,4 +1,4 @@
-//! Traps that spring while a run is recorded.
+//! The traps of a run while it is recorded.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::faults::UNKNOWN_TYPE;
 
 impl Recorder {
     /// What happens after the first step has begun.
-    pub(crate) fn spring_step_traps(&mut self) {
+    pub(crate) fn apply_step_traps(&mut self) {
         let traps = self.wire.traps.clone();
         if traps.has(&UNKNOWN_TYPE) {
             let frame = self.unknown_frame();
@@ -59,7 +59,7 @@ impl Recorder {
     }
 
     /// What happens after so many deltas of text.
-    pub(crate) fn spring_text_traps(&mut self, key: MessageKey, deltas: u64) {
+    pub(crate) fn apply_text_traps(&mut self, key: MessageKey, deltas: u64) {
         if self.wire.traps.number(&RETRY_STEP) == Some(deltas) {
             if self.wire.traps.has_word(&RETRY_STEP) {
                 self.broken_call();
@@ -75,7 +75,7 @@ impl Recorder {
         }
     }
 
-    /// A call that is begun, and nothing more comes of it.
+    /// A call that begins and never completes.
     fn broken_call(&mut self) -> (String, String) {
         let id = call_id();
         let name = "read_log".to_owned();

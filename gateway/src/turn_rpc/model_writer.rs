@@ -1,4 +1,4 @@
-//! What a model says on one thread, as items: its reasoning, its answers, its calls.
+//! Writes what a model says on one thread, as items: its reasoning, its answers, its calls.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use super::event::ItemRef;
 use super::markdown;
 use super::thread::Mode;
 use super::tool::{self, Call, Outcome};
-use super::track::{Delta, Track};
 use super::traps::DOUBLE_REASONING;
+use super::turn_writer::{Delta, TurnWriter};
 use crate::agents::{MessageKey, Tool};
 use crate::store::random_suffix;
 
@@ -18,8 +18,8 @@ pub(super) fn item_id() -> String {
 
 /// Writes what one model says and calls.
 #[derive(Debug)]
-pub(super) struct Voice {
-    pub(super) track: Track,
+pub(super) struct ModelWriter {
+    pub(super) out: TurnWriter,
     mode: Mode,
     open: Option<Open>,
     /// Calls without a result.
@@ -30,7 +30,7 @@ pub(super) struct Voice {
     pub(super) words: String,
 }
 
-/// The message that is under way.
+/// The message that is being streamed.
 #[derive(Debug)]
 struct Open {
     key: MessageKey,
@@ -54,15 +54,15 @@ impl Passage {
     }
 }
 
-impl Voice {
-    pub(super) fn new(track: Track, mode: Mode) -> Self {
-        Self { track, mode, open: None, calls: Vec::new(), latest: None, words: String::new() }
+impl ModelWriter {
+    pub(super) fn new(out: TurnWriter, mode: Mode) -> Self {
+        Self { out, mode, open: None, calls: Vec::new(), latest: None, words: String::new() }
     }
 
     /// Every message begins with reasoning, also of a model that does not show any.
     pub(super) fn begin(&mut self, key: MessageKey) {
         let reasoning = Passage::new();
-        self.track.start(&reasoning_item(&reasoning.id, ""));
+        self.out.start(&reasoning_item(&reasoning.id, ""));
         self.latest = Some(ItemRef { id: reasoning.id.clone(), kind: "reasoning" });
         self.open = Some(Open {
             key,
@@ -76,10 +76,10 @@ impl Voice {
 
     pub(super) fn reason(&mut self, text: &str) {
         let Some(open) = &mut self.open else { return };
-        // What comes after the item's end is told, but not part of it.
+        // What comes after the item's end is sent, but is not part of it.
         open.reasoning.text.push_str(text);
         if self.mode == Mode::Chat {
-            self.track.delta(Delta {
+            self.out.delta(Delta {
                 method: "item/agent_message/delta",
                 stream: "generic",
                 item: &open.reasoning.id,
@@ -99,12 +99,12 @@ impl Voice {
         let Some(open) = &mut self.open else { return };
         let answer = open.answer.get_or_insert_with(|| {
             let answer = Passage::new();
-            self.track.start(&message_item(&answer.id, ""));
+            self.out.start(&message_item(&answer.id, ""));
             answer
         });
         answer.text.push_str(text);
         let (item, whole) = (answer.id.as_str(), answer.text.as_str());
-        self.track.delta(answer_delta(item, text, whole));
+        self.out.delta(answer_delta(item, text, whole));
     }
 
     pub(super) fn call(&mut self, id: String, tool: Tool) {
@@ -127,18 +127,18 @@ impl Voice {
         let Some(open) = self.open.take() else { return };
         let Open { reasoning, answer, text, calls, .. } = open;
         match answer {
-            Some(answer) => self.track.complete(&message_item(&answer.id, &answer.text)),
+            Some(answer) => self.out.complete(&message_item(&answer.id, &answer.text)),
             // In rounds, what is said beside calls is not shown.
             None if self.mode == Mode::Agent && calls.is_empty() && !text.is_empty() => {
                 let id = item_id();
-                self.track.start(&message_item(&id, ""));
-                self.track.delta(answer_delta(&id, &text, &text));
-                self.track.complete(&message_item(&id, &text));
+                self.out.start(&message_item(&id, ""));
+                self.out.delta(answer_delta(&id, &text, &text));
+                self.out.complete(&message_item(&id, &text));
             }
             None => {}
         }
-        if self.track.traps.has(&DOUBLE_REASONING) {
-            self.track.complete(&reasoning_item(&reasoning.id, ""));
+        if self.out.traps.has(&DOUBLE_REASONING) {
+            self.out.complete(&reasoning_item(&reasoning.id, ""));
         }
         self.words = text;
         for (id, tool, arguments) in calls {
@@ -147,7 +147,7 @@ impl Voice {
                 continue;
             }
             let call = Call::new(&id, &name, &arguments);
-            self.track.start(&call.started());
+            self.out.start(&call.started());
             self.calls.push(call);
         }
     }
@@ -155,7 +155,7 @@ impl Voice {
     fn end_reasoning(&mut self) {
         let Some(open) = self.open.as_mut().filter(|open| !open.reasoned) else { return };
         open.reasoned = true;
-        self.track.complete(&reasoning_item(&open.reasoning.id, &open.reasoning.text));
+        self.out.complete(&reasoning_item(&open.reasoning.id, &open.reasoning.text));
     }
 
     /// The model's connection breaks: the attempt is void. Its reasoning is completed, if need be a
@@ -163,7 +163,7 @@ impl Voice {
     /// under way.
     pub(super) fn break_off(&mut self) -> Option<ItemRef> {
         let open = self.open.take()?;
-        self.track.complete(&reasoning_item(&open.reasoning.id, ""));
+        self.out.complete(&reasoning_item(&open.reasoning.id, ""));
         Some(match open.answer {
             Some(answer) => ItemRef { id: answer.id, kind: "agent_message" },
             None => ItemRef { id: open.reasoning.id, kind: "reasoning" },
@@ -178,7 +178,7 @@ impl Voice {
         self.calls.iter().find(|open| open.id == call)
     }
 
-    /// A call puts something out.
+    /// A call has output.
     pub(super) fn put_out(&mut self, call: &str, stream: &'static str, text: &str) {
         let method = match stream {
             "stdout" | "stderr" => "item/command_execution/output_delta",
@@ -187,18 +187,18 @@ impl Voice {
         };
         if let Some(call) = self.calls.iter_mut().find(|open| open.id == call) {
             call.put_out(text, stream);
-            self.track.delta(Delta { method, stream, item: &call.id, text, whole: &call.output });
+            self.out.delta(Delta { method, stream, item: &call.id, text, whole: &call.output });
         }
     }
 
-    /// A call is through.
+    /// A call has ended.
     pub(super) fn result(&mut self, call: &str, outcome: &Outcome) {
         let Some(index) = self.calls.iter().position(|open| open.id == call) else { return };
         let call = self.calls.remove(index);
-        self.track.complete(&call.completed(outcome));
+        self.out.complete(&call.completed(outcome));
     }
 
-    /// A call is through, of which only a text is known.
+    /// A call has ended, and only a text of its result is known.
     pub(super) fn result_text(&mut self, id: &str, content: &str) {
         let Some(call) = self.find(id) else { return };
         let mut outcome = Outcome::of(content);
@@ -217,10 +217,10 @@ impl Voice {
         self.result(id, &outcome);
     }
 
-    /// Calls of which no script says what comes of them are through when the turn is.
+    /// Calls for which the script has no result end with the turn.
     pub(super) fn settle(&mut self) {
         for call in std::mem::take(&mut self.calls) {
-            self.track.complete(&call.completed(&Outcome::default()));
+            self.out.complete(&call.completed(&Outcome::default()));
         }
     }
 }

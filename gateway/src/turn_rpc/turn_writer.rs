@@ -1,4 +1,4 @@
-//! One turn as its writer sees it: items begin, grow and end, and whoever is subscribed is told.
+//! Writes one turn: its items begin, grow and end, and all subscribers are notified.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const LONGEST_MARKDOWN: usize = 8 * 1024;
 
 /// Writes one turn.
 #[derive(Debug)]
-pub(super) struct Track {
+pub(super) struct TurnWriter {
     pub(super) thread: Arc<Thread>,
     pub(super) turn: String,
     pub(super) traps: Arc<Traps>,
@@ -68,7 +68,7 @@ struct ItemDelta<'a> {
     markdown_version: Option<u64>,
 }
 
-impl Track {
+impl TurnWriter {
     pub(super) fn new(thread: Arc<Thread>, turn: String, traps: Arc<Traps>) -> Self {
         Self { thread, turn, traps, parent: None, deltas: 0, late: HashMap::new() }
     }
@@ -85,7 +85,7 @@ impl Track {
         self.record(Event::completed(item));
         let late = item["id"].as_str().and_then(|id| self.late.remove(id));
         if let Some(frame) = late {
-            self.thread.tell(&self.turn, frame, true);
+            self.thread.notify(&self.turn, frame, true);
         }
     }
 
@@ -93,13 +93,13 @@ impl Track {
         if self.thread.record(&self.turn, event)
             && let Some(parent) = &self.parent
         {
-            parent.tell("child_turn_changed");
+            parent.notify("child_turn_changed");
         }
     }
 
-    /// Tells something that is not kept.
-    pub(super) fn tell(&self, method: &str, params: Value) {
-        self.thread.tell(&self.turn, notification(method, params), false);
+    /// Sends a notification that is not kept.
+    pub(super) fn notify(&self, method: &str, params: Value) {
+        self.thread.notify(&self.turn, notification(method, params), false);
     }
 
     pub(super) fn delta(&mut self, delta: Delta<'_>) {
@@ -121,9 +121,9 @@ impl Track {
         };
         let frame = notification(delta.method, params);
         if !self.traps.has(&LATE_DELTA) {
-            self.thread.tell(&self.turn, frame, true);
+            self.thread.notify(&self.turn, frame, true);
         } else if let Some(before) = self.late.insert(delta.item.to_owned(), frame) {
-            self.thread.tell(&self.turn, before, true);
+            self.thread.notify(&self.turn, before, true);
         }
     }
 
@@ -143,8 +143,8 @@ impl Track {
 }
 
 impl Parent {
-    /// Says that its timeline is another one now.
-    pub(super) fn tell(&self, reason: &str) {
+    /// Notifies that its timeline has changed.
+    pub(super) fn notify(&self, reason: &str) {
         let params = json!({
             "workspaceId": WORKSPACE,
             "threadId": self.thread.id,
@@ -155,11 +155,11 @@ impl Parent {
             "childTurnId": self.child.turn,
             "reason": reason,
         });
-        self.thread.tell(&self.turn, notification("turn/timeline/changed", params), false);
+        self.thread.notify(&self.turn, notification("turn/timeline/changed", params), false);
     }
 }
 
-/// What a tool's delta says of itself.
+/// The payload of a tool's delta.
 fn payload(delta: Delta<'_>) -> Option<Value> {
     match delta.stream {
         "stdout" | "stderr" | "file_change" => Some(json!({"kind": "output_chunk", "truncated": false})),
