@@ -19,7 +19,7 @@ pub struct Config {
     pub log: bool,
     /// The pace of scripts when neither the request, nor `delivery`, nor the script says.
     pub beat: Duration,
-    /// Delivery settings for requests that do not give their own.
+    /// Delivery settings for requests without their own.
     pub delivery: Delivery,
     /// After this much silence a stream gets an SSE comment.
     pub silence: Duration,

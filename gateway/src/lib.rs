@@ -1,23 +1,30 @@
 //! A development gateway: it speaks the protocols that turnwire reads, with scripted agents
 //! instead of models, and keeps everything in memory.
 //!
-//! In the order of a turn's way:
-//! - `server`: the HTTP server and what all protocols share;
-//! - `truefoundry`, `agent_event`, `aap`, `turn_rpc`: the routes of a protocol, and how its events look;
-//! - `agents`: the scripts, in steps that belong to no protocol;
-//! - `turns`: playing a script at a pace, until it ends or is stopped;
-//! - `store`: sessions, turns, and the log that all readers of a turn share;
-//! - `http`: how a log is cut into writes;
+//! Each module knows only those below it:
+//! - `server`: the routes of all protocols, CORS, and static files; `access`: the log of requests;
+//! - `control`: the endpoints under `/_gateway`;
+//! - `truefoundry`, `agent_event`, `aap`, `turn_rpc`: the endpoints of a protocol, and its events;
+//! - `context`: what all handlers share; `config`: the settings;
+//! - `http`: how the stream of a turn is written;
 //! - `faults`: what goes wrong on purpose;
-//! - `relay`: a way for pages to another server, in place of all this.
+//! - `store`: sessions, turns, and the log that all readers of a turn share;
+//! - `turns`: plays a script at its pace, until it ends or is stopped;
+//! - `agents`: the scripts, in steps that belong to no protocol;
+//! - `error`, `guarded`, `lock`, `time`: small things.
 
 mod aap;
+mod access;
 mod agent_event;
 mod agents;
 mod config;
+mod context;
+mod control;
+mod error;
 mod faults;
+mod guarded;
 mod http;
-mod relay;
+mod lock;
 mod server;
 mod store;
 mod time;
@@ -26,6 +33,4 @@ mod turn_rpc;
 mod turns;
 
 pub use config::{Chaos, Config, Delivery, Numbers};
-pub use faults::catalog as fault_catalog;
-pub use relay::{Origins, RelayConfig, SecretHeaders, Upstream, serve_relay};
-pub use server::serve;
+pub use server::{fault_catalog, serve};

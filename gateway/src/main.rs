@@ -8,9 +8,8 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tokio::net::TcpListener;
-use turnwire_gateway::{
-    Chaos, Config, Delivery, Numbers, Origins, RelayConfig, SecretHeaders, Upstream, serve, serve_relay,
-};
+use turnwire_gateway::{Chaos, Config, Delivery, Numbers, serve};
+use turnwire_relay::{Origins, RelayConfig, SecretHeaders, Upstream};
 
 /// A development gateway: agent protocols with scripted agents, in memory.
 #[derive(Debug, Parser)]
@@ -130,7 +129,7 @@ Environment, so that no secret is in a page or in a list of processes:
 A header of the same name that a page sends is replaced.";
 
 impl RelayArguments {
-    /// The settings. Gives the words for what is wrong with the arguments or the environment.
+    /// The settings. The error says what is wrong with the arguments or the environment.
     fn config(self) -> Result<RelayConfig, String> {
         let secrets = SecretHeaders::from_environment(std::env::vars_os())?;
         let origins = match self.allow_origin.as_slice() {
@@ -163,7 +162,7 @@ fn faults() -> String {
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
     let Arguments { task, gateway } = Arguments::parse();
-    // Open streams are dropped with the process: nobody waits for them.
+    // Open streams are dropped with the process.
     tokio::select! {
         served = run(task, gateway) => served,
         stopped = stopped() => stopped,
@@ -178,7 +177,7 @@ async fn run(task: Option<Task>, gateway: GatewayArguments) -> std::io::Result<(
             let config = relay.config().unwrap_or_else(|problem| {
                 Arguments::command().error(ErrorKind::ValueValidation, problem).exit()
             });
-            serve_relay(listen(address).await?, config).await
+            turnwire_relay::serve(listen(address).await?, config).await
         }
     }
 }

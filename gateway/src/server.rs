@@ -1,7 +1,6 @@
 //! The server: routes of all protocols, CORS, static files, and what they share.
 
 use std::convert::Infallible;
-use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,62 +15,56 @@ use tokio::net::TcpListener;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeader;
+use turnwire_relay::connection::{Connection, Listener};
 
-use crate::aap;
-use crate::agent_event::{self, Threads};
+use crate::access::{REQUEST_ID, access};
 use crate::config::Config;
-use crate::faults::{self, Connection, FaultState, Sockets, follow, inject};
-use crate::http::access::{REQUEST_ID, access};
-use crate::store::Store;
-use crate::truefoundry::{self, ApiError};
-use crate::turn_rpc;
+use crate::context::App;
+use crate::error::ApiError;
+use crate::faults::{FaultState, Surface, follow, inject};
+use crate::{aap, agent_event, control, truefoundry, turn_rpc};
 
 /// A handler without state, as a service.
 type HandlerService = MethodRouter<(), Infallible>;
 
-/// What every handler can reach.
-#[derive(Debug, Clone)]
-pub(crate) struct App(Arc<Shared>);
-
-/// The one state of a running gateway.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) config: Config,
-    pub(crate) store: Store,
-    pub(crate) faults: FaultState,
-    pub(crate) threads: Threads,
-    pub(crate) aap: aap::Sessions,
-    pub(crate) turn_rpc: turn_rpc::Threads,
+/// The protocols of the gateway, and what each of them keeps.
+#[derive(Debug, Default)]
+struct Protocols {
+    agent_event: Arc<agent_event::Threads>,
+    aap: Arc<aap::Sessions>,
+    turn_rpc: Arc<turn_rpc::Threads>,
 }
 
-impl Deref for App {
-    type Target = Shared;
-
-    fn deref(&self) -> &Shared {
-        &self.0
+impl Protocols {
+    /// The protocols for the faults. TrueFoundry's comes last: its tenants can have any path.
+    fn surfaces(&self) -> Vec<Box<dyn Surface>> {
+        vec![
+            Box::new(agent_event::AgentEvent(Arc::clone(&self.agent_event))),
+            Box::new(aap::Aap),
+            Box::new(turn_rpc::TurnRpc),
+            Box::new(truefoundry::TrueFoundry),
+        ]
     }
+}
+
+/// All faults as text, a line each: how it is written, and what it does.
+pub fn fault_catalog() -> String {
+    FaultState::new(Protocols::default().surfaces(), None).grammar.catalog()
 }
 
 /// Serves until the process ends.
 pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()> {
-    let faults = FaultState::new(config.chaos);
-    let store = Store::default();
-    turn_rpc::prepare(&store);
-    let app = App(Arc::new(Shared {
-        config,
-        store,
-        faults,
-        threads: Threads::default(),
-        aap: aap::Sessions::default(),
-        turn_rpc: turn_rpc::Threads::default(),
-    }));
-    let sockets = Sockets::new(listener, app.faults.connections.clone());
-    let service = router(app).into_make_service_with_connect_info::<Connection>();
-    axum::serve(sockets, service).await
+    let protocols = Protocols::default();
+    let faults = FaultState::new(protocols.surfaces(), config.chaos);
+    let listener = Listener::new(listener, faults.connections.clone());
+    let app = App::new(config, faults);
+    turn_rpc::prepare(&app.store);
+    let service = router(&app, &protocols).into_make_service_with_connect_info::<Connection>();
+    axum::serve(listener, service).await
 }
 
 /// All routes of the gateway.
-fn router(app: App) -> Router {
+fn router(app: &App, protocols: &Protocols) -> Router {
     let routes = truefoundry::routes()
         .route("/authorize/{server}", get(authorize))
         .method_not_allowed_fallback(no_route);
@@ -79,16 +72,17 @@ fn router(app: App) -> Router {
         Some(directory) => routes.fallback_service(files(directory)),
         None => routes.route("/", get(welcome)).fallback(no_route),
     };
+    let control = control::routes().method_not_allowed_fallback(no_route);
     routes
-        .merge(agent_event::routes())
-        .merge(aap::routes())
-        .merge(turn_rpc::routes())
-        .layer(from_fn_with_state(app.clone(), inject))
-        .merge(faults::routes().method_not_allowed_fallback(no_route))
+        .with_state(app.clone())
+        .merge(agent_event::routes().with_state(app.with(Arc::clone(&protocols.agent_event))))
+        .merge(aap::routes().with_state(app.with(Arc::clone(&protocols.aap))))
+        .merge(turn_rpc::routes().with_state(app.with(Arc::clone(&protocols.turn_rpc))))
+        .layer(from_fn_with_state(Arc::clone(&app.faults), inject))
+        .merge(control.with_state(app.clone()))
         .layer(from_fn_with_state(app.clone(), access))
         .layer(cors())
-        .layer(from_fn_with_state(app.clone(), follow))
-        .with_state(app)
+        .layer(from_fn_with_state(Arc::clone(&app.faults), follow))
 }
 
 /// The files of a directory. A browser asks again each time, since they change while one works.
@@ -115,7 +109,7 @@ async fn no_route(request: Request) -> Response {
 }
 
 async fn welcome(State(app): State<App>) -> String {
-    let lock = if app.config.token.is_some() { "the given" } else { "any" };
+    let lock = if app.config.token.is_some() { "the configured" } else { "any" };
     format!(
         "turnwire development gateway\n\n\
          TrueFoundry agent protocol: base URL /{{tenant}}, for example /acme\n\
@@ -146,4 +140,82 @@ async fn authorize(UrlPath(server): UrlPath<String>) -> Response {
          <p>{text}</p></body></html>"
     );
     (status, Html(page)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::faults::On;
+
+    fn surface(path: &str) -> Box<dyn Surface> {
+        let surfaces = Protocols::default().surfaces();
+        surfaces.into_iter().find(|surface| surface.speaks(path)).expect("a protocol")
+    }
+
+    #[test]
+    fn routes_of_all_protocols_are_known() {
+        for (method, route, on) in [
+            ("POST", "/{tenant}/v1/agents/sessions/{session}/turns", Some(On::Create)),
+            ("GET", "/api/v1/sessions/{session}/turns/{turn}/subscribe", Some(On::Subscribe)),
+            ("GET", "/{tenant}/v1/agents/draft-sessions/{session}", Some(On::Session)),
+            ("DELETE", "/api/v1/sessions/{session}", None),
+            ("POST", "/{tenant}/v1/agents/sessions", None),
+            ("POST", "/tirea/v1/runs", Some(On::Create)),
+            ("POST", "/tirea/v1/runs/{turn}/inputs", Some(On::Answer)),
+            ("GET", "/tirea/v1/threads/{session}/messages", Some(On::SessionEvents)),
+            ("GET", "/awaken/v1/threads/{session}/events", Some(On::TurnEvents)),
+            ("GET", "/awaken/v1/runs/{turn}/events/stream", Some(On::Subscribe)),
+            ("POST", "/awaken/v1/threads/{session}/interrupt", Some(On::Cancel)),
+            ("POST", "/aap/sessions/{session}/turns", Some(On::Create)),
+            ("GET", "/aap/sessions/{session}/history", Some(On::SessionEvents)),
+            ("GET", "/aap/sessions/{session}", Some(On::Session)),
+            ("GET", "/turn-rpc", Some(On::Connect)),
+        ] {
+            let method = method.parse().expect("a method");
+            assert_eq!(surface(route).classify(&method, route), on, "{method} {route}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_the_catalog_is_understood() {
+        let grammar = FaultState::new(Protocols::default().surfaces(), None).grammar;
+        let catalog = fault_catalog();
+        let forms = catalog.lines().filter_map(|line| line.split_whitespace().next());
+        for form in forms.filter(|form| *form != "KIND+KIND") {
+            let full = form.replace(['[', ']'], "");
+            let kind = if form.starts_with("malformed") { "batch" } else { "huge" };
+            let arguments = [
+                ("RETRY_AFTER", "2"),
+                ("CODE", "503"),
+                ("TYPE", "text/html"),
+                ("KIND", kind),
+                ("BYTES", "100"),
+                ("COUNT", "3"),
+                ("FIRST", "4"),
+                ("MS", "5"),
+                ("N", "6"),
+            ];
+            let written = arguments.iter().fold(full, |text, (name, value)| text.replace(name, value));
+            let faults = grammar.parse(&written).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(faults.list.len(), usize::from(form != "none"), "{written}");
+        }
+        assert_eq!(catalog.lines().count(), 69);
+    }
+
+    #[test]
+    fn a_stream_is_wanted_by_a_flag_a_mode_or_by_silence() {
+        let streams = |stream: &str, path: &str| {
+            let stream: Option<Value> = serde_json::from_str(stream).expect("JSON");
+            surface(path).streams(stream.as_ref())
+        };
+        let (tenant, turns) = ("/acme/v1/agents/sessions/s/turns", "/aap/sessions/s/turns");
+        assert!(streams("null", tenant));
+        assert!(!streams("false", tenant));
+        assert!(!streams("null", turns));
+        for (mode, streaming) in [("delta", true), ("message", true), ("none", false), ("weird", false)] {
+            assert_eq!(streams(&format!("\"{mode}\""), turns), streaming, "{mode}");
+        }
+    }
 }

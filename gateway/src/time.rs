@@ -13,6 +13,11 @@ pub(crate) fn now() -> Timestamp {
     now.round(whole).unwrap_or(now)
 }
 
+/// The present in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    u64::try_from(now().as_millisecond()).unwrap_or_default()
+}
+
 /// ISO-8601 with three decimals: `2026-07-23T09:30:00.125Z`.
 pub(crate) fn iso(time: Timestamp) -> String {
     format!("{time:.3}")

@@ -1,5 +1,5 @@
-//! The agents that are told about, and what each of them declares. Every other name belongs to an
-//! agent that can do everything, unless it says that there is no such agent.
+//! The agents of `/meta`, and what each of them declares. Every other name belongs to an
+//! agent that can do everything, except `nope` and names that begin with `no-such`.
 
 use serde_json::{Map, Value, json};
 
@@ -40,14 +40,14 @@ const AGENTS: [(&str, &str, &str, Capabilities); 6] = [
     (
         "none-only",
         "No stream",
-        "Declares no stream mode, and so gives its answer at once.",
+        "Declares no stream mode, and so answers all at once.",
         Capabilities { streams: None, ..EVERYTHING },
     ),
     ("compacted-only", "Short memory", "Has no full history.", Capabilities { full: false, ..EVERYTHING }),
     (
         "forgetful",
         "No memory",
-        "Has no history that anybody could read.",
+        "Has no history that can be read.",
         Capabilities { full: false, compacted: false, ..EVERYTHING },
     ),
     (
@@ -72,7 +72,7 @@ impl Capabilities {
         self.streams.map_or(mode == Mode::None, |modes| modes.contains(&mode))
     }
 
-    /// As they are declared: what is there is supported.
+    /// As `/meta` shows them: what is present is supported.
     fn show(&self) -> Value {
         let mut shown = Map::new();
         let mut declare = |group: &str, names: Vec<(&str, bool)>| {
@@ -94,7 +94,7 @@ impl Capabilities {
     }
 }
 
-/// The option whose value nobody gets to read again.
+/// The option whose value cannot be read again.
 const SECRET: &str = "apiKey";
 
 /// Whether an option's value is masked.

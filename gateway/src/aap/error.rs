@@ -1,4 +1,4 @@
-//! Refusals as the real server words them: some are JSON, `{"error":"…"}`, some are plain text.
+//! Refusals as the real server writes them: some are JSON, `{"error":"…"}`, some are plain text.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::server::App;
+use super::session::App;
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) struct Refusal {
 enum Body {
     Json(String),
     Text(&'static str),
-    /// Text, and what the server says about the credentials.
+    /// Text, and the challenge in `WWW-Authenticate`.
     Challenge(&'static str, &'static str),
 }
 
@@ -33,7 +33,7 @@ impl Refusal {
     }
 
     /// A request that contradicts the protocol. The real server looks at little of this; a
-    /// stand-in for tests rather says what is wrong.
+    /// server for development should say what is wrong.
     pub(super) fn bad(message: impl Into<String>) -> Self {
         Self::json(StatusCode::BAD_REQUEST, message)
     }
@@ -46,13 +46,9 @@ impl Refusal {
         Self::json(StatusCode::NOT_FOUND, "Specified history not found")
     }
 
-    /// What nobody caught.
+    /// An exception that the real server does not catch.
     pub(super) fn internal() -> Self {
         Self::text(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
-    }
-
-    fn challenge(status: StatusCode, text: &'static str, challenge: &'static str) -> Self {
-        Self { status, body: Body::Challenge(text, challenge) }
     }
 }
 
@@ -70,37 +66,36 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Somebody who may enter, where a token is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Admitted;
+/// A request that was admitted: the state of its handler.
+#[derive(Debug)]
+pub(super) struct Admitted(pub(super) App);
 
 impl FromRequestParts<App> for Admitted {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
-        let Some(expected) = &app.config.token else {
-            return Ok(Self);
+        let credentials = credentials(&parts.headers);
+        let token = match &credentials {
+            Credentials::Token(token) => Some(*token),
+            Credentials::Missing | Credentials::Malformed => None,
         };
-        match credentials(&parts.headers) {
-            Credentials::Token(token) if token == expected => Ok(Self),
-            Credentials::Token(_) => Err(Refusal::challenge(
-                StatusCode::UNAUTHORIZED,
-                "Unauthorized",
-                "Bearer error=\"invalid_token\"",
-            )),
-            Credentials::Malformed => Err(Refusal::challenge(
-                StatusCode::BAD_REQUEST,
-                "Bad Request",
-                "Bearer error=\"invalid_request\"",
-            )),
-            Credentials::Missing => {
-                Err(Refusal::challenge(StatusCode::UNAUTHORIZED, "Unauthorized", "Bearer realm=\"\""))
-            }
+        if app.admits(token) {
+            return Ok(Self(app.clone()));
         }
+        let (status, text, challenge) = match credentials {
+            Credentials::Token(_) => {
+                (StatusCode::UNAUTHORIZED, "Unauthorized", "Bearer error=\"invalid_token\"")
+            }
+            Credentials::Malformed => {
+                (StatusCode::BAD_REQUEST, "Bad Request", "Bearer error=\"invalid_request\"")
+            }
+            Credentials::Missing => (StatusCode::UNAUTHORIZED, "Unauthorized", "Bearer realm=\"\""),
+        };
+        Err(Refusal { status, body: Body::Challenge(text, challenge) })
     }
 }
 
-/// What a request says about who sent it.
+/// The credentials of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Credentials<'a> {
     Missing,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::catalog::Capabilities;
 use super::error::Refusal;
 use super::message::{Content, Message};
-use super::pending::{Given, Pending};
+use super::pending::{CallAnswer, Pending};
 use super::session::{ServerTool, ToolSpec};
 use super::wire::Mode;
 use crate::agents::Attachment;
@@ -117,8 +117,8 @@ pub(super) fn check_images<'a>(
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     /// Answers in the order in which they came.
-    pub(super) given: Vec<(String, Given)>,
-    /// What the user says.
+    pub(super) answers: Vec<(String, CallAnswer)>,
+    /// The messages of the user.
     pub(super) said: Vec<Content>,
 }
 
@@ -130,22 +130,22 @@ impl Sorted {
             match message {
                 Input::User { content } => sorted.said.push(content),
                 Input::Tool { tool_call_id, content } => {
-                    sorted.given.push((tool_call_id, Given::Result(content)));
+                    sorted.answers.push((tool_call_id, CallAnswer::Result(content)));
                 }
                 Input::ToolPermission { tool_call_id, granted, reason } => {
-                    sorted.given.push((tool_call_id, Given::Permission { granted, reason }));
+                    sorted.answers.push((tool_call_id, CallAnswer::Permission { granted, reason }));
                 }
             }
         }
-        if sorted.given.is_empty() {
+        if sorted.answers.is_empty() {
             return Ok(sorted);
         }
         let mut answered = HashMap::new();
-        for (id, given) in &sorted.given {
+        for (id, answer) in &sorted.answers {
             if pending.and_then(|pending| pending.call(id)).is_none() {
                 return Err(Refusal::bad(format!("No call {id} waits for an answer")));
             }
-            if answered.insert(id.as_str(), given).is_some() {
+            if answered.insert(id.as_str(), answer).is_some() {
                 return Err(Refusal::bad(format!("Call {id} is answered twice")));
             }
         }
@@ -156,7 +156,7 @@ impl Sorted {
         }
     }
 
-    /// The user's words.
+    /// The user's text.
     pub(super) fn text(&self) -> String {
         let texts = self.said.iter().map(Content::text).filter(|text| !text.is_empty());
         texts.collect::<Vec<_>>().join("\n\n")
@@ -179,7 +179,7 @@ fn attachment(number: usize, url: &str) -> Attachment {
     Attachment { name: format!("image-{number}"), mime, bytes }
 }
 
-/// Who said what, in the seed of a history.
+/// The contents of a history that a client brings along.
 pub(super) fn contents(messages: &[Message]) -> impl Iterator<Item = &Content> {
     messages.iter().filter_map(|message| match message {
         Message::User { content } | Message::Assistant { content } | Message::Tool { content, .. } => {

@@ -24,7 +24,7 @@ pub(super) enum Message {
     },
 }
 
-/// What a message says: a text, or blocks.
+/// The content of a message: a text, or blocks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Content {

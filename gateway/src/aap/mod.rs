@@ -1,16 +1,15 @@
 //! The Agent Application Protocol, version 3: sessions whose history the server keeps, and turns in
 //! three stream modes.
 //!
-//! In the order of a turn's way:
+//! In the order of a turn:
 //! - `sessions`, `turns`: the endpoints;
 //! - `catalog`: the agents, and what each of them declares;
 //! - `input`: what a turn is asked to do, checked;
-//! - `player`, `round`, `answers`: the script's steps at their pace, calls that wait, and their answers;
-//! - `recorder`, `sub_agents`: what steps come to as messages;
+//! - `player`: the script's steps at their pace, calls that wait, and their answers;
+//! - `recorder`, `sub_agents`: the messages and events of steps;
 //! - `wire`, `stream`: how events look, and the answer that carries them;
 //! - `session`, `message`, `pending`: what is kept.
 
-mod answers;
 mod catalog;
 mod error;
 mod input;
@@ -18,7 +17,6 @@ mod message;
 mod pending;
 mod player;
 mod recorder;
-mod round;
 mod session;
 mod sessions;
 mod stream;
@@ -29,33 +27,51 @@ mod wire;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use serde_json::Value;
 
 pub(crate) use session::Sessions;
 
-use crate::server::App;
+use crate::faults::{On, Surface, TrapKind};
+use session::App;
+use wire::Mode;
 
-/// The base URL, and the space of its sessions.
+/// The base URL.
 const BASE: &str = "/aap";
-const SPACE: &str = "aap";
 /// The largest body that is read: images come inside it.
 const BODY_LIMIT: usize = 30 * 1024 * 1024;
 
-/// Whether a path leads here.
-pub(crate) fn speaks(path: &str) -> bool {
-    path.strip_prefix(BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
+/// The protocol as the faults see it.
+#[derive(Debug)]
+pub(crate) struct Aap;
 
-/// Whether a turn's stream mode asks for events.
-pub(crate) fn is_stream(mode: &str) -> bool {
-    mode == wire::Mode::Delta.as_str() || mode == wire::Mode::Message.as_str()
-}
+impl Surface for Aap {
+    fn speaks(&self, path: &str) -> bool {
+        path.strip_prefix(BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
 
-/// A refusal as this protocol writes it, if the path leads here.
-pub(crate) fn refusal(path: &str, status: StatusCode, message: &str) -> Option<Response> {
-    speaks(path).then(|| error::Refusal::json(status, message).into_response())
+    fn classify(&self, method: &Method, route: &str) -> Option<On> {
+        match (method.as_str(), route.strip_prefix(BASE)?) {
+            ("POST", "/sessions/{session}/turns") => Some(On::Create),
+            ("GET", "/sessions/{session}/history") => Some(On::SessionEvents),
+            ("GET", "/sessions/{session}") => Some(On::Session),
+            _ => None,
+        }
+    }
+
+    fn streams(&self, stream: Option<&Value>) -> bool {
+        Mode::of(stream) != Mode::None
+    }
+
+    fn refuse(&self, status: StatusCode, message: String) -> Response {
+        error::Refusal::json(status, message).into_response()
+    }
+
+    fn traps(&self) -> &'static [TrapKind] {
+        traps::TRAPS
+    }
 }
 
 /// All endpoints.

@@ -15,7 +15,7 @@ pub(super) struct Pending {
     pub(super) rest: Rest,
 }
 
-/// How the script goes on when all is answered.
+/// How the script continues when all is answered.
 pub(super) enum Rest {
     /// As it would have done in any case, with these results.
     Steps { steps: Peekable<Steps>, results: HashMap<String, String> },
@@ -31,13 +31,13 @@ pub(super) struct Waiting {
     pub(super) asked: String,
     /// Whether the client runs it, or else the server, once it may.
     pub(super) by_client: bool,
-    /// What the script wants to know about it.
-    pub(super) wish: Wish,
+    /// What the script waits for.
+    pub(super) awaited: Awaited,
 }
 
 /// What a script waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum Awaited {
     Consent,
     Response,
     /// Nothing: it is the session that wants to be asked.
@@ -46,7 +46,7 @@ pub(super) enum Wish {
 
 /// An answer to a call.
 #[derive(Debug, Clone)]
-pub(super) enum Given {
+pub(super) enum CallAnswer {
     Result(Content),
     Permission { granted: bool, reason: Option<String> },
 }
@@ -80,23 +80,23 @@ impl Pending {
 
 impl Waiting {
     fn of_seed(call: Call) -> Self {
-        Self { asked: call.id.clone(), call, by_client: false, wish: Wish::Response }
+        Self { asked: call.id.clone(), call, by_client: false, awaited: Awaited::Response }
     }
 
-    /// Tells the script what its call came to.
-    pub(super) fn tell(&self, given: &Given, result: &str, answers: &mut Answers) {
-        let approval = match given {
-            Given::Permission { granted: false, reason } => Approval::Deny { reason: reason.clone() },
-            Given::Permission { granted: true, .. } | Given::Result(_) => Approval::Allow,
+    /// Adds this answer to those of the script.
+    pub(super) fn record(&self, answer: &CallAnswer, result: &str, answers: &mut Answers) {
+        let approval = match answer {
+            CallAnswer::Permission { granted: false, reason } => Approval::Deny { reason: reason.clone() },
+            CallAnswer::Permission { granted: true, .. } | CallAnswer::Result(_) => Approval::Allow,
         };
-        match self.wish {
-            Wish::Consent => {
+        match self.awaited {
+            Awaited::Consent => {
                 answers.approvals.insert(self.asked.clone(), approval);
             }
-            Wish::Response => {
+            Awaited::Response => {
                 answers.responses.insert(self.asked.clone(), result.to_owned());
             }
-            Wish::Nothing => {}
+            Awaited::Nothing => {}
         }
     }
 }

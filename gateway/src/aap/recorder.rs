@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::message::{Block, Call, Content, Message};
-use super::session::Session;
+use super::session::{App, Session};
 use super::sub_agents::SubAgents;
-use super::traps::Traps;
+use super::traps::{BLOCK_RESULTS, PLAIN_CONTENT, SILENT_GRANT, TEXT_FIRST, THROW, TWICE_STORED, USE_DENIED};
 use super::wire::{Event, Mode, StopReason, Wire};
 use crate::agents::{FinishReason, MAIN, MessageKey, Step, Tool};
-use crate::server::App;
+use crate::faults::{Traps, UNKNOWN_TERMINATION};
 
 /// Writes one turn.
 pub(super) struct Recorder {
@@ -30,7 +30,7 @@ pub(super) struct Recorder {
     finish: Option<FinishReason>,
 }
 
-/// The message that is under way.
+/// The message that is being streamed.
 struct Open {
     key: MessageKey,
     thinking: String,
@@ -48,7 +48,7 @@ struct OpenCall {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TurnResponse {
-    stop_reason: &'static str,
+    stop_reason: StopReason,
     messages: Vec<Message>,
 }
 
@@ -68,7 +68,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what a step comes to. The calls of a message that ends with some.
+    /// Writes the events of a step. Returns the calls of a message that ends with some.
     pub(super) fn record(&mut self, step: Step) -> Option<Vec<Call>> {
         match step {
             Step::BeginMessage { message, thread } if thread == MAIN => self.begin(message),
@@ -152,10 +152,10 @@ impl Recorder {
 
     /// Whether the model has failed by now, under the trap.
     pub(super) fn has_thrown(&self) -> bool {
-        self.traps.throw.is_some_and(|after| self.deltas >= after)
+        self.traps.number(&THROW).is_some_and(|after| self.deltas >= after)
     }
 
-    /// Ends the message that is under way, if one is: it is streamed if it was not yet, and stored.
+    /// Ends the open message, if there is one: streams it if that is not done yet, and stores it.
     fn end_message(&mut self) -> Option<Vec<Call>> {
         let open = self.open.take()?;
         let calls: Vec<Call> = open.calls.into_iter().map(OpenCall::complete).collect();
@@ -166,7 +166,7 @@ impl Recorder {
         if !open.text.is_empty() {
             said.push(Block::Text { text: open.text });
         }
-        if self.traps.text_first {
+        if self.traps.has(&TEXT_FIRST) {
             said.reverse();
         }
         if self.wire.mode == Mode::Message {
@@ -183,21 +183,21 @@ impl Recorder {
         }
         said.extend(calls.iter().cloned().map(Block::ToolUse));
         if !said.is_empty() {
-            let content = self.traps.content(said);
+            let content = self.content(said);
             self.store(Message::Assistant { content });
         }
         (!calls.is_empty()).then_some(calls)
     }
 
-    /// A server tool ran without anybody being asked.
+    /// A server tool ran without permission being needed.
     pub(super) fn result(&mut self, call: &str, content: String) {
         if !self.settled.insert(call.to_owned()) {
             return;
         }
-        let content = self.traps.result(content);
+        let content = self.result_content(content);
         self.wire.send(&Event::ToolResult { tool_call_id: call, content: &content });
         let message = Message::result(call, content);
-        if self.traps.twice_stored {
+        if self.traps.has(&TWICE_STORED) {
             self.session.state().history.push(message.clone());
         }
         self.store(message);
@@ -208,8 +208,8 @@ impl Recorder {
         if !self.settled.insert(call.to_owned()) {
             return;
         }
-        let content = self.traps.result(content);
-        if self.traps.silent_grant {
+        let content = self.result_content(content);
+        if self.traps.has(&SILENT_GRANT) {
             self.session.state().history.push(Message::result(call, content));
             return;
         }
@@ -223,12 +223,40 @@ impl Recorder {
         self.session.state().history.push(Message::result(call, content));
     }
 
+    /// What is stored in place of the result of a call that was denied.
+    pub(super) fn denial(&self, reason: Option<&str>) -> String {
+        let what = if self.traps.has(&USE_DENIED) { "Tool use denied" } else { "Tool call denied" };
+        reason.map_or_else(|| what.to_owned(), |reason| format!("{what}: {reason}"))
+    }
+
+    /// The content of a server tool's result.
+    fn result_content(&self, text: String) -> Content {
+        if self.traps.has(&BLOCK_RESULTS) {
+            Content::Blocks(vec![Block::Text { text }])
+        } else {
+            Content::Text(text)
+        }
+    }
+
+    /// The content of an assistant's message.
+    fn content(&self, mut blocks: Vec<Block>) -> Content {
+        match blocks.pop() {
+            Some(Block::Text { text }) if blocks.is_empty() && self.traps.has(&PLAIN_CONTENT) => {
+                Content::Text(text)
+            }
+            last => {
+                blocks.extend(last);
+                Content::Blocks(blocks)
+            }
+        }
+    }
+
     fn store(&mut self, message: Message) {
         self.session.state().history.push(message.clone());
         self.messages.push(message);
     }
 
-    /// How a turn ends whose script is through.
+    /// The reason for which a turn ends at the end of its script.
     pub(super) fn reason(&self) -> StopReason {
         match self.finish {
             Some(FinishReason::Length) => StopReason::MaxTokens,
@@ -241,7 +269,8 @@ impl Recorder {
     pub(super) fn stop(&mut self, reason: StopReason) -> TurnResponse {
         // What a message had before it broke off is part of the conversation.
         self.end_message();
-        let stop_reason = self.traps.reason(reason).as_str();
+        let unknown = self.traps.has(&UNKNOWN_TERMINATION);
+        let stop_reason = if unknown { StopReason::QuotaExhausted } else { reason };
         self.wire.send(&Event::TurnStop { stop_reason });
         TurnResponse { stop_reason, messages: std::mem::take(&mut self.messages) }
     }
@@ -249,7 +278,7 @@ impl Recorder {
     /// The model failed, and the server is not prepared for that.
     pub(super) fn throw(&mut self) {
         self.open = None;
-        let stop_reason = StopReason::Error.as_str();
+        let stop_reason = StopReason::Error;
         if self.wire.mode == Mode::Delta {
             self.wire.send(&Event::TurnStop { stop_reason });
             self.wire.send(&Event::TurnStop { stop_reason });

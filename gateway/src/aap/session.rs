@@ -6,16 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::catalog;
 use super::message::Message;
 use super::pending::Pending;
-use super::{SPACE, catalog};
 use crate::agents::Memory;
-use crate::server::App;
-use crate::store::{self, Agent, PageToken, lock};
+use crate::lock::lock;
+use crate::store::{self, Agent, PageToken};
 use crate::turns::Stop;
 
-/// How many sessions a list gives at once.
+/// The space of all sessions in the store.
+const SPACE: &str = "aap";
+/// The number of sessions in a page.
 const PAGE: usize = 20;
+
+/// The state of the handlers.
+pub(super) type App = crate::context::App<Sessions>;
 
 /// All sessions, by id; ids sort by creation.
 #[derive(Debug, Default)]
@@ -40,7 +45,7 @@ pub(super) struct State {
     /// The calls that wait for the client.
     pub(super) pending: Option<Box<Pending>>,
     pub(super) memory: Memory,
-    /// How many turns began with words of the user.
+    /// How many turns began with a message of the user.
     pub(super) turns: usize,
 }
 
@@ -80,7 +85,7 @@ pub(super) enum Runner {
     Trusted,
     /// The server, once it may.
     Untrusted,
-    /// The server, which never told of the tool.
+    /// The server, although the client did not switch the tool on.
     Unexposed,
 }
 
@@ -97,7 +102,7 @@ impl State {
         }
     }
 
-    /// Takes what a turn says about the agent: options are merged, tools replaced.
+    /// Takes the settings of a turn: options are merged, tools replaced.
     pub(super) fn set_up(
         &mut self,
         server_tools: Option<Vec<ServerTool>>,
@@ -161,7 +166,7 @@ impl Sessions {
         lock(&self.0).get(id).cloned()
     }
 
-    /// Removes a session, and stops what goes on in it.
+    /// Removes a session, and stops its turns.
     pub(super) fn remove(&self, app: &App, id: &str) -> bool {
         let Some(session) = lock(&self.0).remove(id) else {
             return false;

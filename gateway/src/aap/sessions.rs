@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -14,17 +14,20 @@ use super::catalog::{self, capabilities};
 use super::error::{Admitted, Refusal};
 use super::input::{check_images, check_tools, contents, read};
 use super::message::{Message, compacted};
-use super::session::{AgentConfig, Session, ToolSpec};
-use super::traps::version;
+use super::session::{AgentConfig, App, Session, ToolSpec};
+use super::traps::OTHER_VERSION;
 use crate::faults::Injection;
-use crate::server::App;
+
+/// The version of the protocol.
+const VERSION: u64 = 3;
 
 type Answer = Result<Response, Refusal>;
 
-/// `GET /meta`, for everybody.
+/// `GET /meta`, without a token.
 pub(super) async fn meta(injection: Option<Extension<Injection>>) -> Json<Value> {
     let injection = injection.map(|Extension(injection)| injection).unwrap_or_default();
-    Json(catalog::meta(version(&injection)))
+    let version = if injection.traps().has(&OTHER_VERSION) { VERSION + 1 } else { VERSION };
+    Json(catalog::meta(version))
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,8 +36,8 @@ pub(super) struct Listing {
 }
 
 /// `GET /sessions`: oldest first.
-pub(super) async fn list(State(app): State<App>, _: Admitted, Query(listing): Query<Listing>) -> Answer {
-    let page = app.aap.page(listing.after.as_deref());
+pub(super) async fn list(Admitted(app): Admitted, Query(listing): Query<Listing>) -> Answer {
+    let page = app.own.page(listing.after.as_deref());
     let (sessions, next) = page.ok_or_else(|| Refusal::bad("Unknown cursor"))?;
     let sessions: Vec<Value> = sessions.iter().map(|session| session.show()).collect();
     let mut page = json!({"sessions": sessions});
@@ -54,7 +57,7 @@ struct NewSession {
 }
 
 /// `POST /sessions`: the agent does not run yet, and need not even be there.
-pub(super) async fn create(State(app): State<App>, _: Admitted, body: Bytes) -> Answer {
+pub(super) async fn create(Admitted(app): Admitted, body: Bytes) -> Answer {
     let body: Value = read(&body)?;
     if body.get("agent").is_none() {
         return Err(Refusal::internal());
@@ -66,22 +69,22 @@ pub(super) async fn create(State(app): State<App>, _: Admitted, body: Bytes) -> 
         check_tools(&new.agent.name, capabilities, new.tools.as_deref())?;
         check_images(&new.agent.name, capabilities, contents(&messages))?;
     }
-    let session = app.aap.create(&app, new.agent, new.tools, messages);
+    let session = app.own.create(&app, new.agent, new.tools, messages);
     Ok((StatusCode::CREATED, Json(json!({"sessionId": session.id}))).into_response())
 }
 
 fn find(app: &App, id: &str) -> Result<Arc<Session>, Refusal> {
-    app.aap.find(id).ok_or_else(Refusal::no_session)
+    app.own.find(id).ok_or_else(Refusal::no_session)
 }
 
 /// `GET /sessions/{id}`
-pub(super) async fn get(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
+pub(super) async fn get(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     Ok(Json(find(&app, &id)?.show()).into_response())
 }
 
 /// `DELETE /sessions/{id}`
-pub(super) async fn delete(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
-    if app.aap.remove(&app, &id) {
+pub(super) async fn delete(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
+    if app.own.remove(&app, &id) {
         Ok(StatusCode::NO_CONTENT.into_response())
     } else {
         Err(Refusal::no_session())
@@ -96,14 +99,13 @@ pub(super) struct Which {
 
 /// `GET /sessions/{id}/history`
 pub(super) async fn history(
-    State(app): State<App>,
-    _: Admitted,
+    Admitted(app): Admitted,
     Path(id): Path<String>,
     Query(which): Query<Which>,
 ) -> Answer {
     let kind = which.kind.filter(|kind| kind == "compacted" || kind == "full");
     let kind = kind.ok_or_else(|| Refusal::bad("type must be \"compacted\" or \"full\""))?;
-    let session = app.aap.find(&id).ok_or_else(Refusal::no_history)?;
+    let session = app.own.find(&id).ok_or_else(Refusal::no_history)?;
     let state = session.state();
     let declared = capabilities(&state.agent.name);
     let supported = declared.is_none_or(|able| if kind == "full" { able.full } else { able.compacted });

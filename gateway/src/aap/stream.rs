@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use axum::response::Response;
 
+use super::session::App;
 use super::wire::Event;
 use crate::faults::Forge;
-use crate::http::{Guarded, Output, event_stream, stream};
-use crate::server::App;
+use crate::guarded::Guarded;
+use crate::http::{Output, event_stream, stream};
 use crate::store::{EventLog, Turn};
 use crate::turns::Stop;
 
 /// The events of a turn.
 pub(super) fn events(app: &App, turn: &Arc<Turn>, mut output: Output, reader: Option<Reader>) -> Response {
-    // The real server says nothing in a silence.
+    // The real server writes no comments in a silence.
     output.ping = None;
     let body = stream(&turn.id, Arc::clone(&turn.log), 0, output, &app.faults, Forgery);
     match reader {
@@ -30,7 +31,7 @@ pub(super) fn nothing(app: &App, mut output: Output) -> Response {
     event_stream(stream("", Arc::new(log), 0, output, &app.faults, Forgery))
 }
 
-/// Somebody for whom alone a turn goes on.
+/// The only reader of a turn, which ends with it.
 #[derive(Debug)]
 pub(super) struct Reader(pub(super) Arc<Turn>);
 

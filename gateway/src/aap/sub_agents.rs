@@ -1,5 +1,5 @@
-//! Sub-agents, of which the protocol knows nothing: they are at work behind the calls that started
-//! them, and their last words are those calls' results.
+//! Sub-agents, of which the protocol knows nothing: they work behind the calls that started
+//! them, and their last messages are the results of those calls.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::agents::{MAIN, MessageKey, Step, SubAgent};
 pub(super) struct SubAgents {
     /// The call that started each thread.
     parents: HashMap<String, String>,
-    /// The threads of messages under way.
+    /// The threads of messages that are being streamed.
     open: HashMap<MessageKey, String>,
     /// The last message of each thread.
     words: HashMap<String, String>,

@@ -39,7 +39,8 @@ impl Mode {
 }
 
 /// Why a turn ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum StopReason {
     EndTurn,
     /// Calls wait for the client.
@@ -48,20 +49,7 @@ pub(super) enum StopReason {
     Refusal,
     Error,
     /// One of a later version.
-    Unknown,
-}
-
-impl StopReason {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::EndTurn => "end_turn",
-            Self::ToolUse => "tool_use",
-            Self::MaxTokens => "max_tokens",
-            Self::Refusal => "refusal",
-            Self::Error => "error",
-            Self::Unknown => "quota_exhausted",
-        }
-    }
+    QuotaExhausted,
 }
 
 /// One event.
@@ -87,7 +75,7 @@ pub(super) enum Event<'a> {
         content: &'a Content,
     },
     TurnStop {
-        stop_reason: &'static str,
+        stop_reason: StopReason,
     },
     /// One of a later version.
     Progress {

@@ -8,11 +8,12 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::event::{Event, Outcome, Termination};
+use super::event::Event;
 use super::message::message_id;
 use super::run::Run;
-use super::threads::now_ms;
-use crate::store::{EventLog, Read, Turn, lock};
+use crate::lock::lock;
+use crate::store::{EventLog, Read, Turn};
+use crate::time::now_ms;
 
 /// What stands before an event in a frame.
 const DATA: &str = "data: ";
@@ -64,7 +65,7 @@ pub(super) struct Recorded {
     turns: Mutex<Vec<Arc<Turn>>>,
 }
 
-/// Why a cursor leads nowhere.
+/// A cursor whose event is not kept any more.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Expired;
 
@@ -184,7 +185,7 @@ impl Recorded {
 #[derive(Debug, Clone)]
 pub(super) struct Canonical {
     store: Arc<EventStore>,
-    /// Whether the run began before, so that it goes on now.
+    /// Whether the run began before, and is resumed now.
     resumed: bool,
 }
 
@@ -208,44 +209,46 @@ impl Canonical {
 
     fn kind(&self, event: &Event) -> &'static str {
         match event {
-            Event::RunStart { .. } if self.resumed => "RunResumed",
-            Event::RunStart { .. } => "RunStarted",
-            Event::RunFinish { termination, .. } => match termination {
-                Termination::NaturalEnd => "RunFinished",
-                Termination::Suspended => "RunSuspended",
-                Termination::Cancelled => "RunCancelled",
-                Termination::Error(_) => "RunErrored",
-                Termination::Stopped { .. } | Termination::QuotaExhausted { .. } => "RunTerminated",
+            Event::RunStart(_) if self.resumed => "RunResumed",
+            Event::RunStart(_) => "RunStarted",
+            Event::RunFinish(finish) => match finish.termination.r#type.as_str() {
+                "natural_end" => "RunFinished",
+                "suspended" => "RunSuspended",
+                "cancelled" => "RunCancelled",
+                "error" => "RunErrored",
+                _ => "RunTerminated",
             },
-            Event::StepStart { .. } => "StepStarted",
+            Event::StepStart(_) => "StepStarted",
             Event::StepEnd => "StepEnded",
-            Event::TextDelta { .. } => "TextDeltaObserved",
-            Event::ReasoningDelta { .. } => "ReasoningDeltaObserved",
-            Event::ToolCallStart { .. } => "ToolCallStarted",
-            Event::ToolCallDelta { .. } => "ToolCallDeltaObserved",
-            Event::ToolCallReady { .. } => "ToolCallReady",
-            Event::ToolCallDone { outcome: Outcome::Suspended, .. } => "ToolCallSuspended",
-            Event::ToolCallDone { .. } => "ToolCallDone",
-            Event::ToolCallResumed { .. } => "ToolCallResumed",
-            Event::ToolCallCancel { .. } => "ToolCallCancelled",
-            Event::StreamReset { .. } => "StreamReset",
-            Event::InferenceComplete { .. } => "InferenceComplete",
-            Event::StateSnapshot { .. } => "StateSnapshotObserved",
-            Event::StateDelta { .. } => "StateDeltaObserved",
-            Event::MessagesSnapshot { .. } => "MessagesSnapshotObserved",
-            Event::ActivitySnapshot { .. } => "ActivitySnapshotObserved",
-            Event::ActivityDelta { .. } => "ActivityDeltaObserved",
-            Event::Error { .. } => "ErrorRecorded",
+            Event::TextDelta(_) => "TextDeltaObserved",
+            Event::ReasoningDelta(_) => "ReasoningDeltaObserved",
+            Event::ToolCallStart(_) => "ToolCallStarted",
+            Event::ToolCallDelta(_) => "ToolCallDeltaObserved",
+            Event::ToolCallReady(_) => "ToolCallReady",
+            Event::ToolCallDone(done) if done.outcome.as_deref() == Some("suspended") => "ToolCallSuspended",
+            Event::ToolCallDone(_) => "ToolCallDone",
+            Event::ToolCallResumed(_) => "ToolCallResumed",
+            Event::ToolCallCancel(_) => "ToolCallCancelled",
+            Event::StreamReset(_) => "StreamReset",
+            Event::InferenceComplete(_) => "InferenceComplete",
+            Event::StateSnapshot(_) => "StateSnapshotObserved",
+            Event::StateDelta(_) => "StateDeltaObserved",
+            Event::MessagesSnapshot(_) => "MessagesSnapshotObserved",
+            Event::ActivitySnapshot(_) => "ActivitySnapshotObserved",
+            Event::ActivityDelta(_) => "ActivityDeltaObserved",
+            Event::Error(_) => "ErrorRecorded",
+            // The scripts have none of these.
+            Event::ReasoningEncryptedValue(_) | Event::ToolCallStreamDelta(_) => "EventObserved",
         }
     }
 }
 
-/// Whether the event says that a call waits for somebody's consent.
+/// Whether the event says that a call waits for consent.
 fn is_permission_request(event: &Event) -> bool {
-    let Event::ToolCallDone { result, .. } = event else {
+    let Event::ToolCallDone(done) = event else {
         return false;
     };
-    result.suspension.as_ref().is_some_and(|ticket| ticket["resume_mode"] == "replay_tool_call")
+    done.result.suspension.as_ref().is_some_and(|ticket| ticket.resume_mode == "replay_tool_call")
 }
 
 #[cfg(test)]

@@ -1,27 +1,19 @@
 //! What a client decides about a suspended call.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agents::Approval;
+use crate::time::now_ms;
 
 /// The text of a denial without a reason.
 const DENIED: &str = "User denied the action";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Action {
     Resume,
     Cancel,
-}
-
-impl Action {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Resume => "resume",
-            Self::Cancel => "cancel",
-        }
-    }
 }
 
 /// A decision as it comes (`AgentEvent` HTTP, `decisions`).
@@ -44,7 +36,7 @@ pub(super) struct Decision {
 impl Decision {
     pub(super) fn new(target_id: String, action: Action, result: Value) -> Self {
         let decision_id = Some(super::message::message_id());
-        Self { target_id, decision_id, action, result, reason: None, updated_at: super::threads::now_ms() }
+        Self { target_id, decision_id, action, result, reason: None, updated_at: now_ms() }
     }
 
     /// What was remembered about the tool.
@@ -53,7 +45,7 @@ impl Decision {
         Self::new(target_id, action, json!({"approved": allowed}))
     }
 
-    /// The result; without one, whether it goes on.
+    /// The result; without one, whether the call resumes.
     pub(super) fn result(&self) -> Value {
         match &self.result {
             Value::Null => json!(self.action == Action::Resume),
@@ -85,7 +77,7 @@ impl Decision {
         self.stated_reason().unwrap_or_else(|| DENIED.to_owned())
     }
 
-    /// The words of an answer, wherever they stand in the result.
+    /// The text of an answer, wherever it is in the result.
     pub(super) fn words(&self) -> String {
         match &self.result {
             Value::String(text) => text.clone(),
@@ -102,7 +94,7 @@ impl Decision {
     /// How a call's state remembers the decision.
     pub(super) fn show(&self, call: &str) -> Value {
         let mut shown = json!({
-            "action": self.action.as_str(),
+            "action": self.action,
             "decision_id": self.decision_id.as_deref().unwrap_or(call),
             "result": self.result(),
             "updated_at": self.updated_at,

@@ -1,14 +1,10 @@
 //! Refusals: `{"error":"…"}` with a fitting status.
 
-use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
-use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use super::surface::Dialect;
-use crate::server::App;
-use crate::truefoundry::admit;
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,18 +42,5 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         (self.status, axum::Json(json!({"error": self.message}))).into_response()
-    }
-}
-
-/// Somebody who may enter, where a token is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Admitted;
-
-impl FromRequestParts<App> for Admitted {
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Refusal> {
-        let message = "unauthorized: a valid bearer token is required";
-        admit(app, &parts.headers).map(|_| Self).map_err(|_| Refusal::new(StatusCode::UNAUTHORIZED, message))
     }
 }

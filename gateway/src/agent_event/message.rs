@@ -1,7 +1,8 @@
 //! The messages that a thread keeps, and how each dialect shows them.
 
-use serde::Serialize;
 use serde_json::{Value, json};
+
+pub(super) use turnwire::event::ThreadToolCall as ToolCall;
 
 use super::surface::Dialect;
 
@@ -18,14 +19,6 @@ pub(super) struct Message {
     /// The run that made it; results of decisions have none.
     pub(super) run_id: Option<String>,
     pub(super) step: Option<u32>,
-}
-
-/// A call as the assistant's message holds it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct ToolCall {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) arguments: Value,
 }
 
 impl Message {
@@ -77,7 +70,7 @@ pub(super) fn message_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// An id of a thread or a run that the client did not give: the same without hyphens.
+/// An id of a thread or a run for which the client sent none: the same without hyphens.
 pub(super) fn plain_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }

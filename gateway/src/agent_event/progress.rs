@@ -5,33 +5,24 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::event::Event;
+use super::event::{ActivitySnapshotData, Event};
 use super::surface::Dialect;
-use super::threads::now_ms;
+use crate::time::now_ms;
 
 /// The activity of a tool that runs.
 const TYPE: &str = "tool-call-progress";
 
 /// How a tool that runs stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ToolStatus {
     Pending,
     Running,
     Done,
     Failed,
-}
-
-impl Standing {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Failed => "failed",
-        }
-    }
 }
 
 /// One report.
@@ -39,7 +30,7 @@ impl Standing {
 pub(super) struct Report {
     pub(super) call: String,
     pub(super) tool: String,
-    pub(super) standing: Standing,
+    pub(super) status: ToolStatus,
     /// Steps of the tool, done and all.
     pub(super) done: u32,
     pub(super) all: u32,
@@ -98,7 +89,12 @@ impl Activities {
 }
 
 fn snapshot(message_id: String, kind: &str, content: Value) -> Event {
-    Event::ActivitySnapshot { message_id, activity_type: kind.to_owned(), content, replace: true }
+    Event::ActivitySnapshot(ActivitySnapshotData {
+        message_id,
+        activity_type: kind.to_owned(),
+        content,
+        replace: Some(true),
+    })
 }
 
 fn ratio(report: &Report) -> f64 {
@@ -122,7 +118,7 @@ fn fields(report: &Report, lineage: &Lineage) -> Vec<(&'static str, Value)> {
         ("progress", json!(ratio(report))),
         ("run_id", json!(lineage.run_id)),
         ("schema", json!("tool-call-progress.v1")),
-        ("status", json!(report.standing.as_str())),
+        ("status", json!(report.status)),
         ("thread_id", json!(lineage.thread_id)),
         ("tool_name", json!(report.tool)),
         ("total", json!(f64::from(report.all))),

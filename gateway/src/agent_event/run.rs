@@ -1,25 +1,13 @@
-//! A run: what is on record of it, and how it is reached while it goes on.
+//! A run: its record, and how it is reached while it is live.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use super::decision::Decision;
-use super::threads::now_ms;
-use crate::store::{Turn, lock};
-
-/// Why a run is stopped from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Halt {
-    /// Somebody asked for it.
-    Cancelled,
-    /// Another run of the thread has begun.
-    Superseded,
-    /// The client has left, and nobody can read the run any more.
-    Abandoned,
-    /// It took longer than a run may.
-    TimeLimit,
-}
+use crate::lock::lock;
+use crate::store::Turn;
+use crate::time::now_ms;
 
 /// One run of an agent.
 #[derive(Debug)]
@@ -31,25 +19,24 @@ pub(super) struct Run {
     pub(super) parent_thread: Option<String>,
     pub(super) origin: &'static str,
     pub(super) created_at: u64,
-    /// The ids of the dispatch and of the session that awaken tells.
+    /// The ids of the dispatch and of the session in awaken's events.
     pub(super) dispatch: String,
     pub(super) session: String,
     record: Mutex<Record>,
-    /// The log of its stream.
+    /// The same run as the gateway's own endpoints see it, with the log of its stream.
     pub(super) turn: Arc<Turn>,
-    halt: watch::Sender<Option<Halt>>,
     decisions: Mutex<Option<mpsc::UnboundedSender<Decision>>>,
 }
 
-/// What changes while a run goes on.
+/// What changes while a run is live.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
     pub(super) status: RunStatus,
     pub(super) code: Option<String>,
     pub(super) detail: Option<String>,
     pub(super) updated_at: u64,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(super) input_tokens: usize,
+    pub(super) output_tokens: usize,
     pub(super) steps: u64,
     pub(super) output: Option<String>,
 }
@@ -98,7 +85,6 @@ impl Run {
             session: super::message::message_id(),
             record: Mutex::new(Record { updated_at: now, ..Record::default() }),
             turn,
-            halt: watch::Sender::default(),
             decisions: Mutex::default(),
         }
     }
@@ -132,32 +118,19 @@ impl Run {
         lock(&self.record)
     }
 
-    /// Stops the run. The first reason counts.
-    pub(super) fn halt(&self, reason: Halt) {
-        self.halt.send_if_modified(|halt| {
-            let first = halt.is_none();
-            halt.get_or_insert(reason);
-            first
-        });
-    }
-
-    pub(super) fn halted(&self) -> watch::Receiver<Option<Halt>> {
-        self.halt.subscribe()
-    }
-
-    /// Opens the way for decisions.
+    /// Lets the run receive decisions.
     pub(super) fn listen(&self) -> mpsc::UnboundedReceiver<Decision> {
         let (sender, receiver) = mpsc::unbounded_channel();
         *lock(&self.decisions) = Some(sender);
         receiver
     }
 
-    /// Hands a decision to the run; `false` if it does not go on any more.
+    /// Hands a decision to the run; `false` if it is not live.
     pub(super) fn decide(&self, decision: Decision) -> bool {
         lock(&self.decisions).as_ref().is_some_and(|sender| sender.send(decision).is_ok())
     }
 
-    /// Whether the run goes on.
+    /// Whether the run is live.
     pub(super) fn is_live(&self) -> bool {
         lock(&self.decisions).as_ref().is_some_and(|sender| !sender.is_closed())
     }

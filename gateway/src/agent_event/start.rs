@@ -4,23 +4,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use tokio::time::Instant;
 
 use super::canonical::Canonical;
 use super::decision::Decision;
 use super::message::{Message, message_id, plain_id};
 use super::player::{Beginning, Player};
 use super::recorder::Recorder;
-use super::run::{Halt, NewRun, Run};
+use super::run::{NewRun, Run};
 use super::state::without_calls;
 use super::surface::{Dialect, Surface};
-use super::threads::{Content, Thread};
-use super::traps::Traps;
+use super::threads::{App, Content, Thread};
 use super::wire::Wire;
 use crate::agents::{self, Memory, Prompt};
-use crate::server::App;
+use crate::faults::Traps;
 use crate::store::Turn;
-use crate::turns::Pace;
+use crate::turns::{Clock, Stop};
 
 /// What a run is asked to do.
 #[derive(Debug, Default)]
@@ -33,7 +31,7 @@ pub(super) struct Start {
     pub(super) input: Input,
 }
 
-/// What it is given.
+/// Its input.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     pub(super) resource_id: Option<String>,
@@ -45,20 +43,20 @@ pub(super) struct Input {
 
 /// How it is to be played.
 #[derive(Debug, Default)]
-pub(super) struct Manner {
+pub(super) struct PlayOptions {
     pub(super) traps: Traps,
     pub(super) delay: Option<Duration>,
 }
 
-/// Starts a run; it goes on by itself.
-pub(super) async fn start(app: &App, surface: Surface, start: Start, manner: Manner) -> Arc<Run> {
+/// Starts a run, which plays in the background.
+pub(super) async fn start(app: &App, surface: Surface, start: Start, options: PlayOptions) -> Arc<Run> {
     let dialect = surface.dialect();
     let new_id = || match dialect {
         Dialect::Tirea => plain_id(),
         Dialect::Awaken => message_id(),
     };
     let thread_id = start.thread_id.unwrap_or_else(new_id);
-    let thread = app.threads.obtain(app, surface, &thread_id, &start.agent);
+    let thread = app.own.obtain(&app.store, surface, &thread_id, &start.agent);
     let _starting = thread.session.starting.lock().await;
     let fits = |live: &Arc<Run>| !start.input.messages.is_empty() && live.agent == start.agent;
     let replaced = thread.content().live.clone().filter(fits);
@@ -80,7 +78,7 @@ pub(super) async fn start(app: &App, surface: Surface, start: Start, manner: Man
     }
     let turn = Turn::new(new.id.clone(), None, String::new(), None, input.text, Memory::new());
     let run = Arc::new(Run::new(new, turn));
-    play(app, &thread, &run, input.beginning, manner, input.preferred, false);
+    play(app, &thread, &run, input.beginning, options, input.preferred, false);
     run
 }
 
@@ -92,7 +90,7 @@ struct Accepted {
     preferred: Option<Duration>,
 }
 
-/// Stores the input. Words of the user make void what waits.
+/// Stores the input. A message of the user makes waiting calls void.
 fn accept(content: &mut Content, run: &NewRun, input: Input, dialect: Dialect) -> Accepted {
     content.parent_thread_id = run.parent_thread.clone().or(content.parent_thread_id.take());
     content.resource_id = input.resource_id.or(content.resource_id.take());
@@ -114,17 +112,17 @@ fn accept(content: &mut Content, run: &NewRun, input: Input, dialect: Dialect) -
 /// Ends the run in whose place another one comes.
 async fn supersede(run: Option<&Run>) {
     if let Some(run) = run {
-        run.halt(Halt::Superseded);
+        run.turn.stop(Stop::NextTurn);
         run.turn.log.closed().await;
     }
 }
 
-/// Keeps the messages that are new; the words that the script is chosen by.
+/// Keeps the messages that are new. Returns the text that chooses the script.
 fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
     let mut texts = Vec::new();
     let asked = !messages.is_empty();
     for mut message in messages {
-        // One whose id is there already is dropped without a word.
+        // A message whose id is known is dropped silently.
         if content.has(&message) {
             continue;
         }
@@ -156,38 +154,41 @@ fn play(
     thread: &Arc<Thread>,
     run: &Arc<Run>,
     beginning: Beginning,
-    manner: Manner,
+    options: PlayOptions,
     preferred: Option<Duration>,
     resumed: bool,
 ) {
     let surface = thread.surface;
-    app.threads.add(surface, run);
+    app.own.add(surface, run);
     thread.session.add(&run.turn);
     {
         let mut content = thread.content();
         content.live = Some(Arc::clone(run));
         content.latest_run = Some(run.id.clone());
     }
-    let events = surface.keeps_events().then(|| Canonical::new(app.threads.events(), resumed));
-    let wire = Wire::new(surface.dialect(), Arc::clone(run), events, manner.traps);
-    let decisions = run.listen();
-    let halted = run.halted();
+    let events = surface.keeps_events().then(|| Canonical::new(app.own.events(), resumed));
+    let wire = Wire::new(surface.dialect(), Arc::clone(run), events, options.traps);
+    let beat = options.delay.or(preferred).unwrap_or(app.config.beat);
     let player = Player {
         recorder: Recorder::new(app.clone(), Arc::clone(thread), Arc::clone(run), wire),
-        pace: Pace::new(manner.delay.or(preferred).unwrap_or(app.config.beat)),
-        deadline: Instant::now() + app.config.turn_limit,
-        halted,
-        decisions,
+        clock: Clock::new(beat, app.config.turn_limit, run.turn.stop.subscribe()),
+        decisions: run.listen(),
         early: Vec::new(),
     };
     tokio::spawn(player.play(beginning));
 }
 
-/// The same run goes on with an answer, and nobody streams it.
-pub(super) fn go_on(app: &App, thread: &Arc<Thread>, run: &Run, decision: Decision, manner: Manner) {
+/// Resumes a run with an answer, without a stream.
+pub(super) fn resume_run(
+    app: &App,
+    thread: &Arc<Thread>,
+    run: &Run,
+    decision: Decision,
+    options: PlayOptions,
+) {
     let turn = Turn::new(run.id.clone(), None, String::new(), None, String::new(), Memory::new());
     let recorded = run.turn.log.recorded();
     turn.log.append(|_, bytes| bytes.extend_from_slice(&recorded));
     let run = Arc::new(run.again(turn));
-    play(app, thread, &run, Beginning::Decisions(vec![decision]), manner, None, true);
+    play(app, thread, &run, Beginning::Decisions(vec![decision]), options, None, true);
 }

@@ -1,30 +1,21 @@
 //! The state of a thread as its snapshots show it. The two dialects have other trees, with the same
 //! in them: how the run stands, how its calls stand, and the facts that the agent keeps.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::surface::Dialect;
 use super::suspension::SuspendedCall;
-use super::threads::now_ms;
+use crate::time::now_ms;
 
 /// How one call stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum CallStatus {
     Suspended,
     Succeeded,
     Failed,
     Cancelled,
-}
-
-impl CallStatus {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Suspended => "suspended",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
 }
 
 /// One call, for its state.
@@ -43,8 +34,8 @@ pub(super) struct CallState<'a> {
 /// Totals of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Totals {
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(super) input_tokens: usize,
+    pub(super) output_tokens: usize,
     pub(super) steps: u64,
     pub(super) texts: Vec<String>,
 }
@@ -95,7 +86,7 @@ impl State {
         state
     }
 
-    /// An inference is through.
+    /// An inference is complete.
     pub(super) fn inferred(&mut self, totals: &Totals) {
         match self.dialect {
             Dialect::Tirea => {
@@ -141,7 +132,7 @@ impl State {
         }
     }
 
-    /// Writes a call's state; gives the operation that does the same to another copy of the tree.
+    /// Writes a call's state. Returns the operation that does the same to another copy of the tree.
     pub(super) fn set_call(&mut self, call: &CallState<'_>) -> Value {
         match self.dialect {
             Dialect::Tirea => self.set_tirea_call(call),
@@ -157,7 +148,7 @@ impl State {
         let mut shown = json!({
             "arguments": call.arguments,
             "call_id": call.call,
-            "status": call.status.as_str(),
+            "status": call.status,
             "tool_name": call.tool,
             "updated_at": now_ms(),
         });
@@ -258,7 +249,7 @@ fn awaken_call(call: &CallState<'_>) -> Value {
         "arguments": call.arguments,
         "call_id": call.call,
         "resume_mode": call.suspended.map_or("replay_tool_call", SuspendedCall::resume_mode),
-        "status": call.status.as_str(),
+        "status": call.status,
         "tool_name": call.tool,
         "updated_at": now_ms(),
     });
@@ -270,7 +261,7 @@ fn awaken_call(call: &CallState<'_>) -> Value {
     shown
 }
 
-/// A thread's state when words of the user make its open questions void.
+/// A thread's state when a message of the user makes its open questions void.
 pub(super) fn without_calls(dialect: Dialect, tree: &mut Map<String, Value>) {
     match dialect {
         Dialect::Tirea => {

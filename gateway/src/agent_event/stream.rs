@@ -5,23 +5,19 @@ use std::sync::Arc;
 use axum::response::Response;
 use serde_json::json;
 
-use super::error::Refusal;
 use super::message::plain_id;
-use super::run::{Halt, Run};
+use super::run::Run;
 use super::surface::{Dialect, Surface};
+use super::threads::App;
 use super::wire::write_frame;
 use crate::faults::Forge;
-use crate::http::{Guarded, Output, Ping, event_stream, stream};
-use crate::server::App;
+use crate::guarded::Guarded;
+use crate::http::{Output, Ping, event_stream, stream};
 use crate::store::EventLog;
+use crate::turns::Stop;
 
 /// What awaken writes after a silence.
 const HEARTBEAT: &[u8] = b": heartbeat\n\n";
-
-/// Every agent is there, except for those whose names say that they are not.
-pub(super) fn refuse_agent(id: &str) -> Result<(), Refusal> {
-    if id == "nope" || id.starts_with("no-such") { Err(Refusal::no_agent(id)) } else { Ok(()) }
-}
 
 /// The events of a run from its first one on.
 pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, surface: Surface) -> Response {
@@ -31,7 +27,7 @@ pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, surface: Sur
     let log = Arc::clone(&run.turn.log);
     let body = stream(&run.id, log, 0, output, &app.faults, forgery);
     match surface.dialect() {
-        // Nobody else can read the run: when this reader is gone, so is the run.
+        // The run has no other reader: it ends with this one.
         Dialect::Tirea => event_stream(Guarded::body(body, Reader(Arc::clone(run)))),
         Dialect::Awaken => event_stream(body),
     }
@@ -53,7 +49,7 @@ struct Reader(Arc<Run>);
 impl Drop for Reader {
     fn drop(&mut self) {
         // A run that is over does not care.
-        self.0.halt(Halt::Abandoned);
+        self.0.turn.stop(Stop::Abandoned);
     }
 }
 

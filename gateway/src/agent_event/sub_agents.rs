@@ -1,41 +1,33 @@
-//! Sub-agents: each has a thread and a run of its own, and on the parent's stream only the progress
-//! of the calls is seen.
+//! The sub-agents that work for a run, and their messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::message::{Message, ToolCall, plain_id};
-use super::progress::{Lineage, Report, Standing};
-use super::recorder::Recorder;
-use super::run::{NewRun, Run, RunStatus};
-use super::threads::Thread;
-use crate::agents::{Memory, MessageKey, SubAgent};
-use crate::store::Turn;
-
-/// How far a sub-agent's report goes.
-const STEPS: u32 = 4;
+use super::message::ToolCall;
+use super::run::Run;
+use crate::agents::MessageKey;
 
 /// The sub-agents of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SubAgents {
     /// By thread.
-    agents: HashMap<String, Working>,
-    /// Messages under way, and what they say.
-    buffers: HashMap<MessageKey, (String, String)>,
-    calls: HashMap<MessageKey, Vec<(ToolCall, String)>>,
+    pub(super) agents: HashMap<String, Working>,
+    /// Messages that are being streamed: their thread and text.
+    pub(super) buffers: HashMap<MessageKey, (String, String)>,
+    pub(super) calls: HashMap<MessageKey, Vec<(ToolCall, String)>>,
 }
 
+/// A sub-agent at work.
 #[derive(Debug, Clone)]
-struct Working {
-    parent_call: String,
-    name: String,
-    thread: Arc<Thread>,
-    run: Arc<Run>,
-    calls: Vec<ToolCall>,
-    output: String,
-    done: u32,
+pub(super) struct Working {
+    pub(super) parent_call: String,
+    pub(super) name: String,
+    pub(super) run: Arc<Run>,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) output: String,
+    pub(super) done: u32,
 }
 
 impl SubAgents {
@@ -62,150 +54,4 @@ impl SubAgents {
         let asked = agent.calls.iter().find(|known| known.id == call)?;
         Some((agent.parent_call.clone(), asked.name.clone(), asked.arguments.clone()))
     }
-}
-
-impl Recorder {
-    pub(super) fn begin_sub_agent(&mut self, agent: SubAgent) {
-        let surface = self.thread.surface;
-        let thread = self.app.threads.obtain(&self.app, surface, &agent.thread, &agent.name);
-        let new = NewRun {
-            id: plain_id(),
-            thread: agent.thread.clone(),
-            agent: agent.name.clone(),
-            parent: Some(self.run.id.clone()),
-            parent_thread: Some(self.run.thread.clone()),
-            origin: "subagent",
-        };
-        let turn = Turn::new(new.id.clone(), None, String::new(), None, agent.input.clone(), Memory::new());
-        let run = Arc::new(Run::new(new, turn));
-        self.app.threads.add(surface, &run);
-        {
-            let mut content = thread.content();
-            content.parent_thread_id = Some(self.run.thread.clone());
-            content.title = Some(agent.title);
-            content.latest_run = Some(run.id.clone());
-            let mut message = Message::new("user", agent.input);
-            message.run_id = Some(run.id.clone());
-            content.messages.push(message);
-            content.touch();
-        }
-        let working = Working {
-            parent_call: agent.parent_call,
-            name: agent.name,
-            thread,
-            run,
-            calls: Vec::new(),
-            output: String::new(),
-            done: 0,
-        };
-        let (parent, name) = (working.parent_call.clone(), working.name.clone());
-        self.sub_agents.agents.insert(agent.thread, working);
-        self.report(&parent, Standing::Pending, 0, STEPS, &format!("Starting {name}"));
-    }
-
-    pub(super) fn begin_sub_call(&mut self, key: MessageKey, call: &str, name: &str) {
-        let Some(calls) = self.sub_agents.calls.get_mut(&key) else {
-            return;
-        };
-        let begun = ToolCall { id: call.to_owned(), name: name.to_owned(), arguments: json!({}) };
-        calls.push((begun, String::new()));
-        let Some((thread, _)) = self.sub_agents.buffers.get(&key).cloned() else {
-            return;
-        };
-        self.report_sub_call(&thread, call, name, Standing::Running, "Running");
-    }
-
-    pub(super) fn end_sub_message(&mut self, key: MessageKey) {
-        let Some((thread, said)) = self.sub_agents.buffers.remove(&key) else {
-            return;
-        };
-        let calls = self.sub_agents.calls.remove(&key).unwrap_or_default();
-        let calls: Vec<ToolCall> = calls
-            .into_iter()
-            .map(|(call, arguments)| ToolCall {
-                arguments: serde_json::from_str(&arguments).unwrap_or(json!({})),
-                ..call
-            })
-            .collect();
-        let Some(agent) = self.sub_agents.agents.get_mut(&thread) else {
-            return;
-        };
-        let mut message = Message::new("assistant", said.clone());
-        message.tool_calls.clone_from(&calls);
-        message.run_id = Some(agent.run.id.clone());
-        agent.calls.extend(calls);
-        agent.output.clone_from(&said);
-        agent.done = (agent.done + 1).min(STEPS - 1);
-        store(&agent.thread, message);
-        let (parent, done) = (agent.parent_call.clone(), agent.done);
-        self.report(&parent, Standing::Running, done, STEPS, &said);
-    }
-
-    /// A result of a sub-agent's own call.
-    pub(super) fn sub_result(&mut self, thread: &str, call: &str, content: &str) {
-        let Some(agent) = self.sub_agents.agents.get_mut(thread) else {
-            return;
-        };
-        let Some(known) = agent.calls.iter().find(|known| known.id == call).cloned() else {
-            return;
-        };
-        let mut message = Message::new("tool", content);
-        message.tool_call_id = Some(call.to_owned());
-        message.run_id = Some(agent.run.id.clone());
-        store(&agent.thread, message);
-        let standing = if content.starts_with("Error: ") { Standing::Failed } else { Standing::Done };
-        self.report_sub_call(thread, call, &known.name, standing, content);
-    }
-
-    /// A sub-agent is through: the result of the call that started it.
-    pub(super) fn end_sub_agent(&mut self, agent: &SubAgent, failure: Option<String>) -> String {
-        let Some(working) = self.sub_agents.agents.remove(&agent.thread) else {
-            return String::new();
-        };
-        let standing = if failure.is_some() { Standing::Failed } else { Standing::Done };
-        let (code, said) = match &failure {
-            Some(error) => ("error", error.clone()),
-            None => ("natural", working.output.clone()),
-        };
-        working.run.finish(RunStatus::Done, Some(code.to_owned()), failure.clone());
-        self.report(&agent.parent_call, standing, STEPS, STEPS, &said);
-        match failure {
-            Some(error) => format!("Error: {error}"),
-            None => json!({
-                "agent_id": working.name,
-                "run_id": working.run.id,
-                "status": "completed",
-                "output": working.output,
-            })
-            .to_string(),
-        }
-    }
-
-    fn report_sub_call(&mut self, thread: &str, call: &str, tool: &str, standing: Standing, message: &str) {
-        let Some(agent) = self.sub_agents.agents.get(thread) else {
-            return;
-        };
-        let lineage = Lineage {
-            thread_id: thread.to_owned(),
-            run_id: agent.run.id.clone(),
-            parent_call_id: Some(agent.parent_call.clone()),
-            parent_run_id: Some(self.run.id.clone()),
-        };
-        let done = u32::from(matches!(standing, Standing::Done | Standing::Failed));
-        let report = Report {
-            call: call.to_owned(),
-            tool: tool.to_owned(),
-            standing,
-            done,
-            all: 1,
-            message: message.to_owned(),
-        };
-        self.send_report(&report, &lineage);
-    }
-}
-
-fn store(thread: &Thread, message: Message) {
-    let mut content = thread.content();
-    content.messages.push(message);
-    content.touch();
 }

@@ -13,13 +13,13 @@ pub(super) const CONFIRM: &str = "PermissionConfirm";
 #[derive(Clone)]
 pub(super) struct Suspension {
     pub(super) calls: Vec<SuspendedCall>,
-    /// How the script goes on when all is answered.
+    /// How the script continues when all is answered.
     pub(super) resume: Resume,
     /// What was answered so far.
     pub(super) answers: Answers,
     /// Calls of the same message that have their results already.
     pub(super) settled: Vec<String>,
-    /// Those that are at work behind the calls.
+    /// The sub-agents that work behind the calls.
     pub(super) sub_agents: SubAgents,
 }
 
@@ -60,9 +60,9 @@ impl Suspension {
 /// What a call waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Somebody's consent; then it runs.
+    /// The user's consent; then it runs.
     Consent,
-    /// A result that the client gives.
+    /// A result from the client.
     Answer,
     /// Consent to a call of the sub-agent that it started.
     Nested { call: String, tool: String, arguments: Value },
@@ -158,7 +158,7 @@ impl SuspendedCall {
         })
     }
 
-    /// The call in the state tree, for everybody to see that it waits.
+    /// The call in the state tree, which shows that it waits.
     pub(super) fn state(&self) -> Value {
         let mut state = self.ticket("fc_");
         state["call_id"] = json!(self.call);

@@ -12,8 +12,13 @@ use super::run::Run;
 use super::surface::Surface;
 use super::suspension::{SuspendedCall, Suspension};
 use crate::agents::{Approval, Memory};
-use crate::server::App;
-use crate::store::{Agent, Session, lock};
+use crate::context;
+use crate::lock::lock;
+use crate::store::{Agent, Session, Store};
+use crate::time::now_ms;
+
+/// The state of the handlers.
+pub(super) type App = context::App<Threads>;
 
 /// Everything that the surfaces know.
 #[derive(Debug, Default)]
@@ -35,33 +40,27 @@ impl Threads {
         Arc::clone(&self.events)
     }
 
-    /// The thread of a run, by the path of a request about it.
-    pub(crate) fn session_of(&self, path: &str, run: &str) -> Option<String> {
-        let surface = Surface::of_path(path)?;
-        self.run(surface, run).map(|run| run.thread.clone())
-    }
-
     pub(super) fn thread(&self, surface: Surface, id: &str) -> Option<Arc<Thread>> {
         lock(&self.surfaces).get(&surface)?.threads.get(id).cloned()
     }
 
     /// The thread of this id, made if it is not there.
-    pub(super) fn obtain(&self, app: &App, surface: Surface, id: &str, agent: &str) -> Arc<Thread> {
+    pub(super) fn obtain(&self, store: &Store, surface: Surface, id: &str, agent: &str) -> Arc<Thread> {
         let mut surfaces = lock(&self.surfaces);
         let threads = &mut surfaces.entry(surface).or_default().threads;
         if let Some(thread) = threads.get(id) {
             return Arc::clone(thread);
         }
-        let thread = Arc::new(Thread::new(app, surface, id, agent));
+        let thread = Arc::new(Thread::new(store, surface, id, agent));
         threads.insert(id.to_owned(), Arc::clone(&thread));
         thread
     }
 
-    pub(super) fn remove(&self, app: &App, surface: Surface, id: &str) -> bool {
+    pub(super) fn remove(&self, store: &Store, surface: Surface, id: &str) -> bool {
         let mut surfaces = lock(&self.surfaces);
         let removed = surfaces.entry(surface).or_default().threads.remove(id);
         if let Some(thread) = &removed {
-            app.store.remove(&thread.session);
+            store.remove(&thread.session);
         }
         removed.is_some()
     }
@@ -115,12 +114,12 @@ pub(super) struct Content {
     /// The state at the last checkpoint.
     pub(super) state: Map<String, Value>,
     pub(super) memory: Memory,
-    /// How many runs began with words of the user.
+    /// How many runs began with a message of the user.
     pub(super) turns: usize,
     pub(super) suspension: Option<Suspension>,
     /// Whether calls of a tool are always allowed, or always denied.
     pub(super) remembered: HashMap<String, bool>,
-    /// The run that goes on, if one does.
+    /// The live run, if there is one.
     pub(super) live: Option<Arc<Run>>,
     pub(super) latest_run: Option<String>,
     /// Runs that wait for the thread to be free.
@@ -143,7 +142,7 @@ pub(super) struct Queued {
 }
 
 impl Thread {
-    fn new(app: &App, surface: Surface, id: &str, agent: &str) -> Self {
+    fn new(store: &Store, surface: Surface, id: &str, agent: &str) -> Self {
         let agent = Agent::Named(agent.to_owned());
         let space = surface.name().to_owned();
         let session = Session::new(id.to_owned(), space, String::new(), agent, None);
@@ -151,7 +150,7 @@ impl Thread {
         Self {
             id: id.to_owned(),
             surface,
-            session: app.store.insert(session),
+            session: store.insert(session),
             content: Mutex::new(Content { created_at: now, updated_at: now, ..Content::default() }),
         }
     }
@@ -185,9 +184,4 @@ impl Content {
         };
         self.messages.iter().any(same)
     }
-}
-
-/// Milliseconds since 1970.
-pub(super) fn now_ms() -> u64 {
-    u64::try_from(crate::time::now().as_millisecond()).unwrap_or_default()
 }

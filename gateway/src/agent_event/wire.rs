@@ -6,18 +6,19 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::canonical::Canonical;
-use super::event::Event;
+use super::event::{ErrorData, Event, Termination, typed};
 use super::message::Message;
 use super::run::Run;
 use super::surface::Dialect;
-use super::threads::now_ms;
-use super::traps::Traps;
+use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR};
+use crate::faults::{Traps, UNKNOWN_TERMINATION};
+use crate::time::now_ms;
 
 /// The envelope of a frame (`AgentEvent` protocol, envelope); keys in the order of the wire.
 #[derive(Debug, Serialize)]
-struct Envelope<'a> {
+struct Envelope {
     #[serde(rename = "type")]
-    kind: &'a str,
+    kind: Value,
     #[serde(flatten)]
     context: Option<Context>,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -61,15 +62,19 @@ impl Wire {
         self.step = step;
     }
 
-    pub(super) fn send(&mut self, event: Event) {
+    pub(super) fn send(&mut self, mut event: Event) {
         if self.broken {
             return;
         }
-        let event = self.traps.last_word(event);
+        if let Event::RunFinish(finish) = &mut event
+            && self.traps.has(&UNKNOWN_TERMINATION)
+        {
+            finish.termination = Termination::QuotaExhausted { limit: 3 }.into();
+        }
         if let Some(canonical) = &self.canonical {
             canonical.observe(&self.run, &event);
         }
-        let terminal = matches!(event, Event::RunFinish { .. });
+        let terminal = matches!(event, Event::RunFinish(_));
         match self.dialect {
             Dialect::Tirea => self.write(&self.envelope(&event)),
             Dialect::Awaken => self.write(&event),
@@ -80,7 +85,7 @@ impl Wire {
         }
     }
 
-    /// A frame of a type that nobody knows, or of another form than it should have.
+    /// A frame of an unknown type or form.
     pub(super) fn send_raw(&mut self, frame: &Value) {
         if !self.broken {
             self.write(frame);
@@ -108,16 +113,16 @@ impl Wire {
     /// A write was refused: the stream ends without a terminal event of its own.
     pub(super) fn conflict(&mut self, reason: &str) {
         let message = format!("State error: state commit failed: checkpoint append failed: {reason}");
-        self.send(Event::Error { message, code: Some("STATE_ERROR".to_owned()) });
+        self.send(Event::Error(ErrorData { message, code: Some("STATE_ERROR".to_owned()) }));
         self.broken = true;
     }
 
     /// Ends the stream where a trap says so.
     fn break_off(&mut self) {
-        if self.traps.error_eof == Some(self.seq) {
-            self.traps.error_eof = None;
+        if self.traps.number(&ERROR_EOF) == Some(self.seq) {
+            self.traps.take(&ERROR_EOF);
             self.conflict("Version conflict: expected 1, actual 2");
-        } else if self.traps.relay_error == Some(self.seq) {
+        } else if self.traps.number(&RELAY_ERROR) == Some(self.seq) {
             self.write(&json!({"type": "error", "message": "upstream relay failed", "code": "RELAY_ERROR"}));
             self.broken = true;
         }
@@ -127,7 +132,7 @@ impl Wire {
         self.run.turn.log.append(|_, bytes| write_frame(frame, bytes));
     }
 
-    fn envelope<'a>(&self, event: &'a Event) -> Envelope<'a> {
+    fn envelope(&self, event: &Event) -> Envelope {
         let context = Context {
             run_id: self.run.id.clone(),
             thread_id: self.run.thread.clone(),
@@ -135,21 +140,19 @@ impl Wire {
             timestamp_ms: now_ms(),
             step_id: self.step.map(|step| format!("step:{step}")),
         };
-        let context =
-            if self.traps.leak && !event.is_run_boundary() { leaked(context) } else { Some(context) };
-        Envelope { kind: event.name(), context, data: data(event) }
+        let context = if self.traps.has(&LEAK) && !matches!(event, Event::RunStart(_) | Event::RunFinish(_)) {
+            leaked(context)
+        } else {
+            Some(context)
+        };
+        let mut data: Map<String, Value> = typed(event);
+        let kind = data.remove("event_type").unwrap_or_default();
+        // The envelope says these.
+        for name in ["thread_id", "run_id", "identity"] {
+            data.remove(name);
+        }
+        Envelope { kind, context, data }
     }
-}
-
-/// The payload: what the flat dialect has beside the ids of the run.
-fn data(event: &Event) -> Map<String, Value> {
-    let Ok(Value::Object(mut data)) = serde_json::to_value(event) else {
-        return Map::new();
-    };
-    for name in ["event_type", "thread_id", "run_id", "identity"] {
-        data.remove(name);
-    }
-    data
 }
 
 /// An envelope as the real server mixes them up: of another run, late, or without anything.

@@ -1,4 +1,4 @@
-//! `mcp-auth`: a tool server wants the user to sign in; the next turn goes on without input.
+//! `mcp-auth`: a tool server wants the user to sign in; the next turn continues without input.
 
 use serde_json::json;
 

@@ -7,31 +7,24 @@ mod served;
 mod step;
 
 mod approval;
-mod error;
 mod file;
-mod length;
 mod long;
-mod markdown;
 mod mcp_auth;
 mod mixed;
 mod page;
 mod parallel;
-mod plain;
 mod question;
-mod reasoning;
-mod refusal;
 mod sandbox;
-mod slow;
 mod subagents;
 mod support;
+mod texts;
 mod tools;
-mod unicode;
 
 use std::fmt::Write;
 use std::time::Duration;
 
 pub(crate) use compose::{Message, Play, call_id, words};
-pub(crate) use prompt::{Answers, Approval, Attachment, Memory, Prompt};
+pub(crate) use prompt::{Answers, Approval, Attachment, Memory, Prompt, tokens};
 pub(crate) use served::serve;
 pub(crate) use step::{Ending, FinishReason, MAIN, MessageKey, Resume, Server, Step, Steps, SubAgent, Tool};
 
@@ -62,10 +55,10 @@ impl Script {
 static SUPPORT: Script = Script::new("support", "a small support desk", support::play);
 
 static SCRIPTS: [Script; 19] = [
-    Script::new("plain", "a short answer", plain::play),
-    Script::new("reasoning", "thinks before it answers", reasoning::play),
-    Script::new("markdown", "headings, a table, code", markdown::play),
-    Script::new("unicode", "emoji, right-to-left, CJK, combining marks", unicode::play),
+    Script::new("plain", "a short answer", texts::plain),
+    Script::new("reasoning", "thinks before it answers", texts::reasoning),
+    Script::new("markdown", "headings, a table, code", texts::markdown),
+    Script::new("unicode", "emoji, right-to-left, CJK, combining marks", texts::unicode),
     Script::new("tools", "one tool call after another", tools::play),
     Script::new("parallel", "three tool calls at once", parallel::play),
     Script::new("approval", "a tool call that needs your consent", approval::play),
@@ -77,10 +70,10 @@ static SCRIPTS: [Script; 19] = [
     Script::new("sandbox", "runs code and leaves a file to download", sandbox::play),
     Script::new("file", "tells what you attached", file::play),
     Script::new("long", "100,000 deltas; `long 5000` for fewer", long::play).at(Duration::ZERO),
-    Script::new("slow", "a word a second: stop it, or drop the line", slow::play).at(Duration::from_secs(1)),
-    Script::new("error", "fails in the middle of a word", error::play),
-    Script::new("length", "runs out of tokens", length::play),
-    Script::new("refusal", "will not answer", refusal::play),
+    Script::new("slow", "a word a second: stop it, or drop the line", texts::slow).at(Duration::from_secs(1)),
+    Script::new("error", "fails in the middle of a word", texts::error),
+    Script::new("length", "runs out of tokens", texts::length),
+    Script::new("refusal", "will not answer", texts::refusal),
 ];
 
 /// The script for a message.

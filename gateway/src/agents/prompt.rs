@@ -1,4 +1,4 @@
-//! What a scripted agent is given: the user's words, files, and answers to what it asked.
+//! The input of a scripted agent: the user's message, files, and answers to what it asked.
 
 use std::collections::BTreeMap;
 
@@ -40,6 +40,11 @@ impl Prompt {
     pub(crate) fn number(&self) -> Option<usize> {
         self.text.split_whitespace().nth(1).and_then(|word| word.replace([',', '_'], "").parse().ok())
     }
+}
+
+/// About how many tokens a text has: one for four characters.
+pub(crate) fn tokens(text: &str) -> usize {
+    text.chars().count().div_ceil(4)
 }
 
 /// The user's decision about a call that needs consent.

@@ -1,4 +1,4 @@
-//! `question`: the agent asks the user to choose, and goes on with the answer.
+//! `question`: the agent asks the user to choose, and continues with the answer.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What a scripted agent does, step by step, in words that no wire protocol owns.
+//! What a scripted agent does, step by step, independent of any wire protocol.
 //!
 //! A script yields steps; a protocol's recorder turns each of them into that protocol's events.
 
@@ -11,14 +11,14 @@ use super::prompt::Answers;
 /// The steps of one turn, made as they are asked for.
 pub(crate) type Steps = Box<dyn Iterator<Item = Step> + Send>;
 
-/// How a paused turn goes on once its questions are answered. It may be called more than once,
+/// How a paused turn continues once its questions are answered. It may be called more than once,
 /// since a client may fork two turns from the same pause.
 pub(crate) type Resume = Arc<dyn Fn(&Answers) -> Steps + Send + Sync>;
 
 /// The thread that every turn has: the agent itself.
 pub(crate) const MAIN: &str = "main";
 
-/// One model message of a running turn. Unique in the process; a protocol gives it its own id.
+/// One model message of a running turn. Unique in the process; each protocol has its own id for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct MessageKey(u64);
 
@@ -133,17 +133,17 @@ pub(crate) enum Step {
         content: String,
     },
     BeginThread(SubAgent),
-    /// A sub-agent is through: its last message is its output, or it failed with a text.
+    /// A sub-agent has ended: its last message is its output, or it failed with a text.
     EndThread {
         agent: SubAgent,
         failure: Option<String>,
     },
-    /// These calls wait for somebody's consent.
+    /// These calls wait for the user's consent.
     AwaitApproval {
         thread: String,
         calls: Vec<String>,
     },
-    /// These calls wait for a result that the client gives.
+    /// These calls wait for a result from the client.
     AwaitResponse {
         thread: String,
         calls: Vec<String>,
@@ -165,6 +165,15 @@ impl Step {
     /// Whether the step is seen on the wire, so that the pace of the turn counts it.
     pub(crate) fn is_event(&self) -> bool {
         !matches!(self, Self::Wait(_) | Self::WriteFile { .. } | Self::Remember { .. } | Self::End(_))
+    }
+
+    /// Whether the agent's own message begins here, or the script ends.
+    pub(crate) fn begins_talk(&self) -> bool {
+        match self {
+            Self::BeginMessage { thread, .. } => thread == MAIN,
+            Self::End(_) => true,
+            _ => false,
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! `subagents`: three sub-agents work at the same time, and one of them fails. With
-//! `subagents approval` another one needs the user's consent before it can go on.
+//! `subagents approval` another one needs the user's consent before it can continue.
 
 use serde_json::json;
 

@@ -11,7 +11,7 @@ const TICKET: &str = "ticket";
 
 /// What the user wants, as far as a few words tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Intent {
     Greeting,
     Catalog,
     FileTicket,
@@ -25,17 +25,17 @@ enum Wish {
 }
 
 /// The words that tell a wish, the surest first.
-const TELLING: [(Wish, &[&str]); 6] = [
-    (Wish::Health, &["down", "slow", "outage", "status", "health", "broken", "restart", "error"]),
-    (Wish::Invoice, &["invoice", "bill", "billing", "charge", "charged", "price", "pay", "cost"]),
-    (Wish::Catalog, &["help", "try", "scripts", "options", "commands"]),
-    (Wish::Thanks, &["thanks", "thank", "bye", "goodbye", "cheers", "perfect"]),
-    (Wish::Greeting, &["hello", "hi", "hey", "hallo", "morning", "evening", "afternoon"]),
+const TELLING: [(Intent, &[&str]); 6] = [
+    (Intent::Health, &["down", "slow", "outage", "status", "health", "broken", "restart", "error"]),
+    (Intent::Invoice, &["invoice", "bill", "billing", "charge", "charged", "price", "pay", "cost"]),
+    (Intent::Catalog, &["help", "try", "scripts", "options", "commands"]),
+    (Intent::Thanks, &["thanks", "thank", "bye", "goodbye", "cheers", "perfect"]),
+    (Intent::Greeting, &["hello", "hi", "hey", "hallo", "morning", "evening", "afternoon"]),
     // The only question that the desk asks in words is whether to file a ticket.
-    (Wish::FileTicket, &["yes", "yeah", "sure", "ok", "okay"]),
+    (Intent::FileTicket, &["yes", "yeah", "sure", "ok", "okay"]),
 ];
 
-impl Wish {
+impl Intent {
     fn of(prompt: &Prompt) -> Self {
         let text = prompt.text.to_lowercase();
         let words: Vec<&str> =
@@ -56,22 +56,22 @@ impl Wish {
             return Self::No;
         }
         let told = TELLING.iter().find(|(_, telling)| any(telling));
-        told.map_or(Self::Other, |(wish, _)| *wish)
+        told.map_or(Self::Other, |(intent, _)| *intent)
     }
 }
 
 pub(super) fn play(prompt: &Prompt) -> Steps {
-    match Wish::of(prompt) {
-        Wish::Greeting => greet(prompt),
-        Wish::Catalog => list_scripts(),
-        Wish::FileTicket => propose_ticket(prompt),
-        Wish::AskTicket => tell_ticket(prompt),
-        Wish::Health => tell_health(),
-        Wish::Invoice => tell_invoice(),
-        Wish::Thanks => say_goodbye(prompt),
-        Wish::No => Play::open().say("All right. I am here if you need me.").done(),
-        Wish::Nothing => nudge(prompt),
-        Wish::Other => search(prompt),
+    match Intent::of(prompt) {
+        Intent::Greeting => greet(prompt),
+        Intent::Catalog => list_scripts(),
+        Intent::FileTicket => propose_ticket(prompt),
+        Intent::AskTicket => tell_ticket(prompt),
+        Intent::Health => tell_health(),
+        Intent::Invoice => tell_invoice(),
+        Intent::Thanks => say_goodbye(prompt),
+        Intent::No => Play::open().say("All right. I am here if you need me.").done(),
+        Intent::Nothing => nudge(prompt),
+        Intent::Other => search(prompt),
     }
 }
 
@@ -277,28 +277,28 @@ fn search(prompt: &Prompt) -> Steps {
 mod tests {
     use super::*;
 
-    fn wish(text: &str, ticket: bool) -> Wish {
+    fn intent(text: &str, ticket: bool) -> Intent {
         let mut prompt = Prompt { text: text.to_owned(), ..Prompt::default() };
         if ticket {
             prompt.memory.insert(TICKET, "SM-4001".to_owned());
         }
-        Wish::of(&prompt)
+        Intent::of(&prompt)
     }
 
     #[test]
-    fn wishes_are_understood() {
-        assert_eq!(wish("Hi there!", false), Wish::Greeting);
-        assert_eq!(wish("I would like to file a support ticket.", false), Wish::FileTicket);
-        assert_eq!(wish("How is my ticket?", true), Wish::AskTicket);
-        assert_eq!(wish("How is my ticket?", false), Wish::FileTicket);
-        assert_eq!(wish("File another ticket", true), Wish::FileTicket);
-        assert_eq!(wish("Is the shop down?", false), Wish::Health);
-        assert_eq!(wish("Why was I charged twice?", false), Wish::Invoice);
-        assert_eq!(wish("What can you do?", false), Wish::Catalog);
-        assert_eq!(wish("Thanks!", false), Wish::Thanks);
-        assert_eq!(wish("Yes, please", false), Wish::FileTicket);
-        assert_eq!(wish("No", false), Wish::No);
-        assert_eq!(wish("", false), Wish::Nothing);
-        assert_eq!(wish("How do I point a domain at you?", false), Wish::Other);
+    fn intents_are_understood() {
+        assert_eq!(intent("Hi there!", false), Intent::Greeting);
+        assert_eq!(intent("I would like to file a support ticket.", false), Intent::FileTicket);
+        assert_eq!(intent("How is my ticket?", true), Intent::AskTicket);
+        assert_eq!(intent("How is my ticket?", false), Intent::FileTicket);
+        assert_eq!(intent("File another ticket", true), Intent::FileTicket);
+        assert_eq!(intent("Is the shop down?", false), Intent::Health);
+        assert_eq!(intent("Why was I charged twice?", false), Intent::Invoice);
+        assert_eq!(intent("What can you do?", false), Intent::Catalog);
+        assert_eq!(intent("Thanks!", false), Intent::Thanks);
+        assert_eq!(intent("Yes, please", false), Intent::FileTicket);
+        assert_eq!(intent("No", false), Intent::No);
+        assert_eq!(intent("", false), Intent::Nothing);
+        assert_eq!(intent("How do I point a domain at you?", false), Intent::Other);
     }
 }

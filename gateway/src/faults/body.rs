@@ -1,4 +1,4 @@
-//! The body of a stream with faults: pieces go through the editor, and the end is what it says.
+//! The body of a stream with faults: the editor changes its pieces, and decides its end.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use bytes::Bytes;
 use futures_util::stream::{BoxStream, unfold};
 use futures_util::{Stream, StreamExt};
 use tokio::time::sleep;
+use turnwire_relay::connection::Connection;
 
 use super::edit::Editor;
 use super::fault::Ending;
-use super::socket::Connection;
 use super::streams::OpenStream;
 
 /// The pause between comments when there is nothing else.
@@ -48,7 +48,7 @@ pub(super) fn edited(
 
 struct Edits<S> {
     source: Pin<Box<S>>,
-    /// `None` when the source is exhausted, or of no more interest.
+    /// `None` when the source is exhausted, or not needed any more.
     editor: Option<Editor>,
     next: Option<Bytes>,
     ending: Option<Ending>,
@@ -77,7 +77,7 @@ impl<S: Stream<Item = Bytes>> Edits<S> {
     }
 }
 
-/// Writes pieces, ends as the last one says, and obeys orders from outside in between.
+/// Writes pieces, and ends as the last one says, or as an order from outside says.
 pub(crate) fn deliver(pieces: impl Stream<Item = Piece> + Send + 'static, open: OpenStream) -> Body {
     let delivery = Delivered { pieces: Some(pieces.boxed()), open };
     Body::from_stream(unfold(Some(delivery), |delivery| async {

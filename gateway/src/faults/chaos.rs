@@ -4,17 +4,18 @@ use std::sync::Mutex;
 
 use fastrand::Rng;
 
-use super::grammar::Faults;
-use super::request::{On, View};
-use crate::store::lock;
+use super::grammar::{Faults, Grammar};
+use super::request::View;
+use super::surface::On;
+use crate::lock::lock;
 
-/// How much rarer faults of ordinary answers are than those of streams.
-const RARER: f64 = 4.0;
+/// By how much faults of ordinary answers are rarer than those of streams.
+const ANSWER_DIVISOR: f64 = 4.0;
 
 /// Faults at random on every stream, and now and then on reading turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chaos {
-    /// The same seed gives the same faults for the same order of requests.
+    /// The same seed makes the same faults for the same order of requests.
     pub seed: u64,
     /// How probable a fault is for each stream, from 0 to 1.
     pub rate: f64,
@@ -33,10 +34,10 @@ impl Dice {
     }
 
     /// The faults that a request meets.
-    pub(crate) fn roll(&self, view: &View) -> Option<Faults> {
+    pub(crate) fn roll(&self, grammar: &Grammar, view: &View) -> Option<Faults> {
         let rate = match view.on {
             _ if view.streaming => self.rate,
-            Some(On::Turn | On::Turns) => self.rate / RARER,
+            Some(On::Turn | On::Turns) => self.rate / ANSWER_DIVISOR,
             _ => return None,
         };
         let mut random = lock(&self.random);
@@ -48,8 +49,8 @@ impl Dice {
             _ if view.streaming => stream(&mut random),
             _ => answer(&mut random),
         };
-        // Every text that is made here follows the grammar: a test goes through them.
-        text.parse().ok()
+        // Every text that is made here follows the grammar, which a test checks.
+        grammar.parse(&text).ok()
     }
 }
 
@@ -106,6 +107,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::faults::TrapKind;
 
     fn view(on: On) -> View {
         View {
@@ -120,7 +122,9 @@ mod tests {
 
     fn rolled(seed: u64, rate: f64, on: On) -> Vec<Option<String>> {
         let dice = Dice::new(Chaos { seed, rate });
-        (0..2000).map(|_| dice.roll(&view(on)).map(|faults| faults.text)).collect()
+        let traps = ["drop-deltas[:N]", "late-delta", "early-events"].map(|form| TrapKind::new(form, ""));
+        let grammar = Grammar::new(traps);
+        (0..2000).map(|_| dice.roll(&grammar, &view(on)).map(|faults| faults.text)).collect()
     }
 
     #[test]

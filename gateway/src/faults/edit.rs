@@ -1,4 +1,4 @@
-//! What faults make of a stream's frames: left out, repeated, swapped, renumbered, made up, cut off.
+//! Applies faults to the frames of a stream: omits, repeats, swaps, renumbers, inserts and cuts them.
 
 use bytes::{Bytes, BytesMut};
 
@@ -134,7 +134,7 @@ impl Editor {
         }
     }
 
-    /// Writes an event and whatever is made up after it.
+    /// Writes an event, and the frames that faults insert after it.
     fn pass(&mut self, position: u64, frame: &[u8]) {
         let number = number(frame).unwrap_or(position) + self.shift;
         let written = self.event(position, number, frame);
@@ -187,7 +187,7 @@ impl Editor {
         self.event(position, number, frame);
     }
 
-    /// Writes an event under the number that it gets, and tells what it looked like.
+    /// Writes an event under its number, and returns it as it was written.
     fn event(&mut self, position: u64, number: u64, frame: &[u8]) -> Vec<u8> {
         let frame = self.numbered(position, number, frame);
         if self.faults.iter().any(|fault| matches!(fault, Fault::Replay(after) if *after >= position)) {
@@ -225,7 +225,7 @@ impl Editor {
         }
     }
 
-    /// Writes bytes up to the first mark in them; tells whether it was all.
+    /// Writes bytes up to the first mark in them. Returns whether these were all of them.
     fn write(&mut self, bytes: &[u8]) -> bool {
         if self.ending.is_some() {
             return false;
@@ -290,7 +290,7 @@ fn giant(bytes: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grammar::Faults;
+    use super::super::grammar::Grammar;
     use super::*;
 
     struct Letters;
@@ -310,7 +310,7 @@ mod tests {
     }
 
     fn editor(faults: &str) -> Editor {
-        let faults = faults.parse::<Faults>().expect("faults").list;
+        let faults = Grammar::new([]).parse(faults).expect("faults").list;
         let holes = faults.iter().filter_map(|fault| match fault {
             Fault::Hole(run) => Some(*run),
             _ => None,

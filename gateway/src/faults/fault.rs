@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode};
+use serde::Deserialize;
 
-use super::trap::Trap;
+use super::trap::{Trap, Traps};
 
 /// One thing that goes wrong with a response.
 ///
@@ -58,8 +59,18 @@ pub(crate) enum Fault {
     Trap(Trap),
 }
 
+/// The traps among faults.
+pub(crate) fn traps<'a>(faults: impl IntoIterator<Item = &'a Fault>) -> Traps {
+    let traps = faults.into_iter().filter_map(|fault| match fault {
+        Fault::Trap(trap) => Some(*trap),
+        _ => None,
+    });
+    traps.collect()
+}
+
 /// What is wrong with a frame of a WebSocket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Malformed {
     /// Half a JSON text.
     Json,
@@ -77,20 +88,7 @@ pub(crate) enum Malformed {
     Empty,
 }
 
-impl Malformed {
-    /// Each kind by its name.
-    pub(super) const ALL: [(&str, Self); 7] = [
-        ("json", Self::Json),
-        ("number", Self::Number),
-        ("batch", Self::Batch),
-        ("no-version", Self::NoVersion),
-        ("no-params", Self::NoParams),
-        ("binary", Self::Binary),
-        ("empty", Self::Empty),
-    ];
-}
-
-/// What is given instead of an answer.
+/// What replaces an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Instead {
     /// A status with the error envelope.
@@ -101,9 +99,9 @@ pub(crate) enum Instead {
     Nothing,
     /// The page of a captive portal.
     Portal,
-    /// The way to the same address, free of faults.
+    /// A redirect to the same address, without faults.
     Redirect,
-    /// The way to the page of a captive portal.
+    /// A redirect to the page of a captive portal.
     RedirectPortal,
 }
 
@@ -125,7 +123,7 @@ pub(crate) enum Mark {
     Character(u64),
 }
 
-/// How a stream ends, or goes on without saying anything.
+/// How a stream ends, or continues without events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// As if it were complete.
@@ -152,7 +150,8 @@ impl Run {
 }
 
 /// What becomes of ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Numbers {
     /// 9, 8, 7… for a stream that begins with 1; it stops at 0.
     Backwards,

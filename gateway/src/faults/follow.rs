@@ -1,22 +1,24 @@
 //! The outermost middleware: it knows which connections have a request under way, and closes them
 //! behind their answers when the next request is to come on a new one.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use turnwire_relay::connection::Connection;
 
-use super::socket::Connection;
-use crate::http::Guarded;
-use crate::server::App;
+use super::injection::FaultState;
+use crate::guarded::Guarded;
 
 /// Follows a request to the end of its answer.
-pub(crate) async fn follow(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn follow(State(faults): State<Arc<FaultState>>, request: Request, next: Next) -> Response {
     let connection = Connection::of(&request);
     let under_way = connection.begin_request();
     let mut response = next.run(request).await;
     let upgrades = response.status() == StatusCode::SWITCHING_PROTOCOLS;
-    if !upgrades && (connection.is_retired() || app.faults.leave_no_answer()) {
+    if !upgrades && (connection.is_retired() || faults.leave_no_answer()) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     // It is under way until its body is written or dropped.

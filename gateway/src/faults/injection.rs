@@ -1,4 +1,4 @@
-//! What one response is to suffer, and the state that decides it.
+//! The faults of one response, and the state that decides them.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -8,20 +8,25 @@ use axum::http::request::Parts;
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::BoxStream;
+use turnwire_relay::connection::{Connection, Connections};
 
 use super::body::{Piece, deliver, edited, plain};
 use super::chaos::{Chaos, Dice};
 use super::edit::{Editor, Forge};
-use super::fault::{Fault, Run};
+use super::fault::{Fault, Run, traps};
+use super::grammar::Grammar;
 use super::plan::Plans;
-use super::socket::{Connection, Connections};
 use super::streams::OpenStreams;
-use super::trap::Trap;
-use crate::store::lock;
+use super::surface::Surface;
+use super::trap::Traps;
+use crate::lock::lock;
 
 /// All that a gateway knows of faults.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct FaultState {
+    /// The protocols; the last one speaks at every path.
+    pub(super) surfaces: Vec<Box<dyn Surface>>,
+    pub(crate) grammar: Grammar,
     pub(crate) plans: Plans,
     pub(super) dice: Option<Dice>,
     pub(crate) streams: OpenStreams,
@@ -31,8 +36,22 @@ pub(crate) struct FaultState {
 }
 
 impl FaultState {
-    pub(crate) fn new(chaos: Option<Chaos>) -> Self {
-        Self { dice: chaos.map(Dice::new), ..Self::default() }
+    /// The faults of these protocols, of which the last one speaks at every path.
+    pub(crate) fn new(surfaces: Vec<Box<dyn Surface>>, chaos: Option<Chaos>) -> Self {
+        Self {
+            grammar: Grammar::new(surfaces.iter().flat_map(|surface| surface.traps()).copied()),
+            surfaces,
+            plans: Plans::default(),
+            dice: chaos.map(Dice::new),
+            streams: OpenStreams::default(),
+            connections: Connections::default(),
+            holes: Mutex::default(),
+        }
+    }
+
+    /// The protocol that is spoken at a path.
+    pub(super) fn surface(&self, path: &str) -> Option<&dyn Surface> {
+        self.surfaces.iter().find(|surface| surface.speaks(path)).map(AsRef::as_ref)
     }
 
     /// Whether a request may get no answer, so that a browser would send it again by itself.
@@ -41,7 +60,7 @@ impl FaultState {
     }
 }
 
-/// What one response is to suffer.
+/// The faults of one response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injection {
     pub(crate) faults: Vec<Fault>,
@@ -61,11 +80,8 @@ impl Injection {
     }
 
     /// What is asked of the turn that the request starts.
-    pub(crate) fn traps(&self) -> impl Iterator<Item = Trap> {
-        self.faults.iter().filter_map(|fault| match fault {
-            Fault::Trap(trap) => Some(*trap),
-            _ => None,
-        })
+    pub(crate) fn traps(&self) -> Traps {
+        traps(&self.faults)
     }
 
     /// Where a stream begins for which this cursor was asked.
@@ -74,7 +90,7 @@ impl Injection {
     }
 
     /// The pieces of a turn's stream, with these faults.
-    pub(crate) fn spoil(
+    pub(crate) fn apply(
         &self,
         state: &FaultState,
         turn: &str,

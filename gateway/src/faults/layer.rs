@@ -1,5 +1,6 @@
-//! The middleware that finds out what a request is to meet, and spoils the head of its answer.
+//! The middleware that looks up the faults of a request, and applies those of its answer's head.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::HttpBody;
@@ -9,28 +10,24 @@ use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 use tokio::time::sleep;
+use turnwire_relay::connection::Connection;
 
 use super::body::half;
-use super::control::PORTAL_PATH;
 use super::fault::{Fault, Instead, Refusal};
-use super::grammar::Faults;
-use super::injection::Injection;
+use super::grammar::{Faults, NONE};
+use super::injection::{FaultState, Injection};
 use super::request::View;
-use super::socket::Connection;
-use crate::server::App;
-use crate::truefoundry::ApiError;
-use crate::{aap, agent_event, turn_rpc};
+use crate::error::ApiError;
 
 /// The header that asks for a fault.
 const HEADER: &str = "x-turnwire-fault";
-/// The fault that asks for none, also of those that are planned.
-const NO_FAULT: &str = "none";
-
-/// The page that a captive portal gives instead of whatever was asked for.
-pub(super) const PORTAL: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Welcome</title>\
+/// Where the page of the captive portal is.
+pub(crate) const PORTAL_PATH: &str = "/_gateway/portal";
+/// The page of a captive portal, which answers every request with it.
+pub(crate) const PORTAL: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Welcome</title>\
     <body><h1>Welcome to the guest network</h1><p>Please accept the terms to go online.</p></body></html>\n";
 
-/// The fault that an answer suffered, for the log.
+/// The fault that was injected into an answer, for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct Injected {
     pub(crate) fault: String,
@@ -39,18 +36,18 @@ pub(crate) struct Injected {
 }
 
 /// Injects what was asked for, planned, or rolled.
-pub(crate) async fn inject(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn inject(State(state): State<Arc<FaultState>>, request: Request, next: Next) -> Response {
     let connection = Connection::of(&request);
-    let session_of = |path: &str, turn: &str| app.threads.session_of(path, turn);
-    let (view, request) = View::of(request, session_of).await;
-    let wanted = wanted(&app, &view, &request);
+    let path = request.uri().path().to_owned();
+    let (view, request) = View::of(request, state.surface(&path)).await;
+    let wanted = wanted(&state, &view, &request);
     let faults = wanted.as_ref().ok().and_then(Option::as_ref);
-    let place = app.faults.plans.note(&view, faults.map(|faults| faults.text.as_str()));
+    let place = state.plans.note(&view, faults.map(|faults| faults.text.as_str()));
     let response = match wanted {
         Err(sentence) => ApiError::invalid(sentence).into_response(),
         Ok(None) => process(&view, Vec::new(), &connection, request, next).await,
         Ok(Some(faults)) => {
-            let mut response = spoiled(&view, &faults.list, &connection, request, next).await;
+            let mut response = with_faults(&state, &view, &faults.list, &connection, request, next).await;
             let unanswered = response.extensions().get::<Unanswered>().is_some();
             response.extensions_mut().insert(Injected { fault: faults.text, unanswered });
             response
@@ -59,7 +56,7 @@ pub(crate) async fn inject(State(app): State<App>, request: Request, next: Next)
     if let Some(place) = place
         && response.extensions().get::<Unanswered>().is_none()
     {
-        app.faults.plans.answered(&place, response.status());
+        state.plans.answered(&place, response.status());
     }
     response
 }
@@ -70,10 +67,10 @@ struct Asked {
 }
 
 /// The faults of a request: its own, or else those planned for its session, or else chance.
-fn wanted(app: &App, view: &View, request: &Request) -> Result<Option<Faults>, String> {
+fn wanted(state: &FaultState, view: &View, request: &Request) -> Result<Option<Faults>, String> {
     // A query that cannot be read at all is the business of the endpoint itself.
     let query = Query::<Asked>::try_from_uri(request.uri()).unwrap_or_default().0.fault;
-    if query.as_deref() == Some(NO_FAULT) {
+    if query.as_deref() == Some(NONE) {
         return Ok(None);
     }
     let header = match request.headers().get(HEADER) {
@@ -81,8 +78,8 @@ fn wanted(app: &App, view: &View, request: &Request) -> Result<Option<Faults>, S
         None => None,
     };
     let faults: Option<Faults> = match header.or(query.as_deref()) {
-        Some(text) => Some(text.parse()?),
-        None => app.faults.plans.take(view).or_else(|| app.faults.dice.as_ref()?.roll(view)),
+        Some(text) => Some(state.grammar.parse(text)?),
+        None => state.plans.take(view).or_else(|| state.dice.as_ref()?.roll(&state.grammar, view)),
     };
     Ok(faults.filter(|faults| !faults.list.is_empty()))
 }
@@ -101,7 +98,8 @@ async fn process(
 }
 
 /// The answer under the faults of its head.
-async fn spoiled(
+async fn with_faults(
+    state: &FaultState,
     view: &View,
     faults: &[Fault],
     connection: &Connection,
@@ -118,8 +116,8 @@ async fn spoiled(
         None => Ok(process(view, faults.to_vec(), connection, request, next).await),
     };
     sleep(delay(faults)).await;
-    let answer = answer.unwrap_or_else(|instead| answer_instead(instead, connection, &uri));
-    faults.iter().fold(answer, |answer, fault| spoil_head(fault, answer, connection, &uri))
+    let answer = answer.unwrap_or_else(|instead| answer_instead(state, instead, connection, &uri));
+    faults.iter().fold(answer, |answer, fault| apply_to_head(state, fault, answer, connection, &uri))
 }
 
 fn delay(faults: &[Fault]) -> Duration {
@@ -130,9 +128,9 @@ fn delay(faults: &[Fault]) -> Duration {
     delays.sum()
 }
 
-fn answer_instead(instead: &Instead, connection: &Connection, uri: &Uri) -> Response {
+fn answer_instead(state: &FaultState, instead: &Instead, connection: &Connection, uri: &Uri) -> Response {
     match instead {
-        Instead::Status(refusal) => refuse(*refusal, uri),
+        Instead::Status(refusal) => refuse(state, *refusal, uri),
         Instead::TextStatus(status) => (*status, format!("{status}, on purpose\n")).into_response(),
         Instead::Nothing => {
             connection.close();
@@ -144,9 +142,15 @@ fn answer_instead(instead: &Instead, connection: &Connection, uri: &Uri) -> Resp
     }
 }
 
-fn spoil_head(fault: &Fault, mut response: Response, connection: &Connection, uri: &Uri) -> Response {
+fn apply_to_head(
+    state: &FaultState,
+    fault: &Fault,
+    mut response: Response,
+    connection: &Connection,
+    uri: &Uri,
+) -> Response {
     match fault {
-        Fault::LateStatus(refusal) => refuse(*refusal, uri),
+        Fault::LateStatus(refusal) => refuse(state, *refusal, uri),
         Fault::Lost => {
             connection.reset();
             Unanswered::response()
@@ -173,13 +177,12 @@ fn is_stream(headers: &HeaderMap) -> bool {
 }
 
 /// A refusal in the form of the protocol that was spoken.
-fn refuse(refusal: Refusal, uri: &Uri) -> Response {
+fn refuse(state: &FaultState, refusal: Refusal, uri: &Uri) -> Response {
     let message = format!("{}, on purpose", refusal.status);
-    let path = uri.path();
-    let mut response = agent_event::refusal(path, refusal.status, &message)
-        .or_else(|| aap::refusal(path, refusal.status, &message))
-        .or_else(|| turn_rpc::refusal(path, refusal.status, &message))
-        .unwrap_or_else(|| ApiError::new(refusal.status, "injected_fault", message).into_response());
+    let mut response = match state.surface(uri.path()) {
+        Some(surface) => surface.refuse(refusal.status, message),
+        None => (refusal.status, message).into_response(),
+    };
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -194,7 +197,7 @@ fn redirect(status: StatusCode, location: &str) -> Response {
 fn without_faults(uri: &Uri) -> String {
     let pairs = uri.query().unwrap_or_default().split('&');
     let others = pairs.filter(|pair| !pair.is_empty() && !pair.starts_with("fault="));
-    let no_fault = format!("fault={NO_FAULT}");
+    let no_fault = format!("fault={NONE}");
     let query: Vec<&str> = others.chain([no_fault.as_str()]).collect();
     format!("{}?{}", uri.path(), query.join("&"))
 }

@@ -1,5 +1,5 @@
-//! What faults make of the frames of a WebSocket: left out, repeated, swapped, joined by foreign ones,
-//! and where they end.
+//! Applies faults to the frames of a WebSocket: omits, repeats and swaps them, inserts malformed ones,
+//! and ends them.
 
 use axum::extract::ws::Utf8Bytes;
 use bytes::Bytes;
@@ -19,7 +19,7 @@ impl From<String> for OutFrame {
     }
 }
 
-/// Spoils the frames that are written on one socket. It counts them from its own beginning: from the
+/// Applies faults to the frames that are written on one socket. It counts them from its own beginning: from the
 /// first of the socket, or from the one that answers the request for which it was planned.
 #[derive(Debug)]
 pub(crate) struct MessageEditor {
@@ -46,7 +46,7 @@ impl MessageEditor {
         self.ending()
     }
 
-    /// What is written for a frame, and how it ends behind that. `is_last` says of a text whether it
+    /// Returns what is written for a frame, and how the socket ends after it. `is_last` says of a text whether it
     /// is the last of a turn.
     pub(crate) fn edit(
         &mut self,
@@ -63,7 +63,7 @@ impl MessageEditor {
         if last && self.faults.contains(&Fault::NoDone) {
             ending = Some(Ending::Eof);
         } else {
-            made = self.spoil(frame, last);
+            made = self.apply(frame, last);
         }
         let mut written = Vec::new();
         for frame in made {
@@ -78,7 +78,7 @@ impl MessageEditor {
         (written, ending)
     }
 
-    fn spoil(&mut self, frame: OutFrame, last: bool) -> Vec<OutFrame> {
+    fn apply(&mut self, frame: OutFrame, last: bool) -> Vec<OutFrame> {
         let number = self.seen;
         let is_left_out =
             |fault: &Fault| matches!(fault, Fault::Gap(run) | Fault::Hole(run) if run.contains(number));
@@ -122,7 +122,7 @@ impl OutFrame {
     }
 }
 
-/// A notification that nobody knows, of exactly this size.
+/// A notification of an unknown method, of exactly this size.
 fn giant(bytes: usize) -> OutFrame {
     let (before, after) = (r#"{"jsonrpc":"2.0","method":"x/giant","params":{"padding":""#, r#""}}"#);
     let padding = "x".repeat(bytes.saturating_sub(before.len() + after.len()));
@@ -144,13 +144,16 @@ fn malformed(kind: Malformed) -> OutFrame {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grammar::Faults;
+    use super::super::grammar::Grammar;
     use super::*;
 
+    fn editor(faults: &str) -> MessageEditor {
+        MessageEditor::new(Grammar::new([]).parse(faults).expect("faults").list)
+    }
+
     /// What comes of the frames `1`, `2`, `3`, `4`, of which the last is the turn's.
-    fn spoiled(faults: &str) -> (String, Option<Ending>) {
-        let faults: Faults = faults.parse().expect("faults");
-        let mut editor = MessageEditor::new(faults.list);
+    fn applied(faults: &str) -> (String, Option<Ending>) {
+        let mut editor = editor(faults);
         let mut written = Vec::new();
         for number in 1..=4 {
             let (frames, ending) = editor.edit(number.to_string().into(), |text| text == "4");
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_spoiled_by_their_numbers() {
+    fn frames_are_changed_by_their_numbers() {
         for (faults, written) in [
             ("duplicate:2", "1 2 2 3 4"),
             ("reorder:2", "1 3 2 4"),
@@ -178,9 +181,9 @@ mod tests {
             ("malformed:3:binary", "1 2 3 b 4"),
             ("malformed:3:number", "1 2 3 42 4"),
             ("two-dones", "1 2 3 4 4"),
-            ("lost-response", "1 2 3 4"),
+            ("unknown-type", "1 2 3 4"),
         ] {
-            assert_eq!(spoiled(faults), (written.to_owned(), None), "{faults}");
+            assert_eq!(applied(faults), (written.to_owned(), None), "{faults}");
         }
     }
 
@@ -193,10 +196,9 @@ mod tests {
             ("reset-bytes:3", "1 2 3", Ending::Reset),
             ("no-done", "1 2 3", Ending::Eof),
         ] {
-            assert_eq!(spoiled(faults), (written.to_owned(), Some(ending)), "{faults}");
+            assert_eq!(applied(faults), (written.to_owned(), Some(ending)), "{faults}");
         }
-        let at_once: Faults = "stall:0".parse().expect("a fault");
-        assert_eq!(MessageEditor::new(at_once.list).begin(), Some(Ending::Stall));
+        assert_eq!(editor("stall:0").begin(), Some(Ending::Stall));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::grammar::Faults;
-use super::request::{On, View};
-use crate::store::lock;
+use super::grammar::{Faults, Grammar};
+use super::request::View;
+use super::surface::On;
+use crate::lock::lock;
 
 /// How many requests a session's journal remembers.
 const JOURNAL_LENGTH: usize = 500;
@@ -58,6 +59,20 @@ pub(crate) struct JournalEntry {
     frame: Option<SentFrame>,
 }
 
+impl JournalEntry {
+    fn new(view: &View, fault: Option<&str>, frame: Option<SentFrame>) -> Self {
+        Self {
+            method: view.method.clone(),
+            path: view.path.clone(),
+            on: view.on,
+            status: None,
+            after: None,
+            fault: fault.map(str::to_owned),
+            frame,
+        }
+    }
+}
+
 /// A frame of a WebSocket, as it came.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SentFrame {
@@ -91,9 +106,9 @@ pub(crate) struct JournalPlace {
 
 impl Plans {
     /// Replaces a session's schedule. The error is a sentence that says what is wrong.
-    pub(crate) fn put(&self, session: &str, texts: &[PlannedText]) -> Result<(), String> {
+    pub(crate) fn put(&self, grammar: &Grammar, session: &str, texts: &[PlannedText]) -> Result<(), String> {
         let planned = texts.iter().enumerate().map(|(index, text)| {
-            let faults = text.fault.parse().map_err(|error| format!("Entry {index}: {error}"))?;
+            let faults = grammar.parse(&text.fault).map_err(|error| format!("Entry {index}: {error}"))?;
             let left = (text.times > 0).then_some(text.times);
             Ok(Planned { on: text.on, faults, left, skip: text.skip })
         });
@@ -131,23 +146,13 @@ impl Plans {
         sessions.values().flat_map(|session| &session.planned).any(|entry| entry.faults.leave_no_answer())
     }
 
-    /// Writes down a request of a session.
+    /// Adds a request to the journal of its session.
     pub(crate) fn note(&self, view: &View, fault: Option<&str>) -> Option<JournalPlace> {
-        let id = view.session.clone()?;
-        let entry = JournalEntry {
-            method: view.method.clone(),
-            path: view.path.clone(),
-            on: view.on,
-            status: None,
-            after: view.after,
-            fault: fault.map(str::to_owned),
-            frame: None,
-        };
-        Some(self.keep(id, entry))
+        let after = view.after;
+        Some(self.keep(view.session.clone()?, JournalEntry { after, ..JournalEntry::new(view, fault, None) }))
     }
 
-    /// Writes down a frame that a client sent: with the frames of all sockets, or with those of a
-    /// session.
+    /// Adds a frame that a client sent to a journal: that of all sockets, or of a session.
     pub(crate) fn note_frame(
         &self,
         session: &str,
@@ -155,16 +160,7 @@ impl Plans {
         fault: Option<&str>,
         frame: SentFrame,
     ) -> JournalPlace {
-        let entry = JournalEntry {
-            method: view.method.clone(),
-            path: view.path.clone(),
-            on: view.on,
-            status: None,
-            after: None,
-            fault: fault.map(str::to_owned),
-            frame: Some(frame),
-        };
-        self.keep(session.to_owned(), entry)
+        self.keep(session.to_owned(), JournalEntry::new(view, fault, Some(frame)))
     }
 
     fn keep(&self, id: String, entry: JournalEntry) -> JournalPlace {
@@ -237,7 +233,7 @@ mod tests {
     fn plans(json: &str) -> Plans {
         let plans = Plans::default();
         let texts: Vec<PlannedText> = serde_json::from_str(json).expect("a plan");
-        plans.put("s", &texts).expect("faults");
+        plans.put(&Grammar::new([]), "s", &texts).expect("faults");
         plans
     }
 
@@ -281,7 +277,7 @@ mod tests {
         let plans = plans(r#"[{"on": "turn", "fault": "eof:1"}]"#);
         let texts = r#"[{"on": "turn", "fault": "eof:2"}, {"on": "turn", "fault": "eof"}]"#;
         let texts: Vec<PlannedText> = serde_json::from_str(texts).expect("a plan");
-        let error = plans.put("s", &texts).expect_err("a wrong entry");
+        let error = plans.put(&Grammar::new([]), "s", &texts).expect_err("a wrong entry");
         assert_eq!(error, "Entry 1: Fault `eof` lacks N: it is written `eof:N`");
         assert_eq!(take(&plans, On::Turn), Some("eof:1".to_owned()));
     }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::sleep;
+use turnwire_relay::connection::Connection;
 
 use super::fault::Ending;
-use super::socket::Connection;
-use crate::store::lock;
+use crate::lock::lock;
 
-/// How long a stream has to obey.
-const OBEDIENCE: Duration = Duration::from_millis(200);
+/// How long a stream may take to follow an order.
+const ORDER_LIMIT: Duration = Duration::from_millis(200);
 
 /// All open streams of a gateway.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +57,7 @@ impl OpenStreams {
         lock(&self.0).open.len()
     }
 
-    /// Ends the streams of a session this way; tells how many there are.
+    /// Ends the streams of a session this way. Returns their number.
     pub(crate) fn cut(&self, session: &str, how: Ending) -> usize {
         let register = lock(&self.0);
         let mut cut = 0;
@@ -75,7 +75,7 @@ impl OpenStreams {
 
     /// Resets the connection of a stream that does not get to obey because its client reads nothing.
     async fn reset(self, number: u64) {
-        sleep(OBEDIENCE).await;
+        sleep(ORDER_LIMIT).await;
         if let Some(line) = lock(&self.0).open.get(&number) {
             line.connection.reset();
         }

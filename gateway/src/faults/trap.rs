@@ -1,90 +1,93 @@
-//! Traps: what some real servers do to a turn itself, for protocols whose recorders know them.
+//! Traps: faults of a turn itself, as some real servers have them. Each protocol lists its own.
 
-use std::time::Duration;
-
-/// One thing that a turn is to do, or to suffer. N counts from 1 what its name says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trap {
-    /// Frames carry ids and numbers of other turns.
-    Leak,
-    /// After so many frames comes an error, and the stream ends.
-    ErrorEof(u64),
-    /// The same with an error of another form.
-    RelayError(u64),
-    /// The model's connection breaks after so many deltas, and another attempt goes on.
-    RetryStep { after: u64, call: bool },
-    /// The model's provider fails again and again.
-    Retries,
-    /// The model says nothing for so long.
-    Silence(Duration),
-    /// Another call goes on while one waits for an answer.
-    SuspendLive,
-    /// After an answer comes a snapshot of the time before it.
-    StaleSnapshot,
-    /// After so many deltas all of them are void.
-    StreamReset(u64),
-    /// A call is begun and taken back.
-    ToolCancel,
-    /// An event of a type that nobody knows.
-    UnknownType,
-    /// A reason of the end that nobody knows.
-    UnknownTermination,
-    /// Progress in an older form.
-    LegacyProgress,
-    /// A change of the state as a patch.
-    StateDelta,
-    /// All messages at once.
-    MessagesSnapshot,
-    /// A change of an activity as a patch.
-    ActivityDelta,
-    /// One that only the Agent Application Protocol knows.
-    Aap(AapTrap),
-    /// One that only turn-rpc knows.
-    Rpc(RpcTrap),
+/// A trap as it can be asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TrapKind {
+    /// How it is written, with its arguments: N counts from 1, MS are milliseconds, BYTES is a size, and a
+    /// word in lower case is itself. Brackets stand around what can be left out.
+    pub(crate) form: &'static str,
+    /// What it does, beginning with the protocols that know it.
+    pub(crate) about: &'static str,
 }
 
-/// What a turn of turn-rpc does, or suffers.
+/// A trap that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RpcTrap {
-    /// Every so-manieth delta is lost; 1 loses all of them.
-    DropDeltas(u64),
-    /// The last delta of a text comes after the item is complete.
-    LateDelta,
-    /// The agent's first events come before the response that starts the turn.
-    EarlyEvents,
-    /// The response that starts the turn never comes.
-    LostResponse,
-    /// Each reasoning item is completed a second time, with nothing in it.
-    DoubleReasoning,
-    /// Deltas do not carry the whole text as Markdown.
-    NoMarkdown,
-    /// The Markdown of each delta has at least so many bytes.
-    HugeMarkdown(usize),
+pub(crate) struct Trap {
+    pub(super) name: &'static str,
+    /// Its number; 1 where it has none.
+    pub(super) number: u64,
+    /// Whether its optional word was there.
+    pub(super) word: bool,
 }
 
-/// What the released server of the Agent Application Protocol does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AapTrap {
-    /// What is written last gets lost.
-    LostEnd,
-    /// The model fails after so many deltas, and nobody is prepared for it.
-    Throw(u64),
-    /// A stream without events, for a turn that was not even begun.
-    Nothing,
-    /// A granted call has a result, but nobody is told.
-    SilentGrant,
-    /// Results of trusted tools are stored twice.
-    TwiceStored,
-    /// Text comes before the thinking that led to it.
-    TextFirst,
-    /// The turn ends with its reader.
-    Abandon,
-    /// Denials in other words than the specification's.
-    UseDenied,
-    /// Messages of text alone have a string for content.
-    PlainContent,
-    /// Results have blocks for content.
-    BlockResults,
-    /// Another version of the protocol is told.
-    OtherVersion,
+impl TrapKind {
+    pub(crate) const fn new(form: &'static str, about: &'static str) -> Self {
+        Self { form, about }
+    }
+
+    /// The name, without arguments.
+    pub(super) fn name(&self) -> &'static str {
+        self.form.split([':', '[']).next().unwrap_or_default()
+    }
 }
+
+/// The model says nothing for so many milliseconds.
+pub(crate) const SILENCE: TrapKind =
+    TrapKind::new("silence:MS", "AgentEvent, AAP, turn-rpc: the provider says nothing for so long");
+/// An event of a type that no client knows.
+pub(crate) const UNKNOWN_TYPE: TrapKind =
+    TrapKind::new("unknown-type", "AgentEvent, AAP, turn-rpc: an event of an unknown type");
+/// A reason of the turn's end that no client knows.
+pub(crate) const UNKNOWN_TERMINATION: TrapKind =
+    TrapKind::new("unknown-termination", "AgentEvent, AAP: the run ends for an unknown reason");
+/// The traps that several protocols know.
+pub(super) const SHARED: [TrapKind; 3] = [SILENCE, UNKNOWN_TYPE, UNKNOWN_TERMINATION];
+
+/// The traps of one turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Traps(Vec<Trap>);
+
+impl Traps {
+    fn find(&self, kind: &TrapKind) -> Option<&Trap> {
+        self.0.iter().rfind(|trap| trap.name == kind.name())
+    }
+
+    /// Whether the turn has this trap.
+    pub(crate) fn has(&self, kind: &TrapKind) -> bool {
+        self.find(kind).is_some()
+    }
+
+    /// The number of this trap, if the turn has it.
+    pub(crate) fn number(&self, kind: &TrapKind) -> Option<u64> {
+        self.find(kind).map(|trap| trap.number)
+    }
+
+    /// Whether this trap was asked for with its optional word.
+    pub(crate) fn has_word(&self, kind: &TrapKind) -> bool {
+        self.find(kind).is_some_and(|trap| trap.word)
+    }
+
+    /// Removes this trap, and returns its number.
+    pub(crate) fn take(&mut self, kind: &TrapKind) -> Option<u64> {
+        let number = self.number(kind);
+        self.0.retain(|trap| trap.name != kind.name());
+        number
+    }
+}
+
+impl FromIterator<Trap> for Traps {
+    fn from_iter<I: IntoIterator<Item = Trap>>(traps: I) -> Self {
+        Self(traps.into_iter().collect())
+    }
+}
+
+/// Lists the traps of a protocol: a constant for each, and all of them as `TRAPS`.
+macro_rules! traps {
+    ($($name:ident = $form:literal: $about:literal,)*) => {
+        $(pub(super) const $name: $crate::faults::TrapKind = $crate::faults::TrapKind::new($form, $about);)*
+
+        /// All traps of this protocol.
+        pub(super) const TRAPS: &[$crate::faults::TrapKind] = &[$($name),*];
+    };
+}
+pub(crate) use traps;

@@ -1,13 +1,12 @@
 //! How a request wants its events delivered: how fast, in writes of what size, numbered where.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+use super::Numbers;
 use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::http::Uri;
-use serde::Deserialize;
-
-use super::Numbers;
 
 /// The settings of one request. `None` leaves it to the script or the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -23,14 +22,6 @@ pub struct Delivery {
     pub numbers: Option<Numbers>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-struct Settings {
-    delay_ms: Option<String>,
-    chunk_bytes: Option<String>,
-    batch: Option<String>,
-    numbers: Option<String>,
-}
-
 impl Delivery {
     /// Reads `?delay_ms=`, `?chunk_bytes=`, `?batch=`, `?numbers=`, and the headers `x-turnwire-delay-ms`,
     /// `x-turnwire-chunk-bytes`, `x-turnwire-batch`, `x-turnwire-numbers`, which win.
@@ -38,24 +29,24 @@ impl Delivery {
     /// The error says which setting cannot be understood.
     pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Result<Self, String> {
         // A query that cannot be read at all is the business of the endpoint itself.
-        let query = Query::<Settings>::try_from_uri(uri).unwrap_or_default().0;
-        let setting = |header: &str, query: Option<String>| {
-            let header = headers.get(header).and_then(|value| value.to_str().ok());
-            header.map(str::to_owned).or(query)
+        let query = Query::<HashMap<String, String>>::try_from_uri(uri).unwrap_or_default().0;
+        let setting = |name: &str| {
+            let header = headers.get(format!("x-turnwire-{}", name.replace('_', "-")));
+            header.and_then(|value| value.to_str().ok()).or(query.get(name).map(String::as_str))
         };
+        let count = |name: &str| -> Result<Option<usize>, String> {
+            let count = setting(name).map(|text| text.trim().parse().map_err(|_| invalid(name, text)));
+            // Zero leaves the setting open.
+            Ok(count.transpose()?.filter(|&count| count > 0))
+        };
+        let delay = setting("delay_ms");
         Ok(Self {
-            delay: setting("x-turnwire-delay-ms", query.delay_ms)
-                .map(|text| milliseconds(&text).ok_or_else(|| invalid("delay_ms", &text)))
+            delay: delay
+                .map(|text| milliseconds(text).ok_or_else(|| invalid("delay_ms", text)))
                 .transpose()?,
-            chunk_bytes: setting("x-turnwire-chunk-bytes", query.chunk_bytes)
-                .map(|text| count(&text).ok_or_else(|| invalid("chunk_bytes", &text)))
-                .transpose()?
-                .filter(|&bytes| bytes > 0),
-            batch: setting("x-turnwire-batch", query.batch)
-                .map(|text| count(&text).ok_or_else(|| invalid("batch", &text)))
-                .transpose()?
-                .filter(|&events| events > 0),
-            numbers: setting("x-turnwire-numbers", query.numbers).map(|text| text.parse()).transpose()?,
+            chunk_bytes: count("chunk_bytes")?,
+            batch: count("batch")?,
+            numbers: setting("numbers").map(str::parse).transpose()?,
         })
     }
 
@@ -81,11 +72,6 @@ fn milliseconds(text: &str) -> Option<Duration> {
     let number: f64 = text.trim().parse().ok()?;
     let seconds = number / 1000.0;
     (0.0..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
-}
-
-/// A count; zero leaves the setting open.
-fn count(text: &str) -> Option<usize> {
-    text.trim().parse().ok()
 }
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
-//! What all protocols share on the HTTP side: how a stream is cut into writes, and access lines.
+//! How an event stream is written: its pace, the size of its writes, and where its numbers are.
 
-pub(crate) mod access;
 mod delivery;
-mod guarded;
 mod numbers;
 mod stream;
 
 pub use delivery::Delivery;
-pub(crate) use guarded::Guarded;
 pub use numbers::Numbers;
 pub(crate) use stream::{Output, Ping, event_stream, stream};

@@ -34,7 +34,7 @@ pub(crate) struct Output {
     pub(crate) ping: Option<Ping>,
 }
 
-/// The answer that is this event stream, of servers that say no more in its head.
+/// The answer that is this event stream.
 pub(crate) fn event_stream(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -55,7 +55,7 @@ pub(crate) fn stream(
 ) -> Body {
     let Output { delivery, injection, ping } = output;
     let reader = Reader { log, cursor: injection.cursor(after), batch: delivery.batch, ping };
-    let mut pieces = injection.spoil(faults, turn, reader.stream(), forge);
+    let mut pieces = injection.apply(faults, turn, reader.stream(), forge);
     if let Some(numbers) = delivery.numbers {
         let written = move |piece| match piece {
             Piece::Bytes(bytes) => Piece::Bytes(numbers.apply(bytes)),
@@ -114,7 +114,7 @@ impl Reader {
         }
     }
 
-    /// Waits for the next frames, or gives a sign of life after a silence.
+    /// Waits for the next frames. After a silence it returns a comment.
     async fn wait(&self) -> Option<Bytes> {
         let wanted = self.batch.unwrap_or(1) as u64;
         let frames = self.cursor.saturating_add(wanted);

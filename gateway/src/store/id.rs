@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use ulid::Generator;
 
-use super::lock;
+use crate::lock::lock;
 
 /// The source of all ids of a gateway.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use bytes::Bytes;
 use tokio::sync::watch;
 
-use super::lock;
+use crate::lock::lock;
 
 /// An append-only list of frames. Frame `n` (from 1) is the one with sequence number `n`.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ mod session;
 mod turn;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 pub(crate) use id::{Ids, random_suffix};
 pub(crate) use log::{EventLog, Read};
@@ -19,6 +19,8 @@ pub(crate) use page::{Page, PageToken, paginate};
 pub(crate) use sandbox::{FileLookup, Sandboxes};
 pub(crate) use session::{Agent, Session};
 pub(crate) use turn::{Entry, Pending, PendingCall, Turn};
+
+use crate::lock::lock;
 
 /// Everything that one running gateway knows.
 #[derive(Debug, Default)]
@@ -64,9 +66,4 @@ impl Store {
 
 fn key(session: &Session) -> (String, String) {
     (session.space.clone(), session.id.clone())
-}
-
-/// Locks, also after a panic elsewhere: every critical section here leaves its data whole.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 
-use super::lock;
+use crate::lock::lock;
 
 /// All sandboxes, by id; each holds files by absolute path.
 #[derive(Debug, Default)]

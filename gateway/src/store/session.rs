@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Turn, lock};
+use super::Turn;
+use crate::lock::lock;
 
 /// The longest title made from a message, in characters.
 const TITLE_LENGTH: usize = 50;

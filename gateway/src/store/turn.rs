@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 
-use super::{EventLog, lock};
+use super::EventLog;
 use crate::agents::{Memory, Resume};
+use crate::lock::lock;
 use crate::turns::Stop;
 
 /// A turn of a session.

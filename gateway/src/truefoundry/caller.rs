@@ -2,14 +2,13 @@
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
 use serde::Serialize;
 
-use super::error::ApiError;
-use crate::server::App;
+use crate::context::{App, bearer};
+use crate::error::ApiError;
 use crate::store::{Session, random_suffix};
 
-/// The subject behind any token that names nobody. It manages every agent.
+/// The subject of every token that names none. It manages every agent.
 const DEVELOPER: &str = "developer";
 
 /// Two surfaces over the same turns.
@@ -57,6 +56,7 @@ impl Subject {
 /// The authenticated caller of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
+    pub(crate) app: App,
     pub(crate) dialect: Dialect,
     /// Sessions of one space are not seen from another.
     pub(crate) space: String,
@@ -79,7 +79,7 @@ impl FromRequestParts<App> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let token = admit(app, &parts.headers)?;
+        app.admit(&parts.headers)?;
         let params = RawPathParams::from_request_parts(parts, app).await;
         let params = params.map_err(|rejection| ApiError::invalid(rejection.body_text()))?;
         let tenant = params.iter().find_map(|(name, value)| (name == "tenant").then(|| value.to_owned()));
@@ -88,26 +88,13 @@ impl FromRequestParts<App> for Caller {
             None => Dialect::TrueForge,
         };
         // A token such as `user:ana` lets a test act as several users.
-        let name = token.as_deref().and_then(|token| token.strip_prefix("user:"));
+        let name = bearer(&parts.headers).and_then(|token| token.strip_prefix("user:"));
+        let subject = name.unwrap_or(DEVELOPER).to_owned();
         Ok(Self {
             dialect,
             space: tenant.map_or_else(|| "trueforge".to_owned(), |tenant| format!("gateway/{tenant}")),
-            subject: name.unwrap_or(DEVELOPER).to_owned(),
+            subject,
+            app: app.clone(),
         })
     }
-}
-
-/// The bearer token of a request, if it is one that may enter.
-pub(crate) fn admit(app: &App, headers: &HeaderMap) -> Result<Option<String>, ApiError> {
-    let token = bearer(headers);
-    match &app.config.token {
-        Some(expected) if token.as_ref() != Some(expected) => Err(ApiError::unauthorized()),
-        _ => Ok(token),
-    }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }

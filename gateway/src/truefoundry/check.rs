@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 
 use super::caller::Dialect;
-use super::error::ApiError;
 use super::input::InputItem;
 use crate::agents::{Answers, Attachment, MAIN};
+use crate::error::ApiError;
 use crate::store::{Pending, PendingCall};
 
 /// Why an input is refused.

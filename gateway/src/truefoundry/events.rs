@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::caller::{Caller, Dialect};
-use super::error::ApiError;
 use super::extract::Params;
 use super::objects::list;
 use super::paging::{Order, Paging};
 use super::sessions::SessionPath;
 use super::turns::TurnPath;
-use crate::server::App;
+use crate::error::ApiError;
 use crate::store::{PageToken, Session, Turn, paginate};
 
 type Answer = Result<Response, ApiError>;
@@ -29,13 +28,12 @@ pub(crate) struct TurnEventsQuery {
 /// `GET …/turns/{turn}/events`: the content of a turn that is over. The open-source server also
 /// lists running turns, and the events of the turn's own life.
 pub(crate) async fn of_turn(
-    State(app): State<App>,
     caller: Caller,
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
     Params(query): Params<TurnEventsQuery>,
 ) -> Answer {
-    let session = session.find(&app, &caller)?;
+    let session = session.find(&caller)?;
     let turn = turn.find(&session)?;
     let gateway = caller.dialect == Dialect::Gateway;
     let paging = Paging { limit: query.limit, page_token: query.page_token };
@@ -69,12 +67,11 @@ struct SessionEvent {
 /// `GET …/sessions/{session}/events`: newest first, from the last turn to its first ancestor.
 /// The gateway leaves a running turn out.
 pub(crate) async fn of_session(
-    State(app): State<App>,
     caller: Caller,
     Path(path): Path<SessionPath>,
     Params(query): Params<SessionEventsQuery>,
 ) -> Answer {
-    let session = path.find(&app, &caller)?;
+    let session = path.find(&caller)?;
     let paging = Paging { limit: query.limit, page_token: query.page_token };
     let limit = paging.limit(100, 100)?;
     let token = paging.token()?;

@@ -9,13 +9,9 @@ use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::error::ApiError;
-use crate::faults::Injection;
-use crate::http::{Delivery, Output, Ping};
-use crate::server::App;
+use crate::context::App;
+use crate::error::ApiError;
 
-/// What is written after a silence.
-const PING: &[u8] = b": ping\n\n";
 /// The largest body that is read.
 const BODY_LIMIT: usize = 30 * 1024 * 1024;
 /// How far an oversized body is read and thrown away, so that its sender gets to read the answer.
@@ -87,18 +83,5 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
         Query::try_from_uri(&parts.uri)
             .map(|Query(params)| Self(params))
             .map_err(|rejection| ApiError::invalid(rejection.body_text()))
-    }
-}
-
-impl FromRequestParts<App> for Output {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let delivery = Delivery::of(&parts.uri, &parts.headers).map_err(ApiError::invalid)?;
-        Ok(Self {
-            delivery: delivery.or(app.config.delivery),
-            injection: Injection::of(parts),
-            ping: Some(Ping { silence: app.config.silence, comment: PING }),
-        })
     }
 }

@@ -56,7 +56,7 @@ struct Message {
 }
 
 impl Forgery {
-    /// The message that a late delta would belong to; one that nobody knows if there is none.
+    /// The message that a late delta would belong to, or an unknown one.
     fn last_message(&self) -> Message {
         let progress = self.turn.progress();
         let newest_first = progress.history.iter().rev();

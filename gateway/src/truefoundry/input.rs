@@ -90,7 +90,7 @@ impl Content {
         }
     }
 
-    /// Whether nothing was said and nothing attached.
+    /// Whether it has neither text nor files.
     pub(crate) fn is_empty(&self) -> bool {
         let blank = |text: &str| text.trim().is_empty();
         match self {

@@ -1,12 +1,11 @@
 //! A model message while it is streamed: every change goes out as a delta and is kept here, so
 //! that the complete message is the sum of its deltas.
 
-use super::recorder::tokens;
 use super::wire::{
     Breakdown, Delta, Function, FunctionDelta, ModelMessage, ToolCall, ToolCallDelta, ToolInfo, Usage,
     function_name,
 };
-use crate::agents::Tool;
+use crate::agents::{Tool, tokens};
 
 /// Tokens of the parts that are the same in every request to the model.
 const HARNESS_TOKENS: usize = 412;
@@ -100,7 +99,7 @@ impl OpenMessage {
         }
     }
 
-    /// Sends the last delta and gives the complete message with what it used.
+    /// Sends the last delta. Returns the complete message with its usage.
     pub(super) fn finish(
         mut self,
         reason: &'static str,

@@ -5,7 +5,6 @@
 
 mod caller;
 mod check;
-mod error;
 mod events;
 mod extract;
 mod forgery;
@@ -13,6 +12,7 @@ mod input;
 mod message;
 mod objects;
 mod paging;
+mod player;
 mod recorder;
 mod sandbox;
 mod sessions;
@@ -20,12 +20,42 @@ mod turns;
 mod wire;
 
 use axum::Router;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-pub(crate) use caller::admit;
-pub(crate) use error::ApiError;
+use crate::context::App;
+use crate::error::ApiError;
+use crate::faults::{On, Surface};
 
-use crate::server::App;
+/// The protocol as the faults see it. Its tenants can have any path that no other protocol has.
+#[derive(Debug)]
+pub(crate) struct TrueFoundry;
+
+impl Surface for TrueFoundry {
+    fn speaks(&self, _: &str) -> bool {
+        true
+    }
+
+    fn classify(&self, method: &Method, route: &str) -> Option<On> {
+        let (_, rest) = route.split_once("{session}")?;
+        match (method.as_str(), rest) {
+            ("POST", "/turns") => Some(On::Create),
+            ("GET" | "POST", "/turns/{turn}/subscribe") => Some(On::Subscribe),
+            ("GET", "/turns/{turn}") => Some(On::Turn),
+            ("GET", "/turns") => Some(On::Turns),
+            ("GET", "/turns/{turn}/events") => Some(On::TurnEvents),
+            ("GET", "/events") => Some(On::SessionEvents),
+            ("GET", "") => Some(On::Session),
+            ("POST", "/cancel") => Some(On::Cancel),
+            _ => None,
+        }
+    }
+
+    fn refuse(&self, status: StatusCode, message: String) -> Response {
+        ApiError::new(status, "injected_fault", message).into_response()
+    }
+}
 
 /// The routes of both surfaces.
 pub(crate) fn routes() -> Router<App> {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::error::ApiError;
+use crate::error::ApiError;
 use crate::store::{Page, PageToken, paginate};
 
 /// `limit` and `page_token`.

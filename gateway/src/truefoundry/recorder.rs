@@ -13,11 +13,11 @@ use super::wire::{
     AgentInfo, CallRef, Event, McpAuthorization, McpSession, Metrics, Parent, Required, ThreadState,
     TurnState,
 };
-use crate::agents::{Ending, MAIN, MessageKey, Server, Step, SubAgent};
-use crate::server::App;
+use crate::agents::{MAIN, MessageKey, Resume, Server, Step, SubAgent, tokens};
+use crate::context::App;
 use crate::store::{Entry, Pending, PendingCall, Turn};
 use crate::time::{iso, now};
-use crate::turns::{Recorder, Stop};
+use crate::turns::Stop;
 
 /// Writes one running turn.
 pub(crate) struct TurnRecorder {
@@ -223,7 +223,7 @@ impl TurnRecorder {
     }
 
     /// Ends the turn: its state can be read before its last event is seen.
-    fn close(self, state: impl FnOnce(String, Metrics) -> TurnState) {
+    fn close(&mut self, state: impl FnOnce(String, Metrics) -> TurnState) {
         let mut metrics = self.metrics;
         metrics.total_tokens = metrics.total_input_tokens + metrics.total_output_tokens;
         metrics.total_cost_in_usd = cost(&metrics);
@@ -238,8 +238,9 @@ impl TurnRecorder {
     }
 }
 
-impl Recorder for TurnRecorder {
-    fn record(&mut self, step: Step) {
+impl TurnRecorder {
+    /// Records a step.
+    pub(super) fn record(&mut self, step: Step) {
         match step {
             Step::Wait(_) | Step::End(_) => {}
             Step::Connect { thread, servers } => self.connect(thread, servers),
@@ -276,40 +277,42 @@ impl Recorder for TurnRecorder {
         }
     }
 
-    fn end(mut self, ending: Ending) {
-        match ending {
-            Ending::Done => {
+    /// The turn ends because something must be answered first.
+    pub(super) fn pause(&mut self, resume: Resume) {
+        {
+            let mut progress = self.turn.progress();
+            progress.pending = std::mem::take(&mut self.pending);
+            progress.resume = Some(resume);
+        }
+        let required_actions = std::mem::take(&mut self.required);
+        self.done(None, required_actions);
+    }
+
+    /// The script is through, or the agent failed.
+    pub(super) fn end(&mut self, failure: Option<String>) {
+        match failure {
+            None => {
                 let output = self.outputs.remove(MAIN);
-                self.close(|completed_at, metrics| TurnState::Done {
-                    output,
-                    required_actions: Vec::new(),
-                    completed_at,
-                    metrics,
-                });
+                self.done(output, Vec::new());
             }
-            Ending::Paused(resume) => {
-                {
-                    let mut progress = self.turn.progress();
-                    progress.pending = std::mem::take(&mut self.pending);
-                    progress.resume = Some(resume);
-                }
-                let required_actions = std::mem::take(&mut self.required);
-                self.close(|completed_at, metrics| TurnState::Done {
-                    output: None,
-                    required_actions,
-                    completed_at,
-                    metrics,
-                });
-            }
-            Ending::Failed(message) => {
+            Some(message) => {
                 self.close(|completed_at, metrics| TurnState::Error { message, completed_at, metrics });
             }
         }
     }
 
-    fn stop(self, reason: Stop) {
+    fn done(&mut self, output: Option<Box<RawValue>>, required_actions: Vec<Box<RawValue>>) {
+        self.close(|completed_at, metrics| TurnState::Done {
+            output,
+            required_actions,
+            completed_at,
+            metrics,
+        });
+    }
+
+    pub(super) fn stop(&mut self, reason: Stop) {
         let reason = match reason {
-            Stop::Cancelled => "client-cancelled",
+            Stop::Cancelled | Stop::Abandoned => "client-cancelled",
             Stop::NextTurn => "cancelled-for-next-turn",
             Stop::TimeLimit => "server-execution-timeout",
         };
@@ -339,11 +342,6 @@ fn write_frame(event: &impl Serialize, sequence: u64, bytes: &mut Vec<u8>) {
 /// The JSON of an event. Our own types always serialize; `null` would stand for a defect.
 fn raw(event: &impl Serialize) -> Box<RawValue> {
     to_raw_value(event).unwrap_or_default()
-}
-
-/// About four characters make a token.
-pub(super) fn tokens(text: &str) -> usize {
-    text.chars().count().div_ceil(4)
 }
 
 /// What the tokens would cost at common prices.

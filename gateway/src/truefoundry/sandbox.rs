@@ -1,17 +1,16 @@
 //! Files out of an agent's sandbox.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use super::caller::Caller;
-use super::error::ApiError;
 use super::extract::Params;
 use super::sessions::SessionPath;
 use super::turns::TurnPath;
 use crate::agents::SANDBOX;
-use crate::server::App;
+use crate::error::ApiError;
 use crate::store::FileLookup;
 
 type Answer = Result<Response, ApiError>;
@@ -28,32 +27,30 @@ pub(crate) struct FileQuery {
 
 /// `GET …/agents/sandbox/{sandbox}/file?path=/…`
 pub(crate) async fn file(
-    State(app): State<App>,
-    _: Caller,
+    caller: Caller,
     Path(sandbox): Path<SandboxPath>,
     Params(query): Params<FileQuery>,
 ) -> Answer {
-    download(&app, &sandbox.sandbox, query)
+    download(&caller, &sandbox.sandbox, query)
 }
 
 /// `GET /api/v1/…/turns/{turn}/download-sandbox-file?path=/…`
 pub(crate) async fn file_of_turn(
-    State(app): State<App>,
     caller: Caller,
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
     Params(query): Params<FileQuery>,
 ) -> Answer {
-    let turn = turn.find(&*session.find(&app, &caller)?)?;
+    let turn = turn.find(&*session.find(&caller)?)?;
     let sandbox = turn.progress().memory.get(SANDBOX).cloned();
     let none = || not_found(format!("The turn has no sandbox: {}", turn.id));
-    download(&app, &sandbox.ok_or_else(none)?, query)
+    download(&caller, &sandbox.ok_or_else(none)?, query)
 }
 
-fn download(app: &App, sandbox: &str, query: FileQuery) -> Answer {
+fn download(caller: &Caller, sandbox: &str, query: FileQuery) -> Answer {
     let path = query.path.filter(|path| path.starts_with('/'));
     let path = path.ok_or_else(|| ApiError::invalid("path must be an absolute path"))?;
-    let bytes = match app.store.sandboxes.file(sandbox, &path) {
+    let bytes = match caller.app.store.sandboxes.file(sandbox, &path) {
         FileLookup::Found(bytes) => bytes,
         FileLookup::NoSuchSandbox => {
             return Err(not_found(format!("Sandbox not found: {sandbox}")));

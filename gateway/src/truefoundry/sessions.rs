@@ -1,7 +1,7 @@
 //! Sessions of saved agents and drafts: create, read, list, search, change, delete.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use jiff::{SignedDuration, Timestamp};
@@ -10,11 +10,10 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 use super::caller::{Caller, Dialect};
-use super::error::ApiError;
 use super::extract::{JsonObject, Params};
 use super::objects::{SessionObject, created, data, kind, list};
 use super::paging::{Order, Paging};
-use crate::server::App;
+use crate::error::ApiError;
 use crate::store::{Agent, Session};
 use crate::time;
 use crate::turns::Stop;
@@ -32,8 +31,8 @@ pub(crate) struct SessionPath {
 
 impl SessionPath {
     /// Finds the session, of any kind, and checks that the caller may use it.
-    pub(crate) fn find(&self, app: &App, caller: &Caller) -> Result<Arc<Session>, ApiError> {
-        let found = app.store.session(&caller.space, &self.session);
+    pub(crate) fn find(&self, caller: &Caller) -> Result<Arc<Session>, ApiError> {
+        let found = caller.app.store.session(&caller.space, &self.session);
         let session = found.ok_or_else(|| ApiError::no_session(&self.session))?;
         if !caller.sees(&session) {
             let message = format!("You are not allowed to use this session: {}", session.id);
@@ -42,8 +41,8 @@ impl SessionPath {
         Ok(session)
     }
 
-    fn find_saved(&self, app: &App, caller: &Caller) -> Result<Arc<Session>, ApiError> {
-        let session = self.find(app, caller)?;
+    fn find_saved(&self, caller: &Caller) -> Result<Arc<Session>, ApiError> {
+        let session = self.find(caller)?;
         if caller.dialect == Dialect::Gateway && session.details().agent.is_draft() {
             return Err(ApiError::no_session(&self.session));
         }
@@ -51,8 +50,8 @@ impl SessionPath {
     }
 
     /// A draft is seen by its owner only.
-    fn find_draft(&self, app: &App, caller: &Caller) -> Result<Arc<Session>, ApiError> {
-        let found = app.store.session(&caller.space, &self.session);
+    fn find_draft(&self, caller: &Caller) -> Result<Arc<Session>, ApiError> {
+        let found = caller.app.store.session(&caller.space, &self.session);
         found
             .filter(|session| session.details().agent.is_draft() && caller.owns(session))
             .ok_or_else(|| ApiError::no_session(&self.session))
@@ -73,18 +72,18 @@ struct NewDraft {
 }
 
 /// `POST …/agents/sessions`
-pub(crate) async fn create(State(app): State<App>, caller: Caller, body: JsonObject) -> Answer {
+pub(crate) async fn create(caller: Caller, body: JsonObject) -> Answer {
     let new: NewSession = body.parse()?;
     let agent = named(new.agent_name)?;
-    let session = insert(&app, &caller, agent, new.title);
+    let session = insert(&caller, agent, new.title);
     Ok(created(SessionObject::new(&session, caller.dialect)))
 }
 
 /// `POST …/agents/draft-sessions`
-pub(crate) async fn create_draft(State(app): State<App>, caller: Caller, body: JsonObject) -> Answer {
+pub(crate) async fn create_draft(caller: Caller, body: JsonObject) -> Answer {
     let new: NewDraft = body.parse()?;
     let agent = Agent::Draft { spec: checked_spec(new.agent_spec)?, name: new.agent_name };
-    let session = insert(&app, &caller, agent, new.title);
+    let session = insert(&caller, agent, new.title);
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
 
@@ -113,9 +112,9 @@ impl AgentChoice {
 }
 
 /// `POST /api/v1/sessions`
-pub(crate) async fn create_with_agent(State(app): State<App>, caller: Caller, body: JsonObject) -> Answer {
+pub(crate) async fn create_with_agent(caller: Caller, body: JsonObject) -> Answer {
     let new: WithAgent = body.parse()?;
-    let session = insert(&app, &caller, new.agent.into_agent()?, None);
+    let session = insert(&caller, new.agent.into_agent()?, None);
     Ok(created(SessionObject::new(&session, caller.dialect)))
 }
 
@@ -134,42 +133,33 @@ fn checked_spec(spec: Value) -> Result<Value, ApiError> {
     }
 }
 
-fn insert(app: &App, caller: &Caller, agent: Agent, title: Option<String>) -> Arc<Session> {
-    let id = caller.dialect.session_id(app.store.ids.next());
+fn insert(caller: &Caller, agent: Agent, title: Option<String>) -> Arc<Session> {
+    let id = caller.dialect.session_id(caller.app.store.ids.next());
     let title = title.filter(|title| !title.trim().is_empty());
     let (space, owner) = (caller.space.clone(), caller.subject.clone());
-    app.store.insert(Session::new(id, space, owner, agent, title))
+    caller.app.store.insert(Session::new(id, space, owner, agent, title))
 }
 
 /// `GET …/sessions/{session}`
-pub(crate) async fn get(State(app): State<App>, caller: Caller, Path(path): Path<SessionPath>) -> Answer {
-    let session = path.find_saved(&app, &caller)?;
+pub(crate) async fn get(caller: Caller, Path(path): Path<SessionPath>) -> Answer {
+    let session = path.find_saved(&caller)?;
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
 
 /// `GET …/draft-sessions/{session}`
-pub(crate) async fn get_draft(
-    State(app): State<App>,
-    caller: Caller,
-    Path(path): Path<SessionPath>,
-) -> Answer {
-    let session = path.find_draft(&app, &caller)?;
+pub(crate) async fn get_draft(caller: Caller, Path(path): Path<SessionPath>) -> Answer {
+    let session = path.find_draft(&caller)?;
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
 
 /// `PATCH …/draft-sessions/{session}`: an empty body only touches `updated_at`.
-pub(crate) async fn update_draft(
-    State(app): State<App>,
-    caller: Caller,
-    Path(path): Path<SessionPath>,
-    body: JsonObject,
-) -> Answer {
+pub(crate) async fn update_draft(caller: Caller, Path(path): Path<SessionPath>, body: JsonObject) -> Answer {
     #[derive(Deserialize)]
     struct Change {
         agent_spec: Option<Value>,
     }
     let change: Change = body.parse()?;
-    let session = path.find_draft(&app, &caller)?;
+    let session = path.find_draft(&caller)?;
     if let Some(new_spec) = change.agent_spec {
         let new_spec = checked_spec(new_spec)?;
         if let Agent::Draft { spec, .. } = &mut session.details().agent {
@@ -181,12 +171,7 @@ pub(crate) async fn update_draft(
 }
 
 /// `PATCH /api/v1/sessions/{session}`: only an agent that is given inline can be changed.
-pub(crate) async fn update_agent(
-    State(app): State<App>,
-    caller: Caller,
-    Path(path): Path<SessionPath>,
-    body: JsonObject,
-) -> Answer {
+pub(crate) async fn update_agent(caller: Caller, Path(path): Path<SessionPath>, body: JsonObject) -> Answer {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Change {
@@ -197,7 +182,7 @@ pub(crate) async fn update_agent(
     struct Inline {
         spec: Value,
     }
-    let session = path.find(&app, &caller)?;
+    let session = path.find(&caller)?;
     let change: Change = body.parse()?;
     if let Some(Inline { spec: new_spec }) = change.agent {
         let new_spec = checked_spec(new_spec)?;
@@ -211,18 +196,18 @@ pub(crate) async fn update_agent(
 }
 
 /// `DELETE /api/v1/sessions/{session}`
-pub(crate) async fn delete(State(app): State<App>, caller: Caller, Path(path): Path<SessionPath>) -> Answer {
-    let session = path.find(&app, &caller)?;
+pub(crate) async fn delete(caller: Caller, Path(path): Path<SessionPath>) -> Answer {
+    let session = path.find(&caller)?;
     if let Some(turn) = session.last_turn() {
         turn.stop(Stop::Cancelled);
     }
-    app.store.remove(&session);
+    caller.app.store.remove(&session);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// `POST …/sessions/{session}/cancel`: asks the last turn to stop, and does not wait for it.
-pub(crate) async fn cancel(State(app): State<App>, caller: Caller, Path(path): Path<SessionPath>) -> Answer {
-    let session = path.find(&app, &caller)?;
+pub(crate) async fn cancel(caller: Caller, Path(path): Path<SessionPath>) -> Answer {
+    let session = path.find(&caller)?;
     if let Some(turn) = session.last_turn() {
         turn.stop(Stop::Cancelled);
     }
@@ -251,46 +236,30 @@ impl SessionQuery {
 }
 
 /// `GET …/agents/sessions`
-pub(crate) async fn list_saved(
-    State(app): State<App>,
-    caller: Caller,
-    Params(query): Params<SessionQuery>,
-) -> Answer {
+pub(crate) async fn list_saved(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     if query.agent_name.is_none() {
         return Err(ApiError::invalid("agent_name is required"));
     }
     let recent = Window::of(&query, Some(DEFAULT_WINDOW))?;
     let keep = |session: &Session| caller.sees(session) && !session.details().agent.is_draft();
-    sessions(&app, &caller, &query, recent, keep)
+    sessions(&caller, &query, recent, keep)
 }
 
 /// `GET …/agents/draft-sessions`
-pub(crate) async fn list_drafts(
-    State(app): State<App>,
-    caller: Caller,
-    Params(query): Params<SessionQuery>,
-) -> Answer {
+pub(crate) async fn list_drafts(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     let recent = Window::of(&query, Some(DEFAULT_WINDOW))?;
     let keep = |session: &Session| caller.owns(session) && session.details().agent.is_draft();
-    sessions(&app, &caller, &query, recent, keep)
+    sessions(&caller, &query, recent, keep)
 }
 
 /// `GET …/x/agents/owned-sessions`
-pub(crate) async fn list_owned(
-    State(app): State<App>,
-    caller: Caller,
-    Params(query): Params<SessionQuery>,
-) -> Answer {
+pub(crate) async fn list_owned(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     let recent = Window::of(&query, Some(DEFAULT_WINDOW))?;
-    sessions(&app, &caller, &query, recent, |session| caller.owns(session))
+    sessions(&caller, &query, recent, |session| caller.owns(session))
 }
 
 /// `GET …/x/agents/search-sessions`
-pub(crate) async fn search(
-    State(app): State<App>,
-    caller: Caller,
-    Params(query): Params<SessionQuery>,
-) -> Answer {
+pub(crate) async fn search(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     let any_time = Window::of(&query, None)?;
     let matches =
         |wanted: &Option<String>, value: &str| wanted.as_deref().is_none_or(|wanted| wanted == value);
@@ -301,19 +270,15 @@ pub(crate) async fn search(
             && matches(&query.session_type, kind(&session.details().agent))
             && matches(&query.session_id, &session.id)
     };
-    sessions(&app, &caller, &query, any_time, keep)
+    sessions(&caller, &query, any_time, keep)
 }
 
 /// `GET /api/v1/sessions`: the latest changed first, made at any time unless the caller says when.
-pub(crate) async fn list_by_change(
-    State(app): State<App>,
-    caller: Caller,
-    Params(query): Params<SessionQuery>,
-) -> Answer {
+pub(crate) async fn list_by_change(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     let window = Window::of(&query, None)?;
     let paging = query.paging();
     let limit = paging.limit(25, 25)?;
-    let mut found = app.store.sessions(&caller.space);
+    let mut found = caller.app.store.sessions(&caller.space);
     found.retain(|session| caller.sees(session) && window.contains(session.created_at));
     found.sort_by_key(|session| std::cmp::Reverse((session.details().updated_at, session.id.clone())));
     if query.order == Some(Order::Asc) {
@@ -353,7 +318,6 @@ impl Window {
 
 /// A page of the sessions of a window that are kept, newest first unless asked otherwise.
 fn sessions(
-    app: &App,
     caller: &Caller,
     query: &SessionQuery,
     window: Window,
@@ -361,7 +325,7 @@ fn sessions(
 ) -> Answer {
     let paging = query.paging();
     let limit = paging.limit(10, 100)?;
-    let mut found = app.store.sessions(&caller.space);
+    let mut found = caller.app.store.sessions(&caller.space);
     found.retain(|session| {
         let named = query.agent_name.as_deref();
         let name_fits = named.is_none_or(|name| session.details().agent.name() == Some(name));

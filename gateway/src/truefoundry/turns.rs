@@ -2,28 +2,28 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::Path;
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use super::caller::{Caller, Dialect};
 use super::check::{Accepted, check};
-use super::error::ApiError;
 use super::extract::{JsonObject, Params};
 use super::forgery::Forgery;
 use super::input::InputItem;
 use super::objects::{TurnObject, data, list};
 use super::paging::{Paging, invalid_token};
+use super::player::Player;
 use super::recorder::TurnRecorder;
 use super::sessions::SessionPath;
 use crate::agents::{self, Prompt, Steps};
-use crate::http::{Delivery, Output, stream};
-use crate::server::App;
+use crate::error::ApiError;
+use crate::http::{Delivery, Output, event_stream, stream};
 use crate::store::{Pending, Session, Turn, paginate};
-use crate::turns::{Pace, Stop, run};
+use crate::turns::{Clock, Stop};
 
 type Answer = Result<Response, ApiError>;
 
@@ -48,23 +48,22 @@ struct NewTurn {
 
 /// `POST …/sessions/{session}/turns`
 pub(crate) async fn create(
-    State(app): State<App>,
     caller: Caller,
     Path(path): Path<SessionPath>,
     output: Output,
     headers: HeaderMap,
     body: JsonObject,
 ) -> Answer {
-    let session = path.find(&app, &caller)?;
+    let session = path.find(&caller)?;
     if caller.dialect == Dialect::TrueForge {
         refuse_null(&body)?;
     }
     let new: NewTurn = body.parse()?;
     let streaming = new.stream.unwrap_or(true);
     let origin = origin(&headers);
-    let turn = start(&app, &caller, &session, new, output.delivery, origin).await?;
+    let turn = start(&caller, &session, new, output.delivery, origin).await?;
     if streaming {
-        return Ok(events(&app, turn, 0, output, caller.dialect));
+        return Ok(events(&caller, turn, 0, output));
     }
     Ok(data(TurnObject::started(&session, &turn, caller.dialect)))
 }
@@ -78,13 +77,13 @@ fn refuse_null(body: &JsonObject) -> Result<(), ApiError> {
 
 /// Starts a turn; it runs on by itself.
 async fn start(
-    app: &App,
     caller: &Caller,
     session: &Arc<Session>,
     new: NewTurn,
     delivery: Delivery,
     origin: String,
 ) -> Result<Arc<Turn>, ApiError> {
+    let app = &caller.app;
     let items = new.input.unwrap_or_default();
     let _starting = session.starting.lock().await;
     let previous = previous(session, new.previous_turn_id.as_deref())?;
@@ -112,13 +111,12 @@ async fn start(
     );
     let (steps, preferred) = script(session, previous.as_deref(), accepted);
     session.add(&turn);
+    let beat = delivery.delay.or(preferred).unwrap_or(app.config.beat);
+    let clock = Clock::new(beat, app.config.turn_limit, turn.stop.subscribe());
     let recorder = TurnRecorder::begin(app.clone(), Arc::clone(&turn), caller.dialect, origin);
-    let pace = Pace::new(delivery.delay.or(preferred).unwrap_or(app.config.beat));
-    let stop = turn.stop.subscribe();
-    let (limit, keep) = (app.config.turn_limit, app.config.stream_kept);
-    let running = Arc::clone(&turn);
+    let (keep, running) = (app.config.stream_kept, Arc::clone(&turn));
     tokio::spawn(async move {
-        run(steps, pace, limit, stop, recorder).await;
+        Player { recorder, clock }.play(steps).await;
         tokio::time::sleep(keep).await;
         running.log.expire();
     });
@@ -162,12 +160,11 @@ fn script(
 
 /// `GET …/turns/{turn}`
 pub(crate) async fn get(
-    State(app): State<App>,
     caller: Caller,
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
 ) -> Answer {
-    let session = session.find(&app, &caller)?;
+    let session = session.find(&caller)?;
     let turn = turn.find(&session)?;
     Ok(data(TurnObject::new(&session, &turn, caller.dialect)))
 }
@@ -175,12 +172,11 @@ pub(crate) async fn get(
 /// `GET …/turns`: newest first along the ancestors of the session's last turn, or of the turn
 /// that the page token names.
 pub(crate) async fn list_turns(
-    State(app): State<App>,
     caller: Caller,
     Path(path): Path<SessionPath>,
     Params(paging): Params<Paging>,
 ) -> Answer {
-    let session = path.find(&app, &caller)?;
+    let session = path.find(&caller)?;
     let show = |turn: Arc<Turn>| TurnObject::new(&session, &turn, caller.dialect);
     if caller.dialect == Dialect::TrueForge {
         let limit = paging.limit(25, 25)?;
@@ -205,7 +201,6 @@ pub(crate) async fn list_turns(
 
 /// `POST …/turns/{turn}/subscribe`: the cursor of the body, else that of `Last-Event-ID`.
 pub(crate) async fn subscribe(
-    State(app): State<App>,
     caller: Caller,
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
@@ -218,13 +213,12 @@ pub(crate) async fn subscribe(
         Some(after) => after,
         None => last_event_id(&headers)?.unwrap_or(0),
     };
-    let turn = turn.find(&*session.find(&app, &caller)?)?;
-    follow(&app, turn, after, output, caller.dialect)
+    let turn = turn.find(&*session.find(&caller)?)?;
+    follow(&caller, turn, after, output)
 }
 
 /// `GET /api/v1/…/turns/{turn}/subscribe`: here `Last-Event-ID` wins over the query.
 pub(crate) async fn subscribe_by_query(
-    State(app): State<App>,
     caller: Caller,
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
@@ -233,8 +227,8 @@ pub(crate) async fn subscribe_by_query(
     headers: HeaderMap,
 ) -> Answer {
     let after = last_event_id(&headers)?.or(cursor.after_sequence_number);
-    let turn = turn.find(&*session.find(&app, &caller)?)?;
-    follow(&app, turn, after.unwrap_or(0), output, caller.dialect)
+    let turn = turn.find(&*session.find(&caller)?)?;
+    follow(&caller, turn, after.unwrap_or(0), output)
 }
 
 /// The sequence number after which a stream begins.
@@ -251,23 +245,18 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     number.map(Some).ok_or_else(|| ApiError::invalid("Invalid Last-Event-Id header"))
 }
 
-fn follow(app: &App, turn: Arc<Turn>, after: u64, output: Output, dialect: Dialect) -> Answer {
+fn follow(caller: &Caller, turn: Arc<Turn>, after: u64, output: Output) -> Answer {
     if turn.log.is_expired() {
         return Err(ApiError::stream_gone(&turn.id));
     }
-    Ok(events(app, turn, after, output, dialect))
+    Ok(events(caller, turn, after, output))
 }
 
 /// A turn's events as a response.
-fn events(app: &App, turn: Arc<Turn>, after: u64, output: Output, dialect: Dialect) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (header::CONNECTION, HeaderValue::from_static("keep-alive")),
-    ];
+fn events(caller: &Caller, turn: Arc<Turn>, after: u64, output: Output) -> Response {
     let (id, log) = (turn.id.clone(), Arc::clone(&turn.log));
-    let body = stream(&id, log, after, output, &app.faults, Forgery { turn, dialect });
-    (headers, body).into_response()
+    let forgery = Forgery { turn, dialect: caller.dialect };
+    event_stream(stream(&id, log, after, output, &caller.app.faults, forgery))
 }
 
 /// The address at which the caller reached this gateway.

@@ -36,7 +36,7 @@ pub(super) struct Rejected {
     message: &'static str,
 }
 
-/// Reasons, and what is said of them. A name that begins with a reason, such as
+/// Reasons and their messages. A name that begins with a reason, such as
 /// `security-blocked-thing`, is rejected for it.
 const REASONS: [(&str, &str); 12] = [
     ("invalid_input", "it has no name"),
@@ -71,7 +71,7 @@ impl Capability {
         self.label.as_deref().unwrap_or(&self.id)
     }
 
-    /// Why it is rejected. As elsewhere, everything is there except `nope` and `no-such…`.
+    /// Why it is rejected. As elsewhere, everything exists except `nope` and `no-such…`.
     fn reason(&self, before: &[Self]) -> Option<&'static str> {
         let name = self.name();
         if self.id.is_empty() || name.is_empty() {
@@ -124,7 +124,7 @@ pub(super) fn rejected(wanted: &[Capability]) -> Vec<Rejected> {
     rejected.collect()
 }
 
-/// What is said of them in the turn.
+/// The event that reports them in the turn.
 pub(super) fn event(id: &str, rejected: &[Rejected]) -> Value {
     let message = match rejected {
         [one] => format!("Capability `{}` was not attached: {}", one.capability.label(), one.message),
@@ -140,7 +140,7 @@ pub(super) fn event(id: &str, rejected: &[Rejected]) -> Value {
     })
 }
 
-/// What is said of them in the account of the prompt.
+/// The diagnostics that report them in the prompt's manifest.
 pub(super) fn diagnostics(rejected: &[Rejected]) -> Vec<Value> {
     let diagnostic = |one: &Rejected| {
         let message = format!("Capability `{}` was rejected: {}", one.capability.label(), one.message);

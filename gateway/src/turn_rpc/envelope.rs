@@ -52,7 +52,7 @@ impl Failure {
         Self { code: -32602, message: format!("invalid params for `{method}`: {problem}") }
     }
 
-    /// What nobody is prepared for.
+    /// An error that has no code of its own.
     pub(super) fn internal(message: String) -> Self {
         Self { code: -32603, message }
     }

@@ -1,4 +1,4 @@
-//! What a user puts into a turn: words, media, artifacts, mentions.
+//! The input of a turn: text, media, artifacts, mentions.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -149,14 +149,14 @@ fn file(name: &str, address: &str) -> Attachment {
     Attachment { name: last.to_owned(), mime, bytes: 0 }
 }
 
-/// The words of an input, each part with its white space made simple, as the user's message shows them.
+/// The text of an input, each part with its white space collapsed, as the user's message shows it.
 pub(super) fn text(input: &[UserInput]) -> String {
     let simple = |words: String| words.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts = input.iter().filter_map(UserInput::words).map(simple);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// What came with the words.
+/// The files of an input.
 pub(super) fn files(input: &[UserInput]) -> Vec<Attachment> {
     input.iter().filter_map(UserInput::file).collect()
 }

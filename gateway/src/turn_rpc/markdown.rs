@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// The version of the form that is written here.
 pub(super) const VERSION: u64 = 1;
 
-/// Parses a whole text. Ranges of marks count characters: nobody has said what they count.
+/// Parses a whole text. Ranges of marks count characters: the protocol does not say what they count.
 pub(super) fn parse(text: &str) -> Value {
     let mut builder = Builder { open: vec![Open::default()] };
     // Tables are unknown to this form, and stay text.

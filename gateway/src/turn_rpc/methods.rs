@@ -4,25 +4,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::asked::Asked;
 use super::envelope::{Failure, Malformed, Request, error};
+use super::peer::Peer;
 use super::reply::Reply;
-use super::socket::Peer;
+use super::thread::App;
+use super::traps::LOST_RESPONSE;
 use super::{PATH, SOCKETS, thread_calls, timeline, turn_calls, workspace};
-use crate::faults::{Ending, Fault, Faults, On, OpenStream, SentFrame, View};
-use crate::server::App;
+use crate::faults::{Ending, Fault, Faults, On, OpenStream, SentFrame, View, traps_of};
 
 /// The longest frame that the journal keeps as it came.
 const LONGEST_KEPT: usize = 64 * 1024;
-
-/// One request on its way to its method.
-pub(super) struct Asked<'a> {
-    pub(super) app: &'a App,
-    pub(super) peer: &'a Arc<Peer>,
-    pub(super) open: &'a OpenStream,
-    pub(super) request: Request,
-    /// The faults that were planned for it.
-    pub(super) faults: Vec<Fault>,
-}
 
 /// Answers a frame of text.
 pub(super) fn answer(app: &App, peer: &Arc<Peer>, open: &OpenStream, text: &str) {
@@ -43,12 +35,12 @@ pub(super) fn answer(app: &App, peer: &Arc<Peer>, open: &OpenStream, text: &str)
     let mut places = vec![note(SOCKETS)];
     places.extend(thread.as_deref().map(note));
     let faults = planned.map(|Faults { list, .. }| list).unwrap_or_default();
-    if faults.iter().any(spoils_frames) {
-        peer.outbox.spoil(faults.clone());
+    if faults.iter().any(concerns_frames) {
+        peer.outbox.apply(faults.clone());
     }
     let of_peer = peer.faults.iter().filter(|fault| view.on == Some(On::Create) && is_lost_response(fault));
     let reply = Reply {
-        app: app.clone(),
+        state: Arc::clone(&app.faults),
         peer: Arc::clone(peer),
         id: request.id.clone(),
         places,
@@ -68,14 +60,14 @@ fn dispatch(asked: &Asked<'_>, reply: Reply) {
         "workspace/default" => reply.ok(workspace::default()),
         "workspace/list" => reply.ok(workspace::list()),
         "thread/start" => thread_calls::start(asked, reply),
-        "thread/get" => reply.give(thread_calls::get(asked)),
-        "thread/history" => reply.give(thread_calls::history(asked)),
+        "thread/get" => reply.answer(thread_calls::get(asked)),
+        "thread/history" => reply.answer(thread_calls::history(asked)),
         "thread/unsubscribe" => thread_calls::unsubscribe(asked, reply),
         "turn/start" => turn_calls::start(asked, reply),
-        "turn/cancel" => reply.give(turn_calls::cancel(asked)),
-        "turn/get" => reply.give(turn_calls::get(asked)),
-        "turn/items" => reply.give(turn_calls::items(asked)),
-        "turn/timeline" => reply.give(timeline::timeline(asked)),
+        "turn/cancel" => reply.answer(turn_calls::cancel(asked)),
+        "turn/get" => reply.answer(turn_calls::get(asked)),
+        "turn/items" => reply.answer(turn_calls::items(asked)),
+        "turn/timeline" => reply.answer(timeline::timeline(asked)),
         other => reply.fail(&Failure::no_method(other)),
     }
 }
@@ -103,7 +95,7 @@ fn view(method: &str, thread: Option<String>) -> View {
 }
 
 /// Whether a fault concerns the frames that follow a request.
-fn spoils_frames(fault: &Fault) -> bool {
+fn concerns_frames(fault: &Fault) -> bool {
     !matches!(
         fault,
         Fault::Instead(_) | Fault::LateStatus(_) | Fault::Lost | Fault::SlowHead(_) | Fault::Trap(_)
@@ -111,7 +103,7 @@ fn spoils_frames(fault: &Fault) -> bool {
 }
 
 fn is_lost_response(fault: &Fault) -> bool {
-    *fault == Fault::Trap(crate::faults::Trap::Rpc(crate::faults::RpcTrap::LostResponse))
+    traps_of([fault]).has(&LOST_RESPONSE)
 }
 
 /// A frame for the journal: as JSON if it is some, or else as text.

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use tokio::sync::Notify;
 
 use crate::faults::{Ending, Fault, MessageEditor, OutFrame};
-use crate::store::lock;
+use crate::lock::lock;
 
 /// How much may wait for a client that reads too slowly, in bytes. Beyond that deltas are dropped, as the
 /// protocol allows.
@@ -16,8 +16,8 @@ const MOST_WAITING: usize = 256 * 1024 * 1024;
 #[derive(Debug)]
 pub(super) enum Out {
     Frame(OutFrame),
-    /// From here on these faults spoil the frames too.
-    Spoil(MessageEditor),
+    /// From here on these faults are applied to the frames too.
+    Apply(MessageEditor),
     End(Ending),
 }
 
@@ -47,8 +47,8 @@ impl Outbox {
         }
     }
 
-    pub(super) fn spoil(&self, faults: Vec<Fault>) {
-        self.push(Out::Spoil(MessageEditor::new(faults)));
+    pub(super) fn apply(&self, faults: Vec<Fault>) {
+        self.push(Out::Apply(MessageEditor::new(faults)));
     }
 
     /// Ends the socket behind what waits.
@@ -56,7 +56,7 @@ impl Outbox {
         self.push(Out::End(how));
     }
 
-    /// Nothing more is taken: the socket is gone, or says nothing any more.
+    /// Discards what waits and takes no more: the socket has closed, or is silenced.
     pub(super) fn close(&self) {
         let mut queue = lock(&self.queue);
         *queue = Queue { closed: true, ..Queue::default() };
@@ -93,6 +93,6 @@ fn weight(out: &Out) -> usize {
     match out {
         Out::Frame(OutFrame::Text(text)) => text.len(),
         Out::Frame(OutFrame::Bytes(bytes)) => bytes.len(),
-        Out::Spoil(_) | Out::End(_) => 0,
+        Out::Apply(_) | Out::End(_) => 0,
     }
 }

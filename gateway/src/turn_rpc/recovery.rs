@@ -1,10 +1,10 @@
-//! What is tried again, and how that is told: recovery of items, retries of tools, limits of the loop.
+//! What is tried again, and its events: recovery of items, retries of tools, limits of the loop.
 
 use serde_json::{Value, json};
 
 use super::event::{Event, ItemRef};
+use super::model_writer::ModelWriter;
 use super::turn::{Job, now};
-use super::voice::Voice;
 use crate::store::random_suffix;
 
 /// How many seconds lie between an attempt and the next.
@@ -13,7 +13,7 @@ const BACKOFF: i64 = 2;
 /// What happens to something that failed.
 #[derive(Debug, Clone)]
 pub(super) enum News {
-    /// A call does not answer in time; the second is told to a recovery that is under way.
+    /// A call does not answer in time. The second attaches to a recovery that runs.
     Timeout(String),
     TimeoutAttached(String),
     /// An attempt begins.
@@ -48,58 +48,58 @@ impl Recovery {
     }
 
     /// A recovery begins.
-    pub(super) fn open(&mut self, voice: &Voice, item: ItemRef, trigger: &str, action: &str) {
+    pub(super) fn open(&mut self, writer: &ModelWriter, item: ItemRef, trigger: &str, action: &str) {
         let job = Job { id: format!("rec_{}", random_suffix(17)), item, attempt: 1 };
         let details = json!({
             "recoveryJobId": job.id, "trigger": trigger, "action": action, "attemptNumber": job.attempt,
         });
-        voice.track.record(Event::about("itemRecoveryOpened", &job.item, details));
-        self.set(voice, Some(job));
+        writer.out.record(Event::about("itemRecoveryOpened", &job.item, details));
+        self.set(writer, Some(job));
     }
 
-    /// The turn knows of a job under way, since it ends with the turn.
-    fn set(&mut self, voice: &Voice, job: Option<Job>) {
-        voice.track.thread.change(&voice.track.turn, |record| record.job.clone_from(&job));
+    /// The turn knows of a running job, since the job ends with the turn.
+    fn set(&mut self, writer: &ModelWriter, job: Option<Job>) {
+        writer.out.thread.change(&writer.out.turn, |record| record.job.clone_from(&job));
         if job.is_some() {
             self.job = job;
         }
     }
 
-    pub(super) fn tell(&mut self, voice: &Voice, news: News) {
+    pub(super) fn notify(&mut self, writer: &ModelWriter, news: News) {
         match news {
             News::Timeout(call) => {
-                let Some(call) = voice.find(&call) else { return };
+                let Some(call) = writer.find(&call) else { return };
                 let details = json!({"attemptNumber": 1, "reason": "idle_deadline_exceeded"});
-                voice.track.record(Event::about("itemTimeoutDetected", &call.reference(), details));
-                self.open(voice, call.reference(), "timeout", "retry_attempt");
+                writer.out.record(Event::about("itemTimeoutDetected", &call.reference(), details));
+                self.open(writer, call.reference(), "timeout", "retry_attempt");
             }
-            News::TimeoutAttached(call) => Self::attach(voice, &call),
-            News::Attempt => self.about_job(voice, "itemRetryAttemptStarted", json!({})),
+            News::TimeoutAttached(call) => Self::attach(writer, &call),
+            News::Attempt => self.about_job(writer, "itemRetryAttemptStarted", json!({})),
             News::Again(reason) => {
                 if let Some(mut job) = self.job.take() {
                     job.attempt += 1;
-                    self.set(voice, Some(job));
+                    self.set(writer, Some(job));
                 }
                 let next = now() / 1000 + BACKOFF;
                 let details = json!({"nextRunAtUnix": next, "reason": reason});
-                self.about_job(voice, "itemRetryScheduled", details);
-                self.about_job(voice, "itemRetryAttemptStarted", json!({}));
+                self.about_job(writer, "itemRetryScheduled", details);
+                self.about_job(writer, "itemRetryAttemptStarted", json!({}));
             }
             News::Succeeded => {
-                self.about_job(voice, "itemRecoverySucceeded", json!({}));
-                self.set(voice, None);
+                self.about_job(writer, "itemRecoverySucceeded", json!({}));
+                self.set(writer, None);
             }
             News::Exhausted(error) => {
                 let details = json!({"status": "exhausted", "errorMessage": error});
-                self.about_job(voice, "itemRecoveryExhausted", details);
-                self.set(voice, None);
+                self.about_job(writer, "itemRecoveryExhausted", details);
+                self.set(writer, None);
                 let item = self.job.as_ref().map_or("", |job| job.item.id.as_str());
                 self.failure = Some(format!("recovery exhausted for item `{item}`: {error}"));
             }
             News::ToolRetry(call) => {
                 self.tool_attempt += 1;
                 self.tool(
-                    voice,
+                    writer,
                     "itemToolRetryScheduled",
                     &call,
                     &json!({
@@ -112,7 +112,7 @@ impl Recovery {
                 );
             }
             News::ToolResolved(call) => self.tool(
-                voice,
+                writer,
                 "itemToolRetryResolved",
                 &call,
                 &json!({
@@ -122,7 +122,7 @@ impl Recovery {
                 }),
             ),
             News::ToolExhausted(call) => self.tool(
-                voice,
+                writer,
                 "itemToolRetryExhausted",
                 &call,
                 &json!({
@@ -133,7 +133,7 @@ impl Recovery {
                     "reason": "the tool was called often enough",
                 }),
             ),
-            News::Budget => voice.track.record(Event::budget_exceeded(json!({
+            News::Budget => writer.out.record(Event::budget_exceeded(json!({
                 "limitKind": "agent_rounds",
                 "limit": 8,
                 "observed": 8,
@@ -144,12 +144,12 @@ impl Recovery {
     }
 
     /// A call takes too long while the round that made it is under repair.
-    fn attach(voice: &Voice, call: &str) {
-        let Some(call) = voice.find(call) else { return };
-        let Some(round) = &voice.latest else { return };
+    fn attach(writer: &ModelWriter, call: &str) {
+        let Some(call) = writer.find(call) else { return };
+        let Some(round) = &writer.latest else { return };
         let job = format!("rec_{}", random_suffix(17));
         let details = json!({"attemptNumber": 1, "reason": "idle_deadline_exceeded", "recoveryJobId": job});
-        voice.track.record(Event::about("itemTimeoutDetected", &call.reference(), details));
+        writer.out.record(Event::about("itemTimeoutDetected", &call.reference(), details));
         let details = json!({
             "recoveryJobId": job,
             "recoveryItemId": round.id,
@@ -159,25 +159,25 @@ impl Recovery {
             "existingStatus": "active",
             "nextAttemptNumber": 2,
         });
-        voice.track.record(Event::about("itemRecoveryAttached", &call.reference(), details));
+        writer.out.record(Event::about("itemRecoveryAttached", &call.reference(), details));
     }
 
-    fn about_job(&self, voice: &Voice, kind: &'static str, mut details: Value) {
+    fn about_job(&self, writer: &ModelWriter, kind: &'static str, mut details: Value) {
         let Some(job) = &self.job else { return };
         details["recoveryJobId"] = json!(job.id);
         details["attemptNumber"] = json!(job.attempt);
-        voice.track.record(Event::about(kind, &job.item, details));
+        writer.out.record(Event::about(kind, &job.item, details));
     }
 
-    /// About a call that may be through by now: its tool is what scripts of this kind call.
-    fn tool(&mut self, voice: &Voice, kind: &'static str, call: &str, details: &Value) {
+    /// An event of a call that may have ended: its tool is the one that these scripts call.
+    fn tool(&mut self, writer: &ModelWriter, kind: &'static str, call: &str, details: &Value) {
         let episode = self.episode.get_or_insert_with(|| format!("tool_retry_{}", random_suffix(8)));
         let item = ItemRef { id: call.to_owned(), kind: "dynamic_tool_call" };
         let mut details = details.clone();
         details["toolRetryEpisodeId"] = json!(episode);
         details["toolName"] = json!(RETRIED_TOOL);
         details["budgets"] = json!([{"kind": "episode", "used": self.tool_attempt, "limit": 3}]);
-        voice.track.record(Event::about(kind, &item, details));
+        writer.out.record(Event::about(kind, &item, details));
     }
 }
 

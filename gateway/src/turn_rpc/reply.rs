@@ -7,24 +7,24 @@ use axum::http::StatusCode;
 use serde::Serialize;
 
 use super::envelope::{Failure, error, result};
-use super::socket::Peer;
-use crate::faults::{Ending, Fault, Instead, JournalPlace, RpcTrap, Trap};
-use crate::server::App;
+use super::peer::Peer;
+use super::traps::LOST_RESPONSE;
+use crate::faults::{Ending, Fault, FaultState, Instead, JournalPlace, traps_of};
 
 /// Answers one request, once.
 #[derive(Debug)]
 pub(super) struct Reply {
-    pub(super) app: App,
+    pub(super) state: Arc<FaultState>,
     pub(super) peer: Arc<Peer>,
     pub(super) id: String,
     /// Where the request is written down.
     pub(super) places: Vec<JournalPlace>,
-    /// What the answer suffers.
+    /// The faults of the answer.
     pub(super) faults: Vec<Fault>,
 }
 
 impl Reply {
-    pub(super) fn give<T: Serialize>(self, answer: Result<T, Failure>) {
+    pub(super) fn answer<T: Serialize>(self, answer: Result<T, Failure>) {
         match answer {
             Ok(answer) => self.ok(answer),
             Err(failure) => self.fail(&failure),
@@ -44,7 +44,7 @@ impl Reply {
         self.send(text, Some(failure.code));
     }
 
-    /// What is said in place of an answer, if the request is not to be processed.
+    /// The failure that replaces an answer, if the request is not to be processed.
     pub(super) fn instead(&self) -> Option<Failure> {
         self.faults.iter().find_map(|fault| match fault {
             Fault::Instead(Instead::Status(refusal)) => Some(on_purpose(refusal.status)),
@@ -77,11 +77,11 @@ impl Reply {
         if self.faults.contains(&Fault::Lost) {
             return self.peer.outbox.end(Ending::Reset);
         }
-        if self.faults.contains(&Fault::Trap(Trap::Rpc(RpcTrap::LostResponse))) {
+        if traps_of(&self.faults).has(&LOST_RESPONSE) {
             return;
         }
         for place in &self.places {
-            self.app.faults.plans.answered_frame(place, code);
+            self.state.plans.answered_frame(place, code);
         }
         let delay = self.delay();
         if delay.is_zero() {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::player::steps;
 use super::recovery::{News, RETRIED_TOOL};
 use super::tool::Outcome;
-use crate::agents::{self, MAIN, Message, MessageKey, Play, Prompt, Step, SubAgent, Tool, call_id};
+use crate::agents::{self, MAIN, Message, MessageKey, Play, Prompt, Step, Steps, SubAgent, Tool, call_id};
+use crate::turns::Cue;
 
 /// What a turn does, made as it is asked for.
 pub(super) type Acts = Box<dyn Iterator<Item = Act> + Send>;
@@ -19,13 +19,13 @@ pub(super) enum Act {
     Step(Step),
     /// The conversation so far is made shorter.
     Compress,
-    /// A call puts something out.
+    /// A call has output.
     Output {
         call: String,
         stream: &'static str,
         text: String,
     },
-    /// A call is through.
+    /// A call has ended.
     Return {
         call: String,
         outcome: Outcome,
@@ -33,6 +33,21 @@ pub(super) enum Act {
     /// The model's connection breaks, and with it the attempt.
     Break,
     Recover(News),
+}
+
+/// The steps of a script that knows no protocol.
+pub(super) fn steps(steps: Steps) -> Acts {
+    Box::new(steps.map(Act::Step))
+}
+
+impl From<Act> for Cue<Act> {
+    fn from(act: Act) -> Self {
+        match act {
+            Act::Step(Step::Wait(beats)) => Self::Wait(beats),
+            Act::Step(Step::End(ending)) => Self::End(ending),
+            act => Self::Act(act),
+        }
+    }
 }
 
 impl Act {
@@ -115,7 +130,7 @@ impl Scene {
         self.act(Act::Output { call: call.to_owned(), stream, text: text.to_owned() })
     }
 
-    fn give(self, call: &str, outcome: Outcome) -> Self {
+    fn answer(self, call: &str, outcome: Outcome) -> Self {
         self.act(Act::Return { call: call.to_owned(), outcome })
     }
 
@@ -148,7 +163,7 @@ fn shell(_: &Prompt) -> Vec<Act> {
         .wait(10)
         .output(&call, "stdout", "one\n")
         .output(&call, "stderr", "two\n")
-        .give(&call, Outcome::default())
+        .answer(&call, Outcome::default())
         .say("The command printed two lines.")
         .0
 }
@@ -162,7 +177,7 @@ fn edit(_: &Prompt) -> Vec<Act> {
         .wait(10)
         .output(&call, "file_change", "-memory = 512\n")
         .output(&call, "file_change", "+memory = 768\n")
-        .give(&call, done("M shop.toml", json!({"changedFiles": files, "exitCode": 0, "stdout": ""})))
+        .answer(&call, done("M shop.toml", json!({"changedFiles": files, "exitCode": 0, "stdout": ""})))
         .say("`shop.toml` gives the shop **768 MiB** now.")
         .0
 }
@@ -180,7 +195,7 @@ fn search(_: &Prompt) -> Vec<Act> {
         .call(&call, "web_search", &json!({"query": "out of memory"}))
         .output(&call, "tool_progress", "asking the search engine")
         .wait(10)
-        .give(
+        .answer(
             &call,
             done(
                 "1 result",
@@ -202,7 +217,7 @@ fn fetch(_: &Prompt) -> Vec<Act> {
         .output(&call, "tool_progress", "2 KB")
         .wait(10)
         .output(&call, "tool_progress", ", 4 KB")
-        .give(
+        .answer(
             &call,
             done(
                 "Out of memory",
@@ -225,7 +240,7 @@ fn download(_: &Prompt) -> Vec<Act> {
         .call(&call, "download_url", &json!({"url": url}))
         .output(&call, "tool_progress", "50 %")
         .wait(10)
-        .give(
+        .answer(
             &call,
             done(
                 "report.csv",
@@ -275,12 +290,12 @@ fn stuck(prompt: &Prompt) -> Vec<Act> {
         return scene
             .recover(News::Again(error))
             .recover(News::Exhausted(error.to_owned()))
-            .give(&call, Outcome::failed("timeout"))
+            .answer(&call, Outcome::failed("timeout"))
             .fail(error);
     }
     scene
         .output(&call, "stdout", "awake\n")
-        .give(&call, Outcome::default())
+        .answer(&call, Outcome::default())
         .recover(News::Succeeded)
         .say("The second attempt went through.")
         .0
@@ -292,11 +307,11 @@ fn time_out(_: &Prompt) -> Vec<Act> {
         .call(&first, RETRIED_TOOL, &json!({"u": 1}))
         .wait(20)
         .recover(News::TimeoutAttached(first.clone()))
-        .give(&first, Outcome::failed("timeout"))
+        .answer(&first, Outcome::failed("timeout"))
         .recover(News::ToolRetry(first))
         .call(&second, RETRIED_TOOL, &json!({"u": 2}))
         .wait(10)
-        .give(&second, done("done", json!({})))
+        .answer(&second, done("done", json!({})))
         .recover(News::ToolResolved(second))
         .recover(News::Budget)
         .say("That is all that could be found in time.")
@@ -307,7 +322,8 @@ fn give_up(_: &Prompt) -> Vec<Act> {
     let calls = [call_id(), call_id(), call_id()];
     let mut scene = Scene::default();
     for (number, call) in calls.iter().enumerate() {
-        scene = scene.call(call, RETRIED_TOOL, &json!({"u": number})).give(call, Outcome::failed("timeout"));
+        scene =
+            scene.call(call, RETRIED_TOOL, &json!({"u": number})).answer(call, Outcome::failed("timeout"));
         let news = if number < 2 { News::ToolRetry } else { News::ToolExhausted };
         scene = scene.recover(news(call.clone()));
     }
@@ -319,7 +335,7 @@ fn budget(_: &Prompt) -> Vec<Act> {
     for number in 1..=8 {
         let call = call_id();
         scene = scene.call(&call, "read_file", &json!({"path": format!("log.{number}")}));
-        scene = scene.give(&call, done("1 line", json!({})));
+        scene = scene.answer(&call, done("1 line", json!({})));
     }
     scene.recover(News::Budget).say("I have read eight files, and may read no more.").0
 }

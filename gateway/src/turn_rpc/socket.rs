@@ -1,4 +1,4 @@
-//! One WebSocket: what comes is handed to the methods, what is to be said is written, until it ends.
+//! One WebSocket: hands incoming messages to the methods, and writes the outgoing ones, until it ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,33 +6,24 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use tokio::time::{sleep, timeout};
+use turnwire_relay::connection::UnderWay;
 
 use super::envelope::{Failure, ends_turn, error};
 use super::methods::answer;
-use super::outbox::{Out, Outbox};
-use crate::faults::{Ending, Fault, MessageEditor, OpenStream, OutFrame, UnderWay};
-use crate::http::{Delivery, Output};
-use crate::server::App;
+use super::outbox::Out;
+use super::peer::Peer;
+use super::thread::App;
+use crate::faults::{Ending, MessageEditor, OpenStream, OutFrame};
+use crate::http::Output;
 
 /// The largest message that is read. Larger ones end the socket.
 pub(super) const LARGEST_MESSAGE: usize = 16 * 1024 * 1024;
-/// How long a client may take to agree that the socket ends.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// How long what was written has to arrive before a reset throws away what is under way.
+/// How long a client may take to answer the close frame.
+const CLOSING_LIMIT: Duration = Duration::from_secs(1);
+/// How long written bytes have to arrive before a reset, which discards bytes in flight.
 const GRACE: Duration = Duration::from_millis(30);
-/// How long a silent socket stays open if nobody cuts it.
+/// How long a silent socket stays open if it is not cut.
 const SILENCE: Duration = Duration::from_mins(10);
-
-/// What the methods know of a socket.
-#[derive(Debug)]
-pub(super) struct Peer {
-    pub(super) number: u64,
-    pub(super) outbox: Arc<Outbox>,
-    /// The pace of the turns that it starts.
-    pub(super) delivery: Delivery,
-    /// What was asked for when it was opened.
-    pub(super) faults: Vec<Fault>,
-}
 
 /// Serves a socket until it ends.
 pub(super) async fn serve(app: App, socket: WebSocket, output: Output, _under_way: UnderWay) {
@@ -49,13 +40,13 @@ pub(super) async fn serve(app: App, socket: WebSocket, output: Output, _under_wa
     if let Some(ending) = ending {
         line.end(ending).await;
     }
-    app.turn_rpc.leave_all(number);
+    app.own.leave_all(number);
 }
 
 struct Line {
     socket: WebSocket,
     open: OpenStream,
-    /// What spoils the frames, one after another.
+    /// What applies faults to the frames, one after another.
     editors: Vec<MessageEditor>,
 }
 
@@ -85,7 +76,7 @@ impl Line {
                 }
                 Next::Came(None) => return None,
                 Next::Out(Out::End(ending)) => return Some(ending),
-                Next::Out(Out::Spoil(editor)) => self.editors.push(editor),
+                Next::Out(Out::Apply(editor)) => self.editors.push(editor),
                 Next::Out(Out::Frame(frame)) => {
                     if let Some(ending) = self.write(frame).await? {
                         return Some(ending);
@@ -167,6 +158,6 @@ impl Line {
             }
         };
         // A client that does not agree is left.
-        let _ = timeout(FAREWELL, farewell).await;
+        let _ = timeout(CLOSING_LIMIT, farewell).await;
     }
 }

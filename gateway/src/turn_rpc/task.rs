@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::event::Event;
-use super::thread::{Mode, Settings};
-use super::track::{Parent, Track};
+use super::model_writer::{ModelWriter, item_id};
+use super::thread::{App, Mode, Origin, Settings, Visibility};
 use super::turn::{Child, Record, Status, TaskNews, now};
-use super::voice::{Voice, item_id};
+use super::turn_writer::{Parent, TurnWriter};
 use crate::agents::{Memory, SubAgent};
-use crate::server::App;
 use crate::store::{Turn, random_suffix};
 
 /// How deep tasks may nest, as items say.
@@ -23,18 +22,18 @@ pub(super) fn makes_task(tool: &str) -> bool {
     tool == "create_sub_agent"
 }
 
-/// A task under way.
+/// A task that runs.
 #[derive(Debug)]
 pub(super) struct Task {
     /// What the sub-agent says on its own thread.
-    pub(super) voice: Voice,
+    pub(super) writer: ModelWriter,
     item: Map<String, Value>,
     news: u64,
 }
 
 impl Task {
     /// A sub-agent begins to work for a turn.
-    pub(super) fn begin(app: &App, parent: &Track, agent: &SubAgent) -> Self {
+    pub(super) fn begin(app: &App, parent: &TurnWriter, agent: &SubAgent) -> Self {
         let depth = parent.parent.as_ref().map_or(1, |_| 2);
         let child = Child {
             task: format!("task_{}", random_suffix(16)),
@@ -62,13 +61,13 @@ impl Task {
         });
         let settings = Settings {
             name: Some(agent.title.clone()),
-            mode: Mode::Agent,
-            origin: Some("task_run".to_owned()),
-            visibility: Some("hidden".to_owned()),
+            mode: Some(Mode::Agent),
+            origin: Some(Origin::TaskRun),
+            visibility: Some(Visibility::Hidden),
             nickname: Some(agent.name.clone()),
             ..Settings::default()
         };
-        let thread = app.turn_rpc.find_or_make(app, &child.thread, settings);
+        let thread = app.own.find_or_make(&app.store, &child.thread, settings);
         let kept =
             Turn::new(child.turn.clone(), None, String::new(), None, agent.input.clone(), Memory::new());
         thread.kept.add(&kept);
@@ -79,27 +78,27 @@ impl Task {
             Parent { thread: Arc::clone(&parent.thread), turn: parent.turn.clone(), child: child.clone() };
         parent.thread.change(&parent.turn, |record| record.children.push(child.clone()));
         parent.start(&item);
-        let mut track = Track::new(thread, child.turn.clone(), Arc::clone(&parent.traps));
-        track.parent = Some(link);
+        let mut out = TurnWriter::new(thread, child.turn.clone(), Arc::clone(&parent.traps));
+        out.parent = Some(link);
         let item = item.as_object().cloned().unwrap_or_default();
-        let mut task = Self { voice: Voice::new(track, Mode::Agent), item, news: 0 };
-        task.tell("created", false);
-        task.tell("run_started", true);
+        let mut task = Self { writer: ModelWriter::new(out, Mode::Agent), item, news: 0 };
+        task.notify("created", false);
+        task.notify("run_started", true);
         let words = json!({"type": "userMessage", "id": format!("user_{}", child.turn), "text": agent.input});
-        task.voice.track.record(Event::started(&words));
-        task.voice.track.record(Event::completed(&words));
+        task.writer.out.record(Event::started(&words));
+        task.writer.out.record(Event::completed(&words));
         task
     }
 
-    /// The sub-agent is through: its last words are the result, or it has failed.
-    pub(super) fn end(mut self, parent: &mut Track, failure: Option<String>) {
-        self.voice.settle();
+    /// The sub-agent has ended: its last message is the result, or it has failed.
+    pub(super) fn end(mut self, parent: &mut TurnWriter, failure: Option<String>) {
+        self.writer.settle();
         let status = if failure.is_none() { Status::Completed } else { Status::Failed };
-        let track = &self.voice.track;
-        track.thread.finish(&track.turn, status, failure.clone());
-        self.tell(if failure.is_none() { "completed" } else { "failed" }, false);
+        let out = &self.writer.out;
+        out.thread.finish(&out.turn, status, failure.clone());
+        self.notify(if failure.is_none() { "completed" } else { "failed" }, false);
         let (key, words) = match failure {
-            None => ("resultPreview", self.voice.words.clone()),
+            None => ("resultPreview", self.writer.words.clone()),
             Some(error) => ("errorPreview", error),
         };
         let status = if key == "resultPreview" { "completed" } else { "failed" };
@@ -113,9 +112,9 @@ impl Task {
     }
 
     /// Something happened to the task itself.
-    fn tell(&mut self, what: &str, collapsed: bool) {
+    fn notify(&mut self, what: &str, collapsed: bool) {
         self.news += 1;
-        let Some(link) = &self.voice.track.parent else { return };
+        let Some(link) = &self.writer.out.parent else { return };
         let (task, run) = (&link.child.task, &link.child.run);
         let news = TaskNews {
             task: task.clone(),
@@ -126,6 +125,6 @@ impl Task {
             collapsed,
         };
         link.thread.change(&link.turn, |record| record.tasks.push(news));
-        link.tell("task_event_changed");
+        link.notify("task_event_changed");
     }
 }

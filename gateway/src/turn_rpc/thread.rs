@@ -1,8 +1,9 @@
-//! Threads: what is kept of them, who is subscribed, and how all of those are told what happens.
+//! Threads: what is kept of them, which sockets are subscribed, and how these are notified.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::SPACE;
@@ -13,16 +14,19 @@ use super::turn::{Opening, Record, Status, now};
 use super::workspace::WORKSPACE;
 use crate::agents::Memory;
 use crate::faults::OutFrame;
-use crate::server::App;
-use crate::store::{self, Agent, lock};
+use crate::lock::lock;
+use crate::store::{self, Agent, Store};
 use crate::turns::Stop;
+
+/// The state of the handlers.
+pub(super) type App = crate::context::App<Threads>;
 
 /// All threads, by id.
 #[derive(Debug, Default)]
 pub(crate) struct Threads(Mutex<BTreeMap<String, Arc<Thread>>>);
 
 /// How the agent of a thread works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Mode {
     /// It answers as the model speaks.
     #[default]
@@ -31,16 +35,38 @@ pub(super) enum Mode {
     Agent,
 }
 
+/// Who a thread is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Origin {
+    User,
+    TaskRun,
+    System,
+}
+
+/// Whether a thread is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Visibility {
+    Visible,
+    Hidden,
+}
+
 /// What a client may say of a thread that it makes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Settings {
     pub(super) name: Option<String>,
-    pub(super) mode: Mode,
+    pub(super) mode: Option<Mode>,
     pub(super) model: Option<String>,
+    #[serde(rename = "model_provider")]
     pub(super) provider: Option<String>,
-    pub(super) origin: Option<String>,
-    pub(super) visibility: Option<String>,
+    #[serde(rename = "origin_kind")]
+    pub(super) origin: Option<Origin>,
+    #[serde(rename = "sidebar_visibility")]
+    pub(super) visibility: Option<Visibility>,
+    #[serde(rename = "agent_nickname")]
     pub(super) nickname: Option<String>,
+    #[serde(rename = "agent_role")]
     pub(super) role: Option<String>,
 }
 
@@ -85,14 +111,14 @@ impl Threads {
     }
 
     /// The thread of this id, which is made if there is none.
-    pub(super) fn find_or_make(&self, app: &App, id: &str, settings: Settings) -> Arc<Thread> {
+    pub(super) fn find_or_make(&self, store: &Store, id: &str, settings: Settings) -> Arc<Thread> {
         let mut threads = lock(&self.0);
         let thread = threads.entry(id.to_owned()).or_insert_with(|| {
             let agent = Agent::Named("scripted".to_owned());
             let session = store::Session::new(id.to_owned(), SPACE.to_owned(), String::new(), agent, None);
             Arc::new(Thread {
                 id: id.to_owned(),
-                kept: app.store.insert(session),
+                kept: store.insert(session),
                 created_at: now() / 1000,
                 state: Mutex::new(State {
                     settings,
@@ -108,7 +134,7 @@ impl Threads {
         Arc::clone(thread)
     }
 
-    /// A socket is gone: it is subscribed to nothing any more.
+    /// Removes the subscriptions of a socket that has closed.
     pub(super) fn leave_all(&self, socket: u64) {
         let threads: Vec<Arc<Thread>> = lock(&self.0).values().cloned().collect();
         for thread in threads {
@@ -137,14 +163,14 @@ impl Thread {
             "workspace_id": WORKSPACE,
             "id": self.id,
             "preview": state.preview,
-            "mode": if settings.mode == Mode::Chat { "Chat" } else { "Agent" },
+            "mode": settings.mode.unwrap_or_default(),
             "model": settings.model.as_deref().unwrap_or("scripted-1"),
             "model_provider": settings.provider.as_deref().unwrap_or("scripted"),
             "created_at": self.created_at,
             "updated_at": state.updated_at,
             "status": status,
-            "origin_kind": settings.origin.as_deref().unwrap_or("user"),
-            "sidebar_visibility": settings.visibility.as_deref().unwrap_or("visible"),
+            "origin_kind": settings.origin.unwrap_or(Origin::User),
+            "sidebar_visibility": settings.visibility.unwrap_or(Visibility::Visible),
             "turns": state.turns.iter().map(Record::show).collect::<Vec<_>>(),
         });
         let optional = [
@@ -171,15 +197,15 @@ impl Thread {
         Left::Unsubscribed { unloaded: state.unload_if_idle() }
     }
 
-    /// Stores a durable event of a turn that runs, and tells it.
+    /// Stores a durable event of a turn that runs, and sends it.
     pub(super) fn record(&self, turn: &str, event: Event) -> bool {
         let mut state = self.state();
         state.before_news(self, turn);
         state.record(self, turn, event)
     }
 
-    /// Tells something about a turn that runs, which is not kept. What is `lossy` may be dropped.
-    pub(super) fn tell(&self, turn: &str, frame: impl Into<OutFrame>, lossy: bool) {
+    /// Sends a notification of a turn that runs, which is not kept. What is `lossy` may be dropped.
+    pub(super) fn notify(&self, turn: &str, frame: impl Into<OutFrame>, lossy: bool) {
         let mut state = self.state();
         state.before_news(self, turn);
         if state.turn(turn).is_some_and(|record| record.is_running()) {
@@ -192,7 +218,7 @@ impl Thread {
         self.state().turn(turn).map(change)
     }
 
-    /// Ends a turn, unless it is over. Nothing is told of it afterwards.
+    /// Ends a turn, unless it is over. No notification of it follows.
     pub(super) fn finish(&self, turn: &str, status: Status, error: Option<String>) -> bool {
         let mut state = self.state();
         state.open_turn(self, turn);
@@ -218,7 +244,7 @@ impl Thread {
             kept.log.close();
         }
         let method = if status == Status::Completed { "turn/completed" } else { "turn/failed" };
-        state.tell_turn(self, turn, method);
+        state.notify_turn(self, turn, method);
         state.updated_at = now() / 1000;
         state.name_thread(self);
         state.unload_if_idle();
@@ -234,7 +260,7 @@ impl Thread {
 }
 
 impl State {
-    /// Loads the thread if need be. From here on the socket is told what happens.
+    /// Loads the thread if it is not loaded. From here on the socket is notified.
     pub(super) fn subscribe(&mut self, socket: u64, outbox: &Arc<Outbox>) {
         self.loaded = true;
         self.subscribers.insert(socket, Arc::clone(outbox));
@@ -249,7 +275,7 @@ impl State {
         self.turns.iter().find(|turn| turn.is_running())
     }
 
-    /// Adds a turn and tells that it began: at once, or after so much of what its agent does.
+    /// Adds a turn and sends that it began: at once, or after some notifications of its agent.
     pub(super) fn begin(&mut self, thread: &Thread, record: Record) {
         let id = record.id.clone();
         let at_once = record.opening.as_ref().is_none_or(|opening| opening.left == 0);
@@ -260,7 +286,7 @@ impl State {
         }
     }
 
-    /// Counts what the agent does before its turn is told to have begun.
+    /// Counts the notifications of the agent before its turn is sent to have begun.
     fn before_news(&mut self, thread: &Thread, turn: &str) {
         let Some(opening) = self.turn(turn).and_then(|record| record.opening.as_mut()) else { return };
         if opening.left == 0 {
@@ -275,7 +301,7 @@ impl State {
         let Some(record) = self.turn(turn) else { return };
         let Some(Opening { reply, events, .. }) = record.opening.take() else { return };
         reply.ok(json!({"turn": record.show()}));
-        self.tell_turn(thread, turn, "turn/started");
+        self.notify_turn(thread, turn, "turn/started");
         for event in events {
             self.record(thread, turn, event);
         }
@@ -291,7 +317,7 @@ impl State {
         true
     }
 
-    fn tell_turn(&mut self, thread: &Thread, turn: &str, method: &str) {
+    fn notify_turn(&mut self, thread: &Thread, turn: &str, method: &str) {
         let Some(record) = self.turn(turn) else { return };
         let params = json!({"workspace_id": WORKSPACE, "thread_id": thread.id, "turn": record.show()});
         self.broadcast(&notification(method, params).into(), false);
@@ -316,7 +342,7 @@ impl State {
         self.broadcast(&notification("thread/updated", params).into(), false);
     }
 
-    /// Nobody looks and nothing happens: the thread is unloaded.
+    /// Unloads a thread without subscribers and without a running turn.
     fn unload_if_idle(&mut self) -> bool {
         if self.loaded && self.subscribers.is_empty() && self.running().is_none() {
             self.loaded = false;

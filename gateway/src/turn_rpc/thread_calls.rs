@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::asked::Asked;
 use super::envelope::{Failure, notification};
-use super::methods::Asked;
 use super::reply::Reply;
-use super::thread::{Left, Mode, Settings, Thread};
+use super::thread::{Left, Settings, Thread};
 use super::workspace::WORKSPACE;
 
 /// The one sandbox policy that there is.
@@ -21,31 +21,10 @@ pub(super) enum Sandbox {
 struct Start {
     thread_id: String,
     workspace_id: String,
-    name: Option<String>,
-    model: Option<String>,
-    model_provider: Option<String>,
     #[serde(rename = "sandbox")]
     _sandbox: Option<Sandbox>,
-    mode: Option<Mode>,
-    origin_kind: Option<OriginKind>,
-    sidebar_visibility: Option<Visibility>,
-    agent_nickname: Option<String>,
-    agent_role: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum OriginKind {
-    User,
-    TaskRun,
-    System,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Visibility {
-    Visible,
-    Hidden,
+    #[serde(flatten)]
+    settings: Settings,
 }
 
 /// `thread/start`: makes a thread, or loads one; in either case this socket is subscribed from then on.
@@ -53,7 +32,7 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     match open(asked) {
         Err(failure) => reply.fail(&failure),
         Ok(thread) => {
-            // Nothing may be told between the subscription, this snapshot, and the response.
+            // No notification may be sent between the subscription, this snapshot, and the response.
             let mut state = thread.state();
             state.subscribe(asked.peer.number, &asked.peer.outbox);
             let shown = thread.show(&state);
@@ -65,48 +44,16 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
 
 fn open(asked: &Asked<'_>) -> Result<Arc<Thread>, Failure> {
     let start: Start = asked.request.params()?;
-    required(asked, "thread_id", &start.thread_id)?;
-    required(asked, "workspace_id", &start.workspace_id)?;
+    asked.required("thread_id", &start.thread_id)?;
+    asked.required("workspace_id", &start.workspace_id)?;
     if start.workspace_id != WORKSPACE {
         let message = format!("failed to start thread: workspace `{}` was not found", start.workspace_id);
         return Err(Failure::refused(message));
     }
-    let settings = Settings {
-        name: start.name,
-        mode: start.mode.unwrap_or_default(),
-        model: start.model,
-        provider: start.model_provider,
-        origin: start.origin_kind.map(|origin| {
-            match origin {
-                OriginKind::User => "user",
-                OriginKind::TaskRun => "task_run",
-                OriginKind::System => "system",
-            }
-            .to_owned()
-        }),
-        visibility: start.sidebar_visibility.map(|visibility| {
-            match visibility {
-                Visibility::Visible => "visible",
-                Visibility::Hidden => "hidden",
-            }
-            .to_owned()
-        }),
-        nickname: start.agent_nickname,
-        role: start.agent_role,
-    };
-    let thread = asked.app.turn_rpc.find_or_make(asked.app, &start.thread_id, settings);
+    let thread = asked.app.own.find_or_make(&asked.app.store, &start.thread_id, start.settings);
     asked.open.leave(&thread.id);
     asked.open.join(&thread.id);
     Ok(thread)
-}
-
-/// A text that must not be empty.
-pub(super) fn required(asked: &Asked<'_>, name: &str, value: &str) -> Result<(), Failure> {
-    if value.is_empty() {
-        let problem = format!("`{name}` is required");
-        return Err(Failure::invalid_params(&asked.request.method, problem));
-    }
-    Ok(())
 }
 
 #[derive(Debug, Deserialize)]
@@ -117,8 +64,8 @@ struct Get {
 
 fn find(asked: &Asked<'_>) -> Result<(Arc<Thread>, Get), Failure> {
     let get: Get = asked.request.params()?;
-    required(asked, "thread_id", &get.thread_id)?;
-    let thread = asked.app.turn_rpc.find(&get.thread_id);
+    asked.required("thread_id", &get.thread_id)?;
+    let thread = asked.app.own.find(&get.thread_id);
     let missing = || Failure::refused(format!("thread `{}` was not found", get.thread_id));
     Ok((thread.ok_or_else(missing)?, get))
 }
@@ -151,12 +98,12 @@ struct Unsubscribe {
 /// `thread/unsubscribe`
 pub(super) fn unsubscribe(asked: &Asked<'_>, reply: Reply) {
     let params: Result<Unsubscribe, Failure> = asked.request.params();
-    let params = params.and_then(|params| required(asked, "threadId", &params.thread_id).map(|()| params));
+    let params = params.and_then(|params| asked.required("threadId", &params.thread_id).map(|()| params));
     let id = match params {
         Ok(params) => params.thread_id,
         Err(failure) => return reply.fail(&failure),
     };
-    let thread = asked.app.turn_rpc.find(&id);
+    let thread = asked.app.own.find(&id);
     let left = thread.map_or(Left::NotLoaded, |thread| thread.leave(asked.peer.number));
     let (status, unloaded) = match left {
         Left::NotLoaded => ("notLoaded", false),

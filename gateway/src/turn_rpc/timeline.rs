@@ -3,14 +3,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::asked::Asked;
 use super::envelope::Failure;
-use super::methods::Asked;
 use super::thread::Thread;
-use super::thread_calls::required;
 use super::turn::{Child, Record, Stored};
 use super::workspace::WORKSPACE;
 
-/// How many items of a child are shown if nobody says.
+/// How many items of a child are shown if the request does not say.
 const ITEMS_PER_CHILD: usize = 100;
 
 #[derive(Debug, Deserialize)]
@@ -52,9 +51,9 @@ impl Item {
 /// `turn/timeline`
 pub(super) fn timeline(asked: &Asked<'_>) -> Result<Value, Failure> {
     let wanted: Wanted = asked.request.params()?;
-    required(asked, "threadId", &wanted.thread_id)?;
-    required(asked, "turnId", &wanted.turn_id)?;
-    let thread = asked.app.turn_rpc.find(&wanted.thread_id);
+    asked.required("threadId", &wanted.thread_id)?;
+    asked.required("turnId", &wanted.turn_id)?;
+    let thread = asked.app.own.find(&wanted.thread_id);
     let own = thread.and_then(|thread| {
         thread.change(&wanted.turn_id, |record| {
             (own(&thread, record, &wanted), record.children.clone(), record.last_sequence())
@@ -110,7 +109,7 @@ fn own(thread: &Thread, record: &Record, wanted: &Wanted) -> Vec<Item> {
 
 /// What the turn of another thread did for a task: the latest of it.
 fn of_child(asked: &Asked<'_>, child: &Child, most: usize) -> Vec<Item> {
-    let Some(thread) = asked.app.turn_rpc.find(&child.thread) else { return Vec::new() };
+    let Some(thread) = asked.app.own.find(&child.thread) else { return Vec::new() };
     let place = thread.place(&child.turn);
     let items = thread.change(&child.turn, |record| {
         let skipped = record.events.len().saturating_sub(most);

@@ -32,7 +32,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// What a tool's text comes to.
+    /// The outcome that a tool's text stands for.
     pub(super) fn of(content: &str) -> Self {
         let error = content.starts_with("Error:").then_some("execution_failed");
         Self {

@@ -2,30 +2,20 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::event::{Event, ItemRef, Place};
 use super::reply::Reply;
 use crate::store;
 
 /// How a turn stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) enum Status {
     InProgress,
     Completed,
     Failed,
     Interrupted,
-}
-
-impl Status {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::InProgress => "InProgress",
-            Self::Completed => "Completed",
-            Self::Failed => "Failed",
-            Self::Interrupted => "Interrupted",
-        }
-    }
 }
 
 /// A durable event with its number.
@@ -68,7 +58,7 @@ pub(super) struct Child {
     pub(super) turn: String,
 }
 
-/// A recovery that is under way.
+/// A recovery that runs.
 #[derive(Debug, Clone)]
 pub(super) struct Job {
     pub(super) id: String,
@@ -76,7 +66,7 @@ pub(super) struct Job {
     pub(super) attempt: u64,
 }
 
-/// What is told when a turn begins, held back because the agent is faster.
+/// What is sent when a turn begins, held back because the agent is faster.
 #[derive(Debug)]
 pub(super) struct Opening {
     pub(super) reply: Reply,
@@ -133,19 +123,16 @@ impl Record {
 
     /// As it is shown. The account of the prompt is known when the turn is over.
     pub(super) fn show(&self) -> Value {
-        let mut turn = Map::new();
-        turn.insert("id".to_owned(), json!(self.id));
-        turn.insert("status".to_owned(), json!(self.status.as_str()));
-        let kind = if self.is_task { "task_run" } else { "conversation" };
-        turn.insert("turn_kind".to_owned(), json!(kind));
-        turn.insert("origin".to_owned(), json!(if self.is_task { "attached_task" } else { "user" }));
+        let (kind, origin) =
+            if self.is_task { ("task_run", "attached_task") } else { ("conversation", "user") };
+        let mut turn = json!({"id": self.id, "status": self.status, "turn_kind": kind, "origin": origin});
         if let Some(error) = &self.error {
-            turn.insert("error".to_owned(), json!(error));
+            turn["error"] = json!(error);
         }
         if let Some(manifest) = self.manifest.as_ref().filter(|_| !self.is_running()) {
-            turn.insert("prompt_manifest".to_owned(), manifest.clone());
+            turn["prompt_manifest"] = manifest.clone();
         }
-        Value::Object(turn)
+        turn
     }
 
     pub(super) fn last_sequence(&self) -> u64 {
@@ -161,7 +148,7 @@ impl Record {
     pub(super) fn history(&self, place: Place<'_>) -> Vec<Value> {
         let entry = |sequence: u64, at: i64, payload: Value| json!({"turn_id": self.id, "sequence": sequence, "created_at": at / 1000, "payload": payload});
         let mut began = self.show();
-        began["status"] = json!(Status::InProgress.as_str());
+        began["status"] = json!(Status::InProgress);
         let own = |kind: &str, turn: Value| json!({"type": kind, "workspaceId": place.workspace, "threadId": place.thread, "turn": turn});
         let mut first = own("turnStarted", began);
         first["input"] = self.input.clone();

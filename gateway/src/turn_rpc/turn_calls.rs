@@ -4,29 +4,29 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
+use super::asked::Asked;
 use super::capability::{self, Capability};
 use super::envelope::Failure;
 use super::event::Event;
 use super::input::{UserInput, files, text};
-use super::methods::Asked;
+use super::model_writer::item_id;
 use super::player::Player;
 use super::recorder::Recorder;
 use super::reply::Reply;
 use super::scripts;
 use super::thread::{Mode, State, Thread};
-use super::thread_calls::{Sandbox, required};
-use super::traps::Traps;
+use super::thread_calls::Sandbox;
+use super::traps::EARLY_EVENTS;
 use super::turn::{Opening, Record, manifest};
-use super::voice::item_id;
 use super::workspace::WORKSPACE;
 use crate::agents::Prompt;
+use crate::faults::traps_of;
 use crate::store::Turn;
-use crate::turns::Pace;
+use crate::turns::Clock;
 
-/// How many notifications of a hasty agent come before the response.
-const HASTE: u32 = 2;
+/// How many notifications come before the response under the trap.
+const EARLY_NOTIFICATIONS: u32 = 2;
 
 #[derive(Debug, Deserialize)]
 struct Start {
@@ -62,7 +62,7 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     }
     let words = text(&start.input);
     state.take_over(&start, &words);
-    let traps = Arc::new(Traps::of(asked.peer.faults.iter().chain(&asked.faults)));
+    let traps = Arc::new(traps_of(asked.peer.faults.iter().chain(&asked.faults)));
     let prompt = Prompt {
         text: words.clone(),
         files: files(&start.input),
@@ -79,32 +79,29 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     thread.kept.add(&kept);
     let input = serde_json::to_value(&start.input).unwrap_or_default();
     let mut record = Record::new(Arc::clone(&kept), input);
-    if state.settings.mode == Mode::Agent || !start.capabilities.is_empty() {
+    let mode = state.settings.mode.unwrap_or_default();
+    if mode == Mode::Agent || !start.capabilities.is_empty() {
         record.manifest = Some(manifest(&capability::diagnostics(&rejected)));
     }
-    let left = if traps.early_events { HASTE } else { script.early };
+    let left = if traps.has(&EARLY_EVENTS) { EARLY_NOTIFICATIONS } else { script.early };
     record.opening = Some(Opening { reply, left, events });
-    let mode = state.settings.mode;
     state.begin(&thread, record);
     drop(state);
     let beat = asked.peer.delivery.delay.or(script.beat).unwrap_or(asked.app.config.beat);
-    let player = Player {
-        recorder: Recorder::new(asked.app.clone(), Arc::clone(&thread), start.turn_id, mode, traps),
-        pace: Pace::new(beat),
-        deadline: Instant::now() + asked.app.config.turn_limit,
-        stop: kept.stop.subscribe(),
-    };
+    let recorder = Recorder::new(asked.app.clone(), Arc::clone(&thread), start.turn_id, mode, traps);
+    let clock = Clock::new(beat, asked.app.config.turn_limit, kept.stop.subscribe());
+    let player = Player { recorder, clock };
     tokio::spawn(player.play(script.acts));
 }
 
 fn check(asked: &Asked<'_>) -> Result<(Start, Arc<Thread>), Failure> {
     let start: Start = asked.request.params()?;
-    required(asked, "thread_id", &start.thread_id)?;
-    required(asked, "turn_id", &start.turn_id)?;
+    asked.required("thread_id", &start.thread_id)?;
+    asked.required("turn_id", &start.turn_id)?;
     if let Some(problem) = start.input.iter().find_map(UserInput::problem) {
         return Err(Failure::invalid_params(&asked.request.method, problem));
     }
-    let thread = asked.app.turn_rpc.find(&start.thread_id);
+    let thread = asked.app.own.find(&start.thread_id);
     let thread = thread.ok_or_else(|| not_loaded(&start.thread_id))?;
     Ok((start, thread))
 }
@@ -131,10 +128,10 @@ fn may_start(asked: &Asked<'_>, thread: &Thread, state: &State, turn: &str) -> R
 }
 
 impl State {
-    /// What a turn says about the model holds for the thread from then on.
+    /// The model of a turn is that of the thread from then on.
     fn take_over(&mut self, start: &Start, words: &str) {
         let settings = &mut self.settings;
-        settings.mode = start.mode.unwrap_or(settings.mode);
+        settings.mode = start.mode.or(settings.mode);
         settings.model = start.model.clone().or_else(|| settings.model.take());
         settings.provider = start.model_provider.clone().or_else(|| settings.provider.take());
         if self.preview.is_empty() {
@@ -164,9 +161,9 @@ struct Named {
 /// The thread of a turn, once it is sure that there is that turn.
 fn find(asked: &Asked<'_>) -> Result<(Arc<Thread>, Named), Failure> {
     let named: Named = asked.request.params()?;
-    required(asked, "thread_id", &named.thread_id)?;
-    required(asked, "turn_id", &named.turn_id)?;
-    let thread = asked.app.turn_rpc.find(&named.thread_id);
+    asked.required("thread_id", &named.thread_id)?;
+    asked.required("turn_id", &named.turn_id)?;
+    let thread = asked.app.own.find(&named.thread_id);
     let thread = thread.filter(|thread| thread.change(&named.turn_id, |_| ()).is_some());
     let missing = || {
         Failure::refused(format!("turn `{}` in thread `{}` was not found", named.turn_id, named.thread_id))

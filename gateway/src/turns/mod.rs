@@ -1,7 +1,7 @@
-//! Playing a script at its pace, whoever listens: the turn goes on when a client leaves.
+//! Plays scripts at their pace. A turn goes on when its client leaves.
 
-mod pace;
-mod run;
+mod clock;
+mod play;
 
-pub(crate) use pace::Pace;
-pub(crate) use run::{Recorder, Stop, run};
+pub(crate) use clock::{Clock, Flow, Stop};
+pub(crate) use play::{Cue, Player, Script, play};

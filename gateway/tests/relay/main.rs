@@ -1,11 +1,8 @@
-//! The relay, between a client and a server whose every byte the tests write themselves.
+//! The command `relay` of the program: its arguments, its environment, and what it trusts.
 
+#[path = "../../../relay/tests/relay/world.rs"]
+#[allow(dead_code)] // the relay's own tests use the rest
 mod world;
 
-mod cors;
-mod ends;
-mod heads;
 mod program;
-mod sockets;
-mod streams;
 mod tls;

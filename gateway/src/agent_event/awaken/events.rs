@@ -1,99 +1,64 @@
 //! The event store over HTTP: pages and streams of one thread or one run, by cursor.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::super::call::Call;
 use super::super::canonical::{Recorded, Scope};
-use super::super::error::{Admitted, Refusal};
+use super::super::error::Refusal;
+use super::super::paging::Paging;
 use super::super::stream::follow;
 use super::super::surface::Dialect;
 use crate::http::Output;
-use crate::server::App;
 
 type Answer = Result<Response, Refusal>;
 
-/// The most that a page holds.
-const MOST: usize = 200;
-
-fn fifty() -> usize {
-    50
-}
-
+/// The thread or the run that a path names.
 #[derive(Debug, Deserialize)]
-pub(super) struct Reading {
-    cursor: Option<String>,
-    #[serde(default = "fifty")]
-    limit: usize,
+pub(super) struct Of {
+    session: Option<String>,
+    turn: Option<String>,
 }
 
-/// `GET /v1/threads/{id}/events`
-pub(super) async fn of_thread(
-    State(app): State<App>,
-    _: Admitted,
-    Path(id): Path<String>,
-    Query(reading): Query<Reading>,
-) -> Answer {
-    page(&app, &Scope::thread(id), &reading)
+impl From<Of> for Scope {
+    fn from(of: Of) -> Self {
+        of.session.map_or_else(|| Self::run(of.turn.unwrap_or_default()), Self::thread)
+    }
 }
 
-/// `GET /v1/runs/{id}/events`
-pub(super) async fn of_run(
-    State(app): State<App>,
-    _: Admitted,
-    Path(id): Path<String>,
-    Query(reading): Query<Reading>,
-) -> Answer {
-    page(&app, &Scope::run(id), &reading)
-}
-
-fn page(app: &App, scope: &Scope, reading: &Reading) -> Answer {
-    let recorded = app.threads.events().scope(scope);
-    let after = match &reading.cursor {
+/// A page of the events of a thread or a run: `GET …/events`.
+pub(super) async fn page(call: Call, Path(of): Path<Of>, Query(paging): Query<Paging>) -> Answer {
+    let scope = &Scope::from(of);
+    let recorded = call.own.events().scope(scope);
+    let after = match &paging.cursor {
         Some(cursor) => position(&recorded, scope, cursor)?,
         None => 0,
     };
-    let (items, next, more) = recorded.page(scope, after, reading.limit.clamp(1, MOST));
+    let (items, next, more) = recorded.page(scope, after, paging.limit());
     Ok(Json(json!({"items": items, "next_cursor": next, "has_more": more})).into_response())
 }
 
-/// `GET /v1/threads/{id}/events/stream`
-pub(super) async fn stream_of_thread(
-    State(app): State<App>,
-    _: Admitted,
-    Path(id): Path<String>,
-    Query(reading): Query<Reading>,
+/// `GET …/events/stream`: the events after the cursor of the query, or else of `Last-Event-ID`; without one,
+/// those that are still to come. The stream does not end with the run.
+pub(super) async fn stream(
+    call: Call,
+    Path(of): Path<Of>,
+    Query(paging): Query<Paging>,
     output: Output,
     headers: HeaderMap,
 ) -> Answer {
-    stream(&app, &Scope::thread(id), &reading, output, &headers)
-}
-
-/// `GET /v1/runs/{id}/events/stream`
-pub(super) async fn stream_of_run(
-    State(app): State<App>,
-    _: Admitted,
-    Path(id): Path<String>,
-    Query(reading): Query<Reading>,
-    output: Output,
-    headers: HeaderMap,
-) -> Answer {
-    stream(&app, &Scope::run(id), &reading, output, &headers)
-}
-
-/// The events after the cursor of the query, or else of `Last-Event-ID`; without one, those that are
-/// still to come. The stream does not end with the run.
-fn stream(app: &App, scope: &Scope, reading: &Reading, output: Output, headers: &HeaderMap) -> Answer {
-    let recorded = app.threads.events().scope(scope);
+    let scope = &Scope::from(of);
+    let recorded = call.own.events().scope(scope);
     let in_header = || headers.get("last-event-id")?.to_str().ok().map(str::to_owned);
-    let after = match reading.cursor.clone().or_else(in_header) {
+    let after = match paging.cursor.or_else(in_header) {
         Some(cursor) => position(&recorded, scope, &cursor)?,
         None => recorded.len(),
     };
-    Ok(follow(app, &scope.key(), std::sync::Arc::clone(&recorded.log), after as u64, output))
+    Ok(follow(&call, &scope.key(), std::sync::Arc::clone(&recorded.log), after as u64, output))
 }
 
 fn position(recorded: &Recorded, scope: &Scope, cursor: &str) -> Result<usize, Refusal> {

@@ -1,32 +1,16 @@
 //! The endpoints of awaken (`AgentEvent` HTTP, awaken).
 
 mod events;
-mod paging;
 mod runs;
 mod threads;
 
-use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
-use axum::http::request::Parts;
 use axum::routing::{get, patch, post};
-use axum::{Extension, Json, Router};
+use axum::{Json, Router};
 use serde_json::json;
 
 use super::surface::Surface;
-use crate::server::App;
-
-/// The surface that a request came to.
-#[derive(Debug, Clone, Copy)]
-struct On(Surface);
-
-impl<S: Send + Sync> FromRequestParts<S> for On {
-    type Rejection = StatusCode;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, StatusCode> {
-        // Every route of this module has it.
-        parts.extensions.get::<Self>().copied().ok_or(StatusCode::INTERNAL_SERVER_ERROR)
-    }
-}
+use super::threads::App;
 
 /// The routes of a surface; those of the event store are there only if it has one.
 pub(super) fn routes(surface: Surface) -> Router<App> {
@@ -52,12 +36,12 @@ pub(super) fn routes(surface: Surface) -> Router<App> {
         .route(&format!("{thread}/runs/active"), get(runs::active));
     if surface.keeps_events() {
         routes = routes
-            .route(&format!("{thread}/events"), get(events::of_thread))
-            .route(&format!("{thread}/events/stream"), get(events::stream_of_thread))
-            .route(&format!("{run}/events"), get(events::of_run))
-            .route(&format!("{run}/events/stream"), get(events::stream_of_run));
+            .route(&format!("{thread}/events"), get(events::page))
+            .route(&format!("{thread}/events/stream"), get(events::stream))
+            .route(&format!("{run}/events"), get(events::page))
+            .route(&format!("{run}/events/stream"), get(events::stream));
     }
-    routes.fallback(async || StatusCode::NOT_FOUND).layer(Extension(On(surface)))
+    routes.fallback(async || StatusCode::NOT_FOUND)
 }
 
 async fn health() -> Json<serde_json::Value> {

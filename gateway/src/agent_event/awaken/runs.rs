@@ -4,28 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
+use super::super::call::{Call, options};
 use super::super::canonical::Canonical;
 use super::super::decision::{Action, Decision};
-use super::super::error::{Admitted, Refusal};
+use super::super::error::Refusal;
 use super::super::message::Message;
-use super::super::run::{Halt, Run, RunStatus};
-use super::super::start::{Input, Manner, Start, go_on, start};
-use super::super::stream::{self, refuse_agent};
-use super::super::surface::{Dialect, Surface};
+use super::super::paging::Paging;
+use super::super::run::{Run, RunStatus};
+use super::super::start::{Input, Start, resume_run};
 use super::super::suspension::{SuspendedCall, Suspension};
 use super::super::threads::Thread;
-use super::super::traps::Traps;
-use super::On;
-use super::paging::Paging;
 use crate::http::Output;
-use crate::server::App;
+use crate::turns::Stop;
 
 type Answer = Result<Response, Refusal>;
 
@@ -57,29 +54,19 @@ impl NewMessage {
     }
 }
 
-/// `POST /v1/runs`: a run starts, and its events are the answer. It goes on without its reader.
-pub(super) async fn start_run(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    output: Output,
-    Json(new): Json<NewRun>,
-) -> Answer {
+/// `POST /v1/runs`: a run starts, and its events are the answer. It continues without its reader.
+pub(super) async fn start_run(call: Call, output: Output, Json(new): Json<NewRun>) -> Answer {
     let agent = new.agent_id.trim().to_owned();
     if agent.is_empty() {
-        return Err(Refusal::bad(Dialect::Awaken, "agent_id cannot be empty"));
+        return call.bad("agent_id cannot be empty");
     }
     let messages: Vec<Message> = new.messages.into_iter().filter_map(NewMessage::accepted).collect();
     if messages.is_empty() {
-        return Err(Refusal::bad(Dialect::Awaken, "at least one message is required"));
+        return call.bad("at least one message is required");
     }
-    refuse_agent(&agent)?;
     let thread_id = new.thread_id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
     let input = Input { messages, ..Input::default() };
-    let wanted = Start { agent, thread_id, input, ..Start::default() };
-    let manner = Manner { traps: Traps::of(&output.injection), delay: output.delivery.delay };
-    let run = start(&app, surface, wanted, manner).await;
-    Ok(stream::answer(&app, &run, output, surface))
+    call.stream(Start { agent, thread_id, input, ..Start::default() }, output).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,88 +75,53 @@ pub(super) struct Listing {
 }
 
 /// `GET /v1/runs`
-pub(super) async fn list(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Query(listing): Query<Listing>,
-    Query(paging): Query<Paging>,
-) -> Answer {
-    page_of(&app, surface, &listing, &paging, |_| true)
+pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
+    page_of(&call, &listing, &paging, |_| true)
 }
 
 /// `GET /v1/threads/{id}/runs`
 pub(super) async fn list_of_thread(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
+    call: Call,
     Path(thread): Path<String>,
     Query(listing): Query<Listing>,
     Query(paging): Query<Paging>,
 ) -> Answer {
-    page_of(&app, surface, &listing, &paging, |run| run.thread == thread)
+    page_of(&call, &listing, &paging, |run| run.thread == thread)
 }
 
-fn page_of(
-    app: &App,
-    surface: Surface,
-    listing: &Listing,
-    paging: &Paging,
-    fits: impl Fn(&Run) -> bool,
-) -> Answer {
+fn page_of(call: &Call, listing: &Listing, paging: &Paging, fits: impl Fn(&Run) -> bool) -> Answer {
     let status = listing.status.as_deref();
     if let Some(other) = status.filter(|s| !["created", "running", "waiting", "done"].contains(s)) {
-        return Err(Refusal::bad(Dialect::Awaken, format!("invalid status filter: {other}")));
+        return call.bad(format!("invalid status filter: {other}"));
     }
-    let runs = app.threads.runs(surface).into_iter();
+    let runs = call.own.runs(call.surface).into_iter();
     let fitting = runs
         .filter(|run| fits(run) && status.is_none_or(|status| status == run.record().status.as_str()))
         .collect();
     let page = paging.page(fitting)?;
-    let items: Vec<Value> = page.items.iter().map(|run| show(app, surface, run)).collect();
+    let items: Vec<Value> = page.items.iter().map(|run| show(call, run)).collect();
     Ok(Json(json!({"items": items, "total": page.total, "has_more": page.more})).into_response())
 }
 
 /// `GET /v1/runs/{id}`
-pub(super) async fn get(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    let run = find(&app, surface, &id)?;
-    Ok(Json(show(&app, surface, &run)).into_response())
-}
-
-fn find(app: &App, surface: Surface, id: &str) -> Result<Arc<Run>, Refusal> {
-    app.threads.run(surface, id).ok_or_else(|| Refusal::no_run(id))
+pub(super) async fn get(call: Call, Path(id): Path<String>) -> Answer {
+    let run = call.run(&id)?;
+    Ok(Json(show(&call, &run)).into_response())
 }
 
 /// `GET /v1/threads/{id}/runs/latest`
-pub(super) async fn latest(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    let latest = app.threads.thread(surface, &id).and_then(|thread| thread.content().latest_run.clone());
-    let run = latest.and_then(|run| app.threads.run(surface, &run));
-    match run {
-        Some(run) => Ok(Json(show(&app, surface, &run)).into_response()),
-        None => Err(Refusal::no_run(&format!("no runs for thread {id}"))),
-    }
+pub(super) async fn latest(call: Call, Path(id): Path<String>) -> Answer {
+    let latest = call.thread(&id).ok().and_then(|thread| thread.content().latest_run.clone());
+    let run = latest.and_then(|run| call.own.run(call.surface, &run));
+    let run = run.ok_or_else(|| Refusal::no_run(&format!("no runs for thread {id}")))?;
+    Ok(Json(show(&call, &run)).into_response())
 }
 
-/// `GET /v1/threads/{id}/runs/active`: the run that goes on, or waits.
-pub(super) async fn active(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    let run = app.threads.thread(surface, &id).and_then(|thread| active_run(&app, &thread));
+/// `GET /v1/threads/{id}/runs/active`: the run that is live, or waits.
+pub(super) async fn active(call: Call, Path(id): Path<String>) -> Answer {
+    let run = call.thread(&id).ok().and_then(|thread| active_run(&call, &thread));
     let active = run.map(|run| {
-        let full = show(&app, surface, &run);
+        let full = show(&call, &run);
         let names = [
             "thread_id",
             "run_id",
@@ -186,18 +138,28 @@ pub(super) async fn active(
     Ok(Json(json!({"active_run": active})).into_response())
 }
 
-/// The run of a thread that goes on, or waits.
-pub(super) fn active_run(app: &App, thread: &Thread) -> Option<Arc<Run>> {
+/// The run of a thread that is live, or waits.
+pub(super) fn active_run(call: &Call, thread: &Thread) -> Option<Arc<Run>> {
     let (live, latest) = {
         let content = thread.content();
         (content.live.clone(), content.latest_run.clone())
     };
-    let latest = || app.threads.run(thread.surface, &latest?);
+    let latest = || call.own.run(thread.surface, &latest?);
     live.or_else(latest).filter(|run| run.record().status != RunStatus::Done)
 }
 
+/// The active run of the thread with this id.
+pub(super) fn active_of(call: &Call, thread: &str) -> Result<Arc<Run>, Refusal> {
+    active_run(call, &*call.thread(thread)?).ok_or_else(|| Refusal::no_thread(thread))
+}
+
+/// An answer with status 202.
+pub(super) fn accepted(body: &Value) -> Response {
+    (StatusCode::ACCEPTED, Json(body)).into_response()
+}
+
 /// A run's record; its times are in seconds.
-pub(super) fn show(app: &App, surface: Surface, run: &Run) -> Value {
+fn show(call: &Call, run: &Run) -> Value {
     let record = run.record().clone();
     let mut shown = json!({
         "run_id": run.id,
@@ -234,7 +196,7 @@ pub(super) fn show(app: &App, surface: Surface, run: &Run) -> Value {
         shown["outcome"]["final_output"] = json!(output);
     }
     if record.status == RunStatus::Waiting
-        && let Some(thread) = app.threads.thread(surface, &run.thread)
+        && let Ok(thread) = call.thread(&run.thread)
         && let Some(suspension) = &thread.content().suspension
     {
         shown["waiting"] = waiting(suspension, record.updated_at);
@@ -275,76 +237,66 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    fn decision(&self) -> Result<Decision, Refusal> {
+    fn decision(&self, call: &Call) -> Result<Decision, Refusal> {
         let action = match self.action.as_str() {
             "resume" => Action::Resume,
             "cancel" => Action::Cancel,
-            other => {
-                let message = format!("invalid action: {other}, expected 'resume' or 'cancel'");
-                return Err(Refusal::bad(Dialect::Awaken, message));
-            }
+            other => return call.bad(format!("invalid action: {other}, expected 'resume' or 'cancel'")),
         };
         Ok(Decision::new(self.tool_call_id.clone(), action, self.payload.clone()))
     }
 }
 
-/// `POST /v1/runs/{id}/decision`: the same run goes on, without a stream.
+/// `POST /v1/runs/{id}/decision`: resumes the run, without a stream.
 pub(super) async fn decide(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
+    call: Call,
     Path(id): Path<String>,
     output: Output,
     Json(answered): Json<Answered>,
 ) -> Answer {
-    let decision = answered.decision()?;
-    let run = find(&app, surface, &id)?;
-    if !deliver(&app, surface, &run, decision, &output).await {
+    let decision = answered.decision(&call)?;
+    let run = call.run(&id)?;
+    if !deliver(&call, &run, decision, &output).await {
         return Err(Refusal::no_run(&id));
     }
-    let submitted =
-        json!({"status": "decision_submitted", "run_id": id, "tool_call_id": answered.tool_call_id});
-    Ok((StatusCode::ACCEPTED, Json(submitted)).into_response())
+    let call = answered.tool_call_id;
+    Ok(accepted(&json!({"status": "decision_submitted", "run_id": id, "tool_call_id": call})))
 }
 
 /// `POST /v1/threads/{id}/decision`
 pub(super) async fn decide_in_thread(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
+    call: Call,
     Path(id): Path<String>,
     output: Output,
     Json(answered): Json<Answered>,
 ) -> Answer {
-    let decision = answered.decision()?;
-    let thread = app.threads.thread(surface, &id).ok_or_else(|| Refusal::no_thread(&id))?;
-    let run = active_run(&app, &thread).ok_or_else(|| Refusal::no_thread(&id))?;
-    if !deliver(&app, surface, &run, decision, &output).await {
+    let decision = answered.decision(&call)?;
+    let run = active_of(&call, &id)?;
+    if !deliver(&call, &run, decision, &output).await {
         return Err(Refusal::no_thread(&id));
     }
-    let submitted =
-        json!({"status": "decision_submitted", "thread_id": id, "tool_call_id": answered.tool_call_id});
-    Ok((StatusCode::ACCEPTED, Json(submitted)).into_response())
+    let call = answered.tool_call_id;
+    Ok(accepted(&json!({"status": "decision_submitted", "thread_id": id, "tool_call_id": call})))
 }
 
-/// Hands a decision to a run that goes on, or lets one go on that waits for it.
-async fn deliver(app: &App, surface: Surface, run: &Run, decision: Decision, output: &Output) -> bool {
-    let Some(thread) = app.threads.thread(surface, &run.thread) else {
+/// Hands a decision to a live run, or resumes one that waits for it.
+async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) -> bool {
+    let Ok(thread) = call.thread(&run.thread) else {
         return false;
     };
     let _starting = thread.session.starting.lock().await;
-    if surface.keeps_events() {
+    if call.surface.keeps_events() {
         let payload = json!({
             "thread_id": run.thread,
             "run_id": run.id,
             "tool_call_id": decision.target_id,
             "decision_id": decision.decision_id,
-            "action": decision.action.as_str(),
+            "action": decision.action,
             "result": decision.result(),
         });
-        Canonical::new(app.threads.events(), true).note(run, "MailboxDecisionReceived", &payload);
+        Canonical::new(call.own.events(), true).note(run, "MailboxDecisionReceived", &payload);
     }
-    // A run that is about to end takes nothing any more, and is not known to wait yet.
+    // A run that is about to end takes no decisions, and is not yet recorded as waiting.
     for _ in 0..ENDING_MS {
         if run.decide(decision.clone()) {
             return true;
@@ -362,48 +314,36 @@ async fn deliver(app: &App, surface: Surface, run: &Run, decision: Decision, out
     if !waits || run.record().status != RunStatus::Waiting {
         return false;
     }
-    let manner = Manner { traps: Traps::of(&output.injection), delay: output.delivery.delay };
-    go_on(app, &thread, run, decision, manner);
+    resume_run(call, &thread, run, decision, options(output));
     true
 }
 
 /// `POST /v1/runs/{id}/cancel`
-pub(super) async fn cancel(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    let run = find(&app, surface, &id)?;
-    if !halt(&app, surface, &run) {
+pub(super) async fn cancel(call: Call, Path(id): Path<String>) -> Answer {
+    let run = call.run(&id)?;
+    if !halt(&call, &run) {
         return Err(Refusal::no_run(&id));
     }
-    Ok((StatusCode::ACCEPTED, Json(json!({"status": "cancel_requested", "run_id": id}))).into_response())
+    Ok(accepted(&json!({"status": "cancel_requested", "run_id": id})))
 }
 
 /// `POST /v1/threads/{id}/cancel`
-pub(super) async fn cancel_of_thread(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    let thread = app.threads.thread(surface, &id).ok_or_else(|| Refusal::no_thread(&id))?;
-    let run = active_run(&app, &thread).ok_or_else(|| Refusal::no_thread(&id))?;
-    halt(&app, surface, &run);
-    Ok((StatusCode::ACCEPTED, Json(json!({"status": "cancel_requested", "thread_id": id}))).into_response())
+pub(super) async fn cancel_of_thread(call: Call, Path(id): Path<String>) -> Answer {
+    let run = active_of(&call, &id)?;
+    halt(&call, &run);
+    Ok(accepted(&json!({"status": "cancel_requested", "thread_id": id})))
 }
 
-/// Cancels a run that goes on, or that waits. `false` if it is over.
-pub(super) fn halt(app: &App, surface: Surface, run: &Run) -> bool {
+/// Cancels a run that is live, or that waits. `false` if it is over.
+pub(super) fn halt(call: &Call, run: &Run) -> bool {
     if run.is_live() {
-        run.halt(Halt::Cancelled);
+        run.turn.stop(Stop::Cancelled);
         return true;
     }
     if run.record().status != RunStatus::Waiting {
         return false;
     }
-    if let Some(thread) = app.threads.thread(surface, &run.thread) {
+    if let Ok(thread) = call.thread(&run.thread) {
         thread.content().suspension = None;
     }
     run.finish(RunStatus::Done, Some("cancelled".to_owned()), None);

@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::error::{Admitted, Refusal};
+use super::super::call::Call;
+use super::super::error::Refusal;
 use super::super::message::{Message, message_id};
+use super::super::paging::{Page, Paging};
 use super::super::run::RunStatus;
-use super::super::surface::{Dialect, Surface};
+use super::super::surface::Dialect;
 use super::super::threads::{Content, Thread};
-use super::On;
-use super::paging::{Page, Paging};
-use super::runs::{active_run, halt};
-use crate::server::App;
+use super::runs::{accepted, active_of, active_run, halt};
 
 type Answer = Result<Response, Refusal>;
 
@@ -39,12 +38,11 @@ impl Listing {
             && self.resource_id.as_ref().is_none_or(|id| content.resource_id.as_ref() == Some(id))
     }
 
-    fn page(&self, app: &App, surface: Surface, paging: &Paging) -> Result<Page<Arc<Thread>>, Refusal> {
+    fn page(&self, call: &Call, paging: &Paging) -> Result<Page<Arc<Thread>>, Refusal> {
         if self.root && self.parent_thread_id.is_some() {
-            let message = "root=true cannot be combined with parentThreadId";
-            return Err(Refusal::bad(Dialect::Awaken, message));
+            return call.bad("root=true cannot be combined with parentThreadId");
         }
-        let threads = app.threads.all(surface).into_iter();
+        let threads = call.own.all(call.surface).into_iter();
         paging.page(threads.filter(|thread| self.fits(&thread.content())).collect())
     }
 }
@@ -62,34 +60,26 @@ fn list_of<T>(page: &Page<T>, items: &[Value]) -> Response {
 }
 
 /// `GET /v1/threads`: ids.
-pub(super) async fn list(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Query(listing): Query<Listing>,
-    Query(paging): Query<Paging>,
-) -> Answer {
-    let page = listing.page(&app, surface, &paging)?;
+pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
+    let page = listing.page(&call, &paging)?;
     let items: Vec<Value> = page.items.iter().map(|thread| json!(thread.id)).collect();
     Ok(list_of(&page, &items))
 }
 
 /// `GET /v1/threads/summaries`
 pub(super) async fn summaries(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
+    call: Call,
     Query(listing): Query<Listing>,
     Query(paging): Query<Paging>,
 ) -> Answer {
-    let page = listing.page(&app, surface, &paging)?;
-    let items: Vec<Value> = page.items.iter().map(|thread| summary(&app, thread)).collect();
+    let page = listing.page(&call, &paging)?;
+    let items: Vec<Value> = page.items.iter().map(|thread| summary(&call, thread)).collect();
     Ok(list_of(&page, &items))
 }
 
-fn summary(app: &App, thread: &Thread) -> Value {
+fn summary(call: &Call, thread: &Thread) -> Value {
     let content = thread.content();
-    let run = content.latest_run.as_ref().and_then(|run| app.threads.run(thread.surface, run));
+    let run = content.latest_run.as_ref().and_then(|run| call.own.run(thread.surface, run));
     json!({
         "id": thread.id,
         "resource_id": content.resource_id,
@@ -111,39 +101,25 @@ pub(super) struct NewThread {
 }
 
 /// `POST /v1/threads`
-pub(super) async fn create(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Json(new): Json<NewThread>,
-) -> Answer {
-    let thread = app.threads.obtain(&app, surface, &message_id(), "");
+pub(super) async fn create(call: Call, Json(new): Json<NewThread>) -> Answer {
+    let thread = call.own.obtain(&call.store, call.surface, &message_id(), "");
     {
         let mut content = thread.content();
         content.title = new.title;
         content.resource_id = new.resource_id;
         content.parent_thread_id = new.parent_thread_id;
     }
-    Ok((StatusCode::CREATED, Json(show(&app, &thread))).into_response())
-}
-
-fn find(app: &App, surface: Surface, id: &str) -> Result<Arc<Thread>, Refusal> {
-    app.threads.thread(surface, id).ok_or_else(|| Refusal::no_thread(id))
+    Ok((StatusCode::CREATED, Json(show(&call, &thread))).into_response())
 }
 
 /// `GET /v1/threads/{id}`: without its messages.
-pub(super) async fn get(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    let thread = find(&app, surface, &id)?;
-    Ok(Json(show(&app, &thread)).into_response())
+pub(super) async fn get(call: Call, Path(id): Path<String>) -> Answer {
+    let thread = call.thread(&id)?;
+    Ok(Json(show(&call, &thread)).into_response())
 }
 
-fn show(app: &App, thread: &Thread) -> Value {
-    let open = active_run(app, thread);
+fn show(call: &Call, thread: &Thread) -> Value {
+    let open = active_run(call, thread);
     let content = thread.content();
     let mut shown = json!({
         "id": thread.id,
@@ -175,47 +151,28 @@ pub(super) struct Update {
 }
 
 /// `PATCH /v1/threads/{id}/metadata`
-pub(super) async fn update(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-    Json(update): Json<Update>,
-) -> Answer {
-    let thread = find(&app, surface, &id)?;
+pub(super) async fn update(call: Call, Path(id): Path<String>, Json(update): Json<Update>) -> Answer {
+    let thread = call.thread(&id)?;
     {
         let mut content = thread.content();
         content.title = update.title.or(content.title.take());
         content.touch();
     }
-    Ok(Json(show(&app, &thread)).into_response())
+    Ok(Json(show(&call, &thread)).into_response())
 }
 
 /// `DELETE /v1/threads/{id}`
-pub(super) async fn delete(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    if app.threads.remove(&app, surface, &id) {
+pub(super) async fn delete(call: Call, Path(id): Path<String>) -> Answer {
+    if call.own.remove(&call.store, call.surface, &id) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Err(Refusal::no_thread(&id))
 }
 
 /// `POST /v1/threads/{id}/interrupt`
-pub(super) async fn interrupt(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
-    Path(id): Path<String>,
-) -> Answer {
-    let thread = find(&app, surface, &id)?;
-    let run = active_run(&app, &thread).ok_or_else(|| Refusal::no_thread(&id))?;
-    halt(&app, surface, &run);
-    let answer = json!({"status": "interrupt_requested", "thread_id": id, "superseded_dispatches": 0});
-    Ok((StatusCode::ACCEPTED, Json(answer)).into_response())
+pub(super) async fn interrupt(call: Call, Path(id): Path<String>) -> Answer {
+    halt(&call, &*active_of(&call, &id)?);
+    Ok(accepted(&json!({"status": "interrupt_requested", "thread_id": id, "superseded_dispatches": 0})))
 }
 
 #[derive(Debug, Deserialize)]
@@ -245,19 +202,17 @@ impl Reading {
 
 /// `GET /v1/threads/{id}/messages`
 pub(super) async fn messages(
-    State(app): State<App>,
-    _: Admitted,
-    On(surface): On,
+    call: Call,
     Path(id): Path<String>,
     Query(reading): Query<Reading>,
     Query(paging): Query<Paging>,
 ) -> Answer {
-    let thread = find(&app, surface, &id)?;
+    let thread = call.thread(&id)?;
     let newest_first = match reading.order.as_deref().map(str::trim).filter(|order| !order.is_empty()) {
         None => false,
         Some(order) if order.eq_ignore_ascii_case("asc") => false,
         Some(order) if order.eq_ignore_ascii_case("desc") => true,
-        Some(_) => return Err(Refusal::bad(Dialect::Awaken, "order must be asc or desc")),
+        Some(_) => return call.bad("order must be asc or desc"),
     };
     let content = thread.content();
     let messages = (1..).zip(&content.messages);

@@ -3,11 +3,14 @@
 mod runs;
 mod threads;
 
-use axum::Router;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, patch, post};
+use axum::{Json, Router};
+use serde_json::Value;
 
-use crate::server::App;
+use super::error::Refusal;
+use super::threads::App;
 
 pub(super) fn routes() -> Router<App> {
     let thread = "/v1/threads/{session}";
@@ -26,4 +29,10 @@ pub(super) fn routes() -> Router<App> {
         .route(&format!("{thread}/interrupt"), post(threads::interrupt))
         .route(&format!("{thread}/mailbox"), get(threads::mailbox))
         .fallback(async || StatusCode::NOT_FOUND)
+}
+
+/// An answer with status 202.
+#[allow(clippy::unnecessary_wraps)] // so that handlers can end with it
+fn accepted(body: &Value) -> Result<Response, Refusal> {
+    Ok((StatusCode::ACCEPTED, Json(body)).into_response())
 }

@@ -1,25 +1,24 @@
 //! Runs of tirea: start and stream, list, feed, cancel.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::extract::{Path, Query};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::super::call::{Call, options};
 use super::super::decision::Decision;
-use super::super::error::{Admitted, Refusal};
+use super::super::error::Refusal;
 use super::super::message::{Message, ToolCall, message_id, plain_id};
-use super::super::run::{Halt, Run};
-use super::super::start::{Input, Manner, Start, start};
-use super::super::stream::{self, refuse_agent};
-use super::super::surface::{Dialect, Surface};
-use super::super::threads::{Queued, now_ms};
-use super::super::traps::Traps;
+use super::super::paging::Paging;
+use super::super::run::Run;
+use super::super::start::{Input, PlayOptions, Start, start};
+use super::super::surface::Surface;
+use super::super::threads::{App, Queued};
+use super::accepted;
 use crate::http::Output;
-use crate::server::App;
+use crate::time::now_ms;
+use crate::turns::Stop;
 
 type Answer = Result<Response, Refusal>;
 
@@ -88,30 +87,20 @@ struct NewMessage {
     role: Role,
     content: String,
     #[serde(default)]
-    tool_calls: Option<Vec<NewCall>>,
+    tool_calls: Option<Vec<ToolCall>>,
     #[serde(default)]
     tool_call_id: Option<String>,
     #[serde(default)]
     visibility: Visibility,
 }
 
-#[derive(Debug, Deserialize)]
-struct NewCall {
-    id: String,
-    name: String,
-    arguments: Value,
-}
-
 impl From<NewMessage> for Message {
     fn from(new: NewMessage) -> Self {
-        let calls = new.tool_calls.unwrap_or_default().into_iter();
         Self {
             id: new.id,
             role: new.role.as_str(),
             content: new.content,
-            tool_calls: calls
-                .map(|call| ToolCall { id: call.id, name: call.name, arguments: call.arguments })
-                .collect(),
+            tool_calls: new.tool_calls.unwrap_or_default(),
             tool_call_id: new.tool_call_id,
             internal: new.visibility == Visibility::Internal,
             run_id: None,
@@ -133,17 +122,11 @@ fn state(given: Option<Value>) -> Option<Map<String, Value>> {
 }
 
 /// `POST /v1/runs`: a run starts, and its events are the answer.
-pub(super) async fn start_run(
-    State(app): State<App>,
-    _: Admitted,
-    output: Output,
-    Json(new): Json<NewRun>,
-) -> Answer {
+pub(super) async fn start_run(call: Call, output: Output, Json(new): Json<NewRun>) -> Answer {
     let agent = new.agent_id.trim().to_owned();
     if agent.is_empty() {
-        return Err(Refusal::bad(Dialect::Tirea, "agent_id cannot be empty"));
+        return call.bad("agent_id cannot be empty");
     }
-    refuse_agent(&agent)?;
     let wanted = Start {
         agent,
         thread_id: id(new.thread_id),
@@ -157,17 +140,11 @@ pub(super) async fn start_run(
             decisions: new.decisions,
         },
     };
-    let manner = Manner { traps: Traps::of(&output.injection), delay: output.delivery.delay };
-    let run = start(&app, Surface::Tirea, wanted, manner).await;
-    Ok(stream::answer(&app, &run, output, Surface::Tirea))
+    call.stream(wanted, output).await
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Listing {
-    #[serde(default)]
-    offset: usize,
-    #[serde(default = "fifty")]
-    limit: usize,
     thread_id: Option<String>,
     parent_run_id: Option<String>,
     status: Option<String>,
@@ -178,10 +155,6 @@ pub(super) struct Listing {
     created_at_to: Option<u64>,
     updated_at_from: Option<u64>,
     updated_at_to: Option<u64>,
-}
-
-fn fifty() -> usize {
-    50
 }
 
 impl Listing {
@@ -207,23 +180,16 @@ impl Listing {
 }
 
 /// `GET /v1/runs`: oldest first.
-pub(super) async fn list(State(app): State<App>, _: Admitted, Query(listing): Query<Listing>) -> Answer {
-    let runs = app.threads.runs(Surface::Tirea);
-    let fitting: Vec<_> = runs.iter().filter(|run| listing.fits(run)).collect();
-    let limit = listing.limit.clamp(1, 200);
-    let items: Vec<Value> = fitting.iter().skip(listing.offset).take(limit).map(|run| show(run)).collect();
-    let more = listing.offset + items.len() < fitting.len();
-    Ok(Json(json!({"items": items, "total": fitting.len(), "has_more": more})).into_response())
+pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
+    let runs = call.own.runs(call.surface);
+    let page = paging.page_at_offset(runs.iter().filter(|run| listing.fits(run)).collect());
+    let items: Vec<Value> = page.items.iter().map(|run| show(run)).collect();
+    Ok(Json(json!({"items": items, "total": page.total, "has_more": page.more})).into_response())
 }
 
 /// `GET /v1/runs/{id}`
-pub(super) async fn get(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
-    let run = find(&app, &id)?;
-    Ok(Json(show(&run)).into_response())
-}
-
-fn find(app: &App, id: &str) -> Result<Arc<Run>, Refusal> {
-    app.threads.run(Surface::Tirea, id).ok_or_else(|| Refusal::no_run(id))
+pub(super) async fn get(call: Call, Path(id): Path<String>) -> Answer {
+    Ok(Json(show(&*call.run(&id)?)).into_response())
 }
 
 /// A run's record.
@@ -271,28 +237,27 @@ pub(super) struct Inputs {
     decisions: Vec<Decision>,
 }
 
-/// `POST /v1/runs/{id}/inputs`: decisions for a run that goes on, or a run in the background that
+/// `POST /v1/runs/{id}/inputs`: decisions for a live run, or a run in the background that
 /// follows this one.
 pub(super) async fn inputs(
-    State(app): State<App>,
-    _: Admitted,
+    call: Call,
     Path(run_id): Path<String>,
     output: Output,
     Json(inputs): Json<Inputs>,
 ) -> Answer {
     if inputs.messages.is_empty() && inputs.decisions.is_empty() {
-        return Err(Refusal::bad(Dialect::Tirea, "messages and decisions cannot both be empty"));
+        return call.bad("messages and decisions cannot both be empty");
     }
-    let run = find(&app, &run_id)?;
+    let run = call.run(&run_id)?;
     if inputs.messages.is_empty() {
         if !inputs.decisions.into_iter().all(|decision| run.decide(decision)) {
-            return Err(not_active());
+            return not_active(&call);
         }
-        let forwarded = json!({"status": "decision_forwarded", "run_id": run_id, "thread_id": run.thread});
-        return Ok((StatusCode::ACCEPTED, Json(forwarded)).into_response());
+        let thread = &run.thread;
+        return accepted(&json!({"status": "decision_forwarded", "run_id": run_id, "thread_id": thread}));
     }
     let Some(agent) = id(inputs.agent_id) else {
-        return Err(Refusal::bad(Dialect::Tirea, "agent_id is required when messages are provided"));
+        return call.bad("agent_id is required when messages are provided");
     };
     let wanted = Start {
         agent,
@@ -307,21 +272,19 @@ pub(super) async fn inputs(
             decisions: inputs.decisions,
         },
     };
-    let manner = Manner { traps: Traps::of(&output.injection), delay: output.delivery.delay };
-    continue_later(&app, wanted, manner).await;
-    let started = json!({"status": "continuation_started", "parent_run_id": run_id, "thread_id": run.thread});
-    Ok((StatusCode::ACCEPTED, Json(started)).into_response())
+    continue_later(&call, wanted, options(&output)).await;
+    accepted(&json!({"status": "continuation_started", "parent_run_id": run_id, "thread_id": run.thread}))
 }
 
 /// Starts a run as soon as its thread is free. One that waits for an answer is never free.
-async fn continue_later(app: &App, wanted: Start, manner: Manner) {
-    let thread = wanted.thread_id.as_ref().and_then(|id| app.threads.thread(Surface::Tirea, id));
+async fn continue_later(call: &Call, wanted: Start, options: PlayOptions) {
+    let thread = wanted.thread_id.as_ref().and_then(|id| call.thread(id).ok());
     let Some(thread) = thread else {
         return;
     };
     let live = thread.content().live.clone();
     if live.is_none() && thread.content().suspension.is_none() {
-        start(app, Surface::Tirea, wanted, manner).await;
+        call.start(wanted, options).await;
         return;
     }
     let entry = message_id();
@@ -335,7 +298,7 @@ async fn continue_later(app: &App, wanted: Start, manner: Manner) {
     };
     let wanted = Start { run_id: Some(queued.run.clone()), ..wanted };
     thread.content().queue.push(queued);
-    let app = app.clone();
+    let app = App::clone(call);
     tokio::spawn(async move {
         if let Some(live) = live {
             live.turn.log.closed().await;
@@ -347,22 +310,21 @@ async fn continue_later(app: &App, wanted: Start, manner: Manner) {
             place.filter(|_| free).map(|place| content.queue.remove(place)).is_some()
         };
         if free {
-            start(&app, Surface::Tirea, wanted, manner).await;
+            start(&app, Surface::Tirea, wanted, options).await;
         }
     });
 }
 
-fn not_active() -> Refusal {
-    Refusal::bad(Dialect::Tirea, "run is not active")
+fn not_active<T>(call: &Call) -> Result<T, Refusal> {
+    call.bad("run is not active")
 }
 
 /// `POST /v1/runs/{id}/cancel`
-pub(super) async fn cancel(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
-    let run = find(&app, &id)?;
+pub(super) async fn cancel(call: Call, Path(id): Path<String>) -> Answer {
+    let run = call.run(&id)?;
     if !run.is_live() {
-        return Err(not_active());
+        return not_active(&call);
     }
-    run.halt(Halt::Cancelled);
-    let cancelled = json!({"status": "cancel_requested", "run_id": id});
-    Ok((StatusCode::ACCEPTED, Json(cancelled)).into_response())
+    run.turn.stop(Stop::Cancelled);
+    accepted(&json!({"status": "cancel_requested", "run_id": id}))
 }

@@ -1,60 +1,43 @@
 //! Threads of tirea: list, read, rename, delete, interrupt.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::error::{Admitted, Refusal};
+use super::super::call::Call;
+use super::super::error::Refusal;
 use super::super::message::Message;
-use super::super::run::Halt;
-use super::super::surface::{Dialect, Surface};
-use super::super::threads::{Content, Queued, Thread};
-use crate::server::App;
+use super::super::paging::Paging;
+use super::super::surface::Dialect;
+use super::super::threads::{Content, Queued};
+use super::accepted;
+use crate::turns::Stop;
 
 type Answer = Result<Response, Refusal>;
 
-/// The most that a list gives at once.
+/// The most threads of a list of summaries.
 const MOST: usize = 200;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Listing {
-    #[serde(default)]
-    offset: usize,
-    #[serde(default = "fifty")]
-    limit: usize,
     parent_thread_id: Option<String>,
 }
 
-fn fifty() -> usize {
-    50
-}
-
-fn find(app: &App, id: &str) -> Result<Arc<Thread>, Refusal> {
-    app.threads.thread(Surface::Tirea, id).ok_or_else(|| Refusal::no_thread(id))
-}
-
 /// `GET /v1/threads`: ids in their own order.
-pub(super) async fn list(State(app): State<App>, _: Admitted, Query(listing): Query<Listing>) -> Answer {
-    let threads = app.threads.all(Surface::Tirea);
-    let parent = listing.parent_thread_id.as_ref();
-    let fits = |thread: &&Arc<Thread>| {
-        parent.is_none_or(|id| thread.content().parent_thread_id.as_ref() == Some(id))
-    };
-    let ids: Vec<&String> = threads.iter().filter(fits).map(|thread| &thread.id).collect();
-    let limit = listing.limit.clamp(1, MOST);
-    let items: Vec<&&String> = ids.iter().skip(listing.offset).take(limit).collect();
-    let more = listing.offset + items.len() < ids.len();
-    Ok(Json(json!({"items": items, "total": ids.len(), "has_more": more})).into_response())
+pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
+    let parent = listing.parent_thread_id;
+    let mut threads = call.own.all(call.surface);
+    threads.retain(|thread| parent.is_none() || thread.content().parent_thread_id == parent);
+    let page = paging.page_at_offset(threads.iter().map(|thread| &thread.id).collect());
+    Ok(Json(json!({"items": page.items, "total": page.total, "has_more": page.more})).into_response())
 }
 
 /// `GET /v1/threads/summaries`: newest first, without those of sub-agents.
-pub(super) async fn summaries(State(app): State<App>, _: Admitted) -> Answer {
-    let threads = app.threads.all(Surface::Tirea);
+pub(super) async fn summaries(call: Call) -> Answer {
+    let threads = call.own.all(call.surface);
     let mut summaries: Vec<(u64, Value)> = threads
         .iter()
         .take(MOST)
@@ -79,8 +62,8 @@ fn summary(id: &str, content: &Content) -> Value {
 }
 
 /// `GET /v1/threads/{id}`
-pub(super) async fn get(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
-    let thread = find(&app, &id)?;
+pub(super) async fn get(call: Call, Path(id): Path<String>) -> Answer {
+    let thread = call.thread(&id)?;
     let content = thread.content();
     let messages: Vec<Value> = content.messages.iter().map(|message| message.show(Dialect::Tirea)).collect();
     let mut state = content.state.clone();
@@ -110,8 +93,6 @@ fn metadata(content: &Content) -> Value {
 pub(super) struct Reading {
     after: Option<i64>,
     before: Option<i64>,
-    #[serde(default = "fifty")]
-    limit: usize,
     order: Option<String>,
     visibility: Option<String>,
     run_id: Option<String>,
@@ -133,19 +114,19 @@ impl Reading {
 
 /// `GET /v1/threads/{id}/messages`: a page of messages with their positions.
 pub(super) async fn messages(
-    State(app): State<App>,
-    _: Admitted,
+    call: Call,
     Path(id): Path<String>,
     Query(reading): Query<Reading>,
+    Query(paging): Query<Paging>,
 ) -> Answer {
-    let thread = find(&app, &id)?;
+    let thread = call.thread(&id)?;
     let content = thread.content();
     let mut fitting: Vec<(i64, &Message)> =
         (0..).zip(&content.messages).filter(|(cursor, message)| reading.fits(*cursor, message)).collect();
     if reading.order.as_deref() == Some("desc") {
         fitting.reverse();
     }
-    let limit = reading.limit.clamp(1, MOST);
+    let limit = paging.limit();
     let more = fitting.len() > limit;
     fitting.truncate(limit);
     let messages: Vec<Value> = fitting
@@ -170,13 +151,8 @@ pub(super) struct Rename {
 }
 
 /// `PATCH /v1/threads/{id}/metadata`
-pub(super) async fn rename(
-    State(app): State<App>,
-    _: Admitted,
-    Path(id): Path<String>,
-    Json(rename): Json<Rename>,
-) -> Answer {
-    let thread = find(&app, &id)?;
+pub(super) async fn rename(call: Call, Path(id): Path<String>, Json(rename): Json<Rename>) -> Answer {
+    let thread = call.thread(&id)?;
     let mut content = thread.content();
     content.title = rename.title.or(content.title.take());
     content.version += 1;
@@ -184,40 +160,39 @@ pub(super) async fn rename(
 }
 
 /// `DELETE /v1/threads/{id}`: also one that is not there.
-pub(super) async fn delete(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
-    app.threads.remove(&app, Surface::Tirea, &id);
+pub(super) async fn delete(call: Call, Path(id): Path<String>) -> Answer {
+    call.own.remove(&call.store, call.surface, &id);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// `POST /v1/threads/{id}/interrupt`: cancels what runs there, also if nothing does.
-pub(super) async fn interrupt(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
-    let (cancelled, generation, superseded) = match app.threads.thread(Surface::Tirea, &id) {
-        Some(thread) => {
+pub(super) async fn interrupt(call: Call, Path(id): Path<String>) -> Answer {
+    let (cancelled, generation, superseded) = match call.thread(&id) {
+        Ok(thread) => {
             let mut content = thread.content();
             content.generation += 1;
             let live = content.live.clone().filter(|run| run.is_live());
             let waited: Vec<String> = content.queue.drain(..).map(|queued| queued.entry).collect();
             (live, content.generation, waited)
         }
-        None => (None, 1, Vec::new()),
+        Err(_) => (None, 1, Vec::new()),
     };
     if let Some(run) = &cancelled {
-        run.halt(Halt::Cancelled);
+        run.turn.stop(Stop::Cancelled);
     }
-    let answer = json!({
+    accepted(&json!({
         "status": "interrupt_requested",
         "thread_id": id,
         "generation": generation,
         "cancelled_run_id": cancelled.map(|run| run.id.clone()),
         "superseded_pending_count": superseded.len(),
         "superseded_pending_entry_ids": superseded,
-    });
-    Ok((StatusCode::ACCEPTED, Json(answer)).into_response())
+    }))
 }
 
 /// `GET /v1/threads/{id}/mailbox`: the runs that wait for the thread to be free.
-pub(super) async fn mailbox(State(app): State<App>, _: Admitted, Path(id): Path<String>) -> Answer {
-    let queue = app.threads.thread(Surface::Tirea, &id).map(|thread| thread.content().queue.clone());
+pub(super) async fn mailbox(call: Call, Path(id): Path<String>) -> Answer {
+    let queue = call.thread(&id).map(|thread| thread.content().queue.clone());
     let items: Vec<Value> = queue.iter().flatten().map(|queued| entry(&id, queued)).collect();
     Ok(Json(json!({"items": items, "total": items.len(), "has_more": false})).into_response())
 }
