@@ -34,7 +34,7 @@ pub struct Message {
     /// How long the content was when another attempt went on with it.
     pub(super) continued_at: usize,
     /// Whether the list that the message is about to come from has its content and calls only.
-    pub(super) is_bare: bool,
+    pub(super) is_partial_listing: bool,
     pub(super) marks: Marks,
 }
 
@@ -209,7 +209,7 @@ impl Message {
             encrypted: Vec::new(),
             notes: NamedJson::default(),
             continued_at: 0,
-            is_bare: false,
+            is_partial_listing: false,
             marks: Marks { head: true, ..Marks::default() },
         }
     }

@@ -93,10 +93,9 @@ pub(crate) const HAS_OTHERS: bool = cfg!(any(feature = "agent-event", feature = 
 /// Whether it has a protocol whose streams are resumed after a sequence number.
 const HAS_CURSORED: bool = cfg!(any(feature = "truefoundry", feature = "turn-rpc"));
 /// Whether it has one whose streams are not, so that a turn has to be read by what starts it.
-pub(crate) const HAS_UNCURSORED: bool = cfg!(any(feature = "agent-event", feature = "aap"));
+const HAS_UNCURSORED: bool = cfg!(any(feature = "agent-event", feature = "aap"));
 /// Whether it has one whose servers know turns: a start whose answer was lost is looked for in the list of turns.
-pub(crate) const HAS_LOOKS: bool =
-    cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"));
+const HAS_LOOKS: bool = cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"));
 /// Whether it has one that is spoken over HTTP.
 pub(crate) const HAS_HTTP: bool =
     cfg!(any(feature = "truefoundry", feature = "agent-event", feature = "aap"));

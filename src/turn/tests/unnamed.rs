@@ -15,7 +15,7 @@ fn turn_with(terms: &str) -> Play {
     let mut play = Play::of(Box::new(aap), Value::from("hi"), "");
     play.driver.set_start("agent", "t");
     play.driver.set_terms(terms);
-    play.driver.set_said(Some(4));
+    play.driver.set_user_message_count(Some(4));
     assert_eq!(play.stream(Reconnect::default()), "post stream");
     play
 }
@@ -278,13 +278,13 @@ fn without_a_history_what_is_lost_is_lost() {
 #[test]
 fn to_hang_up_is_to_cancel() {
     let mut play = starting();
-    play.driver.hang_up();
+    play.driver.cancel_by_disconnect();
     play.driver.opened(0.0);
     play.driver.reader_mut().push(part().as_bytes()).expect("frames are small");
     play.plays("begun", &[(Aborted, "end cancelled")]);
     assert_eq!(content(&play), "a");
     let mut play = starting();
-    play.driver.hang_up();
+    play.driver.cancel_by_disconnect();
     play.plays("on its way", &[(Aborted, "end cancelled")]);
 }
 

@@ -1,0 +1,209 @@
+//! What a turn can be doing, one file for each kind of state. A state owns its data; what follows from an outcome is
+//! a [`Transition`].
+
+mod answering;
+mod listing;
+mod locating;
+mod reading;
+mod replaying;
+mod starting;
+mod streaming;
+mod watching;
+
+use crate::error::{Error, Result};
+use crate::json::{Object, ObjectWriter};
+use crate::protocol::Call;
+use crate::turn::{Failure, StreamEnd};
+
+pub(super) use answering::Answering;
+pub(super) use listing::{Ending, Explaining, Listing};
+pub(super) use locating::{Locating, is_listed, not_begun};
+pub(super) use reading::{Abandoned, ReadingSession};
+pub(super) use replaying::Replaying;
+pub(super) use starting::{ReadingNewest, start};
+pub(super) use streaming::{Connection, StreamHealth, Streaming};
+pub(super) use watching::Watching;
+
+use super::context::Context;
+use super::retry::Awaited;
+
+/// What a driver is doing. Each state but the first and the last asks for one thing.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Waiting before what the other state asks for.
+    BackingOff(Box<State>),
+    /// Reading which turn is the session's newest, before the start.
+    ReadingNewest(ReadingNewest),
+    /// Sending the answers to the calls of a paused turn, one by one.
+    Answering(Answering),
+    /// Starting the turn; with a connection if its answer is the stream.
+    Starting(Option<Connection>),
+    /// Looking for a turn whose start got no answer.
+    Locating(Locating),
+    /// Following the stream of a turn that has begun.
+    Streaming(Streaming),
+    /// Reading the frames that the server recorded of the stream.
+    Replaying(Replaying),
+    /// Reading how the turn stands, because its stream brings nothing or has expired once.
+    Checking(StreamHealth),
+    /// Reading how the turn stands until it has ended: there is no stream to go back to.
+    Polling,
+    /// Reading how the turn stands once, because all attempts failed. The error says how.
+    LastResort(Error),
+    /// Reading a few times how a turn stands that stops without a reader.
+    Abandoned(Abandoned),
+    /// Reading the session's transcript until it has the turn.
+    Watching(Watching),
+    /// Reading from the session what an ended turn waits for.
+    ReadingSession(ReadingSession),
+    /// Listing the events of a turn that has ended.
+    Listing(Listing),
+    /// Listing the session's events, for the calls that the turn waits for.
+    Explaining(Explaining),
+    /// Nothing is being done. If a start may have arrived, this is how it failed.
+    Ended(Option<Failure>),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Ended(None)
+    }
+}
+
+/// What follows from an outcome.
+#[derive(Debug)]
+pub(super) enum Transition {
+    /// What this state asks for is next.
+    To(State),
+    /// The same after a pause, as an attempt, because of this failure.
+    Retry(State, Failure),
+    /// The turn is looked for again after a pause, since its start may still be on its way.
+    LocateAgain(Locating),
+    /// What this state asks for is next after a wait, which is no attempt.
+    Wait(State, Awaited),
+    /// Nothing is next: the turn's machine says what is reported.
+    End(StreamEnd),
+    /// The same, and the start that failed this way may have arrived.
+    Unclear(Failure, StreamEnd),
+    /// Nothing is next, and this is reported. The machine knows already.
+    Report(Result<()>),
+}
+
+impl State {
+    /// Writes what the state asks for.
+    pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
+        match self {
+            Self::ReadingNewest(state) => state.write(params),
+            Self::Answering(state) => state.write(cx, params),
+            Self::Starting(connection) => {
+                cx.request.write_start(cx.conventions(), params);
+                if connection.is_some() { Call::CreateTurnStream } else { Call::CreateTurn }
+            }
+            Self::Locating(state) => state.write(cx, params),
+            Self::Streaming(_) => streaming::write(cx, params),
+            Self::Replaying(state) => state.write(cx, params),
+            Self::Checking(_)
+            | Self::Polling
+            | Self::LastResort(_)
+            | Self::Abandoned(_)
+            | Self::Watching(_) => {
+                cx.request.write_turn(&cx.reader, params);
+                Call::GetTurn
+            }
+            Self::ReadingSession(_) => Call::GetSession,
+            Self::Listing(state) => state.write(cx, params),
+            Self::Explaining(state) => state.write(cx, params),
+            Self::BackingOff(state) => state.write(cx, params),
+            Self::Ended(_) => Call::GetTurn,
+        }
+    }
+
+    /// What the answer leads to.
+    pub(super) fn answered(self, cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
+        match self {
+            Self::ReadingNewest(state) => state.answered(cx, answer),
+            Self::Answering(state) => state.answered(cx, answer),
+            Self::Starting(connection) => starting::answered(cx, connection, answer, now),
+            Self::Locating(state) => state.answered(cx, answer),
+            Self::Replaying(state) => state.answered(cx, answer),
+            Self::Checking(health) => reading::checked(cx, health, answer),
+            Self::Polling | Self::LastResort(_) => reading::polled(cx, answer),
+            Self::Abandoned(state) => state.answered(cx, answer),
+            Self::Watching(state) => state.answered(cx, answer),
+            Self::ReadingSession(state) => state.answered(answer),
+            Self::Listing(state) => state.answered(cx, answer),
+            Self::Explaining(state) => state.answered(cx, answer),
+            Self::Streaming(_) | Self::BackingOff(_) | Self::Ended(_) => self.ended(cx, None, now),
+        }
+    }
+
+    /// What follows when the stream has ended, or failed this way.
+    pub(super) fn ended(self, cx: &mut Context, failure: Option<Failure>, now: f64) -> Transition {
+        match self {
+            Self::Starting(Some(connection)) => connection.dropped(cx, None, failure, now),
+            Self::Streaming(Streaming { connection, health }) => {
+                connection.dropped(cx, Some(health), failure, now)
+            }
+            // Nothing else has a stream.
+            state => Transition::To(state),
+        }
+    }
+
+    /// What the failure of a request leads to.
+    pub(super) fn failed(self, cx: &mut Context, failure: Failure, now: f64) -> Transition {
+        match self {
+            Self::Starting(None) => starting::failed(cx, self, failure),
+            Self::Starting(Some(_)) | Self::Streaming(_) | Self::BackingOff(_) | Self::Ended(_) => {
+                self.ended(cx, Some(failure), now)
+            }
+            Self::ReadingNewest(_) => start(cx),
+            Self::Answering(state) => state.failed(cx, failure),
+            Self::Locating(state) => state.failed(cx, failure),
+            Self::Replaying(state) => state.failed(cx, failure),
+            Self::LastResort(error) => Transition::End(cx.end_of(error)),
+            _ if failure.can_retry() => Transition::Retry(self, failure),
+            _ => self.gave_up(cx, failure.error),
+        }
+    }
+
+    /// What follows when nothing more can be done about a failure.
+    pub(super) fn gave_up(self, cx: &mut Context, error: Error) -> Transition {
+        match self {
+            Self::Streaming(_) | Self::Replaying(_) if cx.retry.is_exhausted() => {
+                Transition::To(Self::LastResort(error))
+            }
+            Self::Locating(state) => state.unclear(cx, &error),
+            Self::Watching(state) => state.gave_up(cx, error),
+            Self::Listing(state) => state.ending.gave_up(cx, &error),
+            Self::Explaining(_) => Ending::default().gave_up(cx, &error),
+            _ => Transition::End(cx.end_of(error)),
+        }
+    }
+
+    /// The stream's connection, if the state asks for a stream.
+    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
+        match self {
+            Self::Starting(connection) => connection.as_mut(),
+            Self::Streaming(state) => Some(&mut state.connection),
+            _ => None,
+        }
+    }
+
+    /// The search for a turn, also one that waits.
+    pub(super) fn locating(&self) -> Option<&Locating> {
+        match self {
+            Self::Locating(state) => Some(state),
+            Self::BackingOff(state) => state.locating(),
+            _ => None,
+        }
+    }
+
+    /// Whether what is being done sends neither a start nor an answer.
+    pub(super) fn sends_nothing(&self) -> bool {
+        match self {
+            Self::BackingOff(_) | Self::ReadingNewest(_) => true,
+            Self::Answering(state) => !state.is_sending(),
+            _ => false,
+        }
+    }
+}

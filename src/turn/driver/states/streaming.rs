@@ -1,0 +1,187 @@
+//! A stream that is open, and what follows when it has ended.
+
+use crate::error::{Error, ErrorCode};
+use crate::json::ObjectWriter;
+use crate::protocol::Call;
+use crate::turn::conventions::Recovery;
+use crate::turn::policy::Remedy;
+use crate::turn::{Failure, StreamEnd};
+
+use super::super::context::Context;
+use super::listing::{Ending, Listing, backfill};
+use super::{State, Transition, starting};
+
+/// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
+const LONG_CONNECTION: f64 = 30_000.0;
+/// Streams in a row that end by themselves and bring nothing. After these the turn has nothing to bring.
+const MOST_EMPTY: u32 = 4;
+/// A stream that has expired so often in a row does not come back, although its turn runs.
+const MOST_EXPIRED: u32 = 2;
+
+/// A connection of a stream.
+#[derive(Debug, Default)]
+pub(in super::super) struct Connection {
+    /// The cursor as it was when the stream was asked for.
+    pub(in super::super) position: u64,
+    /// When the head of its answer came.
+    pub(in super::super) opened_at: Option<f64>,
+}
+
+/// What the turn's last streams were worth.
+#[derive(Debug, Default)]
+pub(in super::super) struct StreamHealth {
+    /// Streams in a row that ended by themselves and brought nothing.
+    empty_streams: u32,
+    /// How often in a row the stream had expired.
+    expired_streams: u32,
+    /// How the turn ended, by its record (a JSON object); empty if that did not say so since the last event.
+    pub(super) ended: String,
+}
+
+impl StreamHealth {
+    pub(super) fn has_expired(&self) -> bool {
+        self.expired_streams > 0
+    }
+}
+
+/// The stream of a turn that has begun.
+#[derive(Debug)]
+pub(in super::super) struct Streaming {
+    pub(super) connection: Connection,
+    pub(super) health: StreamHealth,
+}
+
+impl Streaming {
+    pub(in super::super) fn new(health: StreamHealth) -> Self {
+        Self { connection: Connection::default(), health }
+    }
+}
+
+/// Writes what asks for a stream that resumes where the last one broke.
+pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
+    cx.request.write_turn(&cx.reader, params);
+    let (cursor, last) = (cx.reader.frame_cursor(), cx.machine().cursor().last());
+    if !cursor.is_empty() {
+        params.str("cursor", cursor);
+    }
+    if last > 0 && matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
+        params.u64("after_sequence_number", last);
+    }
+    Call::SubscribeTurn
+}
+
+impl Connection {
+    /// The stream has ended. `health` is that of a subscription; the stream of a start has none.
+    pub(super) fn dropped(
+        self,
+        cx: &mut Context,
+        health: Option<StreamHealth>,
+        failure: Option<Failure>,
+        now: f64,
+    ) -> Transition {
+        cx.reader.ended();
+        if cx.machine().status().is_terminal() {
+            return backfill(cx);
+        }
+        let is_subscription = health.is_some();
+        let mut health = health.unwrap_or_default();
+        let cursor = cx.machine().cursor();
+        let is_unsure = cursor.is_unsure();
+        let is_new = is_unsure || cursor.last() != self.position;
+        let was_long = self.opened_at.is_some_and(|opened_at| now - opened_at >= LONG_CONNECTION);
+        if is_new {
+            cx.retry.progressed();
+            // A stream that brings something is better than the list.
+            health = StreamHealth::default();
+        } else if was_long {
+            cx.retry.lasted();
+        }
+        // What could not be read explains why the reading stopped.
+        let failure = cx.reader.take_failure().map(Failure::from).or(failure);
+        let was_closed = failure.is_none();
+        if cx.retry.is_off() {
+            return Transition::End(failure.map_or(StreamEnd::Eof, |failure| cx.end_of(failure.error)));
+        }
+        let failure = failure.unwrap_or_else(|| cut_short(cx));
+        if !cx.is_started() {
+            return starting::failed(cx, State::Starting(Some(Self::default())), failure);
+        }
+        cx.is_resuming = true;
+        if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
+            return detached(cx, health, failure, is_subscription);
+        }
+        // A stream that ends normally brings `turn.done`. One that ended by itself, or was long silent, and brought
+        // nothing may have nothing to bring: the turn's record says so.
+        let is_empty = (was_closed || was_long) && !is_new && cx.retry.attempts() > 0;
+        health.empty_streams = if is_empty { health.empty_streams + 1 } else { 0 };
+        if health.empty_streams >= MOST_EMPTY && !health.ended.is_empty() {
+            return Transition::To(State::Listing(Listing::new(Ending::of(health.ended))));
+        }
+        let remedy = failure.remedy();
+        health.expired_streams = if remedy == Remedy::Read { health.expired_streams + 1 } else { 0 };
+        match remedy {
+            Remedy::None => gave_up(cx, failure.error, is_subscription),
+            // The server answers, and says what to do.
+            Remedy::Read if health.expired_streams >= MOST_EXPIRED => Transition::To(State::Polling),
+            Remedy::Read => Transition::To(State::Checking(health)),
+            _ if cx.retry.is_exhausted() => {
+                Transition::Retry(State::Streaming(Streaming::new(health)), failure)
+            }
+            // A repeat looks like an event without a number. The turn's list of events tells them apart.
+            _ if is_unsure => Transition::Retry(State::Polling, failure),
+            _ if is_empty && health.ended.is_empty() => Transition::Retry(State::Checking(health), failure),
+            _ => Transition::Retry(State::Streaming(Streaming::new(health)), failure),
+        }
+    }
+}
+
+/// A stream has ended that does not resume after a sequence number.
+pub(super) fn detached(
+    cx: &mut Context,
+    health: StreamHealth,
+    failure: Failure,
+    is_subscription: bool,
+) -> Transition {
+    if let Recovery::None(_) = cx.conventions().recovery {
+        return lost(&failure.error);
+    }
+    let is_refusal = is_subscription && failure.error.code == ErrorCode::Http;
+    if failure.remedy() == Remedy::None && !is_refusal {
+        return gave_up(cx, failure.error, is_subscription);
+    }
+    match failure.error.status {
+        // The server does not know the place any more.
+        Some(410) => cx.reader.set_frame_cursor(""),
+        Some(404 | 405 | 501) => cx.reader.give_up_frame_record(),
+        _ if cx.reader.is_divergent() => cx.reader.give_up_frame_record(),
+        _ => {}
+    }
+    match cx.follow(health, Some(failure.error.clone())) {
+        state @ (State::Streaming(_) | State::Replaying(_)) => Transition::Retry(state, failure),
+        state => Transition::To(state),
+    }
+}
+
+fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Transition {
+    if is_subscription && cx.retry.is_exhausted() {
+        return Transition::To(State::LastResort(error));
+    }
+    Transition::End(cx.end_of(error))
+}
+
+/// Why a stream is resumed that ended by itself.
+fn cut_short(cx: &Context) -> Failure {
+    let before = if cx.is_started() { "turn.done" } else { "turn.created" };
+    let parts = ["the stream ended before `", before, "`"];
+    Error::of(ErrorCode::Incomplete, &parts).into()
+}
+
+/// The stream was all there was.
+fn lost(cause: &Error) -> Transition {
+    let parts = [
+        "the stream was lost before the turn ended, and the agent keeps no history: ",
+        &cause.message,
+        "; what came is kept",
+    ];
+    Transition::End(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
+}
