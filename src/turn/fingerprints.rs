@@ -48,7 +48,7 @@ fn fingerprint(parts: &[&str]) -> u32 {
     bytes.fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "agent-event"))]
 mod tests {
     use super::super::conventions::{Conventions, Recovery};
     use super::Fingerprints;

@@ -49,7 +49,7 @@ impl ResultCounts {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "agent-event"))]
 mod tests {
     use super::super::conventions::Conventions;
     use super::ResultCounts;

@@ -6,19 +6,17 @@
 //! section 2.4).
 
 mod context;
-#[cfg(test)]
-mod names;
 mod pager;
 mod request;
 mod retry;
 mod states;
+#[cfg(all(test, feature = "agent-event", feature = "aap"))]
+mod tests;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::{Call, HAS_OTHERS};
 
-#[cfg(test)]
-pub(super) use names::STATES;
 pub use retry::{Awaited, Pause, Waiting};
 
 use super::conventions::Output;

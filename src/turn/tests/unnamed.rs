@@ -9,7 +9,7 @@ use crate::json::Value;
 use crate::protocol::aap::Aap;
 use crate::turn::{Failure, Reconnect, TurnInput};
 
-fn turn_with(terms: &str) -> Play {
+pub(in crate::turn) fn turn_with(terms: &str) -> Play {
     let parsed = Value::parse(terms).expect("JSON");
     let aap = Aap::of_terms(parsed.as_object().expect("an object"));
     let mut play = Play::of(Box::new(aap), Value::from("hi"), "");
@@ -20,7 +20,7 @@ fn turn_with(terms: &str) -> Play {
     play
 }
 
-fn starting() -> Play {
+pub(in crate::turn) fn starting() -> Play {
     turn_with("{}")
 }
 
@@ -30,11 +30,11 @@ fn frames(list: &[(&str, Json)]) -> String {
 }
 
 /// The stream up to a piece of text.
-fn part() -> String {
+pub(in crate::turn) fn part() -> String {
     frames(&[("turn_start", json!({})), ("text_delta", json!({"delta": "a"}))])
 }
 
-fn record(status: &str) -> Json {
+pub(in crate::turn) fn record(status: &str) -> Json {
     let state = match status {
         "done" => json!({"status": "done", "output": listed(), "required_actions": []}),
         _ => json!({"status": status}),

@@ -1,10 +1,10 @@
 //! The names of states, for the table of transitions.
 
-use super::TurnDriver;
-use super::states::State;
+use crate::turn::driver::TurnDriver;
+use crate::turn::driver::states::State;
 
 /// Each state: its name, what it asks for, and what it is for.
-pub(in crate::turn) const STATES: [(&str, &str, &str); 16] = [
+pub(super) const STATES: [(&str, &str, &str); 16] = [
     ("Ended", "–", "Nothing is being done: before the first run, and after each."),
     ("ReadingNewest", "`ListNewestTurns`", "Which turn is the session's newest is read before the start."),
     (
@@ -69,7 +69,7 @@ impl State {
 
 impl TurnDriver {
     /// The name of the state.
-    pub(in crate::turn) fn state(&self) -> String {
+    pub(super) fn state(&self) -> String {
         self.state.name()
     }
 }
