@@ -116,7 +116,6 @@ impl Message {
     }
 
     /// Whether a whole message begins as this one does, as far as this one has come.
-    #[cfg(feature = "aap")]
     pub(crate) fn begins(&self, whole: &Self) -> bool {
         self.text.begins(&whole.text) && self.reasoning.begins(&whole.reasoning)
     }

@@ -139,13 +139,12 @@ impl Text {
         self.given + self.kept.len()
     }
 
-    /// Whether it says, from this length on, the same as a text that is whole, as far as it is here.
     /// Whether a whole text begins with this one.
-    #[cfg(feature = "aap")]
     pub(super) fn begins(&self, whole: &Self) -> bool {
         whole.kept.get(self.given..).is_some_and(|rest| rest.starts_with(&self.kept))
     }
 
+    /// Whether this text, from this length on, is the rest of a whole text, as far as it was kept.
     pub(super) fn says(&self, whole: &Self, from: usize) -> bool {
         let here = self.kept.get(from.saturating_sub(self.given)..);
         here.is_some() && whole.kept.get(self.given.saturating_sub(from)..) == here

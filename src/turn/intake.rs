@@ -140,8 +140,12 @@ impl Intake {
                 && call_ids(message).eq(call_ids(&whole))
                 && message.says(&whole);
         }
-        let is_counted = event.kind == EventKind::ToolResponse
-            && self.results.as_mut().is_some_and(|results| results.is_known(fields.text("tool_call_id")));
+        let is_counted = match &mut self.results {
+            Some(results) if event.kind == EventKind::ToolResponse => {
+                results.is_known(fields.text("tool_call_id"))
+            }
+            _ => false,
+        };
         let lacks_id = number > 0 && id_of(event).is_empty();
         self.seen.get(id_of(event)).is_some() && !lacks_id || is_counted
     }
@@ -149,8 +153,11 @@ impl Intake {
     /// Takes an event that was admitted.
     pub(super) fn take(&mut self, sequence_number: u64, event: EventRef<'_>) {
         self.seen.number(id_of(event));
-        if let (Some(results), EventKind::ToolResponse) = (&mut self.results, event.kind) {
-            results.came(event.fields.text("tool_call_id"));
+        match &mut self.results {
+            Some(results) if event.kind == EventKind::ToolResponse => {
+                results.came(event.fields.text("tool_call_id"));
+            }
+            _ => {}
         }
         if self.machine.status().is_terminal() {
             // It comes after the turn's last event.
@@ -183,10 +190,8 @@ impl Intake {
     fn compare(&mut self, sequence_number: u64, parts: &[&str]) {
         let is_over = self.broken.is_some() || self.machine.status().is_terminal();
         let last = self.machine.cursor().last();
-        let Some(fingerprints) = self.fingerprints.as_mut().filter(|_| !is_over) else {
-            return;
-        };
-        if !fingerprints.matches(sequence_number, last, parts) {
+        let Some(fingerprints) = &mut self.fingerprints else { return };
+        if !is_over && !fingerprints.matches(sequence_number, last, parts) {
             let problem = "the server's record of the turn is not what its stream brought";
             self.broken = Some(Error::new(ErrorCode::Incomplete, problem));
         }
@@ -218,7 +223,7 @@ impl Intake {
 impl EventSink for Intake {
     #[inline]
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        if self.fingerprints.is_some() {
+        if let Some(_) = self.fingerprints {
             self.compare(sequence_number, &[delta.id, delta.text]);
         }
         if !self.admits(sequence_number) {
@@ -235,16 +240,22 @@ impl EventSink for Intake {
             let problem = "the stream went over to another turn";
             self.broken = Some(Error::new(ErrorCode::UnexpectedResponse, problem));
         }
-        if self.fingerprints.is_some() {
+        if let Some(_) = self.fingerprints {
             self.compare(sequence_number, &[event.fields.text("type"), id_of(event)]);
         }
         // What cannot be read, and has no number, has no place in the order either.
         let is_stray = sequence_number == 0 && event.kind == EventKind::Unknown;
         let is_over = self.broken.is_some() || self.machine.status().is_terminal();
         let is_admitted = if is_stray { !is_over } else { self.admits(sequence_number) };
-        if is_admitted && !self.answered.as_mut().is_some_and(|answered| answered.explains(event)) {
-            self.take(sequence_number, event);
+        if !is_admitted {
+            return;
         }
+        if let Some(answered) = &mut self.answered
+            && answered.explains(event)
+        {
+            return;
+        }
+        self.take(sequence_number, event);
     }
 
     #[cfg(feature = "truefoundry")]

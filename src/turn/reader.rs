@@ -22,6 +22,8 @@ pub struct TurnReader {
     intake: Intake,
     capabilities: Capabilities,
     conventions: Conventions,
+    /// The cursor as it was when the connection began.
+    position: u64,
     /// If the server records the frames of streams, and the record is of use.
     record: Option<FrameRecord>,
 }
@@ -66,6 +68,7 @@ impl TurnReader {
             intake: Intake::new(machine, &conventions),
             capabilities,
             conventions,
+            position: 0,
             record,
         }
     }
@@ -112,8 +115,15 @@ impl TurnReader {
     /// that another one can fill it; otherwise gaps are passed over.
     pub fn connected(&mut self, refills: bool) {
         self.frames.reset();
+        self.position = self.machine().cursor().last();
         self.intake.refills = refills;
         self.intake.broken = None;
+    }
+
+    /// Whether the connection has brought something new.
+    pub(super) fn has_progressed(&self) -> bool {
+        let cursor = self.machine().cursor();
+        cursor.is_unsure() || cursor.last() != self.position
     }
 
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
@@ -218,7 +228,10 @@ impl TurnReader {
     /// The server's name of the last frame that came; empty if unknown.
     #[must_use]
     pub fn frame_cursor(&self) -> &str {
-        self.record.as_ref().map_or("", |record| &record.cursor)
+        match &self.record {
+            Some(record) => &record.cursor,
+            None => "",
+        }
     }
 
     /// The stream resumes after the frame of this name; if it is empty, nothing tells where.
@@ -231,7 +244,10 @@ impl TurnReader {
     /// Whether the record of a stream differs from what the stream brought.
     #[must_use]
     pub fn is_divergent(&self) -> bool {
-        self.intake.fingerprints.as_ref().is_some_and(|fingerprints| fingerprints.is_divergent)
+        match &self.intake.fingerprints {
+            Some(fingerprints) => fingerprints.is_divergent,
+            None => false,
+        }
     }
 
     /// The turn goes on where another one had paused: the events up to this number, and these messages, were
@@ -253,14 +269,19 @@ impl TurnReader {
         let calls = input.answered_calls(input.answer_count());
         #[cfg(feature = "turn-rpc")]
         self.decoder.answered(&calls);
-        if let Answers::OneByOne(by) = self.conventions.answers {
-            self.intake.answered.get_or_insert_with(|| AnsweredCalls::new(by, Vec::new())).add(calls);
+        match (self.conventions.answers, &mut self.intake.answered) {
+            (Answers::OneByOne(_), Some(answered)) => answered.add(calls),
+            (Answers::OneByOne(by), answered) => *answered = Some(AnsweredCalls::new(by, calls)),
+            (Answers::NextTurn, _) => {}
         }
     }
 
     /// Whether a turn in this state waits only for what was answered.
     pub(super) fn was_answered(&self, state: &Object<'_>) -> bool {
-        self.intake.answered.as_ref().is_some_and(|answered| answered.explain(state))
+        match &self.intake.answered {
+            Some(answered) => answered.explain(state),
+            None => false,
+        }
     }
 
     /// Takes why nothing more of the connection was taken, if that is so.
@@ -462,9 +483,10 @@ impl FrameSink for Incoming<'_> {
     fn run(&mut self, bytes: &[u8]) -> Run {
         let before = self.intake.machine.cursor().last();
         let run = self.decoder.run(bytes, self.intake);
-        let id = run.id.filter(|_| self.record.is_some());
-        let id = id.and_then(|(start, end)| str::from_utf8(bytes.get(start..end)?).ok());
-        self.note_place(id, before);
+        if let Some(_) = self.record {
+            let id = run.id.and_then(|(start, end)| str::from_utf8(bytes.get(start..end)?).ok());
+            self.note_place(id, before);
+        }
         run
     }
 }

@@ -8,7 +8,7 @@ use crate::turn::{StreamEnd, TurnMachine, TurnReader};
 
 use super::request::TurnRequest;
 use super::retry::RetryBudget;
-use super::states::{Abandoned, Replaying, State, StreamHealth, Streaming, Watching};
+use super::states::{Abandoned, Replaying, State, Watching};
 
 /// What all states share.
 #[derive(Debug)]
@@ -17,10 +17,12 @@ pub(super) struct Context {
     pub(super) reader: TurnReader,
     pub(super) retry: RetryBudget,
     pub(super) answers: AnswerProgress,
-    /// How the turn ended, by a record that was read (a JSON object); empty if none said so.
-    pub(super) found: String,
+    /// How the turn ended, by a record of it (a JSON object); empty if no record said so since the last event.
+    pub(super) ended: String,
     /// Whether the caller wants the turn's events, and not only its start.
     pub(super) wants_stream: bool,
+    /// When the head of the stream's answer came.
+    pub(super) opened_at: Option<f64>,
     /// Whether the stream was lost, so that the next one resumes it.
     pub(super) is_resuming: bool,
     /// Whether the turn is cancelled when its stream is left.
@@ -62,24 +64,24 @@ impl Context {
     /// Takes how a record says that the turn stands.
     pub(super) fn take_state(&mut self, state: &Object<'_>) {
         if self.reader.apply_state(state) {
-            self.found = state.to_json();
+            self.ended = state.to_json();
         }
     }
 
     /// How a turn that has begun is followed. `cause` is why its stream was lost, if it was.
-    pub(super) fn follow(&mut self, health: StreamHealth, cause: Option<Error>) -> State {
+    pub(super) fn follow(&self, cause: Option<&Error>) -> State {
         match self.conventions().recovery {
             Recovery::Cursor(_) if self.machine().cursor().is_unsure() => State::Polling,
-            Recovery::Cursor(_) => State::Streaming(Streaming::new(health)),
+            Recovery::Cursor(_) => State::Streaming,
             Recovery::Frames(by) => match self.reader.frame_place() {
-                FramePlace::After => State::Streaming(Streaming::new(health)),
-                FramePlace::Unknown => State::Replaying(Replaying::new(by, health)),
+                FramePlace::After => State::Streaming,
+                FramePlace::Unknown => State::Replaying(Replaying::new(by)),
                 FramePlace::Unrecorded => State::Polling,
             },
             Recovery::Transcript(by) | Recovery::None(by) => {
                 State::Watching(Watching::new(by, String::new()))
             }
-            Recovery::Attached(by) => State::Abandoned(Abandoned::new(by, cause)),
+            Recovery::Attached(by) => State::Abandoned(Abandoned::new(by, cause.cloned())),
         }
     }
 

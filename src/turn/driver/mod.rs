@@ -25,8 +25,7 @@ use context::{AnswerProgress, Context};
 use request::TurnRequest;
 use retry::RetryBudget;
 use states::{
-    Connection, Ending, Listing, Locating, ReadingNewest, State, StreamHealth, Transition, Watching,
-    is_listed, not_begun, start,
+    Ending, Listing, Locating, ReadingNewest, State, Transition, Watching, is_listed, not_begun, start,
 };
 
 /// What to do next.
@@ -103,8 +102,9 @@ impl TurnDriver {
             reader,
             retry: RetryBudget::default(),
             answers: AnswerProgress::default(),
-            found: String::new(),
+            ended: String::new(),
             wants_stream: false,
+            opened_at: None,
             is_resuming: false,
             cancels_by_disconnect: false,
         };
@@ -200,11 +200,11 @@ impl TurnDriver {
             return Ok(Step::End(Ok(())));
         }
         self.prepare(false, reconnect);
-        let ended = self.cx.found.clone();
+        let ended = self.cx.ended.clone();
         Ok(self.enter(match self.cx.conventions().transcripts() {
             // The transcript has the events as well.
             Some(by) => State::Watching(Watching::new(by, ended)),
-            None => State::Listing(Listing::new(Ending::of(ended))),
+            None => State::Listing(Listing::of(ended)),
         }))
     }
 
@@ -225,7 +225,7 @@ impl TurnDriver {
 
     /// Takes events that the caller has listed: all of the turn if `is_all`.
     pub fn fill(&mut self, events: &[Value<'_>], is_all: bool) {
-        let mut ending = Ending::of(self.cx.found.clone());
+        let mut ending = Ending::of(self.cx.ended.clone());
         ending.fill(&mut self.cx, events);
         if is_all {
             if let Output::Stored(_) = self.cx.conventions().output {
@@ -255,9 +255,7 @@ impl TurnDriver {
 
     /// The head of a stream's answer has come.
     pub fn opened(&mut self, now: f64) {
-        if let Some(connection) = self.state.connection() {
-            connection.opened_at = Some(now);
-        }
+        self.cx.opened_at = Some(now);
     }
 
     /// Takes how the last step went. Returns the next step.
@@ -300,6 +298,7 @@ impl TurnDriver {
     ) -> Step {
         let lost = self.prepare(wants_stream, reconnect);
         let cx = &mut self.cx;
+        cx.ended.clear();
         let first = match plan {
             StreamPlan::Start => {
                 cx.request.trace = trace;
@@ -309,7 +308,7 @@ impl TurnDriver {
                     start(cx)
                 }
             }
-            StreamPlan::Subscribe => Transition::To(cx.follow(StreamHealth::default(), None)),
+            StreamPlan::Subscribe => Transition::To(cx.follow(None)),
             StreamPlan::Look => Transition::To(State::Locating(Locating::again(lost, true))),
         };
         self.apply(first, 0.0)
@@ -359,12 +358,11 @@ impl TurnDriver {
         let call = state.write(cx, &mut writer);
         writer.end();
         let mut plan = Plan { call, params, resumes_after: None };
-        let Some(connection) = state.connection() else {
-            self.state = state;
+        self.state = state;
+        if !call.streams() {
             return Step::Ask(plan);
-        };
-        let after = cx.reader.machine().cursor().last();
-        *connection = Connection { position: after, opened_at: None };
+        }
+        cx.opened_at = None;
         let is_start = call == Call::CreateTurnStream;
         if is_start && HAS_OTHERS {
             cx.reader.begin(&plan.params);
@@ -375,8 +373,7 @@ impl TurnDriver {
         }
         // Before the turn has an id it is looked for once more, whatever the number of attempts.
         cx.reader.connected(is_start && !cx.retry.is_off() || !cx.retry.is_exhausted());
-        plan.resumes_after = (!is_start && cx.is_resuming).then_some(after);
-        self.state = state;
+        plan.resumes_after = (!is_start && cx.is_resuming).then(|| cx.machine().cursor().last());
         Step::Open(plan)
     }
 }

@@ -65,11 +65,15 @@ pub(super) struct RetryBudget {
     attempts: u32,
     /// Waits in a row for a server that answers.
     waits: u32,
+    /// Streams in a row that ended by themselves and brought nothing.
+    empty_streams: u32,
+    /// How often in a row the stream had expired.
+    expired_streams: u32,
 }
 
 impl RetryBudget {
     pub(super) fn new(reconnect: Reconnect) -> Self {
-        Self { reconnect, attempts: 0, waits: 0 }
+        Self { reconnect, ..Self::default() }
     }
 
     /// Whether nothing is ever retried.
@@ -94,10 +98,23 @@ impl RetryBudget {
         self.attempts = 0;
     }
 
-    /// The stream brought something new: waits are short again as well.
+    pub(super) fn empty_streams(&self) -> u32 {
+        self.empty_streams
+    }
+
+    pub(super) fn expired_streams(&self) -> u32 {
+        self.expired_streams
+    }
+
+    /// The stream brought something new: nothing that came before counts.
     pub(super) fn progressed(&mut self) {
-        self.attempts = 0;
-        self.waits = 0;
+        *self = Self::new(self.reconnect);
+    }
+
+    /// A stream has ended that is counted in this way.
+    pub(super) fn stream_dropped(&mut self, is_empty: bool, has_expired: bool) {
+        self.empty_streams = if is_empty { self.empty_streams + 1 } else { 0 };
+        self.expired_streams = if has_expired { self.expired_streams + 1 } else { 0 };
     }
 
     /// A connection lasted, but brought nothing.

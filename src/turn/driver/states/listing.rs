@@ -115,8 +115,9 @@ pub(in super::super) struct Listing {
 }
 
 impl Listing {
-    pub(in super::super) fn new(ending: Ending) -> Self {
-        Self { ending, pager: Pager::default(), reads_left: MOST_READS }
+    /// Lists a turn that has ended in this state (a JSON object); empty if the stream brought the end.
+    pub(in super::super) fn of(state: String) -> Self {
+        Self { ending: Ending::of(state), pager: Pager::default(), reads_left: MOST_READS }
     }
 
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
@@ -161,7 +162,7 @@ pub(super) fn backfill(cx: &mut Context) -> Transition {
         return Transition::End(StreamEnd::Eof);
     }
     cx.retry.answered();
-    Transition::To(State::Listing(Listing::new(Ending::default())))
+    Transition::To(State::Listing(Listing::of(String::new())))
 }
 
 /// All events of the turn came, or were listed. A call that waits may have been made in an earlier turn, for instance

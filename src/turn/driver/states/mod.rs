@@ -21,7 +21,6 @@ pub(super) use locating::{Locating, is_listed, not_begun};
 pub(super) use reading::{Abandoned, ReadingSession};
 pub(super) use replaying::Replaying;
 pub(super) use starting::{ReadingNewest, start};
-pub(super) use streaming::{Connection, StreamHealth, Streaming};
 pub(super) use watching::Watching;
 
 use super::context::Context;
@@ -36,16 +35,16 @@ pub(super) enum State {
     ReadingNewest(ReadingNewest),
     /// Sending the answers to the calls of a paused turn, one by one.
     Answering(Answering),
-    /// Starting the turn; with a connection if its answer is the stream.
-    Starting(Option<Connection>),
+    /// Starting the turn, with its stream or without.
+    Starting,
     /// Looking for a turn whose start got no answer.
     Locating(Locating),
     /// Following the stream of a turn that has begun.
-    Streaming(Streaming),
+    Streaming,
     /// Reading the frames that the server recorded of the stream.
     Replaying(Replaying),
     /// Reading how the turn stands, because its stream brings nothing or has expired once.
-    Checking(StreamHealth),
+    Checking,
     /// Reading how the turn stands until it has ended: there is no stream to go back to.
     Polling,
     /// Reading how the turn stands once, because all attempts failed. The error says how.
@@ -95,18 +94,14 @@ impl State {
         match self {
             Self::ReadingNewest(state) => state.write(params),
             Self::Answering(state) => state.write(cx, params),
-            Self::Starting(connection) => {
+            Self::Starting => {
                 cx.request.write_start(cx.conventions(), params);
-                if connection.is_some() { Call::CreateTurnStream } else { Call::CreateTurn }
+                if cx.wants_stream { Call::CreateTurnStream } else { Call::CreateTurn }
             }
             Self::Locating(state) => state.write(cx, params),
-            Self::Streaming(_) => streaming::write(cx, params),
+            Self::Streaming => streaming::write(cx, params),
             Self::Replaying(state) => state.write(cx, params),
-            Self::Checking(_)
-            | Self::Polling
-            | Self::LastResort(_)
-            | Self::Abandoned(_)
-            | Self::Watching(_) => {
+            Self::Checking | Self::Polling | Self::LastResort(_) | Self::Abandoned(_) | Self::Watching(_) => {
                 cx.request.write_turn(&cx.reader, params);
                 Call::GetTurn
             }
@@ -123,26 +118,25 @@ impl State {
         match self {
             Self::ReadingNewest(state) => state.answered(cx, answer),
             Self::Answering(state) => state.answered(cx, answer),
-            Self::Starting(connection) => starting::answered(cx, connection, answer, now),
+            Self::Starting => starting::answered(cx, answer, now),
             Self::Locating(state) => state.answered(cx, answer),
             Self::Replaying(state) => state.answered(cx, answer),
-            Self::Checking(health) => reading::checked(cx, health, answer),
+            Self::Checking => reading::checked(cx, answer),
             Self::Polling | Self::LastResort(_) => reading::polled(cx, answer),
             Self::Abandoned(state) => state.answered(cx, answer),
             Self::Watching(state) => state.answered(cx, answer),
             Self::ReadingSession(state) => state.answered(answer),
             Self::Listing(state) => state.answered(cx, answer),
             Self::Explaining(state) => state.answered(cx, answer),
-            Self::Streaming(_) | Self::BackingOff(_) | Self::Ended(_) => self.ended(cx, None, now),
+            Self::Streaming | Self::BackingOff(_) | Self::Ended(_) => self.ended(cx, None, now),
         }
     }
 
     /// What follows when the stream has ended, or failed this way.
     pub(super) fn ended(self, cx: &mut Context, failure: Option<Failure>, now: f64) -> Transition {
         match self {
-            Self::Starting(Some(connection)) => connection.dropped(cx, None, failure, now),
-            Self::Streaming(Streaming { connection, health }) => {
-                connection.dropped(cx, Some(health), failure, now)
+            Self::Starting | Self::Streaming => {
+                streaming::dropped(cx, matches!(self, Self::Streaming), failure, now)
             }
             // Nothing else has a stream.
             state => Transition::To(state),
@@ -152,8 +146,8 @@ impl State {
     /// What the failure of a request leads to.
     pub(super) fn failed(self, cx: &mut Context, failure: Failure, now: f64) -> Transition {
         match self {
-            Self::Starting(None) => starting::failed(cx, self, failure),
-            Self::Starting(Some(_)) | Self::Streaming(_) | Self::BackingOff(_) | Self::Ended(_) => {
+            Self::Starting if !cx.wants_stream => starting::failed(cx, self, failure),
+            Self::Starting | Self::Streaming | Self::BackingOff(_) | Self::Ended(_) => {
                 self.ended(cx, Some(failure), now)
             }
             Self::ReadingNewest(_) => start(cx),
@@ -169,7 +163,7 @@ impl State {
     /// What follows when nothing more can be done about a failure.
     pub(super) fn gave_up(self, cx: &mut Context, error: Error) -> Transition {
         match self {
-            Self::Streaming(_) | Self::Replaying(_) if cx.retry.is_exhausted() => {
+            Self::Streaming | Self::Replaying(_) if cx.retry.is_exhausted() => {
                 Transition::To(Self::LastResort(error))
             }
             Self::Locating(state) => state.unclear(cx, &error),
@@ -177,15 +171,6 @@ impl State {
             Self::Listing(state) => state.ending.gave_up(cx, &error),
             Self::Explaining(_) => Ending::default().gave_up(cx, &error),
             _ => Transition::End(cx.end_of(error)),
-        }
-    }
-
-    /// The stream's connection, if the state asks for a stream.
-    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
-        match self {
-            Self::Starting(connection) => connection.as_mut(),
-            Self::Streaming(state) => Some(&mut state.connection),
-            _ => None,
         }
     }
 

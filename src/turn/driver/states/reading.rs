@@ -8,22 +8,22 @@ use crate::turn::conventions::{AttachedReaders, PartialLists};
 
 use super::super::context::Context;
 use super::super::retry::Awaited;
-use super::listing::{Ending, Listing};
-use super::{State, StreamHealth, Transition, answering};
+use super::listing::Listing;
+use super::{State, Transition, answering};
 
 /// How often a turn is read that stops without a reader: it may just have ended.
 const MOST_READS: u32 = 3;
 
 /// The stream brought nothing, or has expired once.
-pub(super) fn checked(cx: &mut Context, mut health: StreamHealth, turn: &Object<'_>) -> Transition {
+pub(super) fn checked(cx: &mut Context, turn: &Object<'_>) -> Transition {
     if let Some(ended) = ended(cx, turn) {
-        if health.has_expired() {
+        if cx.retry.expired_streams() > 0 {
             return list(cx, ended);
         }
         // Its stream may still bring the rest.
-        health.ended = ended.to_json();
+        cx.ended = ended.to_json();
     }
-    Transition::To(cx.follow(health, None))
+    Transition::To(cx.follow(None))
 }
 
 /// There is no stream to go back to.
@@ -77,7 +77,7 @@ impl ReadingSession {
     pub(super) fn answered(self, session: &Object<'_>) -> Transition {
         let mut ended: Object<'_> = self.ended;
         ended.insert("required_actions", session.array("required_actions").to_vec());
-        Transition::To(State::Listing(Listing::new(Ending::of(ended.to_json()))))
+        Transition::To(State::Listing(Listing::of(ended.to_json())))
     }
 }
 
@@ -97,6 +97,6 @@ fn list(cx: &Context, state: &Object<'_>) -> Transition {
             let ended = state.clone().into_owned();
             Transition::To(State::ReadingSession(ReadingSession { _by: by, ended }))
         }
-        _ => Transition::To(State::Listing(Listing::new(Ending::of(state.to_json())))),
+        _ => Transition::To(State::Listing(Listing::of(state.to_json()))),
     }
 }

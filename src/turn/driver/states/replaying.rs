@@ -10,7 +10,7 @@ use super::super::context::Context;
 use super::super::pager::Pager;
 use super::super::retry::Awaited;
 use super::listing::backfill;
-use super::streaming::{StreamHealth, Streaming, detached};
+use super::streaming::detached;
 use super::{State, Transition};
 
 /// Frames of a page: the most that servers send (`AgentEvent`, section 5).
@@ -21,12 +21,11 @@ const PAGE: u64 = 200;
 pub(in super::super) struct Replaying {
     _by: FrameRecords,
     pager: Pager,
-    health: StreamHealth,
 }
 
 impl Replaying {
-    pub(in super::super) fn new(by: FrameRecords, health: StreamHealth) -> Self {
-        Self { _by: by, pager: Pager::default(), health }
+    pub(in super::super) fn new(by: FrameRecords) -> Self {
+        Self { _by: by, pager: Pager::default() }
     }
 
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
@@ -41,7 +40,7 @@ impl Replaying {
         let before = cx.machine().cursor().last();
         for frame in page.array("items") {
             if let Err(error) = cx.reader.push_frame(&frame.to_json()) {
-                return detached(cx, self.health, error.into(), false);
+                return detached(cx, error.into(), false);
             }
         }
         if cx.machine().status().is_terminal() {
@@ -56,28 +55,28 @@ impl Replaying {
         let cursor = page.text("cursor");
         cx.reader.set_frame_cursor(cursor);
         if !cursor.is_empty() {
-            return Transition::To(State::Streaming(Streaming::new(self.health)));
+            return Transition::To(State::Streaming);
         }
-        if self.health.ended.is_empty() {
+        if cx.ended.is_empty() {
             // If the turn runs, there are no frames yet.
-            return Transition::Wait(State::Checking(self.health), Awaited::Turn);
+            return Transition::Wait(State::Checking, Awaited::Turn);
         }
-        self.unrecorded(cx)
+        unrecorded(cx)
     }
 
     pub(super) fn failed(self, cx: &mut Context, failure: Failure) -> Transition {
         if is_unrecorded(&failure) {
-            return self.unrecorded(cx);
+            return unrecorded(cx);
         }
         let state = State::Replaying(self);
         if failure.can_retry() { Transition::Retry(state, failure) } else { state.gave_up(cx, failure.error) }
     }
+}
 
-    /// The record is of no use.
-    fn unrecorded(self, cx: &mut Context) -> Transition {
-        cx.reader.give_up_frame_record();
-        Transition::To(cx.follow(self.health, None))
-    }
+/// The record is of no use.
+fn unrecorded(cx: &mut Context) -> Transition {
+    cx.reader.give_up_frame_record();
+    Transition::To(cx.follow(None))
 }
 
 /// Writes which page of a record is read.

@@ -8,7 +8,7 @@ use crate::turn::{Failure, Newest, StreamEnd};
 
 use super::super::context::Context;
 use super::super::pager::TurnPages;
-use super::{Answering, Connection, Locating, State, StreamHealth, Transition};
+use super::{Answering, Locating, State, Transition, streaming};
 
 /// Turns of a page: the most that servers send (sections 1.2 and #5).
 pub(super) const PAGE: u64 = 25;
@@ -46,20 +46,15 @@ impl ReadingNewest {
 pub(in super::super) fn start(cx: &mut Context) -> Transition {
     match cx.separate_answers() {
         Some(by) => Answering::begin(by, cx),
-        None => Transition::To(State::Starting(cx.wants_stream.then(Connection::default))),
+        None => Transition::To(State::Starting),
     }
 }
 
 /// The answer to a start says which turn it made. Some answers are the whole turn.
-pub(super) fn answered(
-    cx: &mut Context,
-    connection: Option<Connection>,
-    answer: &Object<'_>,
-    now: f64,
-) -> Transition {
-    if let (Some(connection), Some(_)) = (connection, cx.conventions().transcripts()) {
+pub(super) fn answered(cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
+    if cx.conventions().transcripts().is_some() {
         cx.reader.push_body(answer);
-        return connection.dropped(cx, None, None, now);
+        return streaming::dropped(cx, false, None, now);
     }
     started(cx, answer)
 }
@@ -68,7 +63,7 @@ pub(super) fn answered(
 pub(super) fn started(cx: &mut Context, turn: &Object<'_>) -> Transition {
     cx.reader.found(turn);
     if cx.wants_stream {
-        return Transition::To(cx.follow(StreamHealth::default(), None));
+        return Transition::To(cx.follow(None));
     }
     cx.take_state(turn.object("state").unwrap_or(const { &Object::new() }));
     Transition::Report(Ok(()))
@@ -79,12 +74,10 @@ pub(super) fn failed(cx: &mut Context, state: State, failure: Failure) -> Transi
     if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
         return Transition::End(cx.end_of(failure.error));
     }
-    let remedy = failure.remedy();
-    let can_wait = !cx.retry.is_exhausted();
     if failure.may_have_begun() {
         return Locating::begin(cx, failure);
     }
-    if remedy == Remedy::Later && can_wait {
+    if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {
         return Transition::Retry(state, failure);
     }
     not_started(cx, failure)

@@ -8,7 +8,7 @@ use crate::turn::policy::Remedy;
 use crate::turn::{Failure, StreamEnd};
 
 use super::super::context::Context;
-use super::listing::{Ending, Listing, backfill};
+use super::listing::{Listing, backfill};
 use super::{State, Transition, starting};
 
 /// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
@@ -17,45 +17,6 @@ const LONG_CONNECTION: f64 = 30_000.0;
 const MOST_EMPTY: u32 = 4;
 /// A stream that has expired so often in a row does not come back, although its turn runs.
 const MOST_EXPIRED: u32 = 2;
-
-/// A connection of a stream.
-#[derive(Debug, Default)]
-pub(in super::super) struct Connection {
-    /// The cursor as it was when the stream was asked for.
-    pub(in super::super) position: u64,
-    /// When the head of its answer came.
-    pub(in super::super) opened_at: Option<f64>,
-}
-
-/// What the turn's last streams were worth.
-#[derive(Debug, Default)]
-pub(in super::super) struct StreamHealth {
-    /// Streams in a row that ended by themselves and brought nothing.
-    empty_streams: u32,
-    /// How often in a row the stream had expired.
-    expired_streams: u32,
-    /// How the turn ended, by its record (a JSON object); empty if that did not say so since the last event.
-    pub(super) ended: String,
-}
-
-impl StreamHealth {
-    pub(super) fn has_expired(&self) -> bool {
-        self.expired_streams > 0
-    }
-}
-
-/// The stream of a turn that has begun.
-#[derive(Debug)]
-pub(in super::super) struct Streaming {
-    pub(super) connection: Connection,
-    pub(super) health: StreamHealth,
-}
-
-impl Streaming {
-    pub(in super::super) fn new(health: StreamHealth) -> Self {
-        Self { connection: Connection::default(), health }
-    }
-}
 
 /// Writes what asks for a stream that resumes where the last one broke.
 pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
@@ -70,78 +31,68 @@ pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
     Call::SubscribeTurn
 }
 
-impl Connection {
-    /// The stream has ended. `health` is that of a subscription; the stream of a start has none.
-    pub(super) fn dropped(
-        self,
-        cx: &mut Context,
-        health: Option<StreamHealth>,
-        failure: Option<Failure>,
-        now: f64,
-    ) -> Transition {
-        cx.reader.ended();
-        if cx.machine().status().is_terminal() {
-            return backfill(cx);
-        }
-        let is_subscription = health.is_some();
-        let mut health = health.unwrap_or_default();
-        let cursor = cx.machine().cursor();
-        let is_unsure = cursor.is_unsure();
-        let is_new = is_unsure || cursor.last() != self.position;
-        let was_long = self.opened_at.is_some_and(|opened_at| now - opened_at >= LONG_CONNECTION);
-        if is_new {
-            cx.retry.progressed();
-            // A stream that brings something is better than the list.
-            health = StreamHealth::default();
-        } else if was_long {
-            cx.retry.lasted();
-        }
-        // What could not be read explains why the reading stopped.
-        let failure = cx.reader.take_failure().map(Failure::from).or(failure);
-        let was_closed = failure.is_none();
-        if cx.retry.is_off() {
-            return Transition::End(failure.map_or(StreamEnd::Eof, |failure| cx.end_of(failure.error)));
-        }
-        let failure = failure.unwrap_or_else(|| cut_short(cx));
-        if !cx.is_started() {
-            return starting::failed(cx, State::Starting(Some(Self::default())), failure);
-        }
-        cx.is_resuming = true;
-        if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
-            return detached(cx, health, failure, is_subscription);
-        }
-        // A stream that ends normally brings `turn.done`. One that ended by itself, or was long silent, and brought
-        // nothing may have nothing to bring: the turn's record says so.
-        let is_empty = (was_closed || was_long) && !is_new && cx.retry.attempts() > 0;
-        health.empty_streams = if is_empty { health.empty_streams + 1 } else { 0 };
-        if health.empty_streams >= MOST_EMPTY && !health.ended.is_empty() {
-            return Transition::To(State::Listing(Listing::new(Ending::of(health.ended))));
-        }
-        let remedy = failure.remedy();
-        health.expired_streams = if remedy == Remedy::Read { health.expired_streams + 1 } else { 0 };
-        match remedy {
-            Remedy::None => gave_up(cx, failure.error, is_subscription),
-            // The server answers, and says what to do.
-            Remedy::Read if health.expired_streams >= MOST_EXPIRED => Transition::To(State::Polling),
-            Remedy::Read => Transition::To(State::Checking(health)),
-            _ if cx.retry.is_exhausted() => {
-                Transition::Retry(State::Streaming(Streaming::new(health)), failure)
-            }
-            // A repeat looks like an event without a number. The turn's list of events tells them apart.
-            _ if is_unsure => Transition::Retry(State::Polling, failure),
-            _ if is_empty && health.ended.is_empty() => Transition::Retry(State::Checking(health), failure),
-            _ => Transition::Retry(State::Streaming(Streaming::new(health)), failure),
-        }
+/// The stream has ended. A stream that is no subscription is that of a start.
+pub(super) fn dropped(
+    cx: &mut Context,
+    is_subscription: bool,
+    failure: Option<Failure>,
+    now: f64,
+) -> Transition {
+    cx.reader.ended();
+    if cx.machine().status().is_terminal() {
+        return backfill(cx);
     }
+    let is_new = cx.reader.has_progressed();
+    let was_long = cx.opened_at.is_some_and(|opened_at| now - opened_at >= LONG_CONNECTION);
+    if is_new {
+        cx.retry.progressed();
+        // A stream that brings something is better than the list.
+        cx.ended.clear();
+    } else if was_long {
+        cx.retry.lasted();
+    }
+    // What could not be read explains why the reading stopped.
+    let failure = cx.reader.take_failure().map(Failure::from).or(failure);
+    let was_closed = failure.is_none();
+    if cx.retry.is_off() {
+        return Transition::End(failure.map_or(StreamEnd::Eof, |failure| cx.end_of(failure.error)));
+    }
+    let failure = failure.unwrap_or_else(|| cut_short(cx));
+    if !cx.is_started() {
+        return starting::failed(cx, State::Starting, failure);
+    }
+    cx.is_resuming = true;
+    if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
+        return detached(cx, failure, is_subscription);
+    }
+    // A stream that ends normally brings `turn.done`. One that ended by itself, or was long silent, and brought
+    // nothing may have nothing to bring: the turn's record says so.
+    let is_empty = (was_closed || was_long) && !is_new && cx.retry.attempts() > 0;
+    let remedy = failure.remedy();
+    let has_expired = remedy == Remedy::Read;
+    cx.retry.stream_dropped(is_empty, has_expired);
+    if cx.retry.empty_streams() >= MOST_EMPTY && !cx.ended.is_empty() {
+        return Transition::To(State::Listing(Listing::of(std::mem::take(&mut cx.ended))));
+    }
+    if remedy == Remedy::None {
+        return gave_up(cx, failure.error, is_subscription);
+    }
+    // A repeat looks like an event without a number. The turn's list of events tells them apart.
+    let is_gone = cx.retry.expired_streams() >= MOST_EXPIRED || cx.machine().cursor().is_unsure();
+    let can_wait = has_expired || !cx.retry.is_exhausted();
+    let state = if is_gone && can_wait {
+        State::Polling
+    } else if has_expired || can_wait && is_empty && cx.ended.is_empty() {
+        State::Checking
+    } else {
+        State::Streaming
+    };
+    // A server that says that the stream has expired can be asked at once.
+    if has_expired { Transition::To(state) } else { Transition::Retry(state, failure) }
 }
 
 /// A stream has ended that does not resume after a sequence number.
-pub(super) fn detached(
-    cx: &mut Context,
-    health: StreamHealth,
-    failure: Failure,
-    is_subscription: bool,
-) -> Transition {
+pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool) -> Transition {
     if let Recovery::None(_) = cx.conventions().recovery {
         return lost(&failure.error);
     }
@@ -156,8 +107,8 @@ pub(super) fn detached(
         _ if cx.reader.is_divergent() => cx.reader.give_up_frame_record(),
         _ => {}
     }
-    match cx.follow(health, Some(failure.error.clone())) {
-        state @ (State::Streaming(_) | State::Replaying(_)) => Transition::Retry(state, failure),
+    match cx.follow(Some(&failure.error)) {
+        state @ (State::Streaming | State::Replaying(_)) => Transition::Retry(state, failure),
         state => Transition::To(state),
     }
 }
