@@ -85,6 +85,8 @@ pub struct Moment {
 pub struct TurnDriver {
     cx: Context,
     state: State,
+    /// Whether there is a wait before what the state asks for.
+    is_backing_off: bool,
 }
 
 impl TurnDriver {
@@ -108,7 +110,7 @@ impl TurnDriver {
             is_resuming: false,
             cancels_by_disconnect: false,
         };
-        Self { cx, state: State::default() }
+        Self { cx, state: State::default(), is_backing_off: false }
     }
 
     /// The session's id.
@@ -201,11 +203,12 @@ impl TurnDriver {
         }
         self.prepare(false, reconnect);
         let ended = self.cx.ended.clone();
-        Ok(self.enter(match self.cx.conventions().transcripts() {
+        self.state = match self.cx.conventions().transcripts() {
             // The transcript has the events as well.
             Some(by) => State::Watching(Watching::new(by, ended)),
             None => State::Listing(Listing::of(ended)),
-        }))
+        };
+        Ok(self.ask())
     }
 
     /// Looks whether a start arrived of which that is not known. If not, the turn is not started. Returns the first
@@ -215,7 +218,8 @@ impl TurnDriver {
             self.cx.reader.machine_mut().start()?;
         }
         let lost = self.prepare(false, reconnect);
-        Ok(self.enter(State::Locating(Locating::again(lost, false))))
+        self.state = State::Locating(Locating::again(lost, false));
+        Ok(self.ask())
     }
 
     /// Takes how a record of the turn says that it stands.
@@ -260,20 +264,18 @@ impl TurnDriver {
 
     /// Takes how the last step went. Returns the next step.
     pub fn next(&mut self, outcome: Outcome<'_>, moment: Moment) -> Step {
-        let (state, cx) = (std::mem::take(&mut self.state), &mut self.cx);
+        let (cx, now) = (&mut self.cx, moment.now);
         let transition = match outcome {
-            Outcome::Waited => Transition::To(state),
+            Outcome::Waited => Transition::Again,
             Outcome::Answered(json) => {
                 let answer = Value::parse(json).unwrap_or_default();
-                state.answered(cx, answer.as_object().unwrap_or(const { &Object::new() }), moment.now)
+                self.state.answered(cx, answer.as_object().unwrap_or(const { &Object::new() }), now)
             }
-            Outcome::Ended => state.ended(cx, None, moment.now),
-            Outcome::Failed(failure) if lacks_token(cx, &state, &failure) => {
-                Transition::End(StreamEnd::Refused)
-            }
-            Outcome::Failed(failure) => state.failed(cx, failure, moment.now),
-            Outcome::Aborted => stopped(cx, &state, false),
-            Outcome::Unsent => stopped(cx, &state, true),
+            Outcome::Ended => self.state.ended(cx, None, now),
+            Outcome::Failed(failure) if self.lacks_token(&failure) => Transition::End(StreamEnd::Refused),
+            Outcome::Failed(failure) => self.state.failed(&mut self.cx, failure, now),
+            Outcome::Aborted => self.stopped(false),
+            Outcome::Unsent => self.stopped(true),
         };
         self.apply(transition, moment.random)
     }
@@ -283,6 +285,7 @@ impl TurnDriver {
         self.cx.wants_stream = wants_stream;
         self.cx.retry = RetryBudget::new(reconnect);
         self.cx.is_resuming = false;
+        self.is_backing_off = false;
         match std::mem::take(&mut self.state) {
             State::Ended(Some(lost)) => lost,
             _ => not_begun(),
@@ -314,51 +317,68 @@ impl TurnDriver {
         self.apply(first, 0.0)
     }
 
-    fn apply(&mut self, mut transition: Transition, random: f64) -> Step {
-        let cx = &mut self.cx;
-        if let Transition::Retry(state, failure) = transition {
-            if !cx.retry.is_exhausted() {
-                let pause = cx.retry.pause(failure, cx.reader.retry(), random);
-                self.state = State::BackingOff(Box::new(state));
-                return Step::Retry(pause);
+    fn apply(&mut self, transition: Transition, random: f64) -> Step {
+        let mut transition = match transition {
+            Transition::To(state) => {
+                self.state = state;
+                Transition::Again
             }
-            transition = state.gave_up(cx, too_many(cx.retry.attempts(), &failure.error));
-        }
-        match transition {
-            Transition::To(state) | Transition::Retry(state, _) => self.enter(state),
-            Transition::LocateAgain(state) => {
-                let pause = cx.retry.locate_pause(state.attempts_left, state.lost.error.clone(), random);
-                self.state = State::BackingOff(Box::new(State::Locating(state)));
-                Step::Retry(pause)
+            Transition::Retry(state, failure) => {
+                self.state = state;
+                Transition::RetryAgain(failure)
             }
             Transition::Wait(state, awaited) => {
-                self.state = State::BackingOff(Box::new(state));
-                Step::Wait(self.cx.retry.wait(awaited))
+                self.state = state;
+                Transition::WaitAgain(awaited)
             }
-            Transition::End(end) => Step::End(cx.reader.machine_mut().stream_ended(end)),
-            Transition::Unclear(lost, end) => {
-                self.state = State::Ended(Some(lost));
-                Step::End(cx.reader.machine_mut().stream_ended(end))
+            transition => transition,
+        };
+        let cx = &mut self.cx;
+        if let Transition::RetryAgain(failure) = &transition
+            && cx.retry.is_exhausted()
+        {
+            let error = too_many(cx.retry.attempts(), &failure.error);
+            transition = self.state.gave_up(cx, error);
+            if let Transition::To(state) = transition {
+                self.state = state;
+                transition = Transition::Again;
             }
-            Transition::Report(report) => Step::End(report),
+        }
+        self.is_backing_off = true;
+        match transition {
+            Transition::RetryAgain(failure) | Transition::Retry(_, failure) => {
+                Step::Retry(cx.retry.pause(failure, cx.reader.retry(), random))
+            }
+            Transition::LocateAgain(attempts_left, cause) => {
+                Step::Retry(cx.retry.locate_pause(attempts_left, cause, random))
+            }
+            Transition::WaitAgain(awaited) | Transition::Wait(_, awaited) => {
+                Step::Wait(cx.retry.wait(awaited))
+            }
+            Transition::Again | Transition::To(_) => {
+                self.is_backing_off = false;
+                self.ask()
+            }
+            Transition::End(end) => self.end(end, None),
+            Transition::Unclear(lost, end) => self.end(end, Some(lost)),
+            Transition::Report(report) => {
+                self.state = State::Ended(None);
+                Step::End(report)
+            }
         }
     }
 
-    /// Enters a state. Returns the step that it asks for.
-    fn enter(&mut self, mut state: State) -> Step {
-        if let State::BackingOff(next) = state {
-            state = *next;
-        }
+    /// The step that the state asks for.
+    fn ask(&mut self) -> Step {
+        let Self { cx, state, .. } = self;
         if let State::Ended(_) = state {
             return Step::End(Ok(()));
         }
-        let cx = &mut self.cx;
         let mut params = String::new();
         let mut writer = cx.request.params(&mut params);
         let call = state.write(cx, &mut writer);
         writer.end();
         let mut plan = Plan { call, params, resumes_after: None };
-        self.state = state;
         if !call.streams() {
             return Step::Ask(plan);
         }
@@ -376,6 +396,48 @@ impl TurnDriver {
         plan.resumes_after = (!is_start && cx.is_resuming).then(|| cx.machine().cursor().last());
         Step::Open(plan)
     }
+
+    fn end(&mut self, end: StreamEnd, lost: Option<Failure>) -> Step {
+        self.state = State::Ended(lost);
+        Step::End(self.cx.reader.machine_mut().stream_ended(end))
+    }
+
+    /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
+    fn is_untouched(&self) -> bool {
+        self.state.locating().is_none() && (self.cx.answers.taken == 0 || self.cx.is_started())
+    }
+
+    /// Whether a failure ends it for lack of a token: nothing was sent. Only a turn that has begun is worth more
+    /// attempts.
+    fn lacks_token(&self, failure: &Failure) -> bool {
+        let is_last = !self.cx.is_started() || self.cx.retry.is_off();
+        failure.error.code == ErrorCode::Token && self.is_untouched() && is_last
+    }
+
+    /// The caller has stopped it, before anything was sent if `is_unsent`.
+    fn stopped(&mut self, is_unsent: bool) -> Transition {
+        let is_started = self.cx.is_started();
+        let sends_nothing = is_unsent || !is_started && (self.is_backing_off || self.state.sends_nothing());
+        // A start that may have arrived is not taken back by what comes after it.
+        if self.is_untouched() && sends_nothing {
+            return Transition::End(StreamEnd::Refused);
+        }
+        let cx = &mut self.cx;
+        let end = if cx.cancels_by_disconnect && cx.conventions().transcripts().is_some() {
+            cancelled(cx)
+        } else if is_started && cx.conventions().requires_attached_reader() {
+            let problem =
+                "the signal was aborted, and this server stops a turn that has no reader; what came is kept";
+            StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem))
+        } else {
+            StreamEnd::Aborted
+        };
+        if is_started {
+            return Transition::End(end);
+        }
+        let lost = self.state.locating().map_or_else(not_begun, |locating| locating.lost.clone());
+        Transition::Unclear(lost, end)
+    }
 }
 
 /// Whether the session's newest turn is read before the start: if a lost start is looked for in the list, and neither
@@ -385,39 +447,6 @@ fn must_know_newest(cx: &Context) -> bool {
         && !cx.retry.is_off()
         && matches!(&*cx.request.previous_turn_id, "" | "auto" | "none")
         && is_listed(cx)
-}
-
-/// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
-fn is_untouched(cx: &Context, state: &State) -> bool {
-    state.locating().is_none() && (cx.answers.taken == 0 || cx.is_started())
-}
-
-/// Whether a failure ends it for lack of a token: nothing was sent. Only a turn that has begun is worth more attempts.
-fn lacks_token(cx: &Context, state: &State, failure: &Failure) -> bool {
-    let is_last = !cx.is_started() || cx.retry.is_off();
-    failure.error.code == ErrorCode::Token && is_untouched(cx, state) && is_last
-}
-
-/// The caller has stopped it, before anything was sent if `is_unsent`.
-fn stopped(cx: &mut Context, state: &State, is_unsent: bool) -> Transition {
-    let is_started = cx.is_started();
-    // A start that may have arrived is not taken back by what comes after it.
-    if is_untouched(cx, state) && (is_unsent || !is_started && state.sends_nothing()) {
-        return Transition::End(StreamEnd::Refused);
-    }
-    let end = if cx.cancels_by_disconnect && cx.conventions().transcripts().is_some() {
-        cancelled(cx)
-    } else if is_started && cx.conventions().requires_attached_reader() {
-        let problem =
-            "the signal was aborted, and this server stops a turn that has no reader; what came is kept";
-        StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem))
-    } else {
-        StreamEnd::Aborted
-    };
-    if is_started {
-        return Transition::End(end);
-    }
-    Transition::Unclear(state.locating().map_or_else(not_begun, |locating| locating.lost.clone()), end)
 }
 
 /// The turn is cancelled, since its stream is left.

@@ -83,8 +83,8 @@ impl Answering {
         }
     }
 
-    pub(super) fn answered(self, cx: &mut Context, answer: &Object<'_>) -> Transition {
-        match self.stage {
+    pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>) -> Transition {
+        match &mut self.stage {
             Stage::Inspecting => inspected(self.by, cx, answer),
             Stage::Skimming(skimming) => skimming.answered(self.by, cx, answer),
             Stage::Sending => taken(self.by, cx),
@@ -92,26 +92,26 @@ impl Answering {
     }
 
     /// What the server refused it did not take. Of anything else only the turn itself can tell.
-    pub(super) fn failed(self, cx: &mut Context, failure: Failure) -> Transition {
+    pub(super) fn failed(&self, cx: &mut Context, failure: Failure) -> Transition {
         if self.is_sending() {
             if cx.retry.is_off() && cx.answers.taken > 0 {
                 return not_started(cx, failure);
             }
-            return starting::failed(cx, State::Answering(self), failure);
+            return starting::failed(cx, failure);
         }
         let is_skimming = matches!(self.stage, Stage::Skimming(_));
         if is_skimming && cx.reader.has_frame_record() && replaying::is_unrecorded(&failure) {
             return skim_list(self.by, cx);
         }
         if failure.remedy() != Remedy::None && !cx.retry.is_exhausted() {
-            return Transition::Retry(State::Answering(self), failure);
+            return Transition::RetryAgain(failure);
         }
         not_started(cx, failure)
     }
 }
 
 impl Skimming {
-    fn answered(mut self, by: SeparateAnswers, cx: &mut Context, page: &Object<'_>) -> Transition {
+    fn answered(&mut self, by: SeparateAnswers, cx: &mut Context, page: &Object<'_>) -> Transition {
         let has_frames = cx.reader.has_frame_record();
         if has_frames {
             if self.pager.is_first() {
@@ -126,7 +126,7 @@ impl Skimming {
             }
         }
         if self.pager.advance(page) {
-            return Answering::at(by, Stage::Skimming(self));
+            return Transition::Again;
         }
         if has_frames {
             let (cursor, last) = (page.text("cursor"), cx.machine().cursor().last());
@@ -160,7 +160,7 @@ fn inspected(by: SeparateAnswers, cx: &mut Context, turn: &Object<'_>) -> Transi
 /// The turn was read because an answer may have been lost.
 pub(super) fn located(
     by: SeparateAnswers,
-    locating: Locating,
+    locating: &mut Locating,
     cx: &mut Context,
     turn: &Object<'_>,
 ) -> Transition {

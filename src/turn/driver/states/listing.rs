@@ -125,14 +125,14 @@ impl Listing {
         write(&self.pager, params)
     }
 
-    pub(super) fn answered(mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         if self.pager.is_first() {
             cx.reader.begin_list();
         }
         self.ending.apply(cx, page.array("items"));
         if self.pager.advance(page) {
             cx.retry.answered();
-            return Transition::To(State::Listing(self));
+            return Transition::Again;
         }
         if self.ending.is_whole(cx) {
             self.ending.finish(cx);
@@ -140,7 +140,7 @@ impl Listing {
         }
         self.reads_left -= 1;
         if self.reads_left > 0 {
-            return Transition::Wait(State::Listing(self), Awaited::Events);
+            return Transition::WaitAgain(Awaited::Events);
         }
         let problem = "the server's list does not have the whole of a message";
         self.ending.gave_up(cx, &Error::new(ErrorCode::Incomplete, problem))
@@ -190,7 +190,7 @@ impl Explaining {
         Call::ListSessionEvents
     }
 
-    pub(super) fn answered(mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         for item in page.array("items").iter().filter_map(Value::as_object) {
             if let Some(event) = item.object("event").filter(|event| event.text("type") == "model.message") {
                 cx.reader.explain(event);
@@ -200,7 +200,7 @@ impl Explaining {
             return Transition::End(StreamEnd::Eof);
         }
         if self.pager.advance(page) {
-            return Transition::To(State::Explaining(self));
+            return Transition::Again;
         }
         let error = Error::new(ErrorCode::Incomplete, "the session has no call that waits under this id");
         Ending::default().gave_up(cx, &error)

@@ -63,7 +63,7 @@ impl Locating {
         Call::GetTurn
     }
 
-    pub(super) fn answered(self, cx: &mut Context, answer: &Object<'_>) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>) -> Transition {
         if let Some(by) = cx.separate_answers() {
             return answering::located(by, self, cx, answer);
         }
@@ -74,13 +74,13 @@ impl Locating {
         started(cx, answer)
     }
 
-    fn listed(mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+    fn listed(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         if self.read.add(page) && !cx.request.trace.is_past(&self.read.turns) {
             if self.read.is_full() {
                 return self
                     .unclear(cx, &Error::new(ErrorCode::Incomplete, "the session has too many turns"));
             }
-            return Transition::To(State::Locating(self));
+            return Transition::Again;
         }
         let turns = std::mem::take(&mut self.read).turns;
         let input = Value::parse(cx.request.input.json().unwrap_or("[]")).unwrap_or_default();
@@ -101,41 +101,39 @@ impl Locating {
         }
     }
 
-    pub(super) fn failed(self, cx: &mut Context, failure: Failure) -> Transition {
+    pub(super) fn failed(&mut self, cx: &mut Context, failure: Failure) -> Transition {
         let is_read = cx.conventions().client_ids.is_some() && !is_listed(cx);
         if is_read && failure.error.status == Some(404) {
             return self.absent(cx);
         }
         if failure.can_retry() {
-            return Transition::Retry(State::Locating(self), failure);
+            return Transition::RetryAgain(failure);
         }
         self.unclear(cx, &failure.error)
     }
 
     /// The server has no such turn.
-    pub(super) fn absent(mut self, cx: &mut Context) -> Transition {
+    pub(super) fn absent(&mut self, cx: &mut Context) -> Transition {
         let cursor = cx.machine().cursor();
         if cx.separate_answers().is_none() && (cursor.last() > 0 || cursor.is_unsure()) {
-            let error = self.lost.error.clone();
-            return self.unclear(cx, &error);
+            return self.unclear(cx, &self.lost.error);
         }
         self.attempts_left = self.attempts_left.saturating_sub(1);
         if self.attempts_left > 0 && !cx.retry.is_off() {
-            return Transition::LocateAgain(self);
+            return Transition::LocateAgain(self.attempts_left, self.lost.error.clone());
         }
         // A stream that ended without a word has begun nothing.
         let was_silent = self.lost.error.code == ErrorCode::Incomplete;
         let proves_nothing = cx.conventions().transcripts().is_some();
         if proves_nothing && !self.restarts && !was_silent && self.lost.may_have_begun() {
-            let error = self.lost.error.clone();
-            return self.unclear(cx, &error);
+            return self.unclear(cx, &self.lost.error);
         }
-        if self.restarts { start(cx) } else { not_started(cx, self.lost) }
+        if self.restarts { start(cx) } else { not_started(cx, self.lost.clone()) }
     }
 
     /// Nothing tells whether the turn began.
-    pub(super) fn unclear(self, cx: &Context, error: &Error) -> Transition {
-        unclear(cx, error, |end| Transition::Unclear(self.lost, end))
+    pub(super) fn unclear(&self, cx: &Context, error: &Error) -> Transition {
+        unclear(cx, error, |end| Transition::Unclear(self.lost.clone(), end))
     }
 }
 

@@ -29,8 +29,6 @@ use super::retry::Awaited;
 /// What a driver is doing. Each state but the first and the last asks for one thing.
 #[derive(Debug)]
 pub(super) enum State {
-    /// Waiting before what the other state asks for.
-    BackingOff(Box<State>),
     /// Reading which turn is the session's newest, before the start.
     ReadingNewest(ReadingNewest),
     /// Sending the answers to the calls of a paused turn, one by one.
@@ -72,14 +70,20 @@ impl Default for State {
 /// What follows from an outcome.
 #[derive(Debug)]
 pub(super) enum Transition {
-    /// What this state asks for is next.
+    /// What another state asks for is next.
     To(State),
     /// The same after a pause, as an attempt, because of this failure.
     Retry(State, Failure),
-    /// The turn is looked for again after a pause, since its start may still be on its way.
-    LocateAgain(Locating),
-    /// What this state asks for is next after a wait, which is no attempt.
+    /// The same after a wait, which is no attempt.
     Wait(State, Awaited),
+    /// The state asks once more.
+    Again,
+    /// The same after a pause, as an attempt, because of this failure.
+    RetryAgain(Failure),
+    /// The same after a wait, which is no attempt.
+    WaitAgain(Awaited),
+    /// The turn is located once more after a pause, with so many attempts left.
+    LocateAgain(u32, Error),
     /// Nothing is next: the turn's machine says what is reported.
     End(StreamEnd),
     /// The same, and the start that failed this way may have arrived.
@@ -108,13 +112,12 @@ impl State {
             Self::ReadingSession(_) => Call::GetSession,
             Self::Listing(state) => state.write(cx, params),
             Self::Explaining(state) => state.write(cx, params),
-            Self::BackingOff(state) => state.write(cx, params),
             Self::Ended(_) => Call::GetTurn,
         }
     }
 
     /// What the answer leads to.
-    pub(super) fn answered(self, cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
         match self {
             Self::ReadingNewest(state) => state.answered(cx, answer),
             Self::Answering(state) => state.answered(cx, answer),
@@ -128,40 +131,38 @@ impl State {
             Self::ReadingSession(state) => state.answered(answer),
             Self::Listing(state) => state.answered(cx, answer),
             Self::Explaining(state) => state.answered(cx, answer),
-            Self::Streaming | Self::BackingOff(_) | Self::Ended(_) => self.ended(cx, None, now),
+            Self::Streaming | Self::Ended(_) => self.ended(cx, None, now),
         }
     }
 
     /// What follows when the stream has ended, or failed this way.
-    pub(super) fn ended(self, cx: &mut Context, failure: Option<Failure>, now: f64) -> Transition {
+    pub(super) fn ended(&self, cx: &mut Context, failure: Option<Failure>, now: f64) -> Transition {
         match self {
             Self::Starting | Self::Streaming => {
                 streaming::dropped(cx, matches!(self, Self::Streaming), failure, now)
             }
             // Nothing else has a stream.
-            state => Transition::To(state),
+            _ => Transition::Again,
         }
     }
 
     /// What the failure of a request leads to.
-    pub(super) fn failed(self, cx: &mut Context, failure: Failure, now: f64) -> Transition {
+    pub(super) fn failed(&mut self, cx: &mut Context, failure: Failure, now: f64) -> Transition {
         match self {
-            Self::Starting if !cx.wants_stream => starting::failed(cx, self, failure),
-            Self::Starting | Self::Streaming | Self::BackingOff(_) | Self::Ended(_) => {
-                self.ended(cx, Some(failure), now)
-            }
+            Self::Starting if !cx.wants_stream => starting::failed(cx, failure),
+            Self::Starting | Self::Streaming | Self::Ended(_) => self.ended(cx, Some(failure), now),
             Self::ReadingNewest(_) => start(cx),
             Self::Answering(state) => state.failed(cx, failure),
             Self::Locating(state) => state.failed(cx, failure),
-            Self::Replaying(state) => state.failed(cx, failure),
-            Self::LastResort(error) => Transition::End(cx.end_of(error)),
-            _ if failure.can_retry() => Transition::Retry(self, failure),
+            Self::Replaying(_) if replaying::is_unrecorded(&failure) => replaying::unrecorded(cx),
+            Self::LastResort(error) => Transition::End(cx.end_of(error.clone())),
+            _ if failure.can_retry() => Transition::RetryAgain(failure),
             _ => self.gave_up(cx, failure.error),
         }
     }
 
     /// What follows when nothing more can be done about a failure.
-    pub(super) fn gave_up(self, cx: &mut Context, error: Error) -> Transition {
+    pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         match self {
             Self::Streaming | Self::Replaying(_) if cx.retry.is_exhausted() => {
                 Transition::To(Self::LastResort(error))
@@ -174,19 +175,18 @@ impl State {
         }
     }
 
-    /// The search for a turn, also one that waits.
+    /// The search for a turn, if that is the state.
     pub(super) fn locating(&self) -> Option<&Locating> {
         match self {
             Self::Locating(state) => Some(state),
-            Self::BackingOff(state) => state.locating(),
             _ => None,
         }
     }
 
-    /// Whether what is being done sends neither a start nor an answer.
+    /// Whether what the state asks for sends neither a start nor an answer.
     pub(super) fn sends_nothing(&self) -> bool {
         match self {
-            Self::BackingOff(_) | Self::ReadingNewest(_) => true,
+            Self::ReadingNewest(_) => true,
             Self::Answering(state) => !state.is_sending(),
             _ => false,
         }

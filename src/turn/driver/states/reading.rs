@@ -48,15 +48,16 @@ impl Abandoned {
         Self { _by: by, reads_left: MOST_READS, cause }
     }
 
-    pub(super) fn answered(mut self, cx: &mut Context, turn: &Object<'_>) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, turn: &Object<'_>) -> Transition {
         if let Some(ended) = ended(cx, turn) {
             return list(cx, ended);
         }
         self.reads_left = self.reads_left.saturating_sub(1);
         if self.reads_left > 0 {
-            return Transition::Wait(State::Abandoned(self), Awaited::History);
+            return Transition::WaitAgain(Awaited::History);
         }
-        let cause = self.cause.unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
+        let cause =
+            self.cause.take().unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
         let parts = [
             "the stream was lost before the turn ended, and this server cannot resume it: ",
             &cause.message,
@@ -74,8 +75,8 @@ pub(in super::super) struct ReadingSession {
 }
 
 impl ReadingSession {
-    pub(super) fn answered(self, session: &Object<'_>) -> Transition {
-        let mut ended: Object<'_> = self.ended;
+    pub(super) fn answered(&self, session: &Object<'_>) -> Transition {
+        let mut ended: Object<'_> = self.ended.clone();
         ended.insert("required_actions", session.array("required_actions").to_vec());
         Transition::To(State::Listing(Listing::of(ended.to_json())))
     }

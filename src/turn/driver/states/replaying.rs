@@ -33,7 +33,7 @@ impl Replaying {
         write(&self.pager, params)
     }
 
-    pub(super) fn answered(mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         if self.pager.is_first() {
             cx.reader.replay();
         }
@@ -50,7 +50,7 @@ impl Replaying {
             cx.retry.answered();
         }
         if self.pager.advance(page) {
-            return Transition::To(State::Replaying(self));
+            return Transition::Again;
         }
         let cursor = page.text("cursor");
         cx.reader.set_frame_cursor(cursor);
@@ -63,18 +63,10 @@ impl Replaying {
         }
         unrecorded(cx)
     }
-
-    pub(super) fn failed(self, cx: &mut Context, failure: Failure) -> Transition {
-        if is_unrecorded(&failure) {
-            return unrecorded(cx);
-        }
-        let state = State::Replaying(self);
-        if failure.can_retry() { Transition::Retry(state, failure) } else { state.gave_up(cx, failure.error) }
-    }
 }
 
 /// The record is of no use.
-fn unrecorded(cx: &mut Context) -> Transition {
+pub(super) fn unrecorded(cx: &mut Context) -> Transition {
     cx.reader.give_up_frame_record();
     Transition::To(cx.follow(None))
 }

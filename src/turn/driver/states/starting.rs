@@ -28,10 +28,10 @@ impl ReadingNewest {
         Call::ListNewestTurns
     }
 
-    pub(super) fn answered(mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         let is_all = !self.read.add(page);
         match Newest::of(&self.read.turns, is_all) {
-            None if !self.read.is_full() => return Transition::To(State::ReadingNewest(self)),
+            None if !self.read.is_full() => return Transition::Again,
             None | Some(Newest::Unknown) => {}
             Some(newest) => {
                 cx.request.trace.newest = newest;
@@ -69,8 +69,8 @@ pub(super) fn started(cx: &mut Context, turn: &Object<'_>) -> Transition {
     Transition::Report(Ok(()))
 }
 
-/// What `state` has sent has failed, and the turn has no id yet.
-pub(super) fn failed(cx: &mut Context, state: State, failure: Failure) -> Transition {
+/// A start, or an answer, has failed, and the turn has no id yet.
+pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
         return Transition::End(cx.end_of(failure.error));
     }
@@ -78,7 +78,7 @@ pub(super) fn failed(cx: &mut Context, state: State, failure: Failure) -> Transi
         return Locating::begin(cx, failure);
     }
     if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {
-        return Transition::Retry(state, failure);
+        return Transition::RetryAgain(failure);
     }
     not_started(cx, failure)
 }

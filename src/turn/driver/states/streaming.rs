@@ -59,7 +59,7 @@ pub(super) fn dropped(
     }
     let failure = failure.unwrap_or_else(|| cut_short(cx));
     if !cx.is_started() {
-        return starting::failed(cx, State::Starting, failure);
+        return starting::failed(cx, failure);
     }
     cx.is_resuming = true;
     if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {

@@ -8,8 +8,8 @@ use crate::turn::conventions::Transcripts;
 
 use super::super::context::Context;
 use super::super::retry::Awaited;
+use super::Transition;
 use super::listing::{Ending, completed};
-use super::{State, Transition};
 
 /// Reads in a row, over 10 minutes, of a transcript that stays the same before its turn is given up. Servers may store
 /// a turn when it has ended, and a tool may run for minutes.
@@ -31,7 +31,7 @@ impl Watching {
     }
 
     /// The transcript has this of the turn: all of it, a part, or nothing.
-    pub(super) fn answered(mut self, cx: &mut Context, turn: &Object<'_>) -> Transition {
+    pub(super) fn answered(&mut self, cx: &mut Context, turn: &Object<'_>) -> Transition {
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         let events = turn.array("events");
         // Another client may have sent the same; or the transcript is behind the stream.
@@ -51,12 +51,12 @@ impl Watching {
     /// The transcript does not have the whole turn. A server that stores a turn when it has ended shows nothing
     /// before, and one that has lost it never shows anything. So the turn is waited for while the transcript grows,
     /// and for some time after that.
-    fn unfinished(mut self, cx: &mut Context, bytes: usize) -> Transition {
+    fn unfinished(&mut self, cx: &mut Context, bytes: usize) -> Transition {
         if std::mem::replace(&mut self.known_bytes, bytes) != bytes {
             cx.retry.changed();
         }
         if cx.retry.waits() < MOST_UNCHANGED {
-            return Transition::Wait(State::Watching(self), Awaited::History);
+            return Transition::WaitAgain(Awaited::History);
         }
         let problem = "the session's history does not have the whole answer, and has not changed for 10 minutes; \
                        what came is kept, and `stream()` looks again";
@@ -68,7 +68,7 @@ impl Watching {
     }
 
     /// Nothing more can be done about a failure.
-    pub(super) fn gave_up(self, cx: &mut Context, error: Error) -> Transition {
+    pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         if cx.machine().status().is_terminal() {
             return self.ending.gave_up(cx, &error);
         }

@@ -53,14 +53,12 @@ impl State {
             Self::ReadingSession(_) => 12,
             Self::Listing(_) => 13,
             Self::Explaining(_) => 14,
-            Self::BackingOff(_) => 15,
         }
     }
 
     fn name(&self) -> String {
         let name = STATES[self.number()].0;
         match self {
-            Self::BackingOff(next) => format!("{name} → {}", next.name()),
             Self::Ended(Some(_)) => format!("{name} (the start may have arrived)"),
             _ => name.to_owned(),
         }
@@ -70,6 +68,11 @@ impl State {
 impl TurnDriver {
     /// The name of the state.
     pub(super) fn state(&self) -> String {
-        self.state.name()
+        let name = self.state.name();
+        if self.is_backing_off && !name.starts_with("Ended") {
+            format!("BackingOff → {name}")
+        } else {
+            name
+        }
     }
 }
