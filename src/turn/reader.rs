@@ -129,12 +129,8 @@ impl TurnReader {
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         let Self { frames, decoder, intake, record, conventions, .. } = self;
-        let mut incoming = Incoming {
-            decoder: &mut **decoder,
-            intake,
-            record: record.as_mut(),
-            names: conventions.transcripts(),
-        };
+        let mut incoming =
+            Incoming { decoder: &mut **decoder, intake, record, names: conventions.transcripts() };
         let fed = frames.feed(bytes, &mut incoming);
         if let Err(FrameError::TooLarge { limit }) = fed {
             let parts = ["an event is larger than `maxFrameBytes` (", &digits(limit as u64), " bytes)"];
@@ -440,7 +436,7 @@ fn listed_frame(data: &str) -> Frame<'_> {
 struct Incoming<'r> {
     decoder: &'r mut dyn EventDecoder,
     intake: &'r mut Intake,
-    record: Option<&'r mut FrameRecord>,
+    record: &'r mut Option<FrameRecord>,
     /// If only a frame's name tells what it is.
     names: Option<Transcripts>,
 }
@@ -448,7 +444,7 @@ struct Incoming<'r> {
 impl Incoming<'_> {
     /// Frames have come: `id` names the last one, if it has a name. `before` is the cursor before them.
     fn note_place(&mut self, id: Option<&str>, before: u64) {
-        let Some(record) = &mut self.record else { return };
+        let Some(record) = self.record else { return };
         if let Some(id) = id.filter(|_| self.intake.broken.is_none()) {
             id.clone_into(&mut record.cursor);
         } else if self.intake.machine.cursor().last() != before {

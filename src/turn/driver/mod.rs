@@ -25,7 +25,7 @@ use context::{AnswerProgress, Context};
 use request::TurnRequest;
 use retry::RetryBudget;
 use states::{
-    Ending, Listing, Locating, ReadingNewest, State, Transition, Watching, is_listed, not_begun, start,
+    Ending, Listing, Locating, ReadingNewest, State, Then, Transition, Watching, is_listed, not_begun, start,
 };
 
 /// What to do next.
@@ -203,12 +203,12 @@ impl TurnDriver {
         }
         self.prepare(false, reconnect);
         let ended = self.cx.ended.clone();
-        self.state = match self.cx.conventions().transcripts() {
-            // The transcript has the events as well.
-            Some(by) => State::Watching(Watching::new(by, ended)),
-            None => State::Listing(Listing::of(ended)),
+        // A transcript has the events as well.
+        let first = match self.cx.conventions().transcripts() {
+            Some(by) => Transition::to(State::Watching(Watching::new(by, ended))),
+            None => Listing::begin(ended),
         };
-        Ok(self.ask())
+        Ok(self.apply(first, 0.0))
     }
 
     /// Looks whether a start arrived of which that is not known. If not, the turn is not started. Returns the first
@@ -217,9 +217,11 @@ impl TurnDriver {
         if !self.cx.is_started() {
             self.cx.reader.machine_mut().start()?;
         }
-        let lost = self.prepare(false, reconnect);
-        self.state = State::Locating(Locating::again(lost, false));
-        Ok(self.ask())
+        let step = self.begin(StreamPlan::Look, false, reconnect, StartTrace::default());
+        if let State::Locating(state) = &mut self.state {
+            state.restarts = false;
+        }
+        Ok(step)
     }
 
     /// Takes how a record of the turn says that it stands.
@@ -266,13 +268,13 @@ impl TurnDriver {
     pub fn next(&mut self, outcome: Outcome<'_>, moment: Moment) -> Step {
         let (cx, now) = (&mut self.cx, moment.now);
         let transition = match outcome {
-            Outcome::Waited => Transition::Again,
+            Outcome::Waited => Transition::stay(Then::Ask),
             Outcome::Answered(json) => {
                 let answer = Value::parse(json).unwrap_or_default();
                 self.state.answered(cx, answer.as_object().unwrap_or(const { &Object::new() }), now)
             }
             Outcome::Ended => self.state.ended(cx, None, now),
-            Outcome::Failed(failure) if self.lacks_token(&failure) => Transition::End(StreamEnd::Refused),
+            Outcome::Failed(failure) if self.lacks_token(&failure) => Transition::end(StreamEnd::Refused),
             Outcome::Failed(failure) => self.state.failed(&mut self.cx, failure, now),
             Outcome::Aborted => self.stopped(false),
             Outcome::Unsent => self.stopped(true),
@@ -280,16 +282,11 @@ impl TurnDriver {
         self.apply(transition, moment.random)
     }
 
-    /// Prepares a new run. Returns how the last start failed, for a turn whose start may have arrived.
-    fn prepare(&mut self, wants_stream: bool, reconnect: Reconnect) -> Failure {
+    /// Prepares a new run.
+    fn prepare(&mut self, wants_stream: bool, reconnect: Reconnect) {
         self.cx.wants_stream = wants_stream;
         self.cx.retry = RetryBudget::new(reconnect);
         self.cx.is_resuming = false;
-        self.is_backing_off = false;
-        match std::mem::take(&mut self.state) {
-            State::Ended(Some(lost)) => lost,
-            _ => not_begun(),
-        }
     }
 
     fn begin(
@@ -299,77 +296,63 @@ impl TurnDriver {
         reconnect: Reconnect,
         trace: StartTrace,
     ) -> Step {
-        let lost = self.prepare(wants_stream, reconnect);
+        self.prepare(wants_stream, reconnect);
         let cx = &mut self.cx;
         cx.ended.clear();
         let first = match plan {
             StreamPlan::Start => {
                 cx.request.trace = trace;
                 if must_know_newest(cx) {
-                    Transition::To(State::ReadingNewest(ReadingNewest::default()))
+                    Transition::to(State::ReadingNewest(ReadingNewest::default()))
                 } else {
                     start(cx)
                 }
             }
-            StreamPlan::Subscribe => Transition::To(cx.follow(None)),
-            StreamPlan::Look => Transition::To(State::Locating(Locating::again(lost, true))),
+            StreamPlan::Subscribe => Transition::to(cx.follow(None)),
+            StreamPlan::Look => {
+                let lost = match &self.state {
+                    State::Ended(Some(lost)) => lost.clone(),
+                    _ => not_begun(),
+                };
+                Transition::to(State::Locating(Locating::again(lost, true)))
+            }
         };
         self.apply(first, 0.0)
     }
 
-    fn apply(&mut self, transition: Transition, random: f64) -> Step {
-        let mut transition = match transition {
-            Transition::To(state) => {
+    fn apply(&mut self, mut transition: Transition, random: f64) -> Step {
+        loop {
+            let Transition { to, then } = transition;
+            if let Some(state) = to {
                 self.state = state;
-                Transition::Again
             }
-            Transition::Retry(state, failure) => {
-                self.state = state;
-                Transition::RetryAgain(failure)
-            }
-            Transition::Wait(state, awaited) => {
-                self.state = state;
-                Transition::WaitAgain(awaited)
-            }
-            transition => transition,
-        };
-        let cx = &mut self.cx;
-        if let Transition::RetryAgain(failure) = &transition
-            && cx.retry.is_exhausted()
-        {
-            let error = too_many(cx.retry.attempts(), &failure.error);
-            transition = self.state.gave_up(cx, error);
-            if let Transition::To(state) = transition {
-                self.state = state;
-                transition = Transition::Again;
-            }
-        }
-        self.is_backing_off = true;
-        match transition {
-            Transition::RetryAgain(failure) | Transition::Retry(_, failure) => {
-                Step::Retry(cx.retry.pause(failure, cx.reader.retry(), random))
-            }
-            Transition::LocateAgain(attempts_left, cause) => {
-                Step::Retry(cx.retry.locate_pause(attempts_left, cause, random))
-            }
-            Transition::WaitAgain(awaited) | Transition::Wait(_, awaited) => {
-                Step::Wait(cx.retry.wait(awaited))
-            }
-            Transition::Again | Transition::To(_) => {
-                self.is_backing_off = false;
-                self.ask()
-            }
-            Transition::End(end) => self.end(end, None),
-            Transition::Unclear(lost, end) => self.end(end, Some(lost)),
-            Transition::Report(report) => {
-                self.state = State::Ended(None);
-                Step::End(report)
-            }
+            let retry = &mut self.cx.retry;
+            self.is_backing_off = true;
+            return match then {
+                Then::Retry(failure) if retry.is_exhausted() => {
+                    let error = too_many(retry.attempts(), &failure.error);
+                    transition = self.state.gave_up(&mut self.cx, error);
+                    continue;
+                }
+                Then::Retry(failure) => Step::Retry(retry.pause(failure, self.cx.reader.retry(), random)),
+                Then::LocateAgain(left, cause) => Step::Retry(retry.locate_pause(left, cause, random)),
+                Then::Wait(awaited) => Step::Wait(retry.wait(awaited)),
+                Then::Ask => self.ask(),
+                Then::End(end, lost) => {
+                    self.state = State::Ended(lost);
+                    Step::End(self.cx.reader.machine_mut().stream_ended(end))
+                }
+                Then::Report(report) => {
+                    self.state = State::Ended(None);
+                    Step::End(report)
+                }
+            };
         }
     }
 
     /// The step that the state asks for.
     fn ask(&mut self) -> Step {
+        self.is_backing_off = false;
         let Self { cx, state, .. } = self;
         if let State::Ended(_) = state {
             return Step::End(Ok(()));
@@ -397,11 +380,6 @@ impl TurnDriver {
         Step::Open(plan)
     }
 
-    fn end(&mut self, end: StreamEnd, lost: Option<Failure>) -> Step {
-        self.state = State::Ended(lost);
-        Step::End(self.cx.reader.machine_mut().stream_ended(end))
-    }
-
     /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
     fn is_untouched(&self) -> bool {
         self.state.locating().is_none() && (self.cx.answers.taken == 0 || self.cx.is_started())
@@ -420,7 +398,7 @@ impl TurnDriver {
         let sends_nothing = is_unsent || !is_started && (self.is_backing_off || self.state.sends_nothing());
         // A start that may have arrived is not taken back by what comes after it.
         if self.is_untouched() && sends_nothing {
-            return Transition::End(StreamEnd::Refused);
+            return Transition::end(StreamEnd::Refused);
         }
         let cx = &mut self.cx;
         let end = if cx.cancels_by_disconnect && cx.conventions().transcripts().is_some() {
@@ -432,11 +410,8 @@ impl TurnDriver {
         } else {
             StreamEnd::Aborted
         };
-        if is_started {
-            return Transition::End(end);
-        }
-        let lost = self.state.locating().map_or_else(not_begun, |locating| locating.lost.clone());
-        Transition::Unclear(lost, end)
+        let lost = || self.state.locating().map_or_else(not_begun, |locating| locating.lost.clone());
+        Transition::stay(Then::End(end, (!is_started).then(lost)))
     }
 }
 

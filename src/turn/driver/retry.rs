@@ -108,7 +108,10 @@ impl RetryBudget {
 
     /// The stream brought something new: nothing that came before counts.
     pub(super) fn progressed(&mut self) {
-        *self = Self::new(self.reconnect);
+        self.attempts = 0;
+        self.waits = 0;
+        self.empty_streams = 0;
+        self.expired_streams = 0;
     }
 
     /// A stream has ended that is counted in this way.

@@ -14,7 +14,7 @@ use crate::turn::{Failure, Newest, StreamEnd};
 use super::super::context::Context;
 use super::super::pager::Pager;
 use super::starting::{self, not_started, started};
-use super::{Locating, State, Transition, listing, replaying};
+use super::{Locating, State, Then, Transition, listing, replaying};
 
 /// A turn that is read this often while it waits for what was answered does wait.
 const MOST_STALE_READS: u32 = 15;
@@ -54,13 +54,13 @@ impl Answering {
         };
         if request.turn_id.is_empty() {
             let problem = "which turn is answered is not known: name it by `previousTurnId`";
-            return Transition::End(StreamEnd::NotBegun(Error::new(ErrorCode::InvalidInput, problem)));
+            return Transition::end(StreamEnd::NotBegun(Error::new(ErrorCode::InvalidInput, problem)));
         }
         Self::at(by, Stage::Inspecting)
     }
 
     fn at(by: SeparateAnswers, stage: Stage) -> Transition {
-        Transition::To(State::Answering(Self { by, stage }))
+        Transition::to(State::Answering(Self { by, stage }))
     }
 
     pub(super) fn is_sending(&self) -> bool {
@@ -104,7 +104,7 @@ impl Answering {
             return skim_list(self.by, cx);
         }
         if failure.remedy() != Remedy::None && !cx.retry.is_exhausted() {
-            return Transition::RetryAgain(failure);
+            return Transition::stay(Then::Retry(failure));
         }
         not_started(cx, failure)
     }
@@ -126,7 +126,7 @@ impl Skimming {
             }
         }
         if self.pager.advance(page) {
-            return Transition::Again;
+            return Transition::stay(Then::Ask);
         }
         if has_frames {
             let (cursor, last) = (page.text("cursor"), cx.machine().cursor().last());

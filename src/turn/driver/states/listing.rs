@@ -12,7 +12,7 @@ use super::super::context::Context;
 use super::super::pager::Pager;
 use super::super::retry::Awaited;
 use super::starting::PAGE;
-use super::{State, Transition};
+use super::{State, Then, Transition};
 
 /// Events of a session of a page (section 1.2, #10).
 const SESSION_PAGE: u64 = 100;
@@ -82,28 +82,34 @@ impl Ending {
 
     /// The turn ends as the server said.
     pub(in super::super) fn finish(&self, cx: &mut Context) {
-        if let Ok(Value::Object(mut state)) = Value::parse(&self.state) {
+        let Ok(Value::Object(mut state)) = Value::parse(&self.state) else { return };
+        if cx.conventions().output != Output::InRecord {
             let has_output = state.object("output").is_some() || !state.array("required_actions").is_empty();
             if state.text("status") == "done" && !has_output && !self.output.is_empty() {
                 state.insert("output", Value::parse(&self.output).unwrap_or_default());
             }
-            cx.reader.end_missed(&state);
         }
+        cx.reader.end_missed(&state);
     }
 
     /// The turn has ended, but not all of its events could be read.
     pub(super) fn gave_up(&self, cx: &mut Context, error: &Error) -> Transition {
         self.finish(cx);
-        cx.reader.set_unread(true);
-        // The machine has no error to report for a turn that has ended.
-        let _ = cx.reader.machine_mut().stream_ended(StreamEnd::Eof);
-        let parts = [
-            "the turn has ended, and the events that were missed could not be read: ",
-            &error.message,
-            "; `listEvents()` may return them later",
-        ];
-        Transition::Report(Err(Error::of(ErrorCode::Incomplete, &parts).with_status(error.status)))
+        incomplete(cx, error)
     }
+}
+
+/// The turn has ended, and events or a call that waits are missing.
+pub(super) fn incomplete(cx: &mut Context, error: &Error) -> Transition {
+    cx.reader.set_unread(true);
+    // The machine has no error to report for a turn that has ended.
+    let _ = cx.reader.machine_mut().stream_ended(StreamEnd::Eof);
+    let parts = [
+        "the turn has ended, and the events that were missed could not be read: ",
+        &error.message,
+        "; `listEvents()` may return them later",
+    ];
+    Transition::stay(Then::Report(Err(Error::of(ErrorCode::Incomplete, &parts).with_status(error.status))))
 }
 
 /// The reading of a turn's list of events.
@@ -116,8 +122,9 @@ pub(in super::super) struct Listing {
 
 impl Listing {
     /// Lists a turn that has ended in this state (a JSON object); empty if the stream brought the end.
-    pub(in super::super) fn of(state: String) -> Self {
-        Self { ending: Ending::of(state), pager: Pager::default(), reads_left: MOST_READS }
+    pub(in super::super) fn begin(state: String) -> Transition {
+        let ending = Ending::of(state);
+        Transition::to(State::Listing(Self { ending, pager: Pager::default(), reads_left: MOST_READS }))
     }
 
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
@@ -132,7 +139,7 @@ impl Listing {
         self.ending.apply(cx, page.array("items"));
         if self.pager.advance(page) {
             cx.retry.answered();
-            return Transition::Again;
+            return Transition::stay(Then::Ask);
         }
         if self.ending.is_whole(cx) {
             self.ending.finish(cx);
@@ -140,7 +147,7 @@ impl Listing {
         }
         self.reads_left -= 1;
         if self.reads_left > 0 {
-            return Transition::WaitAgain(Awaited::Events);
+            return Transition::stay(Then::Wait(Awaited::Events));
         }
         let problem = "the server's list does not have the whole of a message";
         self.ending.gave_up(cx, &Error::new(ErrorCode::Incomplete, problem))
@@ -159,10 +166,10 @@ pub(super) fn write(pager: &Pager, params: &mut ObjectWriter<'_>) -> Call {
 pub(super) fn backfill(cx: &mut Context) -> Transition {
     let can_do_without = cx.retry.is_off() && !cx.reader.index().hides_actions();
     if cx.reader.is_complete() || can_do_without || !cx.is_started() {
-        return Transition::End(StreamEnd::Eof);
+        return Transition::end(StreamEnd::Eof);
     }
     cx.retry.answered();
-    Transition::To(State::Listing(Listing::of(String::new())))
+    Listing::begin(String::new())
 }
 
 /// All events of the turn came, or were listed. A call that waits may have been made in an earlier turn, for instance
@@ -170,9 +177,9 @@ pub(super) fn backfill(cx: &mut Context) -> Transition {
 pub(super) fn completed(cx: &mut Context) -> Transition {
     cx.reader.set_unread(false);
     if cx.reader.is_complete() {
-        return Transition::End(StreamEnd::Eof);
+        return Transition::end(StreamEnd::Eof);
     }
-    Transition::To(State::Explaining(Explaining::default()))
+    Transition::to(State::Explaining(Explaining::default()))
 }
 
 /// The reading of the events of this turn and those before it, the newest first.
@@ -197,13 +204,13 @@ impl Explaining {
             }
         }
         if cx.reader.is_complete() {
-            return Transition::End(StreamEnd::Eof);
+            return Transition::end(StreamEnd::Eof);
         }
         if self.pager.advance(page) {
-            return Transition::Again;
+            return Transition::stay(Then::Ask);
         }
         let error = Error::new(ErrorCode::Incomplete, "the session has no call that waits under this id");
-        Ending::default().gave_up(cx, &error)
+        incomplete(cx, &error)
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::context::Context;
 use super::super::pager::TurnPages;
 use super::super::retry::LOCATE_ATTEMPTS;
 use super::starting::{PAGE, not_started, start, started};
-use super::{State, Transition, answering};
+use super::{State, Then, Transition, answering};
 
 /// The search for a turn.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Locating {
     /// Looks for the turn of a start that has just failed.
     pub(super) fn begin(cx: &Context, lost: Failure) -> Transition {
         if let Recovery::None(_) = cx.conventions().recovery {
-            return unclear(cx, &lost.error, Transition::End);
+            return unclear(cx, &lost.error, Transition::end);
         }
         let remedy = lost.remedy();
         let is_exhausted = cx.retry.is_exhausted();
@@ -48,9 +48,9 @@ impl Locating {
         }
         let state = State::Locating(locating);
         if remedy == Remedy::None || is_exhausted {
-            Transition::To(state)
+            Transition::to(state)
         } else {
-            Transition::Retry(state, lost)
+            Transition::with(state, Then::Retry(lost))
         }
     }
 
@@ -80,7 +80,7 @@ impl Locating {
                 return self
                     .unclear(cx, &Error::new(ErrorCode::Incomplete, "the session has too many turns"));
             }
-            return Transition::Again;
+            return Transition::stay(Then::Ask);
         }
         let turns = std::mem::take(&mut self.read).turns;
         let input = Value::parse(cx.request.input.json().unwrap_or("[]")).unwrap_or_default();
@@ -107,7 +107,7 @@ impl Locating {
             return self.absent(cx);
         }
         if failure.can_retry() {
-            return Transition::RetryAgain(failure);
+            return Transition::stay(Then::Retry(failure));
         }
         self.unclear(cx, &failure.error)
     }
@@ -120,7 +120,7 @@ impl Locating {
         }
         self.attempts_left = self.attempts_left.saturating_sub(1);
         if self.attempts_left > 0 && !cx.retry.is_off() {
-            return Transition::LocateAgain(self.attempts_left, self.lost.error.clone());
+            return Transition::stay(Then::LocateAgain(self.attempts_left, self.lost.error.clone()));
         }
         // A stream that ended without a word has begun nothing.
         let was_silent = self.lost.error.code == ErrorCode::Incomplete;
@@ -133,7 +133,7 @@ impl Locating {
 
     /// Nothing tells whether the turn began.
     pub(super) fn unclear(&self, cx: &Context, error: &Error) -> Transition {
-        unclear(cx, error, |end| Transition::Unclear(self.lost.clone(), end))
+        unclear(cx, error, |end| Transition::stay(Then::End(end, Some(self.lost.clone()))))
     }
 }
 

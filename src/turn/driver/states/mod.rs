@@ -67,29 +67,47 @@ impl Default for State {
     }
 }
 
-/// What follows from an outcome.
+/// What follows from an outcome: the next state, if it is another one, and what is done then.
 #[derive(Debug)]
-pub(super) enum Transition {
-    /// What another state asks for is next.
-    To(State),
+pub(super) struct Transition {
+    pub(super) to: Option<State>,
+    pub(super) then: Then,
+}
+
+/// What is done in a state.
+#[derive(Debug)]
+pub(super) enum Then {
+    /// The state asks.
+    Ask,
     /// The same after a pause, as an attempt, because of this failure.
-    Retry(State, Failure),
+    Retry(Failure),
     /// The same after a wait, which is no attempt.
-    Wait(State, Awaited),
-    /// The state asks once more.
-    Again,
-    /// The same after a pause, as an attempt, because of this failure.
-    RetryAgain(Failure),
-    /// The same after a wait, which is no attempt.
-    WaitAgain(Awaited),
+    Wait(Awaited),
     /// The turn is located once more after a pause, with so many attempts left.
     LocateAgain(u32, Error),
-    /// Nothing is next: the turn's machine says what is reported.
-    End(StreamEnd),
-    /// The same, and the start that failed this way may have arrived.
-    Unclear(Failure, StreamEnd),
-    /// Nothing is next, and this is reported. The machine knows already.
+    /// Nothing: the turn's machine says what is reported. If a start may have arrived, this is how it failed.
+    End(StreamEnd, Option<Failure>),
+    /// Nothing, and this is reported. The machine knows already.
     Report(Result<()>),
+}
+
+impl Transition {
+    /// Another state asks.
+    pub(super) fn to(state: State) -> Self {
+        Self::with(state, Then::Ask)
+    }
+
+    pub(super) fn with(state: State, then: Then) -> Self {
+        Self { to: Some(state), then }
+    }
+
+    pub(super) fn stay(then: Then) -> Self {
+        Self { to: None, then }
+    }
+
+    pub(super) fn end(end: StreamEnd) -> Self {
+        Self::stay(Then::End(end, None))
+    }
 }
 
 impl State {
@@ -142,7 +160,7 @@ impl State {
                 streaming::dropped(cx, matches!(self, Self::Streaming), failure, now)
             }
             // Nothing else has a stream.
-            _ => Transition::Again,
+            _ => Transition::stay(Then::Ask),
         }
     }
 
@@ -155,8 +173,8 @@ impl State {
             Self::Answering(state) => state.failed(cx, failure),
             Self::Locating(state) => state.failed(cx, failure),
             Self::Replaying(_) if replaying::is_unrecorded(&failure) => replaying::unrecorded(cx),
-            Self::LastResort(error) => Transition::End(cx.end_of(error.clone())),
-            _ if failure.can_retry() => Transition::RetryAgain(failure),
+            Self::LastResort(error) => Transition::end(cx.end_of(error.clone())),
+            _ if failure.can_retry() => Transition::stay(Then::Retry(failure)),
             _ => self.gave_up(cx, failure.error),
         }
     }
@@ -165,13 +183,13 @@ impl State {
     pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         match self {
             Self::Streaming | Self::Replaying(_) if cx.retry.is_exhausted() => {
-                Transition::To(Self::LastResort(error))
+                Transition::to(Self::LastResort(error))
             }
             Self::Locating(state) => state.unclear(cx, &error),
             Self::Watching(state) => state.gave_up(cx, error),
             Self::Listing(state) => state.ending.gave_up(cx, &error),
-            Self::Explaining(_) => Ending::default().gave_up(cx, &error),
-            _ => Transition::End(cx.end_of(error)),
+            Self::Explaining(_) => listing::incomplete(cx, &error),
+            _ => Transition::end(cx.end_of(error)),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::turn::conventions::{AttachedReaders, PartialLists};
 use super::super::context::Context;
 use super::super::retry::Awaited;
 use super::listing::Listing;
-use super::{State, Transition, answering};
+use super::{State, Then, Transition, answering};
 
 /// How often a turn is read that stops without a reader: it may just have ended.
 const MOST_READS: u32 = 3;
@@ -23,14 +23,14 @@ pub(super) fn checked(cx: &mut Context, turn: &Object<'_>) -> Transition {
         // Its stream may still bring the rest.
         cx.ended = ended.to_json();
     }
-    Transition::To(cx.follow(None))
+    Transition::to(cx.follow(None))
 }
 
 /// There is no stream to go back to.
 pub(super) fn polled(cx: &mut Context, turn: &Object<'_>) -> Transition {
     match ended(cx, turn) {
         Some(ended) => list(cx, ended),
-        None => Transition::Wait(State::Polling, Awaited::Turn),
+        None => Transition::with(State::Polling, Then::Wait(Awaited::Turn)),
     }
 }
 
@@ -54,7 +54,7 @@ impl Abandoned {
         }
         self.reads_left = self.reads_left.saturating_sub(1);
         if self.reads_left > 0 {
-            return Transition::WaitAgain(Awaited::History);
+            return Transition::stay(Then::Wait(Awaited::History));
         }
         let cause =
             self.cause.take().unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
@@ -63,7 +63,7 @@ impl Abandoned {
             &cause.message,
             "; what came is kept, and `session.history()` reads what the server stored",
         ];
-        Transition::End(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
+        Transition::end(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
     }
 }
 
@@ -78,7 +78,7 @@ impl ReadingSession {
     pub(super) fn answered(&self, session: &Object<'_>) -> Transition {
         let mut ended: Object<'_> = self.ended.clone();
         ended.insert("required_actions", session.array("required_actions").to_vec());
-        Transition::To(State::Listing(Listing::of(ended.to_json())))
+        Listing::begin(ended.to_json())
     }
 }
 
@@ -91,13 +91,17 @@ fn ended<'t, 'a>(cx: &mut Context, turn: &'t Object<'a>) -> Option<&'t Object<'a
 
 /// The turn has ended: its events are listed.
 fn list(cx: &Context, state: &Object<'_>) -> Transition {
-    let is_paused = state.array("required_actions").is_empty()
-        && state.object("termination").is_some_and(|ended| ended.text("type") == "suspended");
     match cx.conventions().partial_lists() {
-        Some(by) if is_paused => {
+        Some(by) if is_silent(state) => {
             let ended = state.clone().into_owned();
-            Transition::To(State::ReadingSession(ReadingSession { _by: by, ended }))
+            Transition::to(State::ReadingSession(ReadingSession { _by: by, ended }))
         }
-        _ => Transition::To(State::Listing(Listing::of(state.to_json()))),
+        _ => Listing::begin(state.to_json()),
     }
+}
+
+/// Whether a turn has paused, and does not say what it waits for.
+fn is_silent(state: &Object<'_>) -> bool {
+    state.array("required_actions").is_empty()
+        && state.object("termination").is_some_and(|ended| ended.text("type") == "suspended")
 }

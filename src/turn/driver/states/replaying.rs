@@ -11,7 +11,7 @@ use super::super::pager::Pager;
 use super::super::retry::Awaited;
 use super::listing::backfill;
 use super::streaming::detached;
-use super::{State, Transition};
+use super::{State, Then, Transition};
 
 /// Frames of a page: the most that servers send (`AgentEvent`, section 5).
 const PAGE: u64 = 200;
@@ -50,16 +50,16 @@ impl Replaying {
             cx.retry.answered();
         }
         if self.pager.advance(page) {
-            return Transition::Again;
+            return Transition::stay(Then::Ask);
         }
         let cursor = page.text("cursor");
         cx.reader.set_frame_cursor(cursor);
         if !cursor.is_empty() {
-            return Transition::To(State::Streaming);
+            return Transition::to(State::Streaming);
         }
         if cx.ended.is_empty() {
             // If the turn runs, there are no frames yet.
-            return Transition::Wait(State::Checking, Awaited::Turn);
+            return Transition::with(State::Checking, Then::Wait(Awaited::Turn));
         }
         unrecorded(cx)
     }
@@ -68,7 +68,7 @@ impl Replaying {
 /// The record is of no use.
 pub(super) fn unrecorded(cx: &mut Context) -> Transition {
     cx.reader.give_up_frame_record();
-    Transition::To(cx.follow(None))
+    Transition::to(cx.follow(None))
 }
 
 /// Writes which page of a record is read.

@@ -8,7 +8,7 @@ use crate::turn::{Failure, Newest, StreamEnd};
 
 use super::super::context::Context;
 use super::super::pager::TurnPages;
-use super::{Answering, Locating, State, Transition, streaming};
+use super::{Answering, Locating, State, Then, Transition, streaming};
 
 /// Turns of a page: the most that servers send (sections 1.2 and #5).
 pub(super) const PAGE: u64 = 25;
@@ -31,7 +31,7 @@ impl ReadingNewest {
     pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         let is_all = !self.read.add(page);
         match Newest::of(&self.read.turns, is_all) {
-            None if !self.read.is_full() => return Transition::Again,
+            None if !self.read.is_full() => return Transition::stay(Then::Ask),
             None | Some(Newest::Unknown) => {}
             Some(newest) => {
                 cx.request.trace.newest = newest;
@@ -46,7 +46,7 @@ impl ReadingNewest {
 pub(in super::super) fn start(cx: &mut Context) -> Transition {
     match cx.separate_answers() {
         Some(by) => Answering::begin(by, cx),
-        None => Transition::To(State::Starting),
+        None => Transition::to(State::Starting),
     }
 }
 
@@ -63,22 +63,22 @@ pub(super) fn answered(cx: &mut Context, answer: &Object<'_>, now: f64) -> Trans
 pub(super) fn started(cx: &mut Context, turn: &Object<'_>) -> Transition {
     cx.reader.found(turn);
     if cx.wants_stream {
-        return Transition::To(cx.follow(None));
+        return Transition::to(cx.follow(None));
     }
     cx.take_state(turn.object("state").unwrap_or(const { &Object::new() }));
-    Transition::Report(Ok(()))
+    Transition::stay(Then::Report(Ok(())))
 }
 
 /// A start, or an answer, has failed, and the turn has no id yet.
 pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
-        return Transition::End(cx.end_of(failure.error));
+        return Transition::end(cx.end_of(failure.error));
     }
     if failure.may_have_begun() {
         return Locating::begin(cx, failure);
     }
     if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {
-        return Transition::RetryAgain(failure);
+        return Transition::stay(Then::Retry(failure));
     }
     not_started(cx, failure)
 }
@@ -86,10 +86,10 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
 /// Nothing came of a start. If some answers were taken, the turn has neither begun nor is it as it was.
 pub(super) fn not_started(cx: &Context, failure: Failure) -> Transition {
     if cx.answers.taken == 0 {
-        return Transition::End(StreamEnd::NotBegun(failure.error));
+        return Transition::end(StreamEnd::NotBegun(failure.error));
     }
     let parts =
         ["only some of the answers were taken: ", &failure.error.message, "; `stream()` sends the others"];
     let error = Error::of(ErrorCode::Incomplete, &parts).with_status(failure.error.status);
-    Transition::Unclear(failure, StreamEnd::Failed(error))
+    Transition::stay(Then::End(StreamEnd::Failed(error), Some(failure)))
 }

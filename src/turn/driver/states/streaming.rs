@@ -9,7 +9,7 @@ use crate::turn::{Failure, StreamEnd};
 
 use super::super::context::Context;
 use super::listing::{Listing, backfill};
-use super::{State, Transition, starting};
+use super::{State, Then, Transition, starting};
 
 /// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
 const LONG_CONNECTION: f64 = 30_000.0;
@@ -55,7 +55,7 @@ pub(super) fn dropped(
     let failure = cx.reader.take_failure().map(Failure::from).or(failure);
     let was_closed = failure.is_none();
     if cx.retry.is_off() {
-        return Transition::End(failure.map_or(StreamEnd::Eof, |failure| cx.end_of(failure.error)));
+        return Transition::end(failure.map_or(StreamEnd::Eof, |failure| cx.end_of(failure.error)));
     }
     let failure = failure.unwrap_or_else(|| cut_short(cx));
     if !cx.is_started() {
@@ -72,7 +72,7 @@ pub(super) fn dropped(
     let has_expired = remedy == Remedy::Read;
     cx.retry.stream_dropped(is_empty, has_expired);
     if cx.retry.empty_streams() >= MOST_EMPTY && !cx.ended.is_empty() {
-        return Transition::To(State::Listing(Listing::of(std::mem::take(&mut cx.ended))));
+        return Listing::begin(std::mem::take(&mut cx.ended));
     }
     if remedy == Remedy::None {
         return gave_up(cx, failure.error, is_subscription);
@@ -88,7 +88,7 @@ pub(super) fn dropped(
         State::Streaming
     };
     // A server that says that the stream has expired can be asked at once.
-    if has_expired { Transition::To(state) } else { Transition::Retry(state, failure) }
+    if has_expired { Transition::to(state) } else { Transition::with(state, Then::Retry(failure)) }
 }
 
 /// A stream has ended that does not resume after a sequence number.
@@ -108,16 +108,16 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
         _ => {}
     }
     match cx.follow(Some(&failure.error)) {
-        state @ (State::Streaming | State::Replaying(_)) => Transition::Retry(state, failure),
-        state => Transition::To(state),
+        state @ (State::Streaming | State::Replaying(_)) => Transition::with(state, Then::Retry(failure)),
+        state => Transition::to(state),
     }
 }
 
 fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Transition {
     if is_subscription && cx.retry.is_exhausted() {
-        return Transition::To(State::LastResort(error));
+        return Transition::to(State::LastResort(error));
     }
-    Transition::End(cx.end_of(error))
+    Transition::end(cx.end_of(error))
 }
 
 /// Why a stream is resumed that ended by itself.
@@ -134,5 +134,5 @@ fn lost(cause: &Error) -> Transition {
         &cause.message,
         "; what came is kept",
     ];
-    Transition::End(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
+    Transition::end(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
 }

@@ -8,8 +8,8 @@ use crate::turn::conventions::Transcripts;
 
 use super::super::context::Context;
 use super::super::retry::Awaited;
-use super::Transition;
 use super::listing::{Ending, completed};
+use super::{Then, Transition};
 
 /// Reads in a row, over 10 minutes, of a transcript that stays the same before its turn is given up. Servers may store
 /// a turn when it has ended, and a tool may run for minutes.
@@ -56,7 +56,7 @@ impl Watching {
             cx.retry.changed();
         }
         if cx.retry.waits() < MOST_UNCHANGED {
-            return Transition::WaitAgain(Awaited::History);
+            return Transition::stay(Then::Wait(Awaited::History));
         }
         let problem = "the session's history does not have the whole answer, and has not changed for 10 minutes; \
                        what came is kept, and `stream()` looks again";
@@ -64,7 +64,7 @@ impl Watching {
         if cx.machine().status().is_terminal() {
             return self.ending.gave_up(cx, &error);
         }
-        Transition::End(StreamEnd::Lost(error))
+        Transition::end(StreamEnd::Lost(error))
     }
 
     /// Nothing more can be done about a failure.
@@ -72,6 +72,6 @@ impl Watching {
         if cx.machine().status().is_terminal() {
             return self.ending.gave_up(cx, &error);
         }
-        Transition::End(cx.end_of(error))
+        Transition::end(cx.end_of(error))
     }
 }
