@@ -45,8 +45,8 @@ markers! {
     PartialLists if any(feature = "agent-event", feature = "aap");
     /// Each answer is a request of its own.
     SeparateAnswers if feature = "agent-event";
-    /// Lists of events hold a turn's items as the server stores them.
-    StoredItems if feature = "turn-rpc";
+    /// Servers are spoken to over a socket, and list a turn's items as they store them.
+    Sockets if feature = "turn-rpc";
     /// The client makes the ids of turns.
     ClientIds if any(feature = "agent-event", feature = "aap", feature = "turn-rpc");
 }
@@ -98,7 +98,7 @@ pub(super) enum Output {
     /// It is the last listed message that calls no tool.
     Listed(PartialLists),
     /// It is the last stored item that ends the agent's own text.
-    Stored(StoredItems),
+    Stored(Sockets),
 }
 
 /// The conventions of one protocol.
@@ -132,7 +132,7 @@ impl Conventions {
             (None, Some(ids)) => Some(Locate::ById(ids)),
             (None, None) => TurnLists::when(true).map(Locate::ByNewest),
         };
-        let output = if let Some(stored) = StoredItems::when(capabilities.has_socket()) {
+        let output = if let Some(stored) = Sockets::when(capabilities.has_socket()) {
             Output::Stored(stored)
         } else {
             let partial = PartialLists::when(!capabilities.has_cursor());
@@ -170,6 +170,14 @@ impl Conventions {
             Locate::ByNewest(lists) => Some(lists),
             Locate::ById(_) => TurnLists::when(!is_named),
             Locate::ByTranscript(_) => None,
+        }
+    }
+
+    /// The marker of servers that are spoken to over a socket.
+    pub(super) fn sockets(&self) -> Option<Sockets> {
+        match self.output {
+            Output::Stored(sockets) => Some(sockets),
+            _ => None,
         }
     }
 

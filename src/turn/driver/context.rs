@@ -40,6 +40,11 @@ pub(super) struct AnswerProgress {
     pub(super) stale_reads: u32,
 }
 
+/// What `cause` leaves incomplete: its message between what that means and what is kept or can be done.
+pub(super) fn incomplete(before: &str, cause: &Error, after: &str) -> Error {
+    Error::of(ErrorCode::Incomplete, &[before, &cause.message, after]).with_status(cause.status)
+}
+
 impl Context {
     pub(super) fn conventions(&self) -> &Conventions {
         self.reader.conventions()

@@ -13,15 +13,14 @@ mod states;
 #[cfg(all(test, feature = "agent-event", feature = "aap"))]
 mod tests;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::{Call, HAS_OTHERS};
 
 pub use retry::{Awaited, Pause, Waiting};
 
-use super::conventions::Output;
 use super::{Failure, Newest, Reconnect, StartTrace, StreamEnd, StreamPlan, TurnInput, TurnReader, digits};
-use context::{AnswerProgress, Context};
+use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use retry::RetryBudget;
 use states::{
@@ -234,7 +233,7 @@ impl TurnDriver {
         let mut ending = Ending::of(self.cx.ended.clone());
         ending.fill(&mut self.cx, events);
         if is_all {
-            if let Output::Stored(_) = self.cx.conventions().output {
+            if self.cx.conventions().sockets().is_some() {
                 ending.finish(&mut self.cx);
             }
             self.cx.reader.set_unread(false);
@@ -283,6 +282,7 @@ impl TurnDriver {
     }
 
     /// Prepares a new run.
+    #[inline(never)]
     fn prepare(&mut self, wants_stream: bool, reconnect: Reconnect) {
         self.cx.wants_stream = wants_stream;
         self.cx.retry = RetryBudget::new(reconnect);
@@ -358,7 +358,7 @@ impl TurnDriver {
             return Step::End(Ok(()));
         }
         let mut params = String::new();
-        let mut writer = cx.request.params(&mut params);
+        let mut writer = cx.request.params(cx.reader.conventions(), &mut params);
         let call = state.write(cx, &mut writer);
         writer.end();
         let mut plan = Plan { call, params, resumes_after: None };
@@ -441,6 +441,6 @@ fn cancelled(cx: &mut Context) -> StreamEnd {
 
 /// The last of too many failures.
 fn too_many(attempts: u32, error: &Error) -> Error {
-    let parts = ["it failed ", &digits(attempts.into()), " times in a row, at last: ", &error.message];
-    Error::of(ErrorCode::Incomplete, &parts).with_status(error.status)
+    let before = sentence(&["it failed ", &digits(attempts.into()), " times in a row, at last: "]);
+    incomplete(&before, error, "")
 }

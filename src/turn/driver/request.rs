@@ -26,10 +26,10 @@ pub(super) struct TurnRequest {
 
 impl TurnRequest {
     /// Opens the parameters of a request.
-    pub(super) fn params<'j>(&self, json: &'j mut String) -> ObjectWriter<'j> {
+    pub(super) fn params<'j>(&self, conventions: &Conventions, json: &'j mut String) -> ObjectWriter<'j> {
         let mut params = ObjectWriter::new(json);
         params.str("session_id", &self.session_id);
-        if !self.terms.is_empty() {
+        if conventions.transcripts().is_some() && !self.terms.is_empty() {
             params.raw("terms", &self.terms);
         }
         params
@@ -40,7 +40,7 @@ impl TurnRequest {
         if let Some(input) = self.input.json() {
             params.raw("input", input);
         }
-        if !self.options.is_empty() {
+        if conventions.sockets().is_some() && !self.options.is_empty() {
             params.raw("turn_options", &self.options);
         }
         let mut previous = &self.previous_turn_id;

@@ -8,7 +8,7 @@ use crate::protocol::Call;
 use crate::turn::StreamEnd;
 use crate::turn::conventions::Output;
 
-use super::super::context::Context;
+use super::super::context::{Context, incomplete};
 use super::super::pager::Pager;
 use super::super::retry::Awaited;
 use super::starting::PAGE;
@@ -95,21 +95,18 @@ impl Ending {
     /// The turn has ended, but not all of its events could be read.
     pub(super) fn gave_up(&self, cx: &mut Context, error: &Error) -> Transition {
         self.finish(cx);
-        incomplete(cx, error)
+        unread(cx, error)
     }
 }
 
 /// The turn has ended, and events or a call that waits are missing.
-pub(super) fn incomplete(cx: &mut Context, error: &Error) -> Transition {
+pub(super) fn unread(cx: &mut Context, cause: &Error) -> Transition {
     cx.reader.set_unread(true);
     // The machine has no error to report for a turn that has ended.
     let _ = cx.reader.machine_mut().stream_ended(StreamEnd::Eof);
-    let parts = [
-        "the turn has ended, and the events that were missed could not be read: ",
-        &error.message,
-        "; `listEvents()` may return them later",
-    ];
-    Transition::stay(Then::Report(Err(Error::of(ErrorCode::Incomplete, &parts).with_status(error.status))))
+    let before = "the turn has ended, and the events that were missed could not be read: ";
+    let error = incomplete(before, cause, "; `listEvents()` may return them later");
+    Transition::stay(Then::Report(Err(error)))
 }
 
 /// The reading of a turn's list of events.
@@ -210,7 +207,7 @@ impl Explaining {
             return Transition::stay(Then::Ask);
         }
         let error = Error::new(ErrorCode::Incomplete, "the session has no call that waits under this id");
-        incomplete(cx, &error)
+        unread(cx, &error)
     }
 }
 

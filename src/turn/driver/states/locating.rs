@@ -8,7 +8,7 @@ use crate::turn::lost_start::{Finding, Sent};
 use crate::turn::policy::Remedy;
 use crate::turn::{Failure, StreamEnd};
 
-use super::super::context::Context;
+use super::super::context::{Context, incomplete};
 use super::super::pager::TurnPages;
 use super::super::retry::LOCATE_ATTEMPTS;
 use super::starting::{PAGE, not_started, start, started};
@@ -149,8 +149,7 @@ fn unclear(cx: &Context, error: &Error, end: impl FnOnce(StreamEnd) -> Transitio
         Recovery::None(_) => "; the agent keeps no history that could tell",
         _ => "; `stream()` looks for it again",
     };
-    let parts = ["whether the turn began is not known: ", &error.message, hope];
-    end(StreamEnd::Failed(Error::of(ErrorCode::Incomplete, &parts).with_status(error.status)))
+    end(StreamEnd::Failed(incomplete("whether the turn began is not known: ", error, hope)))
 }
 
 /// Why a turn is looked for whose start was left before it was answered.

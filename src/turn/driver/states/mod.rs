@@ -188,7 +188,7 @@ impl State {
             Self::Locating(state) => state.unclear(cx, &error),
             Self::Watching(state) => state.gave_up(cx, error),
             Self::Listing(state) => state.ending.gave_up(cx, &error),
-            Self::Explaining(_) => listing::incomplete(cx, &error),
+            Self::Explaining(_) => listing::unread(cx, &error),
             _ => Transition::end(cx.end_of(error)),
         }
     }

@@ -6,7 +6,7 @@ use crate::json::Object;
 use crate::turn::StreamEnd;
 use crate::turn::conventions::{AttachedReaders, PartialLists};
 
-use super::super::context::Context;
+use super::super::context::{Context, incomplete};
 use super::super::retry::Awaited;
 use super::listing::Listing;
 use super::{State, Then, Transition, answering};
@@ -58,12 +58,9 @@ impl Abandoned {
         }
         let cause =
             self.cause.take().unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
-        let parts = [
-            "the stream was lost before the turn ended, and this server cannot resume it: ",
-            &cause.message,
-            "; what came is kept, and `session.history()` reads what the server stored",
-        ];
-        Transition::end(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
+        let before = "the stream was lost before the turn ended, and this server cannot resume it: ";
+        let after = "; what came is kept, and `session.history()` reads what the server stored";
+        Transition::end(StreamEnd::Lost(incomplete(before, &cause, after)))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Before a turn has begun: what is read before its start, and the start itself.
 
-use crate::error::{Error, ErrorCode};
+use crate::error::ErrorCode;
 use crate::json::{Object, ObjectWriter};
 use crate::protocol::Call;
 use crate::turn::policy::Remedy;
 use crate::turn::{Failure, Newest, StreamEnd};
 
-use super::super::context::Context;
+use super::super::context::{Context, incomplete};
 use super::super::pager::TurnPages;
 use super::{Answering, Locating, State, Then, Transition, streaming};
 
@@ -85,11 +85,10 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
 
 /// Nothing came of a start. If some answers were taken, the turn has neither begun nor is it as it was.
 pub(super) fn not_started(cx: &Context, failure: Failure) -> Transition {
-    if cx.answers.taken == 0 {
+    if cx.separate_answers().is_none() || cx.answers.taken == 0 {
         return Transition::end(StreamEnd::NotBegun(failure.error));
     }
-    let parts =
-        ["only some of the answers were taken: ", &failure.error.message, "; `stream()` sends the others"];
-    let error = Error::of(ErrorCode::Incomplete, &parts).with_status(failure.error.status);
+    let before = "only some of the answers were taken: ";
+    let error = incomplete(before, &failure.error, "; `stream()` sends the others");
     Transition::stay(Then::End(StreamEnd::Failed(error), Some(failure)))
 }

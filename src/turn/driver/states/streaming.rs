@@ -7,7 +7,7 @@ use crate::turn::conventions::Recovery;
 use crate::turn::policy::Remedy;
 use crate::turn::{Failure, StreamEnd};
 
-use super::super::context::Context;
+use super::super::context::{Context, incomplete};
 use super::listing::{Listing, backfill};
 use super::{State, Then, Transition, starting};
 
@@ -129,10 +129,6 @@ fn cut_short(cx: &Context) -> Failure {
 
 /// The stream was all there was.
 fn lost(cause: &Error) -> Transition {
-    let parts = [
-        "the stream was lost before the turn ended, and the agent keeps no history: ",
-        &cause.message,
-        "; what came is kept",
-    ];
-    Transition::end(StreamEnd::Lost(Error::of(ErrorCode::Incomplete, &parts).with_status(cause.status)))
+    let before = "the stream was lost before the turn ended, and the agent keeps no history: ";
+    Transition::end(StreamEnd::Lost(incomplete(before, cause, "; what came is kept")))
 }
