@@ -230,11 +230,11 @@ impl TurnDriver {
 
     /// Takes events that the caller has listed: all of the turn if `is_all`.
     pub fn fill(&mut self, events: &[Value<'_>], is_all: bool) {
-        let mut ending = Ending::of(self.cx.ended.clone());
+        let mut ending = Ending::default();
         ending.fill(&mut self.cx, events);
         if is_all {
             if self.cx.conventions().sockets().is_some() {
-                ending.finish(&mut self.cx);
+                ending.finish_as(&mut self.cx);
             }
             self.cx.reader.set_unread(false);
         }
@@ -320,33 +320,30 @@ impl TurnDriver {
         self.apply(first, 0.0)
     }
 
-    fn apply(&mut self, mut transition: Transition, random: f64) -> Step {
-        loop {
-            let Transition { to, then } = transition;
-            if let Some(state) = to {
-                self.state = state;
+    fn apply(&mut self, transition: Transition, random: f64) -> Step {
+        if let Some(state) = transition.to {
+            self.state = state;
+        }
+        let retry = &mut self.cx.retry;
+        self.is_backing_off = true;
+        match transition.then {
+            Then::Retry(failure) if retry.is_exhausted() => {
+                let error = too_many(retry.attempts(), &failure.error);
+                let transition = self.state.gave_up(&mut self.cx, error);
+                self.apply(transition, random)
             }
-            let retry = &mut self.cx.retry;
-            self.is_backing_off = true;
-            return match then {
-                Then::Retry(failure) if retry.is_exhausted() => {
-                    let error = too_many(retry.attempts(), &failure.error);
-                    transition = self.state.gave_up(&mut self.cx, error);
-                    continue;
-                }
-                Then::Retry(failure) => Step::Retry(retry.pause(failure, self.cx.reader.retry(), random)),
-                Then::LocateAgain(left, cause) => Step::Retry(retry.locate_pause(left, cause, random)),
-                Then::Wait(awaited) => Step::Wait(retry.wait(awaited)),
-                Then::Ask => self.ask(),
-                Then::End(end, lost) => {
-                    self.state = State::Ended(lost);
-                    Step::End(self.cx.reader.machine_mut().stream_ended(end))
-                }
-                Then::Report(report) => {
-                    self.state = State::Ended(None);
-                    Step::End(report)
-                }
-            };
+            Then::Retry(failure) => Step::Retry(retry.pause(failure, self.cx.reader.retry(), random)),
+            Then::LocateAgain(left, cause) => Step::Retry(retry.locate_pause(left, cause, random)),
+            Then::Wait(awaited) => Step::Wait(retry.wait(awaited)),
+            Then::Ask => self.ask(),
+            Then::End(end, lost) => {
+                self.state = State::Ended(lost);
+                Step::End(self.cx.reader.machine_mut().stream_ended(end))
+            }
+            Then::Report(report) => {
+                self.state = State::Ended(None);
+                Step::End(report)
+            }
         }
     }
 

@@ -42,6 +42,12 @@ impl Ending {
         }
     }
 
+    /// The turn ends as its record said.
+    pub(in super::super) fn finish_as(mut self, cx: &mut Context) {
+        self.state = cx.ended.clone();
+        self.finish(cx);
+    }
+
     /// Takes events that the caller has listed.
     pub(in super::super) fn fill(&mut self, cx: &mut Context, events: &[Value<'_>]) {
         for event in events.iter().filter_map(Value::as_object) {

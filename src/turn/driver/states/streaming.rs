@@ -54,10 +54,10 @@ pub(super) fn dropped(
     // What could not be read explains why the reading stopped.
     let failure = cx.reader.take_failure().map(Failure::from).or(failure);
     let was_closed = failure.is_none();
-    if cx.retry.is_off() {
-        return Transition::end(failure.map_or(StreamEnd::Eof, |failure| cx.end_of(failure.error)));
-    }
     let failure = failure.unwrap_or_else(|| cut_short(cx));
+    if cx.retry.is_off() {
+        return Transition::end(if was_closed { StreamEnd::Eof } else { cx.end_of(failure.error) });
+    }
     if !cx.is_started() {
         return starting::failed(cx, failure);
     }
