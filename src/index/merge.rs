@@ -132,7 +132,8 @@ impl Message {
             all
         };
         self.text.says(&other.text, self.continued_at)
-            && (self.is_bare && other.reasoning().is_empty() || self.reasoning.says(&other.reasoning, 0))
+            && (self.is_partial_listing && other.reasoning().is_empty()
+                || self.reasoning.says(&other.reasoning, 0))
             && self.refusal() == other.refusal()
             && (arguments(self) == arguments(other) || self.has_same_arguments(other))
     }
@@ -140,7 +141,7 @@ impl Message {
     /// Whether the calls have the same arguments, however they are written: a list may not have the model's text.
     fn has_same_arguments(&self, other: &Self) -> bool {
         #[cfg(feature = "agent-state")]
-        if self.is_bare {
+        if self.is_partial_listing {
             let mut pairs = self.calls().iter().flatten().zip(other.calls().iter().flatten());
             return pairs.all(|(one, other)| {
                 let (one, other) = (Value::parse(one.arguments()), Value::parse(other.arguments()));
@@ -182,7 +183,7 @@ impl Message {
     /// Keeps what a list does not have that this message came from.
     #[cfg(feature = "partial-lists")]
     fn keep_unlisted(&mut self, before: Self) {
-        if before.is_bare && self.reasoning().is_empty() {
+        if before.is_partial_listing && self.reasoning().is_empty() {
             self.marks = Marks { content_reset: true, arguments_reset: true, ..before.marks };
             self.reasoning = before.reasoning;
             self.encrypted = before.encrypted;

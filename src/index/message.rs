@@ -34,7 +34,7 @@ pub struct Message {
     /// How long the content was when another attempt went on with it.
     pub(super) continued_at: usize,
     /// Whether the list that the message is about to come from has its content and calls only.
-    pub(super) is_bare: bool,
+    pub(super) is_partial_listing: bool,
     pub(super) marks: Marks,
 }
 
@@ -138,12 +138,12 @@ impl Text {
         self.given + self.kept.len()
     }
 
-    /// Whether it says, from this length on, the same as a text that is whole, as far as it is here.
     /// Whether a whole text begins with this one.
     pub(super) fn begins(&self, whole: &Self) -> bool {
         whole.kept.get(self.given..).is_some_and(|rest| rest.starts_with(&self.kept))
     }
 
+    /// Whether this text, from this length on, is the rest of a whole text, as far as it was kept.
     pub(super) fn says(&self, whole: &Self, from: usize) -> bool {
         let here = self.kept.get(from.saturating_sub(self.given)..);
         here.is_some() && whole.kept.get(self.given.saturating_sub(from)..) == here
@@ -207,7 +207,7 @@ impl Message {
             encrypted: Vec::new(),
             notes: NamedJson::default(),
             continued_at: 0,
-            is_bare: false,
+            is_partial_listing: false,
             marks: Marks { head: true, ..Marks::default() },
         }
     }

@@ -194,15 +194,15 @@ impl EventIndex {
     }
 
     /// The message of this id, if it is known, comes from a list that has messages' contents and calls only.
-    pub(crate) fn expect_bare(&mut self, id: &str) {
+    pub(crate) fn expect_partial_listing(&mut self, id: &str) {
         let slot = self.message_of.get(id);
         if let Some(message) = slot.and_then(|slot| self.messages.get_mut(slot as usize)) {
-            message.is_bare = true;
+            message.is_partial_listing = true;
         }
     }
 
     /// Takes an event that was missed, after the turn has ended. What waits then is what the turn's end said.
-    pub(crate) fn mend(&mut self, event: EventRef<'_>) {
+    pub(crate) fn backfill(&mut self, event: EventRef<'_>) {
         let pending = self.pending.clone();
         self.apply(event);
         if self.pending.len() != pending.len() {

@@ -93,9 +93,9 @@ pub(crate) const HAS_OTHERS: bool = cfg!(feature = "client-ids");
 /// Whether it has a protocol whose streams are resumed after a sequence number.
 const HAS_CURSORED: bool = cfg!(feature = "cursors");
 /// Whether it has one whose streams are not, so that a turn has to be read by what starts it.
-pub(crate) const HAS_UNCURSORED: bool = cfg!(any(feature = "frame-replay", feature = "transcripts"));
+const HAS_UNCURSORED: bool = cfg!(any(feature = "frame-replay", feature = "transcripts"));
 /// Whether it has one whose servers know turns: a start whose answer was lost is looked for in the list of turns.
-pub(crate) const HAS_LOOKS: bool = cfg!(feature = "turn-records");
+const HAS_LOOKS: bool = cfg!(feature = "turn-records");
 /// Whether it has one that is spoken over HTTP.
 pub(crate) const HAS_HTTP: bool = cfg!(feature = "http");
 

@@ -26,8 +26,8 @@ pub use answer::Answer;
 pub use call::{Call, Method, Request};
 #[cfg(feature = "socket")]
 pub(crate) use capabilities::HAS_HTTP;
+pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Resume};
-pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS, HAS_UNCURSORED};
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};

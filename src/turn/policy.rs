@@ -68,6 +68,11 @@ pub(super) enum Remedy {
 const LONGEST_WAIT: u32 = 300_000;
 
 impl Failure {
+    /// Whether the same request may succeed later.
+    pub(super) fn can_retry(&self) -> bool {
+        matches!(self.remedy(), Remedy::Retry | Remedy::Later)
+    }
+
     pub(super) fn remedy(&self) -> Remedy {
         match (self.error.code, self.error.status.unwrap_or_default()) {
             _ if self.retry_after > LONGEST_WAIT => Remedy::None,

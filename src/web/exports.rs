@@ -271,12 +271,12 @@ pub fn turn_begin(
     })
 }
 
-/// To leave the turn's stream is to cancel the turn.
+/// Cancels the turn when its stream is left.
 #[wasm_bindgen(js_name = turnHangUp)]
-pub fn turn_hang_up(turn: u32) {
+pub fn turn_cancel_by_disconnect(turn: u32) {
     with(|core| {
         if let Some(turn) = core.turns.get(turn) {
-            turn.hang_up();
+            turn.cancel_by_disconnect();
         }
     });
 }
