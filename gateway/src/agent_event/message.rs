@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 pub(super) use turnwire::event::ThreadToolCall as ToolCall;
 
-use super::surface::Dialect;
+use super::server::Dialect;
 
 /// A stored message.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use super::canonical::Canonical;
 use super::event::{ErrorData, Event, Termination, typed};
 use super::message::Message;
 use super::run::Run;
-use super::surface::Dialect;
+use super::server::Dialect;
 use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR};
 use crate::faults::{Traps, UNKNOWN_TERMINATION};
 use crate::time::now_ms;

@@ -15,7 +15,7 @@ use super::workspace::WORKSPACE;
 use crate::agents::Memory;
 use crate::faults::OutFrame;
 use crate::lock::lock;
-use crate::store::{self, Agent, Store};
+use crate::store::{self, Store};
 use crate::turns::Stop;
 
 /// The state of the handlers.
@@ -114,8 +114,7 @@ impl Threads {
     pub(super) fn find_or_make(&self, store: &Store, id: &str, settings: Settings) -> Arc<Thread> {
         let mut threads = lock(&self.0);
         let thread = threads.entry(id.to_owned()).or_insert_with(|| {
-            let agent = Agent::Named("scripted".to_owned());
-            let session = store::Session::new(id.to_owned(), SPACE.to_owned(), String::new(), agent, None);
+            let session = store::Session::plain(id, SPACE, "scripted");
             Arc::new(Thread {
                 id: id.to_owned(),
                 kept: store.insert(session),

@@ -12,7 +12,7 @@ use super::event::{ErrorData, Event, Termination};
 use super::message::Message;
 use super::progress::ToolStatus;
 use super::recorder::Recorder;
-use super::surface::Dialect;
+use super::server::Dialect;
 use super::traps::RETRIES;
 use crate::agents::{FinishReason, MAIN, MessageKey, Resume, Step, Steps};
 use crate::faults::SILENCE;

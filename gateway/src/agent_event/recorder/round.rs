@@ -7,8 +7,8 @@ use super::super::event::{
     Event, ToolCallDone, ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, status, typed,
 };
 use super::super::message::{Message, ToolCall, message_id};
+use super::super::server::Dialect;
 use super::super::state::{CallState, CallStatus};
-use super::super::surface::Dialect;
 use super::super::suspension::{CONFIRM, SuspendedCall, Wait};
 use super::Recorder;
 use crate::agents::{Approval, MAIN};

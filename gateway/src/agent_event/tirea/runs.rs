@@ -12,8 +12,8 @@ use super::super::error::Refusal;
 use super::super::message::{Message, ToolCall, message_id, plain_id};
 use super::super::paging::Paging;
 use super::super::run::Run;
+use super::super::server::Server;
 use super::super::start::{Input, PlayOptions, Start, start};
-use super::super::surface::Surface;
 use super::super::threads::{App, Queued};
 use super::accepted;
 use crate::http::Output;
@@ -181,7 +181,7 @@ impl Listing {
 
 /// `GET /v1/runs`: oldest first.
 pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
-    let runs = call.own.runs(call.surface);
+    let runs = call.own.runs(call.server);
     let page = paging.page_at_offset(runs.iter().filter(|run| listing.fits(run)).collect());
     let items: Vec<Value> = page.items.iter().map(|run| show(run)).collect();
     Ok(Json(json!({"items": items, "total": page.total, "has_more": page.more})).into_response())
@@ -310,7 +310,7 @@ async fn continue_later(call: &Call, wanted: Start, options: PlayOptions) {
             place.filter(|_| free).map(|place| content.queue.remove(place)).is_some()
         };
         if free {
-            start(&app, Surface::Tirea, wanted, options).await;
+            start(&app, Server::Tirea, wanted, options).await;
         }
     });
 }
