@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::canonical::Canonical;
 use super::decision::Decision;
-use super::message::{Message, message_id, plain_id};
+use super::message::{Message, Role, message_id, plain_id};
 use super::player::{Beginning, Player};
 use super::recorder::Recorder;
 use super::run::{Run, RunHead};
@@ -97,7 +97,7 @@ fn accept(content: &mut Content, run: &RunHead, input: Input, dialect: Dialect) 
     if let Some(state) = input.state {
         content.state = state;
     }
-    let speaks = input.messages.iter().any(|message| message.role == "user");
+    let speaks = input.messages.iter().any(|message| message.role == Role::User);
     if speaks {
         content.suspension = None;
         without_calls(dialect, &mut content.state);
@@ -126,7 +126,7 @@ fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
         if content.has(&message) {
             continue;
         }
-        if message.role == "user" {
+        if message.role == Role::User {
             texts.push(message.content.clone());
         }
         message.run_id = Some(run.to_owned());
@@ -134,7 +134,7 @@ fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
     }
     content.touch();
     if texts.is_empty() && asked {
-        let said = content.messages.iter().rev().find(|message| message.role == "user");
+        let said = content.messages.iter().rev().find(|message| message.role == Role::User);
         texts.extend(said.map(|message| message.content.clone()));
     }
     texts.join("\n\n")

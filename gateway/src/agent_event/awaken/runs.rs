@@ -15,7 +15,7 @@ use super::super::call::{Call, options};
 use super::super::canonical::Canonical;
 use super::super::decision::{Action, Decision};
 use super::super::error::Refusal;
-use super::super::message::Message;
+use super::super::message::{Message, Role};
 use super::super::paging::Paging;
 use super::super::run::{Run, RunStatus};
 use super::super::start::{Input, Start, resume_run};
@@ -49,7 +49,7 @@ struct NewMessage {
 impl NewMessage {
     /// The message, if its role is one that may speak.
     fn accepted(self) -> Option<Message> {
-        let role = ["user", "assistant", "system"].into_iter().find(|role| *role == self.role)?;
+        let role = serde_json::from_value(json!(self.role)).ok().filter(|role| *role != Role::Tool)?;
         Some(Message::new(role, self.content))
     }
 }

@@ -20,7 +20,7 @@ use super::event::{
     AwakenRunStart, Event, InferenceComplete, MessagesSnapshotData, RunIdentity, StateSnapshotData,
     StepStart, TextDeltaData, TokenUsage, ToolCallDeltaData, ToolCallReady, ToolCallStart, typed,
 };
-use super::message::{Message, ToolCall, message_id};
+use super::message::{Message, Role, ToolCall, message_id};
 use super::progress::{Activities, Lineage, Report, ToolStatus};
 use super::run::Run;
 use super::server::Dialect;
@@ -292,7 +292,7 @@ impl Recorder {
             self.announce(&calls);
         }
         self.infer(&open);
-        let mut message = Message::new("assistant", open.text.clone());
+        let mut message = Message::new(Role::Assistant, open.text.clone());
         message.id = Some(open.message_id.clone());
         message.tool_calls.clone_from(&calls);
         message.run_id = Some(self.run.id.clone());

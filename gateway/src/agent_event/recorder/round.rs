@@ -6,7 +6,7 @@ use super::super::decision::{Action, Decision};
 use super::super::event::{
     Event, ToolCallDone, ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, status, typed,
 };
-use super::super::message::{Message, ToolCall, message_id};
+use super::super::message::{Message, Role, ToolCall, message_id};
 use super::super::server::Dialect;
 use super::super::state::{CallState, CallStatus};
 use super::super::suspension::{CONFIRM, SuspendedCall, Wait};
@@ -242,7 +242,7 @@ impl Recorder {
 
     /// Results of decisions have no step; for tirea they do not even belong to the run that took them.
     fn tool_message(&mut self, id: String, call: &str, content: String, step: Option<u32>) {
-        let mut message = Message::new("tool", content);
+        let mut message = Message::new(Role::Tool, content);
         message.id = Some(id);
         message.tool_call_id = Some(call.to_owned());
         message.step = step;

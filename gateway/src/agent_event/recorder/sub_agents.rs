@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::message::{Message, ToolCall, plain_id};
+use super::super::message::{Message, Role, ToolCall, plain_id};
 use super::super::progress::{Lineage, Report, ToolStatus};
 use super::super::run::{Run, RunHead, RunStatus};
 use super::super::sub_agents::Working;
@@ -36,7 +36,7 @@ impl Recorder {
             content.parent_thread_id = Some(self.run.thread.clone());
             content.title = Some(agent.title);
             content.latest_run = Some(run.id.clone());
-            let mut message = Message::new("user", agent.input);
+            let mut message = Message::new(Role::User, agent.input);
             message.run_id = Some(run.id.clone());
             content.messages.push(message);
             content.touch();
@@ -81,7 +81,7 @@ impl Recorder {
         let Some(agent) = self.sub_agents.agents.get_mut(&thread) else {
             return;
         };
-        let mut message = Message::new("assistant", said.clone());
+        let mut message = Message::new(Role::Assistant, said.clone());
         message.tool_calls.clone_from(&calls);
         message.run_id = Some(agent.run.id.clone());
         agent.calls.extend(calls);
@@ -100,7 +100,7 @@ impl Recorder {
         let Some(known) = agent.calls.iter().find(|known| known.id == call).cloned() else {
             return;
         };
-        let mut message = Message::new("tool", content);
+        let mut message = Message::new(Role::Tool, content);
         message.tool_call_id = Some(call.to_owned());
         message.run_id = Some(agent.run.id.clone());
         self.store(thread, message);

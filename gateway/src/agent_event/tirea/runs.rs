@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::super::call::{Call, options};
 use super::super::decision::Decision;
 use super::super::error::Refusal;
-use super::super::message::{Message, ToolCall, message_id, plain_id};
+use super::super::message::{Message, Role, ToolCall, message_id, plain_id};
 use super::super::paging::Paging;
 use super::super::run::Run;
 use super::super::server::Server;
@@ -51,26 +51,6 @@ pub(super) struct NewRun {
     decisions: Vec<Decision>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Role {
-    System,
-    User,
-    Assistant,
-    Tool,
-}
-
-impl Role {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Visibility {
@@ -98,7 +78,7 @@ impl From<NewMessage> for Message {
     fn from(new: NewMessage) -> Self {
         Self {
             id: new.id,
-            role: new.role.as_str(),
+            role: new.role,
             content: new.content,
             tool_calls: new.tool_calls.unwrap_or_default(),
             tool_call_id: new.tool_call_id,
