@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::event::Event;
 use super::model_writer::{ModelWriter, item_id};
 use super::thread::{App, Mode, Origin, Settings, Visibility};
-use super::turn::{Child, Record, Status, TaskNews, now};
+use super::turn::{Child, Record, Status, TaskEvent, now};
 use super::turn_writer::{Parent, TurnWriter};
 use crate::agents::SubAgent;
 use crate::store::{Turn, random_suffix};
@@ -115,7 +115,7 @@ impl Task {
         self.news += 1;
         let Some(link) = &self.writer.out.parent else { return };
         let (task, run) = (&link.child.task, &link.child.run);
-        let news = TaskNews {
+        let news = TaskEvent {
             task: task.clone(),
             run: run.clone(),
             sequence: self.news,

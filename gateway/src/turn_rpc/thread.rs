@@ -199,14 +199,14 @@ impl Thread {
     /// Stores a durable event of a turn that runs, and sends it.
     pub(super) fn record(&self, turn: &str, event: Event) -> bool {
         let mut state = self.state();
-        state.before_news(self, turn);
+        state.before_notification(self, turn);
         state.record(self, turn, event)
     }
 
     /// Sends a notification of a turn that runs, which is not kept. What is `lossy` may be dropped.
     pub(super) fn notify(&self, turn: &str, frame: impl Into<OutFrame>, lossy: bool) {
         let mut state = self.state();
-        state.before_news(self, turn);
+        state.before_notification(self, turn);
         if state.turn(turn).is_some_and(|record| record.is_running()) {
             state.broadcast(&frame.into(), lossy);
         }
@@ -286,7 +286,7 @@ impl State {
     }
 
     /// Counts the notifications of the agent before its turn is sent to have begun.
-    fn before_news(&mut self, thread: &Thread, turn: &str) {
+    fn before_notification(&mut self, thread: &Thread, turn: &str) {
         let Some(opening) = self.turn(turn).and_then(|record| record.opening.as_mut()) else { return };
         if opening.left == 0 {
             self.open_turn(thread, turn);

@@ -1,6 +1,7 @@
 //! The round of tools after a message with calls: results in the order of the calls, then the state.
 
 use serde_json::{Map, Value, json};
+use turnwire::event::TrackedPatch;
 
 use super::super::decision::{Action, Decision};
 use super::super::event::{
@@ -176,8 +177,9 @@ impl Recorder {
             suspended: None,
             resumed,
         }));
-        let patch = (self.dialect == Dialect::Tirea && !denied)
-            .then(|| json!({"patch": {"ops": operations}, "source": format!("tool:{}", call.name)}));
+        let patch = json!({"patch": {"ops": operations}, "source": format!("tool:{}", call.name)});
+        let patches = self.dialect == Dialect::Tirea && !denied;
+        let patch = patches.then(|| serde_json::from_value(patch).ok()).flatten();
         let content = match self.dialect {
             Dialect::Tirea => serde_json::to_string(&result).unwrap_or_default(),
             Dialect::Awaken => result.message.clone().unwrap_or_else(|| result.data.to_string()),
@@ -222,7 +224,7 @@ impl Recorder {
         call: &ToolCall,
         message_id: String,
         result: ToolCallResult,
-        patch: Option<Value>,
+        patch: Option<TrackedPatch>,
     ) {
         let outcome = match result.status.as_str() {
             status::SUCCESS => "succeeded",
@@ -230,7 +232,6 @@ impl Recorder {
             _ => "suspended",
         };
         let outcome = Some(outcome.to_owned());
-        let patch = patch.as_ref().and_then(|patch| serde_json::from_value(patch.clone()).ok());
         self.wire.send(Event::ToolCallDone(ToolCallDone {
             id: call.id.clone(),
             message_id,
