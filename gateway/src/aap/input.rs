@@ -88,7 +88,7 @@ pub(super) fn check_tools(
     capabilities: Capabilities,
     tools: Option<&[ToolSpec]>,
 ) -> Result<(), Refusal> {
-    if tools.is_some_and(|tools| !tools.is_empty()) && !capabilities.application_tools {
+    if tools.is_some_and(|tools| !tools.is_empty()) && !capabilities.has("application", "tools") {
         return Err(Refusal::bad(format!("Agent {agent} takes no application tools")));
     }
     Ok(())
@@ -100,12 +100,12 @@ pub(super) fn check_images<'a>(
     contents: impl Iterator<Item = &'a Content>,
 ) -> Result<(), Refusal> {
     for url in contents.flat_map(Content::images) {
-        let (kind, declared) = match url.split_once(':') {
-            Some(("data", _)) => ("data", capabilities.images_data),
-            Some(("https" | "http", _)) => ("http", capabilities.images_http),
+        let kind = match url.split_once(':') {
+            Some(("data", _)) => "data",
+            Some(("https" | "http", _)) => "http",
             _ => return Err(Refusal::bad("An image's url must be a data: or https: address")),
         };
-        if !declared {
+        if !capabilities.has("image", kind) {
             return Err(Refusal::bad(format!("Agent {agent} does not take {kind} images")));
         }
     }
