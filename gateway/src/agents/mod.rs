@@ -6,11 +6,9 @@ mod prompt;
 mod served;
 mod step;
 
-mod approval;
 mod long;
-mod mixed;
 mod page;
-mod question;
+mod questions;
 mod subagents;
 mod support;
 mod texts;
@@ -57,9 +55,9 @@ static SCRIPTS: [Script; 19] = [
     Script::new("unicode", "emoji, right-to-left, CJK, combining marks", texts::unicode),
     Script::new("tools", "one tool call after another", tools::tools),
     Script::new("parallel", "three tool calls at once", tools::parallel),
-    Script::new("approval", "a tool call that needs your consent", approval::play),
-    Script::new("question", "asks you to choose", question::play),
-    Script::new("mixed", "consent, a question and a plain call in one message", mixed::play),
+    Script::new("approval", "a tool call that needs your consent", questions::approval),
+    Script::new("question", "asks you to choose", questions::question),
+    Script::new("mixed", "consent, a question and a plain call in one message", questions::mixed),
     Script::new("page", "calls tools that your page runs; `page rounds 3`, `page mixed`", page::play),
     Script::new("subagents", "three sub-agents, one of which fails", subagents::play),
     Script::new("mcp-auth", "a tool server that wants you to sign in", tools::mcp_auth),
