@@ -31,8 +31,7 @@ impl ApiError {
     }
 
     pub(crate) fn no_session(id: &str) -> Self {
-        let message = format!("Session not found: {id}");
-        Self::new(StatusCode::NOT_FOUND, "session_not_found", message)
+        Self::new(StatusCode::NOT_FOUND, "session_not_found", format!("Session not found: {id}"))
     }
 
     /// The session's agent is a saved one, and cannot be changed.
@@ -42,8 +41,7 @@ impl ApiError {
     }
 
     pub(crate) fn no_turn(id: &str) -> Self {
-        let message = format!("Turn not found: {id}");
-        Self::new(StatusCode::NOT_FOUND, "turn_not_found", message)
+        Self::new(StatusCode::NOT_FOUND, "turn_not_found", format!("Turn not found: {id}"))
     }
 
     /// The turn has not reached its end yet.

@@ -11,13 +11,14 @@
 //! - `store`: sessions, turns, and the log that all readers of a turn share;
 //! - `turns`: plays a script at its pace, until it ends or is stopped;
 //! - `agents`: the scripts, in steps that belong to no protocol;
-//! - `error`, `guarded`, `lock`, `time`: small things.
+//! - `content`, `error`, `guarded`, `lock`, `time`: small things.
 
 mod aap;
 mod access;
 mod agent_event;
 mod agents;
 mod config;
+mod content;
 mod context;
 mod control;
 mod error;

@@ -2,13 +2,11 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tokio::net::TcpListener;
-use turnwire_gateway::{Chaos, Config, Delivery, Numbers, serve};
+use turnwire_gateway::{Chaos, Config, serve};
 use turnwire_relay::{Origins, RelayConfig, SecretHeaders, Upstream};
 
 /// A development gateway: agent protocols with scripted agents, in memory.
@@ -34,42 +32,8 @@ struct GatewayArguments {
     /// Where to listen; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8790")]
     listen: SocketAddr,
-    /// Accept only this bearer token. Without it, any token will do.
-    #[arg(long)]
-    token: Option<String>,
-    /// Let a WebSocket bring its token in the address too, as `?access_token=`, since pages cannot set a
-    /// header on it. So it is with `--www` anyway.
-    #[arg(long)]
-    token_in_query: bool,
-    /// Serve the files of this directory at `/`.
-    #[arg(long, value_name = "DIR")]
-    www: Option<PathBuf>,
-    /// Write a line to stderr for each request.
-    #[arg(long)]
-    log: bool,
-    /// Pause between two events of a turn in milliseconds, decimals allowed; 0 is full speed.
-    /// Without it, each script has its own pace. Requests can set their own.
-    #[arg(long, value_name = "MS")]
-    delay_ms: Option<f64>,
-    /// Write streams in pieces of exactly this many bytes. Requests can set their own.
-    #[arg(long, value_name = "BYTES")]
-    chunk_bytes: Option<usize>,
-    /// Write this many events at once. Requests can set their own.
-    #[arg(long, value_name = "EVENTS")]
-    batch: Option<usize>,
-    /// Where events say their sequence numbers: `id`, `json`, `both`, or `different` ones in both. Requests can
-    /// set their own.
-    #[arg(long, value_name = "WHERE")]
-    numbers: Option<Numbers>,
-    /// Silence after which a stream gets a comment, in milliseconds.
-    #[arg(long, value_name = "MS", default_value_t = 15_000)]
-    ping_ms: u64,
-    /// How long a finished turn's stream can be read, in milliseconds.
-    #[arg(long, value_name = "MS", default_value_t = 300_000)]
-    keep_ms: u64,
-    /// How long a turn may take, in milliseconds.
-    #[arg(long, value_name = "MS", default_value_t = 600_000)]
-    turn_limit_ms: u64,
+    #[command(flatten)]
+    config: Config,
     /// Faults at random on every stream, the same for the same seed and order of requests.
     #[arg(long, value_name = "SEED")]
     chaos: Option<u64>,
@@ -81,23 +45,11 @@ struct GatewayArguments {
 
 impl GatewayArguments {
     fn config(self) -> Config {
-        let delay = self.delay_ms.map(|ms| ms.clamp(0.0, 86_400_000.0) / 1000.0);
         Config {
-            token: self.token,
-            token_in_query: self.token_in_query || self.www.is_some(),
-            www: self.www,
-            log: self.log,
-            delivery: Delivery {
-                delay: delay.map(Duration::from_secs_f64),
-                chunk_bytes: self.chunk_bytes.filter(|&bytes| bytes > 0),
-                batch: self.batch.filter(|&events| events > 0),
-                numbers: self.numbers,
-            },
-            silence: Duration::from_millis(self.ping_ms),
-            stream_kept: Duration::from_millis(self.keep_ms),
-            turn_limit: Duration::from_millis(self.turn_limit_ms),
+            token_in_query: self.config.token_in_query || self.config.www.is_some(),
+            delivery: self.config.delivery.without_zeros(),
             chaos: self.chaos.map(|seed| Chaos { seed, rate: self.chaos_rate }),
-            ..Config::default()
+            ..self.config
         }
     }
 }

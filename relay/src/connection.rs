@@ -21,18 +21,18 @@ use tokio::time::{sleep, timeout};
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
 
 /// How long what was written has to reach the reader before the connection is reset: a reset
-/// throws away what is still under way, and a browser also what its page has not read yet.
+/// discards what is still in flight, and a browser also what its page has not read yet.
 const GRACE: Duration = Duration::from_millis(30);
 /// How long a reader may take until the system has room for what was written.
 const WRITING_LIMIT: Duration = Duration::from_secs(2);
 
-/// What is to become of a connection.
+/// How a connection continues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Fate {
-    /// It goes on.
+enum Mode {
+    /// It serves requests.
     #[default]
     Open,
-    /// It is closed as soon as no request is under way.
+    /// It closes as soon as no request is active.
     Retired,
     /// It is closed; nothing more is written.
     Closed,
@@ -46,7 +46,7 @@ pub struct Connection(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    fate: Mutex<Fate>,
+    mode: Mutex<Mode>,
     /// Requests that are not answered to the end.
     busy: AtomicUsize,
     /// How often all that the server wrote was handed over to the system.
@@ -64,16 +64,16 @@ impl Connection {
 
     /// Closes the connection, even in the middle of an answer.
     pub fn close(&self) {
-        self.meet(Fate::Closed);
+        self.set(Mode::Closed);
     }
 
     /// Resets the connection: the other side learns that it was not closed in good order.
     pub fn reset(&self) {
-        self.meet(Fate::Reset);
+        self.set(Mode::Reset);
     }
 
     /// Resets the connection when the body that calls this has been written out so far.
-    pub async fn break_off(&self) {
+    pub async fn reset_when_written(&self) {
         // The server flushes whenever a body makes it wait, as this one does now.
         let before = self.0.flushes.load(Ordering::SeqCst);
         let flushed = async {
@@ -89,28 +89,28 @@ impl Connection {
 
     /// Whether no more requests are wanted on this connection.
     pub fn is_retired(&self) -> bool {
-        self.fate() == Fate::Retired
+        self.mode() == Mode::Retired
     }
 
-    /// Marks a request as being under way until the guard is dropped.
-    pub fn begin_request(&self) -> UnderWay {
+    /// Marks a request as active until the guard is dropped.
+    pub fn begin_request(&self) -> ActiveRequest {
         self.0.busy.fetch_add(1, Ordering::SeqCst);
-        UnderWay(self.clone())
+        ActiveRequest(self.clone())
     }
 
     fn retire(&self) {
-        if self.fate() == Fate::Open {
-            self.meet(Fate::Retired);
+        if self.mode() == Mode::Open {
+            self.set(Mode::Retired);
         }
     }
 
-    fn meet(&self, fate: Fate) {
-        *lock(&self.0.fate) = fate;
+    fn set(&self, mode: Mode) {
+        *lock(&self.0.mode) = mode;
         self.0.task.wake();
     }
 
-    fn fate(&self) -> Fate {
-        *lock(&self.0.fate)
+    fn mode(&self) -> Mode {
+        *lock(&self.0.mode)
     }
 
     fn is_idle(&self) -> bool {
@@ -118,11 +118,11 @@ impl Connection {
     }
 }
 
-/// A request under way; dropping it marks the request as answered.
+/// An active request; dropping it marks the request as answered.
 #[derive(Debug)]
-pub struct UnderWay(Connection);
+pub struct ActiveRequest(Connection);
 
-impl Drop for UnderWay {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.0.0.busy.fetch_sub(1, Ordering::SeqCst);
         self.0.0.task.wake();
@@ -214,11 +214,11 @@ pub struct Socket {
 impl Socket {
     /// Fails if the connection is broken off. Remembers the task, so that breaking it off later
     /// wakes it.
-    fn check(&self, context: &Context<'_>) -> io::Result<Fate> {
+    fn check(&self, context: &Context<'_>) -> io::Result<Mode> {
         self.connection.0.task.register(context.waker());
-        match self.connection.fate() {
-            Fate::Closed | Fate::Reset => Err(io::ErrorKind::ConnectionReset.into()),
-            fate => Ok(fate),
+        match self.connection.mode() {
+            Mode::Closed | Mode::Reset => Err(io::ErrorKind::ConnectionReset.into()),
+            mode => Ok(mode),
         }
     }
 }
@@ -226,7 +226,7 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         lock(&self.register.0.open).remove(&self.number);
-        if self.connection.fate() == Fate::Reset {
+        if self.connection.mode() == Mode::Reset {
             // Without it the other side sees an orderly end of the connection, which is still an
             // end in the middle of an answer.
             let _ = self.stream.set_zero_linger();
@@ -240,7 +240,7 @@ impl AsyncRead for Socket {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.check(context)? == Fate::Retired && self.connection.is_idle() {
+        if self.check(context)? == Mode::Retired && self.connection.is_idle() {
             // The end of the input: the server closes in good order.
             return Poll::Ready(Ok(()));
         }

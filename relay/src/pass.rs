@@ -69,7 +69,10 @@ pub(crate) async fn pass(State(relay): State<Relay>, request: Request) -> Respon
     match relay.0.client.request(Request::from_parts(head, body)).await {
         Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => match tunnel {
             Some(tunnel) => tunnel.open(answer),
-            None => (StatusCode::BAD_GATEWAY, "turnwire relay: nobody asked for another protocol\n")
+            None => (
+                StatusCode::BAD_GATEWAY,
+                "turnwire relay: the server changed to a protocol that was not asked for\n",
+            )
                 .into_response(),
         },
         Ok(answer) => {
@@ -138,7 +141,7 @@ where
         match ready!(Pin::new(&mut this.body).poll_frame(context)) {
             Some(Err(_)) => {
                 let connection = this.connection.clone();
-                this.breaking = Some(Box::pin(async move { connection.break_off().await }));
+                this.breaking = Some(Box::pin(async move { connection.reset_when_written().await }));
                 self.poll_frame(context)
             }
             frame => Poll::Ready(frame.map(|frame| frame.map_err(Into::into))),

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -14,6 +12,7 @@ use super::pending::{CallAnswer, Pending};
 use super::session::{ServerTool, ToolSpec};
 use super::wire::Mode;
 use crate::agents::Attachment;
+use crate::content::data_url;
 
 /// The body of a turn.
 #[derive(Debug, Deserialize)]
@@ -89,7 +88,7 @@ pub(super) fn check_tools(
     capabilities: Capabilities,
     tools: Option<&[ToolSpec]>,
 ) -> Result<(), Refusal> {
-    if tools.is_some_and(|tools| !tools.is_empty()) && !capabilities.application_tools {
+    if tools.is_some_and(|tools| !tools.is_empty()) && !capabilities.has("application", "tools") {
         return Err(Refusal::bad(format!("Agent {agent} takes no application tools")));
     }
     Ok(())
@@ -101,12 +100,12 @@ pub(super) fn check_images<'a>(
     contents: impl Iterator<Item = &'a Content>,
 ) -> Result<(), Refusal> {
     for url in contents.flat_map(Content::images) {
-        let (kind, declared) = match url.split_once(':') {
-            Some(("data", _)) => ("data", capabilities.images_data),
-            Some(("https" | "http", _)) => ("http", capabilities.images_http),
+        let kind = match url.split_once(':') {
+            Some(("data", _)) => "data",
+            Some(("https" | "http", _)) => "http",
             _ => return Err(Refusal::bad("An image's url must be a data: or https: address")),
         };
-        if !declared {
+        if !capabilities.has("image", kind) {
             return Err(Refusal::bad(format!("Agent {agent} does not take {kind} images")));
         }
     }
@@ -170,13 +169,12 @@ impl Sorted {
 }
 
 fn attachment(number: usize, url: &str) -> Attachment {
-    let embedded = url.strip_prefix("data:").and_then(|rest| rest.split_once(','));
-    let Some((head, payload)) = embedded else {
+    let Some((head, _)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(',')) else {
         return Attachment { name: url.to_owned(), mime: "image/*".to_owned(), bytes: 0 };
     };
-    let bytes = STANDARD.decode(payload).map_or(0, |bytes| bytes.len());
-    let mime = head.trim_end_matches(";base64").to_owned();
-    Attachment { name: format!("image-{number}"), mime, bytes }
+    let (mime, bytes) = data_url(url).unwrap_or((head, None));
+    let bytes = bytes.unwrap_or_default();
+    Attachment { name: format!("image-{number}"), mime: mime.to_owned(), bytes }
 }
 
 /// The contents of a history that a client brings along.

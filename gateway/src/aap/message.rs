@@ -1,8 +1,9 @@
 //! Messages as they are sent and kept.
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use crate::content;
 
 /// One message of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,27 +26,7 @@ pub(super) enum Message {
 }
 
 /// The content of a message: a text, or blocks.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub(super) enum Content {
-    Text(String),
-    Blocks(Vec<Block>),
-}
-
-/// By hand, since an untagged enum would not say which block is wrong.
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::String(text) => Ok(Self::Text(text)),
-            Value::Array(blocks) => blocks
-                .into_iter()
-                .map(|block| serde_json::from_value(block).map_err(D::Error::custom))
-                .collect::<Result<_, _>>()
-                .map(Self::Blocks),
-            _ => Err(D::Error::custom("content must be a string or a list of blocks")),
-        }
-    }
-}
+pub(super) type Content = content::Content<Block>;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -68,21 +49,15 @@ pub(super) struct Call {
 impl Content {
     /// All text, parts joined by blank lines.
     pub(super) fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Blocks(blocks) => {
-                let texts = blocks.iter().filter_map(|block| match block {
-                    Block::Text { text } => Some(text.as_str()),
-                    _ => None,
-                });
-                texts.collect::<Vec<_>>().join("\n\n")
-            }
-        }
+        self.text_by(|block| match block {
+            Block::Text { text } => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     /// The addresses of all images.
     pub(super) fn images(&self) -> impl Iterator<Item = &str> {
-        self.blocks().filter_map(|block| match block {
+        self.parts().iter().filter_map(|block| match block {
             Block::Image { url } => Some(url.as_str()),
             _ => None,
         })
@@ -90,17 +65,10 @@ impl Content {
 
     /// All calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
-        self.blocks().filter_map(|block| match block {
+        self.parts().iter().filter_map(|block| match block {
             Block::ToolUse(call) => Some(call),
             _ => None,
         })
-    }
-
-    fn blocks(&self) -> impl Iterator<Item = &Block> {
-        match self {
-            Self::Text(_) => [].iter(),
-            Self::Blocks(blocks) => blocks.iter(),
-        }
     }
 }
 

@@ -232,7 +232,7 @@ impl Recorder {
     /// The content of a server tool's result.
     fn result_content(&self, text: String) -> Content {
         if self.traps.has(&BLOCK_RESULTS) {
-            Content::Blocks(vec![Block::Text { text }])
+            Content::Parts(vec![Block::Text { text }])
         } else {
             Content::Text(text)
         }
@@ -246,7 +246,7 @@ impl Recorder {
             }
             last => {
                 blocks.extend(last);
-                Content::Blocks(blocks)
+                Content::Parts(blocks)
             }
         }
     }

@@ -11,7 +11,7 @@ use super::message::Message;
 use super::pending::Pending;
 use crate::agents::Memory;
 use crate::lock::lock;
-use crate::store::{self, Agent, PageToken};
+use crate::store::{self, PageToken};
 use crate::turns::Stop;
 
 /// The space of all sessions in the store.
@@ -152,8 +152,7 @@ impl Sessions {
         history: Vec<Message>,
     ) -> Arc<Session> {
         let id = format!("sess_{}", app.store.ids.next());
-        let named = Agent::Named(agent.name.clone());
-        let kept = store::Session::new(id.clone(), SPACE.to_owned(), String::new(), named, None);
+        let kept = store::Session::plain(&id, SPACE, &agent.name);
         let pending = Pending::of_seed(&history).map(Box::new);
         let state = State { agent, tools, history, pending, memory: Memory::new(), turns: 0 };
         let session =

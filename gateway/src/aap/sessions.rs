@@ -108,7 +108,7 @@ pub(super) async fn history(
     let session = app.own.find(&id).ok_or_else(Refusal::no_history)?;
     let state = session.state();
     let declared = capabilities(&state.agent.name);
-    let supported = declared.is_none_or(|able| if kind == "full" { able.full } else { able.compacted });
+    let supported = declared.is_none_or(|declared| declared.has("history", &kind));
     if !supported {
         return Err(Refusal::no_history());
     }

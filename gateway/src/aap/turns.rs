@@ -19,7 +19,7 @@ use super::session::Session;
 use super::stream::{Reader, events, nothing};
 use super::traps::{ABANDON, LOST_END, NOTHING};
 use super::wire::{Mode, Wire};
-use crate::agents::{self, Memory, Prompt};
+use crate::agents::{self, Prompt};
 use crate::http::Output;
 use crate::store::Turn;
 use crate::turns::Clock;
@@ -41,7 +41,7 @@ pub(super) async fn create(
         return if mode == Mode::None { Err(Refusal::internal()) } else { Ok(nothing(&app, output)) };
     }
     let Accepted { text, beginning, beat } = accept(&session, wanted)?;
-    let turn = Turn::new(app.store.ids.next(), None, String::new(), None, text, Memory::new());
+    let turn = Turn::plain(app.store.ids.next(), text);
     session.kept.add(&turn);
     let beat = output.delivery.delay.or(beat).unwrap_or(app.config.beat);
     let reader = traps.has(&ABANDON).then(|| Reader(Arc::clone(&turn)));

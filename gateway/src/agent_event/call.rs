@@ -10,18 +10,18 @@ use axum::response::Response;
 
 use super::error::Refusal;
 use super::run::Run;
+use super::server::Server;
 use super::start::{PlayOptions, Start, start};
 use super::stream;
-use super::surface::Surface;
 use super::threads::{App, Thread};
 use crate::context::bearer;
 use crate::http::Output;
 
-/// A request with a valid token, and the surface that it came to.
+/// A request with a valid token, and the server that it came to.
 #[derive(Debug)]
 pub(super) struct Call {
     app: App,
-    pub(super) surface: Surface,
+    pub(super) server: Server,
 }
 
 impl Deref for Call {
@@ -40,24 +40,24 @@ impl FromRequestParts<App> for Call {
             let message = "unauthorized: a valid bearer token is required";
             return Err(Refusal::new(StatusCode::UNAUTHORIZED, message));
         }
-        // The routes of each surface have it as an extension.
-        let surface = parts.extensions.get().copied().unwrap_or(Surface::Tirea);
-        Ok(Self { app: app.clone(), surface })
+        // The routes of each server have it as an extension.
+        let server = parts.extensions.get().copied().unwrap_or(Server::Tirea);
+        Ok(Self { app: app.clone(), server })
     }
 }
 
 impl Call {
     pub(super) fn thread(&self, id: &str) -> Result<Arc<Thread>, Refusal> {
-        self.own.thread(self.surface, id).ok_or_else(|| Refusal::no_thread(id))
+        self.own.thread(self.server, id).ok_or_else(|| Refusal::no_thread(id))
     }
 
     pub(super) fn run(&self, id: &str) -> Result<Arc<Run>, Refusal> {
-        self.own.run(self.surface, id).ok_or_else(|| Refusal::no_run(id))
+        self.own.run(self.server, id).ok_or_else(|| Refusal::no_run(id))
     }
 
     /// A request that cannot be right.
     pub(super) fn bad<T>(&self, message: impl AsRef<str>) -> Result<T, Refusal> {
-        Err(Refusal::bad(self.surface.dialect(), message))
+        Err(Refusal::bad(self.server.dialect(), message))
     }
 
     /// Starts a run; its events are the answer.
@@ -67,12 +67,12 @@ impl Call {
             return Err(Refusal::no_agent(&wanted.agent));
         }
         let run = self.start(wanted, options(&output)).await;
-        Ok(stream::answer(self, &run, output, self.surface))
+        Ok(stream::answer(self, &run, output, self.server))
     }
 
     /// Starts a run.
     pub(super) async fn start(&self, wanted: Start, options: PlayOptions) -> Arc<Run> {
-        start(self, self.surface, wanted, options).await
+        start(self, self.server, wanted, options).await
     }
 }
 

@@ -18,7 +18,7 @@ use crate::time::now_ms;
 /// What stands before an event in a frame.
 const DATA: &str = "data: ";
 
-/// The events of a surface.
+/// The events of a server.
 #[derive(Debug, Default)]
 pub(super) struct EventStore {
     scopes: Mutex<HashMap<Scope, Arc<Recorded>>>,

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::surface::Dialect;
+use super::server::Dialect;
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq, Eq)]

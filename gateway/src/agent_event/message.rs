@@ -1,16 +1,27 @@
 //! The messages that a thread keeps, and how each dialect shows them.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub(super) use turnwire::event::ThreadToolCall as ToolCall;
 
-use super::surface::Dialect;
+use super::server::Dialect;
+
+/// Who a message is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Role {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
 
 /// A stored message.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) id: Option<String>,
-    pub(super) role: &'static str,
+    pub(super) role: Role,
     pub(super) content: String,
     pub(super) tool_calls: Vec<ToolCall>,
     pub(super) tool_call_id: Option<String>,
@@ -22,7 +33,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn new(role: &'static str, content: impl Into<String>) -> Self {
+    pub(super) fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             id: Some(message_id()),
             role,

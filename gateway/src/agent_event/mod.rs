@@ -20,11 +20,11 @@ mod player;
 mod progress;
 mod recorder;
 mod run;
+mod server;
 mod start;
 mod state;
 mod stream;
 mod sub_agents;
-mod surface;
 mod suspension;
 mod threads;
 mod tirea;
@@ -40,7 +40,7 @@ use axum::{Extension, Router};
 pub(crate) use threads::Threads;
 
 use crate::faults::{On, TrapKind};
-use surface::Surface;
+use server::Server;
 use threads::App;
 
 /// The protocol as the faults see it.
@@ -49,7 +49,7 @@ pub(crate) struct AgentEvent(pub(crate) Arc<Threads>);
 
 impl crate::faults::Surface for AgentEvent {
     fn speaks(&self, path: &str) -> bool {
-        Surface::of_path(path).is_some()
+        Server::of_path(path).is_some()
     }
 
     fn classify(&self, method: &Method, route: &str) -> Option<On> {
@@ -76,7 +76,7 @@ impl crate::faults::Surface for AgentEvent {
     }
 
     fn session_of(&self, path: &str, turn: Option<&str>) -> Option<String> {
-        self.0.run(Surface::of_path(path)?, turn?).map(|run| run.thread.clone())
+        self.0.run(Server::of_path(path)?, turn?).map(|run| run.thread.clone())
     }
 
     fn refuse(&self, status: StatusCode, message: String) -> Response {
@@ -88,11 +88,11 @@ impl crate::faults::Surface for AgentEvent {
     }
 }
 
-/// The routes of all surfaces.
+/// The routes of all servers.
 pub(crate) fn routes() -> Router<App> {
-    let of = |surface, routes: Router<App>| routes.layer(Extension::<Surface>(surface));
+    let of = |server, routes: Router<App>| routes.layer(Extension::<Server>(server));
     Router::new()
-        .nest("/tirea", of(Surface::Tirea, tirea::routes()))
-        .nest("/awaken", of(Surface::Awaken, awaken::routes(Surface::Awaken)))
-        .nest("/awaken-plain", of(Surface::AwakenPlain, awaken::routes(Surface::AwakenPlain)))
+        .nest("/tirea", of(Server::Tirea, tirea::routes()))
+        .nest("/awaken", of(Server::Awaken, awaken::routes(Server::Awaken)))
+        .nest("/awaken-plain", of(Server::AwakenPlain, awaken::routes(Server::AwakenPlain)))
 }

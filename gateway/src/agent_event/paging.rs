@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
 use super::error::Refusal;
-use super::surface::Dialect;
+use super::server::Dialect;
 
 /// The most items of a page.
 const MOST: usize = 200;

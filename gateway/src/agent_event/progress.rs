@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::event::{ActivitySnapshotData, Event};
-use super::surface::Dialect;
+use super::server::Dialect;
 use crate::time::now_ms;
 
 /// The activity of a tool that runs.

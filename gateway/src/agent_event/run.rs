@@ -1,5 +1,6 @@
 //! A run: its record, and how it is reached while it is live.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::mpsc;
@@ -12,12 +13,7 @@ use crate::time::now_ms;
 /// One run of an agent.
 #[derive(Debug)]
 pub(super) struct Run {
-    pub(super) id: String,
-    pub(super) thread: String,
-    pub(super) agent: String,
-    pub(super) parent: Option<String>,
-    pub(super) parent_thread: Option<String>,
-    pub(super) origin: &'static str,
+    head: RunHead,
     pub(super) created_at: u64,
     /// The ids of the dispatch and of the session in awaken's events.
     pub(super) dispatch: String,
@@ -26,6 +22,25 @@ pub(super) struct Run {
     /// The same run as the gateway's own endpoints see it, with the log of its stream.
     pub(super) turn: Arc<Turn>,
     decisions: Mutex<Option<mpsc::UnboundedSender<Decision>>>,
+}
+
+/// What is known of a run before it begins.
+#[derive(Debug, Clone)]
+pub(super) struct RunHead {
+    pub(super) id: String,
+    pub(super) thread: String,
+    pub(super) agent: String,
+    pub(super) parent: Option<String>,
+    pub(super) parent_thread: Option<String>,
+    pub(super) origin: &'static str,
+}
+
+impl Deref for Run {
+    type Target = RunHead;
+
+    fn deref(&self) -> &RunHead {
+        &self.head
+    }
 }
 
 /// What changes while a run is live.
@@ -59,27 +74,11 @@ impl RunStatus {
     }
 }
 
-/// What is known of a run before it begins.
-#[derive(Debug)]
-pub(super) struct NewRun {
-    pub(super) id: String,
-    pub(super) thread: String,
-    pub(super) agent: String,
-    pub(super) parent: Option<String>,
-    pub(super) parent_thread: Option<String>,
-    pub(super) origin: &'static str,
-}
-
 impl Run {
-    pub(super) fn new(new: NewRun, turn: Arc<Turn>) -> Self {
+    pub(super) fn new(head: RunHead, turn: Arc<Turn>) -> Self {
         let now = now_ms();
         Self {
-            id: new.id,
-            thread: new.thread,
-            agent: new.agent,
-            parent: new.parent,
-            parent_thread: new.parent_thread,
-            origin: new.origin,
+            head,
             created_at: now,
             dispatch: super::message::message_id(),
             session: super::message::message_id(),
@@ -98,19 +97,11 @@ impl Run {
             updated_at: now_ms(),
             ..self.record().clone()
         };
-        let new = NewRun {
-            id: self.id.clone(),
-            thread: self.thread.clone(),
-            agent: self.agent.clone(),
-            parent: self.parent.clone(),
-            parent_thread: self.parent_thread.clone(),
-            origin: self.origin,
-        };
         Self {
             created_at: self.created_at,
             session: self.session.clone(),
             record: Mutex::new(record),
-            ..Self::new(new, turn)
+            ..Self::new(self.head.clone(), turn)
         }
     }
 

@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 
 use super::canonical::Canonical;
 use super::decision::Decision;
-use super::message::{Message, message_id, plain_id};
+use super::message::{Message, Role, message_id, plain_id};
 use super::player::{Beginning, Player};
 use super::recorder::Recorder;
-use super::run::{NewRun, Run};
+use super::run::{Run, RunHead};
+use super::server::{Dialect, Server};
 use super::state::without_calls;
-use super::surface::{Dialect, Surface};
 use super::threads::{App, Content, Thread};
 use super::wire::Wire;
-use crate::agents::{self, Memory, Prompt};
+use crate::agents::{self, Prompt};
 use crate::faults::Traps;
 use crate::store::Turn;
 use crate::turns::{Clock, Stop};
@@ -49,21 +49,21 @@ pub(super) struct PlayOptions {
 }
 
 /// Starts a run, which plays in the background.
-pub(super) async fn start(app: &App, surface: Surface, start: Start, options: PlayOptions) -> Arc<Run> {
-    let dialect = surface.dialect();
+pub(super) async fn start(app: &App, server: Server, start: Start, options: PlayOptions) -> Arc<Run> {
+    let dialect = server.dialect();
     let new_id = || match dialect {
         Dialect::Tirea => plain_id(),
         Dialect::Awaken => message_id(),
     };
     let thread_id = start.thread_id.unwrap_or_else(new_id);
-    let thread = app.own.obtain(&app.store, surface, &thread_id, &start.agent);
+    let thread = app.own.obtain(&app.store, server, &thread_id, &start.agent);
     let _starting = thread.session.starting.lock().await;
     let fits = |live: &Arc<Run>| !start.input.messages.is_empty() && live.agent == start.agent;
     let replaced = thread.content().live.clone().filter(fits);
     if dialect == Dialect::Awaken {
         supersede(replaced.as_deref()).await;
     }
-    let new = NewRun {
+    let new = RunHead {
         id: start.run_id.unwrap_or_else(new_id),
         thread: thread_id,
         agent: start.agent,
@@ -76,7 +76,7 @@ pub(super) async fn start(app: &App, surface: Surface, start: Start, options: Pl
         // What was just stored is what the run before fails at.
         supersede(replaced.as_deref()).await;
     }
-    let turn = Turn::new(new.id.clone(), None, String::new(), None, input.text, Memory::new());
+    let turn = Turn::plain(new.id.clone(), input.text);
     let run = Arc::new(Run::new(new, turn));
     play(app, &thread, &run, input.beginning, options, input.preferred, false);
     run
@@ -91,13 +91,13 @@ struct Accepted {
 }
 
 /// Stores the input. A message of the user makes waiting calls void.
-fn accept(content: &mut Content, run: &NewRun, input: Input, dialect: Dialect) -> Accepted {
+fn accept(content: &mut Content, run: &RunHead, input: Input, dialect: Dialect) -> Accepted {
     content.parent_thread_id = run.parent_thread.clone().or(content.parent_thread_id.take());
     content.resource_id = input.resource_id.or(content.resource_id.take());
     if let Some(state) = input.state {
         content.state = state;
     }
-    let speaks = input.messages.iter().any(|message| message.role == "user");
+    let speaks = input.messages.iter().any(|message| message.role == Role::User);
     if speaks {
         content.suspension = None;
         without_calls(dialect, &mut content.state);
@@ -126,7 +126,7 @@ fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
         if content.has(&message) {
             continue;
         }
-        if message.role == "user" {
+        if message.role == Role::User {
             texts.push(message.content.clone());
         }
         message.run_id = Some(run.to_owned());
@@ -134,7 +134,7 @@ fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
     }
     content.touch();
     if texts.is_empty() && asked {
-        let said = content.messages.iter().rev().find(|message| message.role == "user");
+        let said = content.messages.iter().rev().find(|message| message.role == Role::User);
         texts.extend(said.map(|message| message.content.clone()));
     }
     texts.join("\n\n")
@@ -158,16 +158,16 @@ fn play(
     preferred: Option<Duration>,
     resumed: bool,
 ) {
-    let surface = thread.surface;
-    app.own.add(surface, run);
+    let server = thread.server;
+    app.own.add(server, run);
     thread.session.add(&run.turn);
     {
         let mut content = thread.content();
         content.live = Some(Arc::clone(run));
         content.latest_run = Some(run.id.clone());
     }
-    let events = surface.keeps_events().then(|| Canonical::new(app.own.events(), resumed));
-    let wire = Wire::new(surface.dialect(), Arc::clone(run), events, options.traps);
+    let events = server.keeps_events().then(|| Canonical::new(app.own.events(), resumed));
+    let wire = Wire::new(server.dialect(), Arc::clone(run), events, options.traps);
     let beat = options.delay.or(preferred).unwrap_or(app.config.beat);
     let player = Player {
         recorder: Recorder::new(app.clone(), Arc::clone(thread), Arc::clone(run), wire),
@@ -186,7 +186,7 @@ pub(super) fn resume_run(
     decision: Decision,
     options: PlayOptions,
 ) {
-    let turn = Turn::new(run.id.clone(), None, String::new(), None, String::new(), Memory::new());
+    let turn = Turn::plain(run.id.clone(), String::new());
     let recorded = run.turn.log.recorded();
     turn.log.append(|_, bytes| bytes.extend_from_slice(&recorded));
     let run = Arc::new(run.again(turn));

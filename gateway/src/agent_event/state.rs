@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::surface::Dialect;
+use super::server::Dialect;
 use super::suspension::SuspendedCall;
 use crate::time::now_ms;
 

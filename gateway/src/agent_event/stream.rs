@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::message::plain_id;
 use super::run::Run;
-use super::surface::{Dialect, Surface};
+use super::server::{Dialect, Server};
 use super::threads::App;
 use super::wire::write_frame;
 use crate::faults::Forge;
@@ -20,13 +20,13 @@ use crate::turns::Stop;
 const HEARTBEAT: &[u8] = b": heartbeat\n\n";
 
 /// The events of a run from its first one on.
-pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, surface: Surface) -> Response {
-    let forgery = Forgery { run: Arc::clone(run), dialect: surface.dialect() };
+pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, server: Server) -> Response {
+    let forgery = Forgery { run: Arc::clone(run), dialect: server.dialect() };
     output.injection.of_session(&run.thread);
-    output.ping = ping(app, surface.dialect());
+    output.ping = ping(app, server.dialect());
     let log = Arc::clone(&run.turn.log);
     let body = stream(&run.id, log, 0, output, &app.faults, forgery);
-    match surface.dialect() {
+    match server.dialect() {
         // The run has no other reader: it ends with this one.
         Dialect::Tirea => event_stream(Guarded::body(body, Reader(Arc::clone(run)))),
         Dialect::Awaken => event_stream(body),

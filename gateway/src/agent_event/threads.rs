@@ -1,4 +1,4 @@
-//! Threads and runs of all surfaces, in memory.
+//! Threads and runs of all servers, in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,21 +9,21 @@ use super::canonical::EventStore;
 use super::decision::Decision;
 use super::message::Message;
 use super::run::Run;
-use super::surface::Surface;
+use super::server::Server;
 use super::suspension::{SuspendedCall, Suspension};
 use crate::agents::{Approval, Memory};
 use crate::context;
 use crate::lock::lock;
-use crate::store::{Agent, Session, Store};
+use crate::store::{Session, Store};
 use crate::time::now_ms;
 
 /// The state of the handlers.
 pub(super) type App = context::App<Threads>;
 
-/// Everything that the surfaces know.
+/// Everything that the servers know.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
-    surfaces: Mutex<BTreeMap<Surface, Known>>,
+    servers: Mutex<BTreeMap<Server, Known>>,
     events: Arc<EventStore>,
 }
 
@@ -35,30 +35,30 @@ struct Known {
 }
 
 impl Threads {
-    /// The event store of the surface that has one.
+    /// The event store of the server that has one.
     pub(super) fn events(&self) -> Arc<EventStore> {
         Arc::clone(&self.events)
     }
 
-    pub(super) fn thread(&self, surface: Surface, id: &str) -> Option<Arc<Thread>> {
-        lock(&self.surfaces).get(&surface)?.threads.get(id).cloned()
+    pub(super) fn thread(&self, server: Server, id: &str) -> Option<Arc<Thread>> {
+        lock(&self.servers).get(&server)?.threads.get(id).cloned()
     }
 
     /// The thread of this id, made if it is not there.
-    pub(super) fn obtain(&self, store: &Store, surface: Surface, id: &str, agent: &str) -> Arc<Thread> {
-        let mut surfaces = lock(&self.surfaces);
-        let threads = &mut surfaces.entry(surface).or_default().threads;
+    pub(super) fn obtain(&self, store: &Store, server: Server, id: &str, agent: &str) -> Arc<Thread> {
+        let mut servers = lock(&self.servers);
+        let threads = &mut servers.entry(server).or_default().threads;
         if let Some(thread) = threads.get(id) {
             return Arc::clone(thread);
         }
-        let thread = Arc::new(Thread::new(store, surface, id, agent));
+        let thread = Arc::new(Thread::new(store, server, id, agent));
         threads.insert(id.to_owned(), Arc::clone(&thread));
         thread
     }
 
-    pub(super) fn remove(&self, store: &Store, surface: Surface, id: &str) -> bool {
-        let mut surfaces = lock(&self.surfaces);
-        let removed = surfaces.entry(surface).or_default().threads.remove(id);
+    pub(super) fn remove(&self, store: &Store, server: Server, id: &str) -> bool {
+        let mut servers = lock(&self.servers);
+        let removed = servers.entry(server).or_default().threads.remove(id);
         if let Some(thread) = &removed {
             store.remove(&thread.session);
         }
@@ -66,25 +66,25 @@ impl Threads {
     }
 
     /// All threads, by id.
-    pub(super) fn all(&self, surface: Surface) -> Vec<Arc<Thread>> {
-        let surfaces = lock(&self.surfaces);
-        surfaces.get(&surface).map(|known| known.threads.values().cloned().collect()).unwrap_or_default()
+    pub(super) fn all(&self, server: Server) -> Vec<Arc<Thread>> {
+        let servers = lock(&self.servers);
+        servers.get(&server).map(|known| known.threads.values().cloned().collect()).unwrap_or_default()
     }
 
-    pub(super) fn run(&self, surface: Surface, id: &str) -> Option<Arc<Run>> {
-        let surfaces = lock(&self.surfaces);
-        surfaces.get(&surface)?.runs.iter().find(|run| run.id == id).cloned()
+    pub(super) fn run(&self, server: Server, id: &str) -> Option<Arc<Run>> {
+        let servers = lock(&self.servers);
+        servers.get(&server)?.runs.iter().find(|run| run.id == id).cloned()
     }
 
     /// All runs, oldest first.
-    pub(super) fn runs(&self, surface: Surface) -> Vec<Arc<Run>> {
-        lock(&self.surfaces).get(&surface).map(|known| known.runs.clone()).unwrap_or_default()
+    pub(super) fn runs(&self, server: Server) -> Vec<Arc<Run>> {
+        lock(&self.servers).get(&server).map(|known| known.runs.clone()).unwrap_or_default()
     }
 
     /// Adds a run; it takes the place of an earlier one with its id.
-    pub(super) fn add(&self, surface: Surface, run: &Arc<Run>) {
-        let mut surfaces = lock(&self.surfaces);
-        let runs = &mut surfaces.entry(surface).or_default().runs;
+    pub(super) fn add(&self, server: Server, run: &Arc<Run>) {
+        let mut servers = lock(&self.servers);
+        let runs = &mut servers.entry(server).or_default().runs;
         match runs.iter_mut().find(|known| known.id == run.id) {
             Some(known) => *known = Arc::clone(run),
             None => runs.push(Arc::clone(run)),
@@ -96,7 +96,7 @@ impl Threads {
 #[derive(Debug)]
 pub(super) struct Thread {
     pub(super) id: String,
-    pub(super) surface: Surface,
+    pub(super) server: Server,
     /// The same thread as the gateway's own endpoints see it.
     pub(super) session: Arc<Session>,
     content: Mutex<Content>,
@@ -142,14 +142,12 @@ pub(super) struct Queued {
 }
 
 impl Thread {
-    fn new(store: &Store, surface: Surface, id: &str, agent: &str) -> Self {
-        let agent = Agent::Named(agent.to_owned());
-        let space = surface.name().to_owned();
-        let session = Session::new(id.to_owned(), space, String::new(), agent, None);
+    fn new(store: &Store, server: Server, id: &str, agent: &str) -> Self {
+        let session = Session::plain(id, server.name(), agent);
         let now = now_ms();
         Self {
             id: id.to_owned(),
-            surface,
+            server,
             session: store.insert(session),
             content: Mutex::new(Content { created_at: now, updated_at: now, ..Content::default() }),
         }

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::canonical::Canonical;
-use super::event::{ErrorData, Event, Termination, typed};
+use super::event::{ErrorData, Event, Termination};
 use super::message::Message;
 use super::run::Run;
-use super::surface::Dialect;
+use super::server::Dialect;
 use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR};
 use crate::faults::{Traps, UNKNOWN_TERMINATION};
 use crate::time::now_ms;
@@ -145,7 +145,10 @@ impl Wire {
         } else {
             Some(context)
         };
-        let mut data: Map<String, Value> = typed(event);
+        let mut data = match serde_json::to_value(event) {
+            Ok(Value::Object(data)) => data,
+            _ => Map::new(),
+        };
         let kind = data.remove("event_type").unwrap_or_default();
         // The envelope says these.
         for name in ["thread_id", "run_id", "identity"] {

@@ -6,15 +6,9 @@ mod prompt;
 mod served;
 mod step;
 
-mod approval;
-mod file;
 mod long;
-mod mcp_auth;
-mod mixed;
 mod page;
-mod parallel;
-mod question;
-mod sandbox;
+mod questions;
 mod subagents;
 mod support;
 mod texts;
@@ -59,16 +53,16 @@ static SCRIPTS: [Script; 19] = [
     Script::new("reasoning", "thinks before it answers", texts::reasoning),
     Script::new("markdown", "headings, a table, code", texts::markdown),
     Script::new("unicode", "emoji, right-to-left, CJK, combining marks", texts::unicode),
-    Script::new("tools", "one tool call after another", tools::play),
-    Script::new("parallel", "three tool calls at once", parallel::play),
-    Script::new("approval", "a tool call that needs your consent", approval::play),
-    Script::new("question", "asks you to choose", question::play),
-    Script::new("mixed", "consent, a question and a plain call in one message", mixed::play),
+    Script::new("tools", "one tool call after another", tools::tools),
+    Script::new("parallel", "three tool calls at once", tools::parallel),
+    Script::new("approval", "a tool call that needs your consent", questions::approval),
+    Script::new("question", "asks you to choose", questions::question),
+    Script::new("mixed", "consent, a question and a plain call in one message", questions::mixed),
     Script::new("page", "calls tools that your page runs; `page rounds 3`, `page mixed`", page::play),
     Script::new("subagents", "three sub-agents, one of which fails", subagents::play),
-    Script::new("mcp-auth", "a tool server that wants you to sign in", mcp_auth::play),
-    Script::new("sandbox", "runs code and leaves a file to download", sandbox::play),
-    Script::new("file", "tells what you attached", file::play),
+    Script::new("mcp-auth", "a tool server that wants you to sign in", tools::mcp_auth),
+    Script::new("sandbox", "runs code and leaves a file to download", tools::sandbox),
+    Script::new("file", "tells what you attached", tools::file),
     Script::new("long", "100,000 deltas; `long 5000` for fewer", long::play).at(Duration::ZERO),
     Script::new("slow", "a word a second: stop it, or drop the line", texts::slow).at(Duration::from_secs(1)),
     Script::new("error", "fails in the middle of a word", texts::error),
@@ -105,7 +99,7 @@ pub(crate) fn saying(text: &str) -> Steps {
 
 /// Whether some script's agent uses a tool server of this name.
 pub(crate) fn knows_server(name: &str) -> bool {
-    [compose::CONSOLE, compose::HELPDESK, mcp_auth::CALENDAR].iter().any(|server| server.name == name)
+    [compose::CONSOLE, compose::HELPDESK, tools::CALENDAR].iter().any(|server| server.name == name)
 }
 
 #[cfg(test)]

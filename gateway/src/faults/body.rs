@@ -100,7 +100,7 @@ pub(super) fn half(body: Body, bytes: u64, connection: Connection) -> Body {
         (!chunk.is_empty()).then_some((Ok(chunk), (body, left)))
     });
     let breaks = futures_util::stream::once(async move {
-        connection.break_off().await;
+        connection.reset_when_written().await;
         Err(Broken)
     });
     Body::from_stream(pieces.chain(breaks))
@@ -142,7 +142,7 @@ impl Delivered {
                 Some(Piece::Bytes(bytes)) => return Step::Write(bytes),
                 None | Some(Piece::End(Ending::Eof)) => return Step::End,
                 Some(Piece::End(Ending::Reset)) => {
-                    self.open.connection.break_off().await;
+                    self.open.connection.reset_when_written().await;
                     return Step::Break;
                 }
                 Some(Piece::End(Ending::Stall)) => self.pieces = None,

@@ -1,4 +1,4 @@
-//! The outermost middleware: it knows which connections have a request under way, and closes them
+//! The outermost middleware: it knows which connections have an active request, and closes them
 //! behind their answers when the next request is to come on a new one.
 
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::guarded::Guarded;
 /// Follows a request to the end of its answer.
 pub(crate) async fn follow(State(faults): State<Arc<FaultState>>, request: Request, next: Next) -> Response {
     let connection = Connection::of(&request);
-    let under_way = connection.begin_request();
+    let active = connection.begin_request();
     let mut response = next.run(request).await;
     let upgrades = response.status() == StatusCode::SWITCHING_PROTOCOLS;
     if !upgrades && (connection.is_retired() || faults.leave_no_answer()) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    // It is under way until its body is written or dropped.
-    response.map(|body| Guarded::body(body, under_way))
+    // It is active until its body is written or dropped.
+    response.map(|body| Guarded::body(body, active))
 }

@@ -1,7 +1,7 @@
 //! Faults on purpose: answers that fail to come, streams that break off, repeat or skip events.
 //!
 //! In the order of a request:
-//! - `follow`: which connections have a request under way;
+//! - `follow`: which connections have an active request;
 //! - `layer`: the middleware that looks up the faults of a request, and applies those of its answer's head;
 //! - `surface`, `request`: what a protocol tells of its requests;
 //! - `plan`, `chaos`: faults that are planned for a session, and random ones;

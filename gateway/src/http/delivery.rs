@@ -1,25 +1,39 @@
 //! How a request wants its events delivered: how fast, in writes of what size, numbered where.
 
 use std::collections::HashMap;
+use std::num::ParseFloatError;
 use std::time::Duration;
 
 use super::Numbers;
 use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::http::Uri;
+use clap::Args;
 
 /// The settings of one request. `None` leaves it to the script or the server.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Args)]
 pub struct Delivery {
-    /// The pause between two events of a turn that this request starts.
+    /// Pause between two events of a turn in milliseconds, decimals allowed; 0 is full speed.
+    /// Without it, each script has its own pace. Requests can set their own.
+    #[arg(long = "delay-ms", value_name = "MS", value_parser = delay)]
     pub delay: Option<Duration>,
-    /// The exact size of each write of the response's body, in bytes; frames and characters are
-    /// cut wherever that falls. Only the last write is shorter.
+    /// Write streams in pieces of exactly this many bytes, which cut frames and characters anywhere. Only the last
+    /// piece is shorter. Requests can set their own.
+    #[arg(long, value_name = "BYTES")]
     pub chunk_bytes: Option<usize>,
-    /// The number of events in each write. Only the last write has fewer.
+    /// Write this many events at once. Only the last write has fewer. Requests can set their own.
+    #[arg(long, value_name = "EVENTS")]
     pub batch: Option<usize>,
-    /// Where events say their sequence numbers.
+    /// Where events say their sequence numbers: `id`, `json`, `both`, or `different` ones in both. Requests can
+    /// set their own.
+    #[arg(long, value_name = "WHERE")]
     pub numbers: Option<Numbers>,
+}
+
+/// A pause on the command line, which is no longer than a day.
+fn delay(text: &str) -> Result<Duration, ParseFloatError> {
+    let seconds = text.parse::<f64>()?.clamp(0.0, 86_400_000.0) / 1000.0;
+    Ok(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
 impl Delivery {
@@ -35,19 +49,25 @@ impl Delivery {
             header.and_then(|value| value.to_str().ok()).or(query.get(name).map(String::as_str))
         };
         let count = |name: &str| -> Result<Option<usize>, String> {
-            let count = setting(name).map(|text| text.trim().parse().map_err(|_| invalid(name, text)));
-            // Zero leaves the setting open.
-            Ok(count.transpose()?.filter(|&count| count > 0))
+            setting(name).map(|text| text.trim().parse().map_err(|_| invalid(name, text))).transpose()
         };
         let delay = setting("delay_ms");
-        Ok(Self {
+        let settings = Self {
             delay: delay
                 .map(|text| milliseconds(text).ok_or_else(|| invalid("delay_ms", text)))
                 .transpose()?,
             chunk_bytes: count("chunk_bytes")?,
             batch: count("batch")?,
             numbers: setting("numbers").map(str::parse).transpose()?,
-        })
+        };
+        Ok(settings.without_zeros())
+    }
+
+    /// The same settings, in which zero leaves the size of writes open.
+    #[must_use]
+    pub fn without_zeros(self) -> Self {
+        let positive = |number: Option<usize>| number.filter(|&number| number > 0);
+        Self { chunk_bytes: positive(self.chunk_bytes), batch: positive(self.batch), ..self }
     }
 
     /// These settings, and where they leave something open, the others.

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) use id::{Ids, random_suffix};
 pub(crate) use log::{EventLog, Read};
 pub(crate) use page::{Page, PageToken, paginate};
-pub(crate) use sandbox::{FileLookup, Sandboxes};
+pub(crate) use sandbox::Sandboxes;
 pub(crate) use session::{Agent, Session};
 pub(crate) use turn::{Entry, Pending, PendingCall, Turn};
 

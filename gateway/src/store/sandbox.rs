@@ -13,14 +13,6 @@ pub(crate) struct Sandboxes {
     files: Mutex<HashMap<String, HashMap<String, Bytes>>>,
 }
 
-/// The outcome of asking for a file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum FileLookup {
-    Found(Bytes),
-    NoSuchSandbox,
-    NoSuchFile,
-}
-
 impl Sandboxes {
     pub(crate) fn create(&self, sandbox: &str) {
         lock(&self.files).entry(sandbox.to_owned()).or_default();
@@ -30,12 +22,10 @@ impl Sandboxes {
         lock(&self.files).entry(sandbox.to_owned()).or_default().insert(path, bytes.into());
     }
 
-    pub(crate) fn file(&self, sandbox: &str, path: &str) -> FileLookup {
-        match lock(&self.files).get(sandbox) {
-            None => FileLookup::NoSuchSandbox,
-            Some(files) => {
-                files.get(path).map_or(FileLookup::NoSuchFile, |bytes| FileLookup::Found(bytes.clone()))
-            }
-        }
+    /// A file of a sandbox. The error names what is not there.
+    pub(crate) fn file(&self, sandbox: &str, path: &str) -> Result<Bytes, String> {
+        let sandboxes = lock(&self.files);
+        let files = sandboxes.get(sandbox).ok_or_else(|| format!("Sandbox not found: {sandbox}"))?;
+        files.get(path).cloned().ok_or_else(|| format!("File not found: {path}"))
     }
 }

@@ -78,6 +78,12 @@ impl Session {
         }
     }
 
+    /// A session of a protocol that keeps all else of it by itself.
+    pub(crate) fn plain(id: &str, space: &str, agent: &str) -> Self {
+        let agent = Agent::Named(agent.to_owned());
+        Self::new(id.to_owned(), space.to_owned(), String::new(), agent, None)
+    }
+
     pub(crate) fn details(&self) -> MutexGuard<'_, Details> {
         lock(&self.details)
     }

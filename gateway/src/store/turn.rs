@@ -98,6 +98,11 @@ impl Turn {
         })
     }
 
+    /// A turn of a protocol that keeps all else of it by itself.
+    pub(crate) fn plain(id: String, text: String) -> Arc<Self> {
+        Self::new(id, None, String::new(), None, text, Memory::new())
+    }
+
     pub(crate) fn progress(&self) -> MutexGuard<'_, Progress> {
         lock(&self.progress)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::Path;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::caller::{Caller, Dialect};
@@ -18,42 +18,27 @@ use crate::store::{PageToken, Session, Turn, paginate};
 
 type Answer = Result<Response, ApiError>;
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct TurnEventsQuery {
-    limit: Option<usize>,
-    page_token: Option<String>,
-    order: Option<Order>,
-}
-
 /// `GET …/turns/{turn}/events`: the content of a turn that is over. The open-source server also
 /// lists running turns, and the events of the turn's own life.
 pub(crate) async fn of_turn(
     caller: Caller,
     Path(session): Path<SessionPath>,
     Path(turn): Path<TurnPath>,
-    Params(query): Params<TurnEventsQuery>,
+    Params(paging): Params<Paging>,
 ) -> Answer {
     let session = session.find(&caller)?;
     let turn = turn.find(&session)?;
     let gateway = caller.dialect == Dialect::Gateway;
-    let paging = Paging { limit: query.limit, page_token: query.page_token };
     let limit = if gateway { paging.limit(25, 25)? } else { paging.limit(100, 100)? };
     if gateway && turn.is_running() {
         return Err(ApiError::running(&turn.id));
     }
     let mut events = numbered(&turn, gateway);
-    if query.order == Some(Order::Desc) {
+    if paging.order == Some(Order::Desc) {
         events.reverse();
     }
     let page = paging.page(events, |event| event.number.to_string(), limit)?;
     Ok(list(page, limit, |event| event.json))
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct SessionEventsQuery {
-    limit: Option<usize>,
-    page_token: Option<String>,
-    last_turn_id: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -69,14 +54,13 @@ struct SessionEvent {
 pub(crate) async fn of_session(
     caller: Caller,
     Path(path): Path<SessionPath>,
-    Params(query): Params<SessionEventsQuery>,
+    Params(paging): Params<Paging>,
 ) -> Answer {
     let session = path.find(&caller)?;
-    let paging = Paging { limit: query.limit, page_token: query.page_token };
     let limit = paging.limit(100, 100)?;
     let token = paging.token()?;
-    let last_turn = query.last_turn_id.filter(|_| token.is_none());
-    let anchor = anchor(&session, last_turn.as_deref(), caller.dialect)?;
+    let last_turn = paging.last_turn_id.as_deref().filter(|_| token.is_none());
+    let anchor = anchor(&session, last_turn, caller.dialect)?;
     let from = |turn: Option<String>| turn.map(|id| chained(&session, &id)).unwrap_or_default();
     let key = |event: &SessionEvent| event.key.clone();
     let page = match paginate(from(anchor), key, token.as_ref(), limit) {

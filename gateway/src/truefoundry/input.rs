@@ -1,12 +1,9 @@
 //! The input of a turn (TrueFoundry objects, `TurnInputItem`).
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::agents::{Approval, Attachment};
+use crate::content;
 
 /// One item, as it came and as it is shown again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,27 +18,7 @@ pub(crate) enum InputItem {
 }
 
 /// A message: text, or a list of parts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-}
-
-/// By hand, since an untagged enum would not say which part is wrong.
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::String(text) => Ok(Self::Text(text)),
-            Value::Array(parts) => parts
-                .into_iter()
-                .map(|part| serde_json::from_value(part).map_err(D::Error::custom))
-                .collect::<Result<_, _>>()
-                .map(Self::Parts),
-            _ => Err(D::Error::custom("content must be a string or a list of parts")),
-        }
-    }
-}
+pub(crate) type Content = content::Content<Part>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -78,16 +55,10 @@ impl From<&Decision> for Approval {
 impl Content {
     /// All text of the message.
     pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Parts(parts) => {
-                let texts = parts.iter().filter_map(|part| match part {
-                    Part::Text { text } => Some(text.as_str()),
-                    Part::File { .. } => None,
-                });
-                texts.collect::<Vec<_>>().join("\n\n")
-            }
-        }
+        self.text_by(|part| match part {
+            Part::Text { text } => Some(text),
+            Part::File { .. } => None,
+        })
     }
 
     /// Whether it has neither text nor files.
@@ -101,31 +72,19 @@ impl Content {
 
     /// The attached files; the error names one whose data cannot be read.
     pub(crate) fn files(&self) -> Result<Vec<Attachment>, String> {
-        let Self::Parts(parts) = self else {
-            return Ok(Vec::new());
-        };
-        let files = parts.iter().filter_map(|part| match part {
+        let files = self.parts().iter().filter_map(|part| match part {
             Part::Text { .. } => None,
             Part::File { name, data } => Some((name, data)),
         });
-        files
-            .map(|(name, data)| {
-                attachment(name, data)
-                    .ok_or_else(|| format!("file '{name}' must be a data URI: data:<mime>;base64,<payload>"))
-            })
-            .collect()
+        let wrong = |name| format!("file '{name}' must be a data URI: data:<mime>;base64,<payload>");
+        files.map(|(name, data)| attachment(name, data).ok_or_else(|| wrong(name))).collect()
     }
 }
 
 fn attachment(name: &str, data: &str) -> Option<Attachment> {
-    let (head, payload) = data.strip_prefix("data:")?.split_once(',')?;
-    let mime = head.strip_suffix(";base64")?;
-    let bytes = STANDARD.decode(payload).ok()?;
-    Some(Attachment {
-        name: name.to_owned(),
-        mime: if mime.is_empty() { "text/plain" } else { mime }.to_owned(),
-        bytes: bytes.len(),
-    })
+    let (mime, bytes) = content::data_url(data)?;
+    let mime = if mime.is_empty() { "text/plain" } else { mime };
+    Some(Attachment { name: name.to_owned(), mime: mime.to_owned(), bytes: bytes? })
 }
 
 #[cfg(test)]

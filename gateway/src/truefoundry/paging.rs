@@ -5,11 +5,13 @@ use serde::Deserialize;
 use crate::error::ApiError;
 use crate::store::{Page, PageToken, paginate};
 
-/// `limit` and `page_token`.
+/// The query of a list of turns or events. No list uses all of it.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Paging {
     pub(crate) limit: Option<usize>,
     pub(crate) page_token: Option<String>,
+    pub(crate) order: Option<Order>,
+    pub(crate) last_turn_id: Option<String>,
 }
 
 /// `order`.

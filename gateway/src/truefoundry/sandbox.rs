@@ -11,7 +11,6 @@ use super::sessions::SessionPath;
 use super::turns::TurnPath;
 use crate::agents::SANDBOX;
 use crate::error::ApiError;
-use crate::store::FileLookup;
 
 type Answer = Result<Response, ApiError>;
 
@@ -50,13 +49,7 @@ pub(crate) async fn file_of_turn(
 fn download(caller: &Caller, sandbox: &str, query: FileQuery) -> Answer {
     let path = query.path.filter(|path| path.starts_with('/'));
     let path = path.ok_or_else(|| ApiError::invalid("path must be an absolute path"))?;
-    let bytes = match caller.app.store.sandboxes.file(sandbox, &path) {
-        FileLookup::Found(bytes) => bytes,
-        FileLookup::NoSuchSandbox => {
-            return Err(not_found(format!("Sandbox not found: {sandbox}")));
-        }
-        FileLookup::NoSuchFile => return Err(not_found(format!("File not found: {path}"))),
-    };
+    let bytes = caller.app.store.sandboxes.file(sandbox, &path).map_err(not_found)?;
     let mime = mime_guess::from_path(&path).first_or_octet_stream();
     Ok(([(header::CONTENT_TYPE, mime.to_string())], bytes).into_response())
 }

@@ -229,12 +229,6 @@ pub(crate) struct SessionQuery {
     session_id: Option<String>,
 }
 
-impl SessionQuery {
-    fn paging(&self) -> Paging {
-        Paging { limit: self.limit, page_token: self.page_token.clone() }
-    }
-}
-
 /// `GET …/agents/sessions`
 pub(crate) async fn list_saved(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     if query.agent_name.is_none() {
@@ -276,7 +270,7 @@ pub(crate) async fn search(caller: Caller, Params(query): Params<SessionQuery>) 
 /// `GET /api/v1/sessions`: the latest changed first, made at any time unless the caller says when.
 pub(crate) async fn list_by_change(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     let window = Window::of(&query, None)?;
-    let paging = query.paging();
+    let paging = Paging { limit: query.limit, page_token: query.page_token.clone(), ..Paging::default() };
     let limit = paging.limit(25, 25)?;
     let mut found = caller.app.store.sessions(&caller.space);
     found.retain(|session| caller.sees(session) && window.contains(session.created_at));
@@ -323,7 +317,7 @@ fn sessions(
     window: Window,
     keep: impl Fn(&Session) -> bool,
 ) -> Answer {
-    let paging = query.paging();
+    let paging = Paging { limit: query.limit, page_token: query.page_token.clone(), ..Paging::default() };
     let limit = paging.limit(10, 100)?;
     let mut found = caller.app.store.sessions(&caller.space);
     found.retain(|session| {

@@ -98,16 +98,8 @@ impl Capability {
 
     /// The chip on the user's message.
     pub(super) fn chip(&self) -> Value {
-        let (kind, mut details) = match &self.kind {
-            Kind::Skill { slug, source_kind } => ("skill", json!({"slug": slug, "sourceKind": source_kind})),
-            Kind::McpServer { name, scope_kind } => {
-                ("mcpServer", json!({"name": name, "scopeKind": scope_kind}))
-            }
-            Kind::McpTool { server_name, raw_tool_name, scope_kind } => (
-                "mcpTool",
-                json!({"serverName": server_name, "rawToolName": raw_tool_name, "scopeKind": scope_kind}),
-            ),
-        };
+        let mut details = json!(self.kind);
+        let kind = details.as_object_mut().and_then(|details| details.remove("type"));
         details["id"] = json!(self.id);
         details["label"] = json!(self.label());
         json!({"type": kind, "capability": details})

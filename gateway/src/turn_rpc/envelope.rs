@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// How many characters a request's id has.
 const ID_LENGTH: usize = 21;
@@ -116,23 +116,11 @@ fn id_of(frame: &Map<String, Value>) -> Result<String, String> {
 
 /// The answer of a method.
 pub(super) fn result(id: &str, result: impl Serialize) -> String {
-    #[derive(Serialize)]
-    struct Answer<'a, T> {
-        jsonrpc: &'static str,
-        id: &'a str,
-        result: T,
-    }
-    write(&Answer { jsonrpc: VERSION, id, result })
+    json!({"jsonrpc": VERSION, "id": id, "result": result}).to_string()
 }
 
 pub(super) fn error(id: Option<&str>, error: &Failure) -> String {
-    #[derive(Serialize)]
-    struct Answer<'a> {
-        jsonrpc: &'static str,
-        id: Option<&'a str>,
-        error: &'a Failure,
-    }
-    write(&Answer { jsonrpc: VERSION, id, error })
+    json!({"jsonrpc": VERSION, "id": id, "error": error}).to_string()
 }
 
 pub(super) fn notification(method: &str, params: impl Serialize) -> String {
@@ -142,12 +130,8 @@ pub(super) fn notification(method: &str, params: impl Serialize) -> String {
         method: &'a str,
         params: T,
     }
-    write(&Notification { jsonrpc: VERSION, method, params })
-}
-
-fn write(value: &impl Serialize) -> String {
     // Our own types always serialize.
-    serde_json::to_string(value).unwrap_or_default()
+    serde_json::to_string(&Notification { jsonrpc: VERSION, method, params }).unwrap_or_default()
 }
 
 /// Whether a frame that was written here says that a turn is over.

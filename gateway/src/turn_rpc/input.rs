@@ -1,11 +1,10 @@
 //! The input of a turn: text, media, artifacts, mentions.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agents::Attachment;
+use crate::content::data_url;
 
 /// One part of a turn's input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -139,9 +138,8 @@ impl UserInput {
 }
 
 fn file(name: &str, address: &str) -> Attachment {
-    if let Some((mime, data)) = address.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
-        let bytes = STANDARD.decode(data).map_or(0, |bytes| bytes.len());
-        return Attachment { name: name.to_owned(), mime: mime.to_owned(), bytes };
+    if let Some((mime, bytes)) = data_url(address) {
+        return Attachment { name: name.to_owned(), mime: mime.to_owned(), bytes: bytes.unwrap_or_default() };
     }
     let path = address.split(['?', '#']).next().unwrap_or_default();
     let last = path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(name);

@@ -47,7 +47,7 @@ use axum::routing::get;
 pub(crate) use thread::Threads;
 
 use crate::faults::{On, Surface, TrapKind};
-use crate::store::{Agent, Session, Store};
+use crate::store::{Session, Store};
 use thread::App;
 
 /// Where WebSockets are opened.
@@ -91,6 +91,5 @@ pub(crate) fn routes() -> Router<App> {
 
 /// Makes the session of all sockets, so that faults can be planned for them.
 pub(crate) fn prepare(store: &Store) {
-    let agent = Agent::Named("sockets".to_owned());
-    store.insert(Session::new(SOCKETS.to_owned(), SPACE.to_owned(), String::new(), agent, None));
+    store.insert(Session::plain(SOCKETS, SPACE, "sockets"));
 }

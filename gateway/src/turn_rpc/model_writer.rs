@@ -34,21 +34,21 @@ pub(super) struct ModelWriter {
 #[derive(Debug)]
 struct Open {
     key: MessageKey,
-    reasoning: Passage,
+    reasoning: TextItem,
     /// Whether the reasoning is complete.
     reasoned: bool,
-    answer: Option<Passage>,
+    answer: Option<TextItem>,
     text: String,
     calls: Vec<(String, Tool, String)>,
 }
 
 #[derive(Debug)]
-struct Passage {
+struct TextItem {
     id: String,
     text: String,
 }
 
-impl Passage {
+impl TextItem {
     fn new() -> Self {
         Self { id: item_id(), text: String::new() }
     }
@@ -61,7 +61,7 @@ impl ModelWriter {
 
     /// Every message begins with reasoning, also of a model that does not show any.
     pub(super) fn begin(&mut self, key: MessageKey) {
-        let reasoning = Passage::new();
+        let reasoning = TextItem::new();
         self.out.start(&reasoning_item(&reasoning.id, ""));
         self.latest = Some(ItemRef { id: reasoning.id.clone(), kind: "reasoning" });
         self.open = Some(Open {
@@ -98,7 +98,7 @@ impl ModelWriter {
         self.end_reasoning();
         let Some(open) = &mut self.open else { return };
         let answer = open.answer.get_or_insert_with(|| {
-            let answer = Passage::new();
+            let answer = TextItem::new();
             self.out.start(&message_item(&answer.id, ""));
             answer
         });
@@ -158,9 +158,9 @@ impl ModelWriter {
         self.out.complete(&reasoning_item(&open.reasoning.id, &open.reasoning.text));
     }
 
-    /// The model's connection breaks: the attempt is void. Its reasoning is completed, if need be a
-    /// second time, with nothing in it. The item that recovery is about; `None` if no message was
-    /// under way.
+    /// The model's connection breaks: the attempt is void. Its reasoning is completed, maybe
+    /// a second time, with nothing in it. Returns the item that recovery is about; `None` if no message
+    /// was open.
     pub(super) fn break_off(&mut self) -> Option<ItemRef> {
         let open = self.open.take()?;
         self.out.complete(&reasoning_item(&open.reasoning.id, ""));

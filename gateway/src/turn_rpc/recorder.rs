@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::event::{Event, ItemRef};
 use super::model_writer::{ModelWriter, item_id};
-use super::recovery::{News, Recovery};
+use super::recovery::{Recovery, RecoveryEvent};
 use super::scripts::Act;
 use super::task::{self, Task};
 use super::thread::{App, Mode, Thread};
@@ -185,9 +185,9 @@ impl Recorder {
     pub(super) fn fail_attempt(&mut self, error: &str) {
         if let Some(item) = self.main.break_off() {
             self.recovery.open(&self.main, item, "provider_error", "retry_with_backoff");
-            self.recovery.notify(&self.main, News::Attempt);
+            self.recovery.notify(&self.main, RecoveryEvent::Attempt);
             self.empty_round();
-            self.recovery.notify(&self.main, News::Exhausted(error.to_owned()));
+            self.recovery.notify(&self.main, RecoveryEvent::Exhausted(error.to_owned()));
         }
         let error = self.recovery.take_failure().unwrap_or_else(|| error.to_owned());
         self.fail(&error);

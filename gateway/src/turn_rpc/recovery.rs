@@ -12,7 +12,7 @@ const BACKOFF: i64 = 2;
 
 /// What happens to something that failed.
 #[derive(Debug, Clone)]
-pub(super) enum News {
+pub(super) enum RecoveryEvent {
     /// A call does not answer in time. The second attaches to a recovery that runs.
     Timeout(String),
     TimeoutAttached(String),
@@ -65,17 +65,17 @@ impl Recovery {
         }
     }
 
-    pub(super) fn notify(&mut self, writer: &ModelWriter, news: News) {
+    pub(super) fn notify(&mut self, writer: &ModelWriter, news: RecoveryEvent) {
         match news {
-            News::Timeout(call) => {
+            RecoveryEvent::Timeout(call) => {
                 let Some(call) = writer.find(&call) else { return };
                 let details = json!({"attemptNumber": 1, "reason": "idle_deadline_exceeded"});
                 writer.out.record(Event::about("itemTimeoutDetected", &call.reference(), details));
                 self.open(writer, call.reference(), "timeout", "retry_attempt");
             }
-            News::TimeoutAttached(call) => Self::attach(writer, &call),
-            News::Attempt => self.about_job(writer, "itemRetryAttemptStarted", json!({})),
-            News::Again(reason) => {
+            RecoveryEvent::TimeoutAttached(call) => Self::attach(writer, &call),
+            RecoveryEvent::Attempt => self.about_job(writer, "itemRetryAttemptStarted", json!({})),
+            RecoveryEvent::Again(reason) => {
                 if let Some(mut job) = self.job.take() {
                     job.attempt += 1;
                     self.set(writer, Some(job));
@@ -85,18 +85,18 @@ impl Recovery {
                 self.about_job(writer, "itemRetryScheduled", details);
                 self.about_job(writer, "itemRetryAttemptStarted", json!({}));
             }
-            News::Succeeded => {
+            RecoveryEvent::Succeeded => {
                 self.about_job(writer, "itemRecoverySucceeded", json!({}));
                 self.set(writer, None);
             }
-            News::Exhausted(error) => {
+            RecoveryEvent::Exhausted(error) => {
                 let details = json!({"status": "exhausted", "errorMessage": error});
                 self.about_job(writer, "itemRecoveryExhausted", details);
                 self.set(writer, None);
                 let item = self.job.as_ref().map_or("", |job| job.item.id.as_str());
                 self.failure = Some(format!("recovery exhausted for item `{item}`: {error}"));
             }
-            News::ToolRetry(call) => {
+            RecoveryEvent::ToolRetry(call) => {
                 self.tool_attempt += 1;
                 self.tool(
                     writer,
@@ -111,7 +111,7 @@ impl Recovery {
                     }),
                 );
             }
-            News::ToolResolved(call) => self.tool(
+            RecoveryEvent::ToolResolved(call) => self.tool(
                 writer,
                 "itemToolRetryResolved",
                 &call,
@@ -121,7 +121,7 @@ impl Recovery {
                     "reason": "successful_tool_output",
                 }),
             ),
-            News::ToolExhausted(call) => self.tool(
+            RecoveryEvent::ToolExhausted(call) => self.tool(
                 writer,
                 "itemToolRetryExhausted",
                 &call,
@@ -133,7 +133,7 @@ impl Recovery {
                     "reason": "the tool was called often enough",
                 }),
             ),
-            News::Budget => writer.out.record(Event::budget_exceeded(json!({
+            RecoveryEvent::Budget => writer.out.record(Event::budget_exceeded(json!({
                 "limitKind": "agent_rounds",
                 "limit": 8,
                 "observed": 8,

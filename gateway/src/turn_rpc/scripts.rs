@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::recovery::{News, RETRIED_TOOL};
+use super::recovery::{RETRIED_TOOL, RecoveryEvent};
 use super::tool::Outcome;
 use crate::agents::{self, MAIN, Message, MessageKey, Play, Prompt, Step, Steps, SubAgent, Tool, call_id};
 use crate::turns::Cue;
@@ -32,7 +32,7 @@ pub(super) enum Act {
     },
     /// The model's connection breaks, and with it the attempt.
     Break,
-    Recover(News),
+    Recover(RecoveryEvent),
 }
 
 /// The steps of a script that knows no protocol.
@@ -134,7 +134,7 @@ impl Scene {
         self.act(Act::Return { call: call.to_owned(), outcome })
     }
 
-    fn recover(self, news: News) -> Self {
+    fn recover(self, news: RecoveryEvent) -> Self {
         self.act(Act::Recover(news))
     }
 
@@ -264,10 +264,10 @@ fn recover(_: &Prompt) -> Vec<Act> {
     Scene::default()
         .steps(broken("Hel"))
         .act(Act::Break)
-        .recover(News::Attempt)
-        .recover(News::Again("provider stream error: 503"))
+        .recover(RecoveryEvent::Attempt)
+        .recover(RecoveryEvent::Again("provider stream error: 503"))
         .say("Hello again.")
-        .recover(News::Succeeded)
+        .recover(RecoveryEvent::Succeeded)
         .0
 }
 
@@ -283,20 +283,20 @@ fn stuck(prompt: &Prompt) -> Vec<Act> {
     let scene = Scene::default()
         .call(&call, "exec_command", &json!({"cmd": "sleep 600"}))
         .wait(20)
-        .recover(News::Timeout(call.clone()))
-        .recover(News::Attempt);
+        .recover(RecoveryEvent::Timeout(call.clone()))
+        .recover(RecoveryEvent::Attempt);
     if prompt.text.split_whitespace().nth(1) == Some("fail") {
         let error = "no output for 60 s";
         return scene
-            .recover(News::Again(error))
-            .recover(News::Exhausted(error.to_owned()))
+            .recover(RecoveryEvent::Again(error))
+            .recover(RecoveryEvent::Exhausted(error.to_owned()))
             .answer(&call, Outcome::failed("timeout"))
             .fail(error);
     }
     scene
         .output(&call, "stdout", "awake\n")
         .answer(&call, Outcome::default())
-        .recover(News::Succeeded)
+        .recover(RecoveryEvent::Succeeded)
         .say("The second attempt went through.")
         .0
 }
@@ -306,14 +306,14 @@ fn time_out(_: &Prompt) -> Vec<Act> {
     Scene::default()
         .call(&first, RETRIED_TOOL, &json!({"u": 1}))
         .wait(20)
-        .recover(News::TimeoutAttached(first.clone()))
+        .recover(RecoveryEvent::TimeoutAttached(first.clone()))
         .answer(&first, Outcome::failed("timeout"))
-        .recover(News::ToolRetry(first))
+        .recover(RecoveryEvent::ToolRetry(first))
         .call(&second, RETRIED_TOOL, &json!({"u": 2}))
         .wait(10)
         .answer(&second, done("done", json!({})))
-        .recover(News::ToolResolved(second))
-        .recover(News::Budget)
+        .recover(RecoveryEvent::ToolResolved(second))
+        .recover(RecoveryEvent::Budget)
         .say("That is all that could be found in time.")
         .0
 }
@@ -324,7 +324,7 @@ fn give_up(_: &Prompt) -> Vec<Act> {
     for (number, call) in calls.iter().enumerate() {
         scene =
             scene.call(call, RETRIED_TOOL, &json!({"u": number})).answer(call, Outcome::failed("timeout"));
-        let news = if number < 2 { News::ToolRetry } else { News::ToolExhausted };
+        let news = if number < 2 { RecoveryEvent::ToolRetry } else { RecoveryEvent::ToolExhausted };
         scene = scene.recover(news(call.clone()));
     }
     scene.say("The page does not answer. I have tried three times.").0
@@ -337,7 +337,7 @@ fn budget(_: &Prompt) -> Vec<Act> {
         scene = scene.call(&call, "read_file", &json!({"path": format!("log.{number}")}));
         scene = scene.answer(&call, done("1 line", json!({})));
     }
-    scene.recover(News::Budget).say("I have read eight files, and may read no more.").0
+    scene.recover(RecoveryEvent::Budget).say("I have read eight files, and may read no more.").0
 }
 
 /// One sub-agent.

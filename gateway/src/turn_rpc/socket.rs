@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use tokio::time::{sleep, timeout};
-use turnwire_relay::connection::UnderWay;
+use turnwire_relay::connection::ActiveRequest;
 
 use super::envelope::{Failure, ends_turn, error};
 use super::methods::answer;
@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_millis(30);
 const SILENCE: Duration = Duration::from_mins(10);
 
 /// Serves a socket until it ends.
-pub(super) async fn serve(app: App, socket: WebSocket, output: Output, _under_way: UnderWay) {
+pub(super) async fn serve(app: App, socket: WebSocket, output: Output, _under_way: ActiveRequest) {
     static SOCKETS: AtomicU64 = AtomicU64::new(0);
     let number = SOCKETS.fetch_add(1, Ordering::Relaxed) + 1;
     let connection = output.injection.connection.clone();

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::event::Event;
 use super::model_writer::{ModelWriter, item_id};
 use super::thread::{App, Mode, Origin, Settings, Visibility};
-use super::turn::{Child, Record, Status, TaskNews, now};
+use super::turn::{Child, Record, Status, TaskEvent, now};
 use super::turn_writer::{Parent, TurnWriter};
-use crate::agents::{Memory, SubAgent};
+use crate::agents::SubAgent;
 use crate::store::{Turn, random_suffix};
 
 /// How deep tasks may nest, as items say.
@@ -68,8 +68,7 @@ impl Task {
             ..Settings::default()
         };
         let thread = app.own.find_or_make(&app.store, &child.thread, settings);
-        let kept =
-            Turn::new(child.turn.clone(), None, String::new(), None, agent.input.clone(), Memory::new());
+        let kept = Turn::plain(child.turn.clone(), agent.input.clone());
         thread.kept.add(&kept);
         let input = json!([{"type": "text", "text": agent.input}]);
         let record = Record { is_task: true, ..Record::new(kept, input) };
@@ -116,7 +115,7 @@ impl Task {
         self.news += 1;
         let Some(link) = &self.writer.out.parent else { return };
         let (task, run) = (&link.child.task, &link.child.run);
-        let news = TaskNews {
+        let news = TaskEvent {
             task: task.clone(),
             run: run.clone(),
             sequence: self.news,

@@ -15,7 +15,7 @@ use super::workspace::WORKSPACE;
 use crate::agents::Memory;
 use crate::faults::OutFrame;
 use crate::lock::lock;
-use crate::store::{self, Agent, Store};
+use crate::store::{self, Store};
 use crate::turns::Stop;
 
 /// The state of the handlers.
@@ -114,8 +114,7 @@ impl Threads {
     pub(super) fn find_or_make(&self, store: &Store, id: &str, settings: Settings) -> Arc<Thread> {
         let mut threads = lock(&self.0);
         let thread = threads.entry(id.to_owned()).or_insert_with(|| {
-            let agent = Agent::Named("scripted".to_owned());
-            let session = store::Session::new(id.to_owned(), SPACE.to_owned(), String::new(), agent, None);
+            let session = store::Session::plain(id, SPACE, "scripted");
             Arc::new(Thread {
                 id: id.to_owned(),
                 kept: store.insert(session),
@@ -200,14 +199,14 @@ impl Thread {
     /// Stores a durable event of a turn that runs, and sends it.
     pub(super) fn record(&self, turn: &str, event: Event) -> bool {
         let mut state = self.state();
-        state.before_news(self, turn);
+        state.before_notification(self, turn);
         state.record(self, turn, event)
     }
 
     /// Sends a notification of a turn that runs, which is not kept. What is `lossy` may be dropped.
     pub(super) fn notify(&self, turn: &str, frame: impl Into<OutFrame>, lossy: bool) {
         let mut state = self.state();
-        state.before_news(self, turn);
+        state.before_notification(self, turn);
         if state.turn(turn).is_some_and(|record| record.is_running()) {
             state.broadcast(&frame.into(), lossy);
         }
@@ -287,7 +286,7 @@ impl State {
     }
 
     /// Counts the notifications of the agent before its turn is sent to have begun.
-    fn before_news(&mut self, thread: &Thread, turn: &str) {
+    fn before_notification(&mut self, thread: &Thread, turn: &str) {
         let Some(opening) = self.turn(turn).and_then(|record| record.opening.as_mut()) else { return };
         if opening.left == 0 {
             self.open_turn(thread, turn);

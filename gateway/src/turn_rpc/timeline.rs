@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::asked::Asked;
 use super::envelope::Failure;
+use super::event::Place;
 use super::thread::Thread;
 use super::turn::{Child, Record, Stored};
 use super::workspace::WORKSPACE;
@@ -40,6 +41,22 @@ struct Item {
 }
 
 impl Item {
+    /// A durable event of a turn.
+    fn event(stored: &Stored, rank: u8, prefix: &str, mut origin: Value, place: Place<'_>) -> Self {
+        let item = stored.event.item().and_then(|item| item.get("id")?.as_str());
+        if let Some(item) = item {
+            origin["originTurnItemId"] = json!(item);
+        }
+        Self {
+            occurred_at: stored.occurred_at,
+            rank,
+            sequence: stored.sequence,
+            id: format!("{prefix}:{}:{}", item.unwrap_or("turn"), stored.sequence),
+            origin,
+            payload: json!({"kind": "turn_item_event", "event": stored.show(place)}),
+        }
+    }
+
     fn show(self) -> Value {
         let mut origin = self.origin;
         origin["originSequence"] = json!(self.sequence);
@@ -78,22 +95,8 @@ pub(super) fn timeline(asked: &Asked<'_>) -> Result<Value, Failure> {
 /// What happened in the turn itself, and to its tasks.
 fn own(thread: &Thread, record: &Record, wanted: &Wanted) -> Vec<Item> {
     let place = thread.place(&record.id);
-    let own = record.events.iter().map(|stored| {
-        let item = item_id(stored);
-        let name = item.as_deref().unwrap_or("turn");
-        let mut origin = json!({"kind": "parent_turn", "lane": "parent"});
-        if let Some(item) = &item {
-            origin["originTurnItemId"] = json!(item);
-        }
-        Item {
-            occurred_at: stored.occurred_at,
-            rank: 0,
-            sequence: stored.sequence,
-            id: format!("parent:{name}:{}", stored.sequence),
-            origin,
-            payload: json!({"kind": "turn_item_event", "event": stored.show(place)}),
-        }
-    });
+    let origin = json!({"kind": "parent_turn", "lane": "parent"});
+    let own = record.events.iter().map(|stored| Item::event(stored, 0, "parent", origin.clone(), place));
     let shown =
         |collapsed: bool| wanted.compose_tasks && (!collapsed || wanted.include_collapsed_task_events);
     let tasks = record.tasks.iter().filter(|news| shown(news.collapsed)).map(|news| Item {
@@ -111,38 +114,23 @@ fn own(thread: &Thread, record: &Record, wanted: &Wanted) -> Vec<Item> {
 fn of_child(asked: &Asked<'_>, child: &Child, most: usize) -> Vec<Item> {
     let Some(thread) = asked.app.own.find(&child.thread) else { return Vec::new() };
     let place = thread.place(&child.turn);
+    let prefix = format!("child:{}", child.turn);
+    let item = |stored: &Stored| {
+        let origin = json!({
+            "kind": "child_turn",
+            "lane": lane(stored),
+            "taskId": child.task,
+            "runId": child.run,
+            "childThreadId": child.thread,
+            "childTurnId": child.turn,
+        });
+        Item::event(stored, 2, &prefix, origin, place)
+    };
     let items = thread.change(&child.turn, |record| {
         let skipped = record.events.len().saturating_sub(most);
-        let items = record.events.iter().skip(skipped).map(|stored| {
-            let item = item_id(stored);
-            let name = item.as_deref().unwrap_or("turn");
-            let mut origin = json!({
-                "kind": "child_turn",
-                "lane": lane(stored),
-                "taskId": child.task,
-                "runId": child.run,
-                "childThreadId": child.thread,
-                "childTurnId": child.turn,
-            });
-            if let Some(item) = &item {
-                origin["originTurnItemId"] = json!(item);
-            }
-            Item {
-                occurred_at: stored.occurred_at,
-                rank: 2,
-                sequence: stored.sequence,
-                id: format!("child:{}:{name}:{}", child.turn, stored.sequence),
-                origin,
-                payload: json!({"kind": "turn_item_event", "event": stored.show(place)}),
-            }
-        });
-        items.collect()
+        record.events.iter().skip(skipped).map(item).collect()
     });
     items.unwrap_or_default()
-}
-
-fn item_id(stored: &Stored) -> Option<String> {
-    Some(stored.event.item()?.get("id")?.as_str()?.to_owned())
 }
 
 fn lane(stored: &Stored) -> &'static str {

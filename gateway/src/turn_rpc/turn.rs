@@ -39,7 +39,7 @@ impl Stored {
 
 /// What happened to a task of a turn.
 #[derive(Debug, Clone)]
-pub(super) struct TaskNews {
+pub(super) struct TaskEvent {
     pub(super) task: String,
     pub(super) run: String,
     pub(super) sequence: u64,
@@ -89,7 +89,7 @@ pub(super) struct Record {
     pub(super) began: i64,
     pub(super) ended: i64,
     pub(super) events: Vec<Stored>,
-    pub(super) tasks: Vec<TaskNews>,
+    pub(super) tasks: Vec<TaskEvent>,
     pub(super) children: Vec<Child>,
     pub(super) job: Option<Job>,
     pub(super) opening: Option<Opening>,

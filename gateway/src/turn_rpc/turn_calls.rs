@@ -75,7 +75,7 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     if !rejected.is_empty() {
         events.push(Event::completed(&capability::event(&item_id(), &rejected)));
     }
-    let kept = Turn::new(start.turn_id.clone(), None, String::new(), None, words, prompt.memory.clone());
+    let kept = Turn::plain(start.turn_id.clone(), words);
     thread.kept.add(&kept);
     let input = serde_json::to_value(&start.input).unwrap_or_default();
     let mut record = Record::new(Arc::clone(&kept), input);

@@ -15,11 +15,11 @@ use crate::http::Output;
 /// `GET /turn-rpc`, as a WebSocket. Pages of any origin may open one, as they may call the other surfaces.
 pub(super) async fn upgrade(Admitted(app): Admitted, output: Output, upgrade: WebSocketUpgrade) -> Response {
     // As long as the socket is open, its connection is not idle.
-    let under_way = output.injection.connection.begin_request();
+    let active = output.injection.connection.begin_request();
     upgrade
         .max_message_size(LARGEST_MESSAGE)
         .max_frame_size(LARGEST_MESSAGE)
-        .on_upgrade(async move |socket| serve(app, socket, output, under_way).await)
+        .on_upgrade(async move |socket| serve(app, socket, output, active).await)
 }
 
 /// A request that was admitted: the state of its handler.

@@ -11,8 +11,8 @@ use super::super::call::Call;
 use super::super::canonical::{Recorded, Scope};
 use super::super::error::Refusal;
 use super::super::paging::Paging;
+use super::super::server::Dialect;
 use super::super::stream::follow;
-use super::super::surface::Dialect;
 use crate::http::Output;
 
 type Answer = Result<Response, Refusal>;

@@ -9,11 +9,11 @@ use axum::routing::{get, patch, post};
 use axum::{Json, Router};
 use serde_json::json;
 
-use super::surface::Surface;
+use super::server::Server;
 use super::threads::App;
 
-/// The routes of a surface; those of the event store are there only if it has one.
-pub(super) fn routes(surface: Surface) -> Router<App> {
+/// The routes of a server; those of the event store are there only if it has one.
+pub(super) fn routes(server: Server) -> Router<App> {
     let thread = "/v1/threads/{session}";
     let run = "/v1/runs/{turn}";
     let mut routes = Router::new()
@@ -34,7 +34,7 @@ pub(super) fn routes(surface: Surface) -> Router<App> {
         .route(&format!("{thread}/runs"), get(runs::list_of_thread))
         .route(&format!("{thread}/runs/latest"), get(runs::latest))
         .route(&format!("{thread}/runs/active"), get(runs::active));
-    if surface.keeps_events() {
+    if server.keeps_events() {
         routes = routes
             .route(&format!("{thread}/events"), get(events::page))
             .route(&format!("{thread}/events/stream"), get(events::stream))

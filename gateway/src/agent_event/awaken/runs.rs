@@ -15,7 +15,7 @@ use super::super::call::{Call, options};
 use super::super::canonical::Canonical;
 use super::super::decision::{Action, Decision};
 use super::super::error::Refusal;
-use super::super::message::Message;
+use super::super::message::{Message, Role};
 use super::super::paging::Paging;
 use super::super::run::{Run, RunStatus};
 use super::super::start::{Input, Start, resume_run};
@@ -49,7 +49,7 @@ struct NewMessage {
 impl NewMessage {
     /// The message, if its role is one that may speak.
     fn accepted(self) -> Option<Message> {
-        let role = ["user", "assistant", "system"].into_iter().find(|role| *role == self.role)?;
+        let role = serde_json::from_value(json!(self.role)).ok().filter(|role| *role != Role::Tool)?;
         Some(Message::new(role, self.content))
     }
 }
@@ -94,7 +94,7 @@ fn page_of(call: &Call, listing: &Listing, paging: &Paging, fits: impl Fn(&Run) 
     if let Some(other) = status.filter(|s| !["created", "running", "waiting", "done"].contains(s)) {
         return call.bad(format!("invalid status filter: {other}"));
     }
-    let runs = call.own.runs(call.surface).into_iter();
+    let runs = call.own.runs(call.server).into_iter();
     let fitting = runs
         .filter(|run| fits(run) && status.is_none_or(|status| status == run.record().status.as_str()))
         .collect();
@@ -112,7 +112,7 @@ pub(super) async fn get(call: Call, Path(id): Path<String>) -> Answer {
 /// `GET /v1/threads/{id}/runs/latest`
 pub(super) async fn latest(call: Call, Path(id): Path<String>) -> Answer {
     let latest = call.thread(&id).ok().and_then(|thread| thread.content().latest_run.clone());
-    let run = latest.and_then(|run| call.own.run(call.surface, &run));
+    let run = latest.and_then(|run| call.own.run(call.server, &run));
     let run = run.ok_or_else(|| Refusal::no_run(&format!("no runs for thread {id}")))?;
     Ok(Json(show(&call, &run)).into_response())
 }
@@ -144,7 +144,7 @@ pub(super) fn active_run(call: &Call, thread: &Thread) -> Option<Arc<Run>> {
         let content = thread.content();
         (content.live.clone(), content.latest_run.clone())
     };
-    let latest = || call.own.run(thread.surface, &latest?);
+    let latest = || call.own.run(thread.server, &latest?);
     live.or_else(latest).filter(|run| run.record().status != RunStatus::Done)
 }
 
@@ -285,7 +285,7 @@ async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) ->
         return false;
     };
     let _starting = thread.session.starting.lock().await;
-    if call.surface.keeps_events() {
+    if call.server.keeps_events() {
         let payload = json!({
             "thread_id": run.thread,
             "run_id": run.id,

@@ -14,7 +14,7 @@ use super::super::error::Refusal;
 use super::super::message::{Message, message_id};
 use super::super::paging::{Page, Paging};
 use super::super::run::RunStatus;
-use super::super::surface::Dialect;
+use super::super::server::Dialect;
 use super::super::threads::{Content, Thread};
 use super::runs::{accepted, active_of, active_run, halt};
 
@@ -42,7 +42,7 @@ impl Listing {
         if self.root && self.parent_thread_id.is_some() {
             return call.bad("root=true cannot be combined with parentThreadId");
         }
-        let threads = call.own.all(call.surface).into_iter();
+        let threads = call.own.all(call.server).into_iter();
         paging.page(threads.filter(|thread| self.fits(&thread.content())).collect())
     }
 }
@@ -79,7 +79,7 @@ pub(super) async fn summaries(
 
 fn summary(call: &Call, thread: &Thread) -> Value {
     let content = thread.content();
-    let run = content.latest_run.as_ref().and_then(|run| call.own.run(thread.surface, run));
+    let run = content.latest_run.as_ref().and_then(|run| call.own.run(thread.server, run));
     json!({
         "id": thread.id,
         "resource_id": content.resource_id,
@@ -102,7 +102,7 @@ pub(super) struct NewThread {
 
 /// `POST /v1/threads`
 pub(super) async fn create(call: Call, Json(new): Json<NewThread>) -> Answer {
-    let thread = call.own.obtain(&call.store, call.surface, &message_id(), "");
+    let thread = call.own.obtain(&call.store, call.server, &message_id(), "");
     {
         let mut content = thread.content();
         content.title = new.title;
@@ -163,7 +163,7 @@ pub(super) async fn update(call: Call, Path(id): Path<String>, Json(update): Jso
 
 /// `DELETE /v1/threads/{id}`
 pub(super) async fn delete(call: Call, Path(id): Path<String>) -> Answer {
-    if call.own.remove(&call.store, call.surface, &id) {
+    if call.own.remove(&call.store, call.server, &id) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Err(Refusal::no_thread(&id))

@@ -9,10 +9,10 @@ use tokio::sync::mpsc;
 
 use super::decision::Decision;
 use super::event::{ErrorData, Event, Termination};
-use super::message::Message;
+use super::message::{Message, Role};
 use super::progress::ToolStatus;
 use super::recorder::Recorder;
-use super::surface::Dialect;
+use super::server::Dialect;
 use super::traps::RETRIES;
 use crate::agents::{FinishReason, MAIN, MessageKey, Resume, Step, Steps};
 use crate::faults::SILENCE;
@@ -171,7 +171,7 @@ impl Player {
                 let text = format!(
                     "The previous run was interrupted {stage}. Please continue from the current context."
                 );
-                self.recorder.uncommitted.push(Message::new("user", text));
+                self.recorder.uncommitted.push(Message::new(Role::User, text));
             }
             Dialect::Awaken => self.recorder.close_step(),
         }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::super::decision::Decision;
 use super::super::event::{Event, StateSnapshotData, Termination};
-use super::super::surface::Dialect;
+use super::super::server::Dialect;
 use super::super::suspension::{SuspendedCall, Suspension};
 use super::super::traps::STALE_SNAPSHOT;
 use super::{LONG, Player};

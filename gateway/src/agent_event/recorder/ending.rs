@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::event::{AwakenRunFinish, Event, Termination};
 use super::super::run::RunStatus;
-use super::super::surface::Dialect;
+use super::super::server::Dialect;
 use super::Recorder;
 
 impl Recorder {

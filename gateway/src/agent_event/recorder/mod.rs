@@ -20,12 +20,12 @@ use super::event::{
     AwakenRunStart, Event, InferenceComplete, MessagesSnapshotData, RunIdentity, StateSnapshotData,
     StepStart, TextDeltaData, TokenUsage, ToolCallDeltaData, ToolCallReady, ToolCallStart, typed,
 };
-use super::message::{Message, ToolCall, message_id};
+use super::message::{Message, Role, ToolCall, message_id};
 use super::progress::{Activities, Lineage, Report, ToolStatus};
 use super::run::Run;
+use super::server::Dialect;
 use super::state::{State, Totals};
 use super::sub_agents::SubAgents;
-use super::surface::Dialect;
 use super::threads::{App, Thread};
 use super::traps::{LEGACY_PROGRESS, MESSAGES_SNAPSHOT, SUSPEND_LIVE};
 use super::wire::Wire;
@@ -94,7 +94,7 @@ struct OpenCall {
 
 impl Recorder {
     pub(super) fn new(app: App, thread: Arc<Thread>, run: Arc<Run>, wire: Wire) -> Self {
-        let dialect = thread.surface.dialect();
+        let dialect = thread.server.dialect();
         let (state, version) = {
             let content = thread.content();
             (State::begin(dialect, content.state.clone(), &run.id), content.version)
@@ -292,7 +292,7 @@ impl Recorder {
             self.announce(&calls);
         }
         self.infer(&open);
-        let mut message = Message::new("assistant", open.text.clone());
+        let mut message = Message::new(Role::Assistant, open.text.clone());
         message.id = Some(open.message_id.clone());
         message.tool_calls.clone_from(&calls);
         message.run_id = Some(self.run.id.clone());
@@ -441,7 +441,7 @@ impl Recorder {
             return None;
         }
         let id = &self.run.thread;
-        if self.app.own.thread(self.thread.surface, id).is_none_or(|now| !Arc::ptr_eq(&now, &self.thread)) {
+        if self.app.own.thread(self.thread.server, id).is_none_or(|now| !Arc::ptr_eq(&now, &self.thread)) {
             return Some(format!("Thread not found: {id}"));
         }
         let (expected, actual) = (self.version, self.thread.content().version);

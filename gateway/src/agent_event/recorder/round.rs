@@ -1,14 +1,15 @@
 //! The round of tools after a message with calls: results in the order of the calls, then the state.
 
 use serde_json::{Map, Value, json};
+use turnwire::event::TrackedPatch;
 
 use super::super::decision::{Action, Decision};
 use super::super::event::{
     Event, ToolCallDone, ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, status, typed,
 };
-use super::super::message::{Message, ToolCall, message_id};
+use super::super::message::{Message, Role, ToolCall, message_id};
+use super::super::server::Dialect;
 use super::super::state::{CallState, CallStatus};
-use super::super::surface::Dialect;
 use super::super::suspension::{CONFIRM, SuspendedCall, Wait};
 use super::Recorder;
 use crate::agents::{Approval, MAIN};
@@ -176,8 +177,9 @@ impl Recorder {
             suspended: None,
             resumed,
         }));
-        let patch = (self.dialect == Dialect::Tirea && !denied)
-            .then(|| json!({"patch": {"ops": operations}, "source": format!("tool:{}", call.name)}));
+        let patch = json!({"patch": {"ops": operations}, "source": format!("tool:{}", call.name)});
+        let patches = self.dialect == Dialect::Tirea && !denied;
+        let patch = patches.then(|| serde_json::from_value(patch).ok()).flatten();
         let content = match self.dialect {
             Dialect::Tirea => serde_json::to_string(&result).unwrap_or_default(),
             Dialect::Awaken => result.message.clone().unwrap_or_else(|| result.data.to_string()),
@@ -222,7 +224,7 @@ impl Recorder {
         call: &ToolCall,
         message_id: String,
         result: ToolCallResult,
-        patch: Option<Value>,
+        patch: Option<TrackedPatch>,
     ) {
         let outcome = match result.status.as_str() {
             status::SUCCESS => "succeeded",
@@ -230,7 +232,6 @@ impl Recorder {
             _ => "suspended",
         };
         let outcome = Some(outcome.to_owned());
-        let patch = patch.as_ref().and_then(|patch| serde_json::from_value(patch.clone()).ok());
         self.wire.send(Event::ToolCallDone(ToolCallDone {
             id: call.id.clone(),
             message_id,
@@ -242,7 +243,7 @@ impl Recorder {
 
     /// Results of decisions have no step; for tirea they do not even belong to the run that took them.
     fn tool_message(&mut self, id: String, call: &str, content: String, step: Option<u32>) {
-        let mut message = Message::new("tool", content);
+        let mut message = Message::new(Role::Tool, content);
         message.id = Some(id);
         message.tool_call_id = Some(call.to_owned());
         message.step = step;

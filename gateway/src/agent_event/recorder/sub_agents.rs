@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::message::{Message, ToolCall, plain_id};
+use super::super::message::{Message, Role, ToolCall, plain_id};
 use super::super::progress::{Lineage, Report, ToolStatus};
-use super::super::run::{NewRun, Run, RunStatus};
+use super::super::run::{Run, RunHead, RunStatus};
 use super::super::sub_agents::Working;
 use super::Recorder;
-use crate::agents::{Memory, MessageKey, SubAgent};
+use crate::agents::{MessageKey, SubAgent};
 use crate::store::Turn;
 
 /// The number of steps that a sub-agent reports.
@@ -18,9 +18,9 @@ const STEPS: u32 = 4;
 
 impl Recorder {
     pub(crate) fn begin_sub_agent(&mut self, agent: SubAgent) {
-        let surface = self.thread.surface;
-        let thread = self.app.own.obtain(&self.app.store, surface, &agent.thread, &agent.name);
-        let new = NewRun {
+        let server = self.thread.server;
+        let thread = self.app.own.obtain(&self.app.store, server, &agent.thread, &agent.name);
+        let new = RunHead {
             id: plain_id(),
             thread: agent.thread.clone(),
             agent: agent.name.clone(),
@@ -28,15 +28,15 @@ impl Recorder {
             parent_thread: Some(self.run.thread.clone()),
             origin: "subagent",
         };
-        let turn = Turn::new(new.id.clone(), None, String::new(), None, agent.input.clone(), Memory::new());
+        let turn = Turn::plain(new.id.clone(), agent.input.clone());
         let run = Arc::new(Run::new(new, turn));
-        self.app.own.add(surface, &run);
+        self.app.own.add(server, &run);
         {
             let mut content = thread.content();
             content.parent_thread_id = Some(self.run.thread.clone());
             content.title = Some(agent.title);
             content.latest_run = Some(run.id.clone());
-            let mut message = Message::new("user", agent.input);
+            let mut message = Message::new(Role::User, agent.input);
             message.run_id = Some(run.id.clone());
             content.messages.push(message);
             content.touch();
@@ -81,7 +81,7 @@ impl Recorder {
         let Some(agent) = self.sub_agents.agents.get_mut(&thread) else {
             return;
         };
-        let mut message = Message::new("assistant", said.clone());
+        let mut message = Message::new(Role::Assistant, said.clone());
         message.tool_calls.clone_from(&calls);
         message.run_id = Some(agent.run.id.clone());
         agent.calls.extend(calls);
@@ -100,7 +100,7 @@ impl Recorder {
         let Some(known) = agent.calls.iter().find(|known| known.id == call).cloned() else {
             return;
         };
-        let mut message = Message::new("tool", content);
+        let mut message = Message::new(Role::Tool, content);
         message.tool_call_id = Some(call.to_owned());
         message.run_id = Some(agent.run.id.clone());
         self.store(thread, message);
@@ -156,7 +156,7 @@ impl Recorder {
 
     /// Stores a message in the thread of a sub-agent.
     fn store(&self, thread: &str, message: Message) {
-        if let Some(thread) = self.app.own.thread(self.thread.surface, thread) {
+        if let Some(thread) = self.app.own.thread(self.thread.server, thread) {
             let mut content = thread.content();
             content.messages.push(message);
             content.touch();

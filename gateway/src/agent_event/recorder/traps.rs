@@ -7,7 +7,7 @@ use super::super::event::{
     TextDeltaData, ToolCallCancel, ToolCallDeltaData, ToolCallStart, typed,
 };
 use super::super::message::message_id;
-use super::super::surface::Dialect;
+use super::super::server::Dialect;
 use super::super::traps::{ACTIVITY_DELTA, RETRY_STEP, STATE_DELTA, STREAM_RESET, TOOL_CANCEL};
 use super::Recorder;
 use crate::agents::{MessageKey, call_id};

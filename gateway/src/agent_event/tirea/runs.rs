@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use super::super::call::{Call, options};
 use super::super::decision::Decision;
 use super::super::error::Refusal;
-use super::super::message::{Message, ToolCall, message_id, plain_id};
+use super::super::message::{Message, Role, ToolCall, message_id, plain_id};
 use super::super::paging::Paging;
 use super::super::run::Run;
+use super::super::server::Server;
 use super::super::start::{Input, PlayOptions, Start, start};
-use super::super::surface::Surface;
 use super::super::threads::{App, Queued};
 use super::accepted;
 use crate::http::Output;
@@ -51,26 +51,6 @@ pub(super) struct NewRun {
     decisions: Vec<Decision>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Role {
-    System,
-    User,
-    Assistant,
-    Tool,
-}
-
-impl Role {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Visibility {
@@ -98,7 +78,7 @@ impl From<NewMessage> for Message {
     fn from(new: NewMessage) -> Self {
         Self {
             id: new.id,
-            role: new.role.as_str(),
+            role: new.role,
             content: new.content,
             tool_calls: new.tool_calls.unwrap_or_default(),
             tool_call_id: new.tool_call_id,
@@ -181,7 +161,7 @@ impl Listing {
 
 /// `GET /v1/runs`: oldest first.
 pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
-    let runs = call.own.runs(call.surface);
+    let runs = call.own.runs(call.server);
     let page = paging.page_at_offset(runs.iter().filter(|run| listing.fits(run)).collect());
     let items: Vec<Value> = page.items.iter().map(|run| show(run)).collect();
     Ok(Json(json!({"items": items, "total": page.total, "has_more": page.more})).into_response())
@@ -310,7 +290,7 @@ async fn continue_later(call: &Call, wanted: Start, options: PlayOptions) {
             place.filter(|_| free).map(|place| content.queue.remove(place)).is_some()
         };
         if free {
-            start(&app, Surface::Tirea, wanted, options).await;
+            start(&app, Server::Tirea, wanted, options).await;
         }
     });
 }

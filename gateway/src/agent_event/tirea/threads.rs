@@ -11,7 +11,7 @@ use super::super::call::Call;
 use super::super::error::Refusal;
 use super::super::message::Message;
 use super::super::paging::Paging;
-use super::super::surface::Dialect;
+use super::super::server::Dialect;
 use super::super::threads::{Content, Queued};
 use super::accepted;
 use crate::turns::Stop;
@@ -29,7 +29,7 @@ pub(super) struct Listing {
 /// `GET /v1/threads`: ids in their own order.
 pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
     let parent = listing.parent_thread_id;
-    let mut threads = call.own.all(call.surface);
+    let mut threads = call.own.all(call.server);
     threads.retain(|thread| parent.is_none() || thread.content().parent_thread_id == parent);
     let page = paging.page_at_offset(threads.iter().map(|thread| &thread.id).collect());
     Ok(Json(json!({"items": page.items, "total": page.total, "has_more": page.more})).into_response())
@@ -37,7 +37,7 @@ pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(pagin
 
 /// `GET /v1/threads/summaries`: newest first, without those of sub-agents.
 pub(super) async fn summaries(call: Call) -> Answer {
-    let threads = call.own.all(call.surface);
+    let threads = call.own.all(call.server);
     let mut summaries: Vec<(u64, Value)> = threads
         .iter()
         .take(MOST)
@@ -161,7 +161,7 @@ pub(super) async fn rename(call: Call, Path(id): Path<String>, Json(rename): Jso
 
 /// `DELETE /v1/threads/{id}`: also one that is not there.
 pub(super) async fn delete(call: Call, Path(id): Path<String>) -> Answer {
-    call.own.remove(&call.store, call.surface, &id);
+    call.own.remove(&call.store, call.server, &id);
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

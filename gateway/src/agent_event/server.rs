@@ -1,4 +1,4 @@
-//! The surfaces on which the protocol is spoken: one of tirea, two of awaken.
+//! The servers on which the protocol is spoken: one of tirea, two of awaken.
 
 /// How events look on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) enum Dialect {
 
 /// A base URL with threads of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Surface {
+pub(crate) enum Server {
     Tirea,
     /// With an event store, so that the events of a run can be read again.
     Awaken,
@@ -19,11 +19,11 @@ pub(crate) enum Surface {
     AwakenPlain,
 }
 
-impl Surface {
-    /// The surface that a path leads to.
+impl Server {
+    /// The server that a path leads to.
     pub(super) fn of_path(path: &str) -> Option<Self> {
         let first = path.split('/').nth(1)?;
-        [Self::Tirea, Self::Awaken, Self::AwakenPlain].into_iter().find(|surface| surface.name() == first)
+        [Self::Tirea, Self::Awaken, Self::AwakenPlain].into_iter().find(|server| server.name() == first)
     }
 
     pub(super) fn dialect(self) -> Dialect {
