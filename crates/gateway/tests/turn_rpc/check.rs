@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// A file of the recorded dialogs.
 pub(crate) fn fixture(name: &str) -> String {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../tests/fixtures/turn-rpc", name].iter().collect();
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../tests/fixtures/turn-rpc", name].iter().collect();
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

@@ -22,7 +22,7 @@ struct Recorded {
 }
 
 fn read(name: &str) -> Option<String> {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../tests/fixtures/aap", name].iter().collect();
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../tests/fixtures/aap", name].iter().collect();
     std::fs::read_to_string(path).ok()
 }
 
