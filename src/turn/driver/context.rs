@@ -66,6 +66,11 @@ impl Context {
         }
     }
 
+    /// Whether the server has taken an answer.
+    pub(super) fn has_answered(&self) -> bool {
+        self.separate_answers().is_some() && self.answers.taken > 0
+    }
+
     /// Takes how a record says that the turn stands.
     pub(super) fn take_state(&mut self, state: &Object<'_>) {
         if self.reader.apply_state(state) {

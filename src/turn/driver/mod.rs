@@ -127,7 +127,7 @@ impl TurnDriver {
     /// Sets the turn's input.
     pub fn set_input(&mut self, input: TurnInput) {
         self.cx.request.input = input;
-        self.cx.answers = AnswerProgress::default();
+        self.cx.answers.taken = 0;
     }
 
     /// The turn that a new one follows; empty if the server decides.
@@ -282,7 +282,6 @@ impl TurnDriver {
     }
 
     /// Prepares a new run.
-    #[inline(never)]
     fn prepare(&mut self, wants_stream: bool, reconnect: Reconnect) {
         self.cx.wants_stream = wants_stream;
         self.cx.retry = RetryBudget::new(reconnect);
@@ -314,7 +313,7 @@ impl TurnDriver {
                     State::Ended(Some(lost)) => lost.clone(),
                     _ => not_begun(),
                 };
-                Transition::to(State::Locating(Locating::again(lost, true)))
+                Transition::to(State::Locating(Locating::new(lost, true, true)))
             }
         };
         self.apply(first, 0.0)
@@ -379,7 +378,7 @@ impl TurnDriver {
 
     /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
     fn is_untouched(&self) -> bool {
-        self.state.locating().is_none() && (self.cx.answers.taken == 0 || self.cx.is_started())
+        self.state.locating().is_none() && (!self.cx.has_answered() || self.cx.is_started())
     }
 
     /// Whether a failure ends it for lack of a token: nothing was sent. Only a turn that has begun is worth more
