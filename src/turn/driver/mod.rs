@@ -24,7 +24,8 @@ use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use retry::RetryBudget;
 use states::{
-    Ending, Listing, Locating, ReadingNewest, State, Then, Transition, Watching, is_listed, not_begun, start,
+    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, is_listed, not_begun,
+    start,
 };
 
 /// What to do next.
@@ -103,6 +104,8 @@ impl TurnDriver {
             reader,
             retry: RetryBudget::default(),
             answers: AnswerProgress::default(),
+            output: String::new(),
+            found: String::new(),
             ended: String::new(),
             wants_stream: false,
             opened_at: None,
@@ -201,7 +204,7 @@ impl TurnDriver {
             return Ok(Step::End(Ok(())));
         }
         self.prepare(false, reconnect);
-        let ended = self.cx.ended.clone();
+        let ended = self.cx.found.clone();
         // A transcript has the events as well.
         let first = match self.cx.conventions().transcripts() {
             Some(by) => Transition::to(State::Watching(Watching::new(by, ended))),
@@ -230,11 +233,11 @@ impl TurnDriver {
 
     /// Takes events that the caller has listed: all of the turn if `is_all`.
     pub fn fill(&mut self, events: &[Value<'_>], is_all: bool) {
-        let mut ending = Ending::default();
-        ending.fill(&mut self.cx, events);
+        fill(&mut self.cx, events);
         if is_all {
             if self.cx.conventions().sockets().is_some() {
-                ending.finish_as(&mut self.cx);
+                let ended = self.cx.found.clone();
+                finish(&mut self.cx, &ended);
             }
             self.cx.reader.set_unread(false);
         }

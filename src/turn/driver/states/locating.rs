@@ -59,11 +59,11 @@ impl Locating {
     }
 
     pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>) -> Transition {
-        if let Some(by) = cx.separate_answers() {
-            return answering::located(by, self, cx, answer);
-        }
         if is_listed(cx) {
             return self.listed(cx, answer);
+        }
+        if let Some(by) = cx.separate_answers() {
+            return answering::located(by, self, cx, answer);
         }
         cx.retry.answered();
         started(cx, answer)
