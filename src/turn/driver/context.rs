@@ -51,7 +51,7 @@ pub(super) fn incomplete(before: &str, cause: &Error, after: &str) -> Error {
 }
 
 impl Context {
-    pub(super) fn conventions(&self) -> &Conventions {
+    pub(super) fn conventions(&self) -> Conventions {
         self.reader.conventions()
     }
 
