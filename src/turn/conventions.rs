@@ -74,11 +74,11 @@ pub(super) enum Recovery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Locate {
     /// By the id that the client made.
-    ById(ClientIds),
+    ClientId(ClientIds),
     /// In the session's list of turns: it is newer than the newest turn before the start.
-    ByNewest(TurnLists),
+    TurnList(TurnLists),
     /// In the session's transcript, by its input.
-    ByTranscript(Transcripts),
+    Transcript(Transcripts),
 }
 
 /// How answers to pending calls are sent.
@@ -128,9 +128,9 @@ impl Conventions {
         };
         let client_ids = ClientIds::when(capabilities.client_ids);
         let locate = match (transcripts, client_ids.filter(|_| capabilities.turn_ids)) {
-            (Some(transcripts), _) => Some(Locate::ByTranscript(transcripts)),
-            (None, Some(ids)) => Some(Locate::ById(ids)),
-            (None, None) => TurnLists::when(true).map(Locate::ByNewest),
+            (Some(transcripts), _) => Some(Locate::Transcript(transcripts)),
+            (None, Some(ids)) => Some(Locate::ClientId(ids)),
+            (None, None) => TurnLists::when(true).map(Locate::TurnList),
         };
         let output = if let Some(stored) = Sockets::when(capabilities.has_socket()) {
             Output::Stored(stored)
@@ -150,31 +150,31 @@ impl Conventions {
     }
 
     /// Whether lists of events lack what a stream brings: reasoning, and sequence numbers.
-    pub(super) fn partial_lists(&self) -> Option<PartialLists> {
+    pub(super) fn partial_lists(self) -> Option<PartialLists> {
         PartialLists::when(!matches!(self.recovery, Recovery::Cursor(_)))
     }
 
     /// Whether a turn stops when its reader leaves.
-    pub(super) fn requires_attached_reader(&self) -> bool {
+    pub(super) fn requires_attached_reader(self) -> bool {
         matches!(self.recovery, Recovery::Attached(_) | Recovery::None(_))
     }
 
     /// Whether a turn can only be started together with its stream.
-    pub(super) fn start_needs_stream(&self) -> bool {
+    pub(super) fn start_needs_stream(self) -> bool {
         HAS_OTHER_RECOVERIES && (!HAS_CURSORS || self.start_needs_stream)
     }
 
     /// The marker of servers whose list of turns is searched for a turn, `is_named` if the client made its id.
-    pub(super) fn turn_lists(&self, is_named: bool) -> Option<TurnLists> {
+    pub(super) fn turn_lists(self, is_named: bool) -> Option<TurnLists> {
         match self.locate {
-            Locate::ByNewest(lists) => Some(lists),
-            Locate::ById(_) => TurnLists::when(!is_named),
-            Locate::ByTranscript(_) => None,
+            Locate::TurnList(lists) => Some(lists),
+            Locate::ClientId(_) => TurnLists::when(!is_named),
+            Locate::Transcript(_) => None,
         }
     }
 
     /// The marker of servers that are spoken to over a socket.
-    pub(super) fn sockets(&self) -> Option<Sockets> {
+    pub(super) fn sockets(self) -> Option<Sockets> {
         match self.output {
             Output::Stored(sockets) => Some(sockets),
             _ => None,
@@ -182,9 +182,9 @@ impl Conventions {
     }
 
     /// The marker of servers that know no turns.
-    pub(super) fn transcripts(&self) -> Option<Transcripts> {
+    pub(super) fn transcripts(self) -> Option<Transcripts> {
         match self.locate {
-            Locate::ByTranscript(transcripts) => Some(transcripts),
+            Locate::Transcript(transcripts) => Some(transcripts),
             _ => None,
         }
     }

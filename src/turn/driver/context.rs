@@ -17,7 +17,12 @@ pub(super) struct Context {
     pub(super) reader: TurnReader,
     pub(super) retry: RetryBudget,
     pub(super) answers: AnswerProgress,
-    /// How the turn ended, by a record of it (a JSON object); empty if no record said so since the last event.
+    /// The last message that a list had, if records lack it (a JSON object).
+    pub(super) output: String,
+    /// How the turn ended, by the record that ended it (a JSON object); empty if no record did.
+    pub(super) found: String,
+    /// How the turn ended, by a record (a JSON object), while its stream may still bring the rest; empty if no record
+    /// said so since the last event.
     pub(super) ended: String,
     /// Whether the caller wants the turn's events, and not only its start.
     pub(super) wants_stream: bool,
@@ -46,7 +51,7 @@ pub(super) fn incomplete(before: &str, cause: &Error, after: &str) -> Error {
 }
 
 impl Context {
-    pub(super) fn conventions(&self) -> &Conventions {
+    pub(super) fn conventions(&self) -> Conventions {
         self.reader.conventions()
     }
 
@@ -66,10 +71,15 @@ impl Context {
         }
     }
 
+    /// Whether the server has taken an answer.
+    pub(super) fn has_answered(&self) -> bool {
+        self.separate_answers().is_some() && self.answers.taken > 0
+    }
+
     /// Takes how a record says that the turn stands.
     pub(super) fn take_state(&mut self, state: &Object<'_>) {
         if self.reader.apply_state(state) {
-            self.ended = state.to_json();
+            self.found = state.to_json();
         }
     }
 

@@ -24,7 +24,8 @@ use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use retry::RetryBudget;
 use states::{
-    Ending, Listing, Locating, ReadingNewest, State, Then, Transition, Watching, is_listed, not_begun, start,
+    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, is_listed, not_begun,
+    start,
 };
 
 /// What to do next.
@@ -103,6 +104,8 @@ impl TurnDriver {
             reader,
             retry: RetryBudget::default(),
             answers: AnswerProgress::default(),
+            output: String::new(),
+            found: String::new(),
             ended: String::new(),
             wants_stream: false,
             opened_at: None,
@@ -127,7 +130,7 @@ impl TurnDriver {
     /// Sets the turn's input.
     pub fn set_input(&mut self, input: TurnInput) {
         self.cx.request.input = input;
-        self.cx.answers = AnswerProgress::default();
+        self.cx.answers.taken = 0;
     }
 
     /// The turn that a new one follows; empty if the server decides.
@@ -201,7 +204,7 @@ impl TurnDriver {
             return Ok(Step::End(Ok(())));
         }
         self.prepare(false, reconnect);
-        let ended = self.cx.ended.clone();
+        let ended = self.cx.found.clone();
         // A transcript has the events as well.
         let first = match self.cx.conventions().transcripts() {
             Some(by) => Transition::to(State::Watching(Watching::new(by, ended))),
@@ -230,11 +233,11 @@ impl TurnDriver {
 
     /// Takes events that the caller has listed: all of the turn if `is_all`.
     pub fn fill(&mut self, events: &[Value<'_>], is_all: bool) {
-        let mut ending = Ending::default();
-        ending.fill(&mut self.cx, events);
+        fill(&mut self.cx, events);
         if is_all {
             if self.cx.conventions().sockets().is_some() {
-                ending.finish_as(&mut self.cx);
+                let ended = self.cx.found.clone();
+                finish(&mut self.cx, &ended);
             }
             self.cx.reader.set_unread(false);
         }
@@ -282,7 +285,6 @@ impl TurnDriver {
     }
 
     /// Prepares a new run.
-    #[inline(never)]
     fn prepare(&mut self, wants_stream: bool, reconnect: Reconnect) {
         self.cx.wants_stream = wants_stream;
         self.cx.retry = RetryBudget::new(reconnect);
@@ -314,7 +316,7 @@ impl TurnDriver {
                     State::Ended(Some(lost)) => lost.clone(),
                     _ => not_begun(),
                 };
-                Transition::to(State::Locating(Locating::again(lost, true)))
+                Transition::to(State::Locating(Locating::new(lost, true, true)))
             }
         };
         self.apply(first, 0.0)
@@ -379,7 +381,7 @@ impl TurnDriver {
 
     /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
     fn is_untouched(&self) -> bool {
-        self.state.locating().is_none() && (self.cx.answers.taken == 0 || self.cx.is_started())
+        self.state.locating().is_none() && (!self.cx.has_answered() || self.cx.is_started())
     }
 
     /// Whether a failure ends it for lack of a token: nothing was sent. Only a turn that has begun is worth more

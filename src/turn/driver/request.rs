@@ -26,7 +26,7 @@ pub(super) struct TurnRequest {
 
 impl TurnRequest {
     /// Opens the parameters of a request.
-    pub(super) fn params<'j>(&self, conventions: &Conventions, json: &'j mut String) -> ObjectWriter<'j> {
+    pub(super) fn params<'j>(&self, conventions: Conventions, json: &'j mut String) -> ObjectWriter<'j> {
         let mut params = ObjectWriter::new(json);
         params.str("session_id", &self.session_id);
         if conventions.transcripts().is_some() && !self.terms.is_empty() {
@@ -36,7 +36,7 @@ impl TurnRequest {
     }
 
     /// Writes what starts the turn.
-    pub(super) fn write_start(&self, conventions: &Conventions, params: &mut ObjectWriter<'_>) {
+    pub(super) fn write_start(&self, conventions: Conventions, params: &mut ObjectWriter<'_>) {
         if let Some(input) = self.input.json() {
             params.raw("input", input);
         }

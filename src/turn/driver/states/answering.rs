@@ -94,7 +94,7 @@ impl Answering {
     /// What the server refused it did not take. Of anything else only the turn itself can tell.
     pub(super) fn failed(&self, cx: &mut Context, failure: Failure) -> Transition {
         if self.is_sending() {
-            if cx.retry.is_off() && cx.answers.taken > 0 {
+            if cx.retry.is_off() && cx.has_answered() {
                 return not_started(cx, failure);
             }
             return starting::failed(cx, failure);

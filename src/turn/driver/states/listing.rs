@@ -19,90 +19,71 @@ const SESSION_PAGE: u64 = 100;
 /// How often a list is read that lacks part of a turn that is done.
 const MOST_READS: u32 = 3;
 
-/// How a turn has ended, while its last events are still missing.
-#[derive(Debug, Default)]
-pub(in super::super) struct Ending {
-    /// The terminal state (a JSON object); empty if the stream brought it.
-    state: String,
-    /// The last message, if the state does not have it (a JSON object).
-    output: String,
+/// Takes events that were listed because the stream is gone.
+pub(super) fn apply(cx: &mut Context, events: &[Value<'_>]) {
+    for event in events.iter().filter_map(Value::as_object) {
+        let event = EventRef::of(event);
+        cx.reader.apply_missed(event);
+        hear(cx, event);
+    }
 }
 
-impl Ending {
-    pub(in super::super) fn of(state: String) -> Self {
-        Self { state, output: String::new() }
+/// Takes events that the caller has listed.
+pub(in super::super) fn fill(cx: &mut Context, events: &[Value<'_>]) {
+    for event in events.iter().filter_map(Value::as_object) {
+        let event = EventRef::of(event);
+        cx.reader.apply_listed(event);
+        hear(cx, event);
     }
+}
 
-    /// Takes listed events.
-    pub(super) fn apply(&mut self, cx: &mut Context, events: &[Value<'_>]) {
-        for event in events.iter().filter_map(Value::as_object) {
-            let event = EventRef::of(event);
-            cx.reader.apply_missed(event);
-            self.hear(cx, event);
-        }
-    }
-
-    /// The turn ends as its record said.
-    pub(in super::super) fn finish_as(mut self, cx: &mut Context) {
-        self.state = cx.ended.clone();
-        self.finish(cx);
-    }
-
-    /// Takes events that the caller has listed.
-    pub(in super::super) fn fill(&mut self, cx: &mut Context, events: &[Value<'_>]) {
-        for event in events.iter().filter_map(Value::as_object) {
-            let event = EventRef::of(event);
-            cx.reader.apply_listed(event);
-            self.hear(cx, event);
-        }
-    }
-
-    /// Notes the turn's last message.
-    fn hear(&mut self, cx: &Context, event: EventRef<'_>) {
-        match cx.conventions().output {
-            Output::InRecord => {}
-            Output::Listed(_) => {
-                if is_output(event) && event.fields.array("tool_calls").is_empty() {
-                    self.output = event.fields.to_json();
-                }
+/// Notes the turn's last message, if the turn's record does not have it.
+fn hear(cx: &mut Context, event: EventRef<'_>) {
+    match cx.conventions().output {
+        Output::InRecord => {}
+        Output::Listed(_) => {
+            if is_output(event) && event.fields.array("tool_calls").is_empty() {
+                cx.output = event.fields.to_json();
             }
-            Output::Stored(_) => {
-                if let Some(output) = stored_output(event) {
-                    self.output = output;
-                }
+        }
+        Output::Stored(_) => {
+            if let Some(output) = stored_output(event) {
+                cx.output = output;
             }
         }
     }
+}
 
-    /// Whether nothing is missing of a turn that is done. Its state repeats its last message.
-    pub(super) fn is_whole(&self, cx: &mut Context) -> bool {
-        let state = Value::parse(&self.state).unwrap_or_default();
-        let Some(state) = state.as_object().filter(|state| state.text("status") == "done") else {
-            return true;
-        };
-        if let Some(fields) = state.object("output") {
-            cx.reader.apply_missed(EventRef { kind: EventKind::ModelMessage, fields });
+/// Whether nothing is missing of a turn that ended in this state (a JSON object). The state of a turn that is done
+/// repeats its last message.
+pub(super) fn is_whole(cx: &mut Context, state: &str) -> bool {
+    let state = Value::parse(state).unwrap_or_default();
+    let Some(state) = state.as_object().filter(|state| state.text("status") == "done") else {
+        return true;
+    };
+    if let Some(fields) = state.object("output") {
+        cx.reader.apply_missed(EventRef { kind: EventKind::ModelMessage, fields });
+    }
+    !cx.reader.has_incomplete_messages()
+}
+
+/// The turn ends in this state (a JSON object). Does nothing if it is empty.
+pub(in super::super) fn finish(cx: &mut Context, state: &str) {
+    let output = std::mem::take(&mut cx.output);
+    let Ok(Value::Object(mut state)) = Value::parse(state) else { return };
+    if cx.conventions().output != Output::InRecord {
+        let has_output = state.object("output").is_some() || !state.array("required_actions").is_empty();
+        if state.text("status") == "done" && !has_output && !output.is_empty() {
+            state.insert("output", Value::parse(&output).unwrap_or_default());
         }
-        !cx.reader.has_incomplete_messages()
     }
+    cx.reader.end_missed(&state);
+}
 
-    /// The turn ends as the server said.
-    pub(in super::super) fn finish(&self, cx: &mut Context) {
-        let Ok(Value::Object(mut state)) = Value::parse(&self.state) else { return };
-        if cx.conventions().output != Output::InRecord {
-            let has_output = state.object("output").is_some() || !state.array("required_actions").is_empty();
-            if state.text("status") == "done" && !has_output && !self.output.is_empty() {
-                state.insert("output", Value::parse(&self.output).unwrap_or_default());
-            }
-        }
-        cx.reader.end_missed(&state);
-    }
-
-    /// The turn has ended, but not all of its events could be read.
-    pub(super) fn gave_up(&self, cx: &mut Context, error: &Error) -> Transition {
-        self.finish(cx);
-        unread(cx, error)
-    }
+/// The turn has ended in this state, but not all of its events could be read.
+pub(super) fn gave_up(cx: &mut Context, state: &str, cause: &Error) -> Transition {
+    finish(cx, state);
+    unread(cx, cause)
 }
 
 /// The turn has ended, and events or a call that waits are missing.
@@ -118,16 +99,15 @@ pub(super) fn unread(cx: &mut Context, cause: &Error) -> Transition {
 /// The reading of a turn's list of events.
 #[derive(Debug)]
 pub(in super::super) struct Listing {
-    pub(super) ending: Ending,
+    /// How the turn ended (a JSON object); empty if the stream brought the end.
+    pub(super) ended: String,
     pager: Pager,
     reads_left: u32,
 }
 
 impl Listing {
-    /// Lists a turn that has ended in this state (a JSON object); empty if the stream brought the end.
-    pub(in super::super) fn begin(state: String) -> Transition {
-        let ending = Ending::of(state);
-        Transition::to(State::Listing(Self { ending, pager: Pager::default(), reads_left: MOST_READS }))
+    pub(in super::super) fn begin(ended: String) -> Transition {
+        Transition::to(State::Listing(Self { ended, pager: Pager::default(), reads_left: MOST_READS }))
     }
 
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
@@ -139,13 +119,13 @@ impl Listing {
         if self.pager.is_first() {
             cx.reader.begin_list();
         }
-        self.ending.apply(cx, page.array("items"));
+        apply(cx, page.array("items"));
         if self.pager.advance(page) {
             cx.retry.answered();
             return Transition::stay(Then::Ask);
         }
-        if self.ending.is_whole(cx) {
-            self.ending.finish(cx);
+        if is_whole(cx, &self.ended) {
+            finish(cx, &self.ended);
             return completed(cx);
         }
         self.reads_left -= 1;
@@ -153,7 +133,7 @@ impl Listing {
             return Transition::stay(Then::Wait(Awaited::Events));
         }
         let problem = "the server's list does not have the whole of a message";
-        self.ending.gave_up(cx, &Error::new(ErrorCode::Incomplete, problem))
+        gave_up(cx, &self.ended, &Error::new(ErrorCode::Incomplete, problem))
     }
 }
 

@@ -26,9 +26,10 @@ pub(in super::super) struct Locating {
 }
 
 impl Locating {
-    /// Looks for the turn of a start that failed in an earlier run. `restarts` if it is to start after all.
-    pub(in super::super) fn again(lost: Failure, restarts: bool) -> Self {
-        let attempts_left = if lost.may_yet_begin() { LOCATE_ATTEMPTS } else { 1 };
+    /// Looks for the turn of a start that failed this way; several times if `is_open`, and the start may still be on
+    /// its way.
+    pub(in super::super) fn new(lost: Failure, restarts: bool, is_open: bool) -> Self {
+        let attempts_left = if is_open && lost.may_yet_begin() { LOCATE_ATTEMPTS } else { 1 };
         Self { lost, attempts_left, restarts, read: TurnPages::default() }
     }
 
@@ -38,20 +39,14 @@ impl Locating {
             return unclear(cx, &lost.error, Transition::end);
         }
         let remedy = lost.remedy();
-        let is_exhausted = cx.retry.is_exhausted();
+        // The server may ask for a longer wait than is allowed.
+        let can_retry = remedy != Remedy::None;
+        let can_wait = can_retry && !cx.retry.is_exhausted();
         // A transcript that lacks the turn proves nothing: some servers store a turn when it has ended.
         let is_told = cx.conventions().transcripts().is_none() || lost.retry_after > 0;
-        let mut locating = Self::again(lost.clone(), remedy == Remedy::Later && is_told && !is_exhausted);
-        // The server may ask for a longer wait than is allowed.
-        if remedy == Remedy::None {
-            locating.attempts_left = 1;
-        }
-        let state = State::Locating(locating);
-        if remedy == Remedy::None || is_exhausted {
-            Transition::to(state)
-        } else {
-            Transition::with(state, Then::Retry(lost))
-        }
+        let restarts = can_wait && is_told && remedy == Remedy::Later;
+        let state = State::Locating(Self::new(lost.clone(), restarts, can_retry));
+        if can_wait { Transition::with(state, Then::Retry(lost)) } else { Transition::to(state) }
     }
 
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
@@ -64,11 +59,11 @@ impl Locating {
     }
 
     pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>) -> Transition {
-        if let Some(by) = cx.separate_answers() {
-            return answering::located(by, self, cx, answer);
-        }
         if is_listed(cx) {
             return self.listed(cx, answer);
+        }
+        if let Some(by) = cx.separate_answers() {
+            return answering::located(by, self, cx, answer);
         }
         cx.retry.answered();
         started(cx, answer)

@@ -16,7 +16,7 @@ use crate::protocol::Call;
 use crate::turn::{Failure, StreamEnd};
 
 pub(super) use answering::Answering;
-pub(super) use listing::{Ending, Explaining, Listing};
+pub(super) use listing::{Explaining, Listing, fill, finish};
 pub(super) use locating::{Locating, is_listed, not_begun};
 pub(super) use reading::{Abandoned, ReadingSession};
 pub(super) use replaying::Replaying;
@@ -187,7 +187,7 @@ impl State {
             }
             Self::Locating(state) => state.unclear(cx, &error),
             Self::Watching(state) => state.gave_up(cx, error),
-            Self::Listing(state) => state.ending.gave_up(cx, &error),
+            Self::Listing(state) => listing::gave_up(cx, &state.ended, &error),
             Self::Explaining(_) => listing::unread(cx, &error),
             _ => Transition::end(cx.end_of(error)),
         }

@@ -85,7 +85,7 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
 
 /// Nothing came of a start. If some answers were taken, the turn has neither begun nor is it as it was.
 pub(super) fn not_started(cx: &Context, failure: Failure) -> Transition {
-    if cx.separate_answers().is_none() || cx.answers.taken == 0 {
+    if !cx.has_answered() {
         return Transition::end(StreamEnd::NotBegun(failure.error));
     }
     let before = "only some of the answers were taken: ";

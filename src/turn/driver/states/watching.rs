@@ -8,7 +8,7 @@ use crate::turn::conventions::Transcripts;
 
 use super::super::context::Context;
 use super::super::retry::Awaited;
-use super::listing::{Ending, completed};
+use super::listing::{apply, completed, finish, gave_up, is_whole};
 use super::{Then, Transition};
 
 /// Reads in a row, over 10 minutes, of a transcript that stays the same before its turn is given up. Servers may store
@@ -21,13 +21,13 @@ pub(in super::super) struct Watching {
     _by: Transcripts,
     /// The size of what the transcript had of the turn, in bytes.
     known_bytes: usize,
-    ending: Ending,
+    /// How the turn ended, if that is known (a JSON object).
+    ended: String,
 }
 
 impl Watching {
-    /// `ended` is how the turn ended, if that is known (a JSON object).
     pub(in super::super) fn new(by: Transcripts, ended: String) -> Self {
-        Self { _by: by, known_bytes: 0, ending: Ending::of(ended) }
+        Self { _by: by, known_bytes: 0, ended }
     }
 
     /// The transcript has this of the turn: all of it, a part, or nothing.
@@ -37,11 +37,11 @@ impl Watching {
         // Another client may have sent the same; or the transcript is behind the stream.
         let is_exact = turn.get("is_exact").and_then(Value::as_bool) == Some(true);
         if state.text("status") != "running" && (!is_exact || cx.reader.goes_on_with(events)) {
-            self.ending = Ending::of(state.to_json());
+            self.ended = state.to_json();
             cx.reader.begin_list();
-            self.ending.apply(cx, events);
-            if self.ending.is_whole(cx) {
-                self.ending.finish(cx);
+            apply(cx, events);
+            if is_whole(cx, &self.ended) {
+                finish(cx, &self.ended);
                 return completed(cx);
             }
         }
@@ -62,7 +62,7 @@ impl Watching {
                        what came is kept, and `stream()` looks again";
         let error = Error::new(ErrorCode::Incomplete, problem);
         if cx.machine().status().is_terminal() {
-            return self.ending.gave_up(cx, &error);
+            return gave_up(cx, &self.ended, &error);
         }
         Transition::end(StreamEnd::Lost(error))
     }
@@ -70,7 +70,7 @@ impl Watching {
     /// Nothing more can be done about a failure.
     pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         if cx.machine().status().is_terminal() {
-            return self.ending.gave_up(cx, &error);
+            return gave_up(cx, &self.ended, &error);
         }
         Transition::end(cx.end_of(error))
     }
