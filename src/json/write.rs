@@ -4,7 +4,7 @@ use super::special::plain_len;
 use super::{Object, Value};
 
 impl Value<'_> {
-    /// Appends the value's JSON to `out`. Numbers are written as their source was.
+    /// Appends the value's JSON to `out`. Numbers are written as in their source.
     ///
     /// Recursive: as deep as the value, which [`Value::parse`] limits.
     pub fn write(&self, out: &mut String) {
@@ -184,7 +184,7 @@ pub fn write_u64(out: &mut String, number: u64) {
         power *= 10;
     }
     while power > 0 {
-        // A digit is below ten: the conversion cannot lose anything.
+        // A digit is below ten: the conversion loses nothing.
         out.push(char::from(b'0' + (number / power % 10) as u8));
         power /= 10;
     }

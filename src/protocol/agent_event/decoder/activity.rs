@@ -13,10 +13,10 @@ use super::fields::{Problem, check_patch, event, missing, put, take, text};
 use super::nested::call_in;
 use super::run::Run;
 
-/// How many things are remembered that there were reports of.
+/// The most activities that are remembered.
 const MAX_ACTIVITIES: usize = 256;
 
-/// The fields of a report before `updated_at_ms`, as they come (`tool-call-progress.v1`).
+/// The fields of a report before `updated_at_ms`, in their order (`tool-call-progress.v1`).
 const SEED: [&str; 15] = [
     "call_id",
     "loaded",
@@ -35,7 +35,7 @@ const SEED: [&str; 15] = [
     "type",
 ];
 
-/// What is remembered of reports.
+/// The state of all activities.
 #[derive(Debug, Default)]
 pub(super) struct Activities {
     known: Vec<Activity>,
@@ -43,18 +43,18 @@ pub(super) struct Activities {
     is_holding: bool,
 }
 
-/// Something that there were reports of.
+/// An activity with at least one report.
 #[derive(Debug)]
 struct Activity {
     message_id: String,
-    /// `updated_at_ms` of the report that was given last, as it was written.
+    /// `updated_at_ms` of the last emitted report, as it was written.
     updated_at: String,
-    /// The fields of the frame that is held.
+    /// The fields of the held frame.
     held: Option<Object<'static>>,
 }
 
 impl Run {
-    /// Gives the reports that are held.
+    /// Emits the held reports.
     #[inline]
     pub(super) fn flush(&mut self, sink: &mut dyn EventSink) {
         if self.activities.is_holding {
@@ -88,7 +88,7 @@ impl Run {
             }
             None => !is_beginning(content),
         };
-        // One that counts only where nothing is known must not be replaced by a later one.
+        // A report that counts only while none is known must not be replaced by a later one.
         let is_held = !is_whole && fields.get("replace").and_then(Value::as_bool) != Some(false);
         if self.activities.of(message_id).is_none() {
             self.remember_activity(message_id, sink);
@@ -142,7 +142,7 @@ impl Run {
         }
     }
 
-    /// The call that a report is about; empty if it is about none.
+    /// The call of a report; empty if it has none.
     fn call_of(&self, message_id: &str, content: &Value<'_>) -> String {
         let said = content.as_object().map_or("", |content| content.text("call_id"));
         let in_id = call_in(message_id);
