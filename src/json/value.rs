@@ -39,7 +39,7 @@ impl<'a> Value<'a> {
         Ok(value)
     }
 
-    /// Reads the value that `scanner` stands before.
+    /// Reads the value at the position of `scanner`.
     ///
     /// # Errors
     /// Also if the value itself has more than [`MAX_DEPTH`] levels.

@@ -12,9 +12,9 @@ use crate::json::{RawStr, Scanner};
 /// The largest number that JavaScript can count to.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// One template for each message that streams at the same time, and each shape of its frames.
-const MOST: usize = 16;
+const MAX_TEMPLATES: usize = 16;
 /// The deepest nesting of unknown fields; the general reader reads deeper ones.
-const DEEPEST: u32 = 16;
+const MAX_UNKNOWN_DEPTH: u32 = 16;
 
 /// What a hole contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,11 +239,11 @@ impl Templates {
 
     /// Creates a template from a frame that is a text delta of this shape.
     pub(crate) fn learn(&mut self, frame: &[u8], shape: &Shape, id: &str, thread_id: &str, field: TextField) {
-        if self.known.len() < MOST {
+        if self.known.len() < MAX_TEMPLATES {
             self.recent = self.known.len();
             self.known.push(Template::default());
         } else {
-            self.recent = (self.recent + 1) % MOST;
+            self.recent = (self.recent + 1) % MAX_TEMPLATES;
         }
         let Some(template) = self.known.get_mut(self.recent) else {
             return;
@@ -306,7 +306,7 @@ fn value_len(bytes: &[u8]) -> Option<usize> {
             _ => 1,
         };
         let is_between = matches!(bytes.get(len)?, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-        if depth > DEEPEST {
+        if depth > MAX_UNKNOWN_DEPTH {
             return None;
         }
         if depth == 0 && is_between {

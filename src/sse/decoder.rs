@@ -12,7 +12,7 @@ pub const DEFAULT_LIMIT: usize = 8 * 1024 * 1024;
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// How much of a frame that is split between chunks is kept together for a sink that takes runs, in bytes.
-const MOST_HELD: usize = 2048;
+const MAX_HELD: usize = 2048;
 
 /// Buffers that grew beyond this many bytes are freed after the frame that needed them.
 const KEPT_CAPACITY: usize = 64 * 1024;
@@ -149,7 +149,7 @@ impl FrameDecoder {
     fn feed_held(&mut self, chunk: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
         let mut held = mem::take(&mut self.held);
         let before = held.len();
-        let (piece, _) = chunk.split_at(chunk.len().min(MOST_HELD));
+        let (piece, _) = chunk.split_at(chunk.len().min(MAX_HELD));
         held.extend_from_slice(piece);
         let mut rest = chunk;
         if let Some(len) = frame_len(&held) {
@@ -178,7 +178,7 @@ impl FrameDecoder {
 
     /// Whether a frame's beginning may be kept together. Some fields count even if the frame never ends.
     fn may_hold(&self, beginning: &[u8]) -> bool {
-        beginning.len() <= MOST_HELD.min(self.limit) && !is_told_to_wait(beginning)
+        beginning.len() <= MAX_HELD.min(self.limit) && !is_told_to_wait(beginning)
     }
 
     fn feed_frames(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {

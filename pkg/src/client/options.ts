@@ -72,9 +72,9 @@ export function checked(options: ConnectOptions, families: readonly string[]): C
   const maxFrameBytes = options.maxFrameBytes ?? (isSocket ? MAX_MESSAGE_BYTES : MAX_FRAME_BYTES);
   demand(typeof baseUrl === "string", "`baseUrl` must be a string");
   demand(spoken.includes(protocol), `\`protocol\` must be one of ${spoken.join(", ")}`);
-  demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that gives one");
+  demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that returns one");
   demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
-  demand(webSocket == null || typeof webSocket === "function", "`webSocket` must be a function that gives a socket");
+  demand(webSocket == null || typeof webSocket === "function", "`webSocket` must be a function that returns a socket");
   demand(
     headers == null ||
       (isObject(headers) && !(Symbol.iterator in headers) && Object.values(headers).every((value) => typeof value === "string")),
@@ -89,7 +89,7 @@ export function checked(options: ConnectOptions, families: readonly string[]): C
     !isSocket || token == null || !!tokenInQuery,
     "`token` cannot be sent with a WebSocket of the platform's: a proxy can add it, or `webSocket`; `tokenInQuery: true` puts it in the address",
   );
-  demand(!isSocket || headers == null, "`headers` cannot be sent with a WebSocket of the platform's: `webSocket` can give one that does");
+  demand(!isSocket || headers == null, "`headers` cannot be sent with the WebSocket of the platform: `webSocket` can return one that sends them");
   demandClocks(options);
   const reconnect = checkedReconnect(options.reconnect, RECONNECT);
   return { baseUrl: resolved(baseUrl, isSocket), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };

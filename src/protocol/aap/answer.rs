@@ -30,7 +30,7 @@ pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Val
             let history = history::messages(aap, body)?;
             let part = find::part(aap, &params, &history)?;
             let story = Story::of(params.text("turn_id"), part.messages, part.answered.as_deref());
-            Ok(ordered(&params, told(story, &Tools::of(&params), part.is_followed)))
+            Ok(ordered(&params, events_so_far(story, &Tools::of(&params), part.is_followed)))
         }
         Call::ListSessionEvents => {
             let history = history::messages(aap, body)?;
@@ -50,7 +50,7 @@ fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
 }
 
 /// The events that a turn's stream would have sent by now.
-fn told<'a>(story: Story<'_, 'a>, tools: &Tools, is_followed: bool) -> Vec<Value<'a>> {
+fn events_so_far<'a>(story: Story<'_, 'a>, tools: &Tools, is_followed: bool) -> Vec<Value<'a>> {
     let events = if is_followed { story.into_past() } else { story.into_events(tools) };
     events.into_iter().map(Value::Object).collect()
 }
@@ -70,7 +70,7 @@ fn turn<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>>
     let tools = Tools::of(params);
     let state = story.state(&tools, part.is_followed);
     let mut record = turn_record(params, turn_id, Value::Null, input, state);
-    record.set("events", told(story, &tools, part.is_followed).into());
+    record.set("events", events_so_far(story, &tools, part.is_followed).into());
     // A compacted history may have other words.
     record.set("is_exact", (aap.history == Some(History::Full)).into());
     Ok(record.into())
@@ -94,7 +94,7 @@ fn turns<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>
     let mut page = page(records, Value::Null);
     if let Value::Object(page) = &mut page {
         // Distinguishes a later turn from an earlier one with the same input.
-        let count = u64::try_from(history::count_said(&history)).unwrap_or_default();
+        let count = u64::try_from(history::count_user_messages(&history)).unwrap_or_default();
         page.set("user_messages", count.into());
     }
     Ok(page)
@@ -108,7 +108,7 @@ fn session_events<'a>(history: &[Value<'a>], tools: &Tools) -> Vec<Value<'a>> {
         let id = ids::turn(turn.number);
         let story = Story::of(&id, turn.messages, None);
         let created = story::created(&id, ids::event(&id, 1), previous(&turns, at), said(turn));
-        for event in std::iter::once(Value::Object(created)).chain(told(story, tools, at < last)) {
+        for event in std::iter::once(Value::Object(created)).chain(events_so_far(story, tools, at < last)) {
             let mut item = Object::new();
             item.set("turn_id", id.clone().into());
             item.set("event", event);

@@ -69,7 +69,7 @@ pub(super) fn of_agent<'v, 'a>(message: &'v Value<'a>) -> Option<&'v Object<'a>>
 }
 
 /// The number of the user's messages in a history.
-pub(super) fn count_said(history: &[Value<'_>]) -> usize {
+pub(super) fn count_user_messages(history: &[Value<'_>]) -> usize {
     history.iter().filter(|message| role(message) == "user").count()
 }
 

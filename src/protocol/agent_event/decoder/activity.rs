@@ -1,10 +1,10 @@
-//! Reports of what is going on, and one report in place of the many frames that it comes in.
+//! Reports of activities. Combines the many frames of one report.
 //!
-//! tirea sends a report once for each of its fields, in alphabetical order (section 1.6): the first report grows
-//! from one field to all, a later one changes field by field and is half the report before until the last of its
-//! frames, in which `updated_at_ms` changes. Such frames are held, the newest in place of the one before, until
-//! that last one comes, anything else happens, or the stream ends. Reports of different things do not wait for
-//! each other: tools that run at the same time send theirs interleaved.
+//! tirea sends a report once for each of its fields, in alphabetical order (section 1.6). The first report grows from
+//! one field to all fields. A later report changes field by field; until its last frame, in which `updated_at_ms`
+//! changes, it is partly the report before. Such frames are held, and a newer one replaces the one before, until that
+//! last frame comes, anything else happens, or the stream ends. Reports of different activities do not wait for each
+//! other: tools that run at the same time send theirs interleaved.
 
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;

@@ -154,7 +154,7 @@ impl Run {
         self.finish_message("stop", sink);
         let mut state = with_text("status", "done");
         state.set("output", Value::Null);
-        state.set("required_actions", self.tell_all(sink).into());
+        state.set("required_actions", self.report_all(sink).into());
         state
     }
 

@@ -108,7 +108,7 @@ impl Run {
     }
 
     /// Reports all waiting calls at the run's end. Returns the events.
-    pub(super) fn tell_all(&mut self, sink: &mut dyn EventSink) -> Vec<Value<'static>> {
+    pub(super) fn report_all(&mut self, sink: &mut dyn EventSink) -> Vec<Value<'static>> {
         for at in 0..self.waiting.len() {
             self.tell(at, sink);
         }
