@@ -72,13 +72,14 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed " +
-  "configure conventions core cut cutting demandTools download drain enter extras facts filled follows frames " +
-  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved " +
-  "isTaken isUncertain isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
-  "putTools quoted received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
-  "shorten stands startedId takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
-  "toolSpecs transport unloaded unread wide woken words writeLine";
+  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
+  "changeRecords chunkRead completed configure conventions core cut cutting demandTools download drain enter " +
+  "extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isFree isHeard " +
+  "isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain isWhole lastMessage " +
+  "learn markCancelled mirror move notify opened prepare putTools quoted received records release " +
+  "resolveActions serverTools setPause setTerms settings setWantsEvents setWantsNative shorten stands " +
+  "startedId startSettled takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
+  "toolSpecs transport unloaded unread whenPaused wide words writeLine";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [

@@ -1,26 +1,26 @@
-//! An event as JSON, told apart by its type.
+//! An event as JSON, with its type.
 
 use crate::json::Object;
 
 use super::{Event, EventKind, UnknownEvent};
 
-/// An event in turnwire's form, lent as its JSON.
+/// An event in turnwire's form, borrowed as JSON.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRef<'e> {
     /// Its type.
     pub kind: EventKind,
-    /// Its fields, both spellings filled in; of the types that [`Event`] says.
+    /// The event's fields, with both spellings filled in. Their types are those of [`Event`].
     pub fields: &'e Object<'e>,
 }
 
 impl<'e> EventRef<'e> {
-    /// The event that a JSON object is, in turnwire's form.
+    /// Reads the event from a JSON object in turnwire's form.
     #[must_use]
     pub fn of(fields: &'e Object<'_>) -> Self {
         Self { kind: EventKind::of(fields.text("type")), fields }
     }
 
-    /// The event as its Rust type.
+    /// Converts the event to its Rust type.
     #[must_use]
     pub fn to_event(&self) -> Event {
         let json = self.fields.to_json();

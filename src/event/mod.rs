@@ -1,14 +1,13 @@
-//! The one vocabulary that every wire protocol is turned into.
+//! The common vocabulary of all wire protocols.
 //!
-//! An event is JSON in one form, whatever protocol it came by: an [`EventRef`], told apart by its
-//! [`EventKind`]. The rest of turnwire and the browser read that JSON where they need it. For Rust, the
-//! same event is [`Event`] and its types, by [`EventRef::to_event`]; from these types the TypeScript
-//! declarations of the npm package are derived.
+//! An event is JSON in one form, whichever protocol it came from: an [`EventRef`] with its [`EventKind`]. The rest of
+//! turnwire and the browser read that JSON where they need it. In Rust, [`EventRef::to_event`] converts it to [`Event`]
+//! and its types. The TypeScript declarations of the npm package are derived from these types.
 //!
-//! The names of fields are those of the `TrueFoundry` agent protocol, the richest of the protocols that
-//! turnwire speaks; another protocol's folder translates its own words into these. Where that vendor's
-//! reference pages and its servers spell a field differently, an event carries both spellings, so that
-//! code written from either document works; the docs of such a field name its twin.
+//! The names of fields are those of the `TrueFoundry` agent protocol, the richest of the protocols that turnwire
+//! speaks. The folders of other protocols translate their fields into these. If that vendor's reference pages and its
+//! servers spell a field differently, an event has both spellings, so that code written from either document works. The
+//! docs of such a field name the other spelling.
 
 mod delta;
 mod event_ref;
@@ -53,16 +52,16 @@ pub use types::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-/// An event of a type that this version does not know, or a malformed one.
+/// An event that is malformed, or of a type that this version does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct UnknownEvent {
-    /// The `type` on the wire, where there was one.
+    /// The `type` on the wire, if there was one.
     pub wire_type: Option<String>,
-    /// The JSON that came, parsed; the text itself where it was not JSON.
+    /// The received JSON, parsed; the text itself if it is not JSON.
     #[tsify(type = "unknown")]
     pub raw: serde_json::Value,
-    /// Why it could not be read as the type it names. Absent for a type that is merely new.
+    /// Why it could not be read as its type. Absent for an unknown type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! The types of events: one row each. From it come [`Event`], [`EventKind`], the names on the wire, and, by way of the golden
-//! test, the package's union and its topics.
+//! The types of events, one row each. The table generates [`Event`], [`EventKind`], the wire names, and through the
+//! golden test the package's union and its topics.
 
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
@@ -13,10 +13,10 @@ use super::{
 
 macro_rules! event_types {
     ($($(#[$doc:meta])+ $kind:ident($fields:ident) = $name:literal,)+) => {
-        /// One event of a turn, told apart by `type`.
+        /// One event of a turn; `type` tells the variants apart.
         ///
-        /// The stream delivers all of these. The event list of a finished turn holds neither
-        /// `turn.created`, `turn.done` nor deltas; a session's event list holds all but deltas.
+        /// The stream delivers all of these. The event list of a finished turn has no `turn.created`, no `turn.done`
+        /// and no deltas; a session's event list has all but deltas.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
         #[serde(tag = "type")]
         #[expect(clippy::large_enum_variant, reason = "events of the largest type are among the rarest")]
@@ -31,7 +31,7 @@ macro_rules! event_types {
         }
 
         impl EventKind {
-            /// All types, by their names on the wire.
+            /// All types with their wire names.
             pub const ALL: &[(&'static str, Self)] = &[$(($name, Self::$kind),)+];
         }
     };
@@ -42,13 +42,13 @@ event_types! {
     TurnCreated(TurnCreated) = "turn.created",
     /// The last event of a stream, with the turn's terminal state.
     TurnDone(TurnDone) = "turn.done",
-    /// A model message: on a stream its (usually empty) beginning, in a list the whole of it.
+    /// A model message: on a stream its (usually empty) beginning, in a list the whole message.
     ModelMessage(ModelMessage) = "model.message",
     /// A piece of a model message.
     ModelMessageDelta(ModelMessageDelta) = "model.message.delta",
     /// The result of a tool call.
     ToolResponse(ToolResponse) = "tool.response",
-    /// What a tool call puts out while it runs.
+    /// Output of a running tool call.
     ToolOutput(ToolOutput) = "tool.output",
     /// A sub-agent's thread began.
     ThreadCreated(ThreadCreated) = "thread.created",
@@ -56,9 +56,9 @@ event_types! {
     ThreadDone(ThreadDone) = "thread.done",
     /// MCP servers were initialized for a thread.
     McpInitialize(McpInitialize) = "mcp.initialize",
-    /// MCP servers need the user's authorization before the agent can go on.
+    /// MCP servers need the user's authorization before the agent can continue.
     McpAuthRequired(McpAuthRequired) = "mcp.auth_required",
-    /// A sandbox was made for the turn.
+    /// A sandbox was created for the turn.
     SandboxCreated(SandboxCreated) = "sandbox.created",
     /// Tool calls wait for a human's approval.
     ToolApprovalRequired(ToolsRequired) = "tool.approval_required",
@@ -69,7 +69,7 @@ event_types! {
     ToolResumed(ToolResumed) = "tool.resumed",
     /// A call that had begun will not be made.
     ToolCancelled(ToolCancelled) = "tool.cancelled",
-    /// What a message said so far does not count.
+    /// Discards the message's content so far.
     MessageReset(MessageReset) = "message.reset",
     /// The agent's whole state.
     StateSnapshot(StateSnapshot) = "state.snapshot",
@@ -77,20 +77,20 @@ event_types! {
     StateDelta(StateDelta) = "state.delta",
     /// The session's messages.
     MessagesSnapshot(MessagesSnapshot) = "messages.snapshot",
-    /// A report of what is going on, such as a tool's progress.
+    /// A report of an activity, such as a tool's progress.
     ActivitySnapshot(ActivitySnapshot) = "activity.snapshot",
     /// A change of an earlier report.
     ActivityDelta(ActivityDelta) = "activity.delta",
     /// Something went wrong on the server.
     Error(ServerError) = "server.error",
-    /// News of the turn that are no part of the conversation.
+    /// A notice about the turn. Not part of the conversation.
     Notice(Notice) = "notice",
-    /// Something that this version does not know, or could not read; never dropped, never fatal.
+    /// An event that this version does not know or could not read. It is never dropped and never fatal.
     Unknown(UnknownEvent) = "unknown",
 }
 
 impl EventKind {
-    /// The type of this name; [`Unknown`](Self::Unknown) if there is none.
+    /// The type with this name; [`Unknown`](Self::Unknown) if there is none.
     #[must_use]
     pub fn of(name: &str) -> Self {
         let known = Self::ALL.iter().find(|(known, _)| *known == name);

@@ -1,20 +1,20 @@
-// The boundary to the core. Only numbers cross it; texts and bytes are written into the core's memory, and
-// read from there (`src/web/exports.rs` says what each export takes and gives).
+// The boundary to the core. Only numbers cross it: strings and bytes are written into the core's memory and read from
+// it (`src/web/exports.rs` documents each export).
 import type { InitOutput } from "../../core/truefoundry/core.js";
 import type { Reconnect } from "../common/reconnect.js";
 
-/** The exports of a running core, its `memory` among them. All cores have the same. */
+/** The exports of a running core, including its `memory`. All cores have the same. */
 export type Exports = InitOutput;
 
 const encoder = new TextEncoder();
-/** Reads the core's texts. A byte order mark inside an answer is text. */
+/** Decodes the core's strings. A byte order mark inside them is part of the text. */
 export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Tells the core what nobody can name any more. Some platforms do not know. */
+/** Frees objects in the core when JavaScript has collected their handles. Some platforms do not have it. */
 const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
 
-/** The core's memory, by bytes and by words of 32 bits. It moves when it grows, and the views with it. */
+/** The core's memory, as bytes and as 32-bit words. Growing the memory detaches the views. */
 export class CoreMemory {
   readonly #memory: WebAssembly.Memory;
   #bytes = new Uint8Array(0);
@@ -24,20 +24,20 @@ export class CoreMemory {
     this.#memory = memory;
   }
 
-  /** Valid until the core is called. */
+  /** Valid until the next call of the core. */
   get bytes(): Uint8Array {
     if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
     return this.#bytes;
   }
 
-  /** The same, four bytes at a time. */
+  /** The same memory as 32-bit words. */
   get words(): Uint32Array {
     if (this.#words.length === 0) this.#words = new Uint32Array(this.#memory.buffer);
     return this.#words;
   }
 }
 
-/** Where the bytes of streams are written, in each core. */
+/** The buffer in a core's memory for the bytes of streams. */
 class ChunkRoom {
   readonly memory: CoreMemory;
   readonly #exports: Exports;
@@ -49,15 +49,15 @@ class ChunkRoom {
     this.memory = new CoreMemory(exports.memory);
   }
 
-  /** Writes a piece behind so many bytes, with room for `more` after it. */
+  /** Writes a piece at offset `at`, with space for `more` bytes after it. */
   write(piece: Uint8Array, at = 0, more = 0): void {
     this.#need(at + piece.length + more);
     this.memory.bytes.set(piece, this.#address + at);
   }
 
-  /** Writes a text as a line; returns its length in bytes. */
+  /** Writes a string as a line; returns its length in bytes. */
   writeLine(text: string): number {
-    // Of a character of UTF-16 no more than three bytes are made.
+    // One UTF-16 code unit needs at most three bytes.
     this.#need(text.length * 3 + 1);
     const room = this.memory.bytes.subarray(this.#address);
     const { written } = encoder.encodeInto(text, room);
@@ -67,40 +67,40 @@ class ChunkRoom {
 
   #need(length: number): void {
     if (length <= this.#length) return;
-    this.#length = Math.max(length, LEAST_ROOM);
+    this.#length = Math.max(length, MIN_ROOM);
     this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
   }
 
-  /** What was written was taken. Much room is not kept. */
+  /** The core has read the buffer. A large one is not kept. */
   taken(): void {
-    if (this.#length > MOST_ROOM) this.#length = 0;
+    if (this.#length > MAX_ROOM) this.#length = 0;
   }
 }
 
 const LF = 10;
 
-/** Room for the chunks that servers and browsers make, in bytes. */
-const LEAST_ROOM = 1 << 16;
-const MOST_ROOM = 1 << 18;
+/** Space for the chunks that servers and browsers make, in bytes. */
+const MIN_ROOM = 1 << 16;
+const MAX_ROOM = 1 << 18;
 
 const rooms = new WeakMap<Exports, ChunkRoom>();
 
-/** The room for chunks of a core. */
+/** The buffer of a core. */
 function roomOf(exports: Exports): ChunkRoom {
   let room = rooms.get(exports);
   if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
   return room;
 }
 
-/** Writes the text that the next call takes. Where that is several, they have NUL characters between them. */
+/** Writes the text that the next call reads. Several texts are separated by NUL characters. */
 function passText(exports: Exports, text: string): void {
   const bytes = encoder.encode(text);
-  // The room comes first: the memory may grow for it.
+  // Reserve the space first: this may grow the memory.
   const address = exports.room(bytes.length) >>> 0;
   roomOf(exports).memory.bytes.set(bytes, address);
 }
 
-/** Reads the text that a call returned, by its header's address. */
+/** Reads the text that a call returned, by the address of its header. */
 function textAt(exports: Exports, header: number): string {
   const { bytes, words } = roomOf(exports).memory;
   const address = words[header >>> 2]!;
@@ -110,7 +110,7 @@ function textAt(exports: Exports, header: number): string {
 /**
  * A server.
  *
- * A text that the core gives may be an error in place of what was asked for: `adopting` tells them apart.
+ * A text that the core returns may be an error in place of the result: `adopting` tells them apart.
  */
 export class CoreClient {
   readonly #exports: Exports;
@@ -185,7 +185,7 @@ export class CoreTurn {
   readonly #exports: Exports;
   readonly #turn: number;
   readonly #room: ChunkRoom;
-  /** Kept, since the turn needs it in the core. */
+  /** A reference that keeps the session alive: the turn needs it in the core. */
   readonly session: CoreSession;
 
   constructor(exports: Exports, turn: number, session: CoreSession) {
@@ -212,7 +212,7 @@ export class CoreTurn {
     return this.#ask((turn) => this.#exports.turnApplyListed(turn, Number(isAll)), events);
   }
 
-  settle(isDiscarded: boolean): void {
+  resolveActions(isDiscarded: boolean): void {
     this.#exports.turnSettle(this.#turn, Number(isDiscarded));
   }
 
@@ -236,7 +236,7 @@ export class CoreTurn {
     return this.#ask((turn) => this.#exports.turnBegin(turn, goal, after, ...reconnect, Date.now()));
   }
 
-  hangUp(): void {
+  cancelByDisconnect(): void {
     this.#exports.turnHangUp(this.#turn);
   }
 
@@ -255,7 +255,7 @@ export class CoreTurn {
     return this.#room.memory;
   }
 
-  /** Takes pieces of the stream, one behind the other; or a text that is a line. */
+  /** Pushes consecutive pieces of the stream, or a text that is a line. */
   push(pieces: readonly Uint8Array[] | string): number {
     let length = 0;
     if (typeof pieces === "string") {

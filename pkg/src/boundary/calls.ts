@@ -1,6 +1,6 @@
-// What can be asked of a server.
+// The calls to a server.
 
-/** The calls, by the numbers of the core: in the order of its `Call::ALL`. */
+/** The calls, numbered as in the core, in the order of its `Call::ALL`. */
 export const enum Call {
   CreateSession,
   ListSessions,

@@ -1,11 +1,11 @@
-// What a protocol can do, as the core says it.
+// What a protocol supports, as the core reports it.
 
-/** What a server's protocol can do, so that a page need not find out by failing. */
+/** What a server's protocol supports, so that a page need not find out by failing. */
 export interface Capabilities {
   /**
-   * What becomes of a turn whose connection drops: its stream goes on after the last event (`"cursor"`); the turn
-   * goes on, and what it said is read as soon as the server has it (`"history"`); or nothing more is to be had of
-   * it (`"none"`), and it ends as `incomplete`.
+   * What happens to a turn whose connection drops. `"cursor"`: its stream resumes after the last event. `"history"`:
+   * the turn continues, and its messages are read as soon as the server has them. `"none"`: nothing more can be read,
+   * and the turn ends as `incomplete`.
    */
   readonly resume: "cursor" | "history" | "none";
   /** `turn.cancel()` */
@@ -22,7 +22,10 @@ export interface Capabilities {
   readonly discardPending: boolean;
   /** Files in user messages. */
   readonly files: boolean;
-  /** Sessions whose agent is given by the client: `createDraftSession()` and the like, and `update({ agentSpec })` of them. */
+  /**
+   * Sessions with an agent that the client supplies: `createDraftSession()` and related methods, and their `update({
+   * agentSpec })`.
+   */
   readonly drafts: boolean;
   /** `client.agents.searchSessions()` */
   readonly search: boolean;
@@ -38,33 +41,33 @@ export interface Capabilities {
   readonly state: boolean;
   /** `client.agents.list()` */
   readonly agents: boolean;
-  /** Images by their address in user messages: parts `{ type: "image", url }`. */
+  /** Images by URL in user messages: parts `{ type: "image", url }`. */
   readonly images: boolean;
 }
 
-/** What a protocol asks of its client. */
+/** What a protocol requires of its client. */
 export interface Conventions {
   /** A turn can be started without a stream. */
   readonly detached: boolean;
   /** The client makes the ids of sessions and turns. */
   readonly clientIds: boolean;
-  /** Each answer to a call is a request of its own. */
+  /** Each answer to a call is a separate request. */
   readonly answersApart: boolean;
-  /** The server knows sessions, but no turns. */
+  /** The server has no ids for turns. */
   readonly unnamed: boolean;
-  /** It is spoken over a `WebSocket`. */
+  /** The protocol uses a `WebSocket`. */
   readonly socket: boolean;
-  /** The longest silence that is life, in milliseconds. */
+  /** The longest normal silence of a connection, in milliseconds. */
   readonly silence: number;
 }
 
-/** Both, from what the core gives. */
+/** Capabilities and conventions, from the core's JSON. */
 export function capabilitiesOf(json: string): [Capabilities, Conventions] {
   const { detached, clientIds, answersApart, unnamed, socket, silence, ...capabilities } = JSON.parse(json) as Capabilities & Conventions;
   return [capabilities, { detached, clientIds, answersApart, unnamed, socket, silence }];
 }
 
-/** An id that nobody else makes. Not `randomUUID`, which pages without TLS do not have. */
+/** A new unique id. Not `randomUUID`, which is missing on pages without TLS. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

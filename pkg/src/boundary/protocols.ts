@@ -1,8 +1,8 @@
 // The protocols, and which core speaks them.
 
 /**
- * Which core speaks a protocol. The protocols stand in the order of their numbers in the cores; a core has the
- * name of its family.
+ * Which core speaks a protocol. The order is that of the protocols' numbers in the cores; a core has the name of its
+ * family.
  */
 export const CORES = {
   truefoundry: "truefoundry",
@@ -14,14 +14,14 @@ export const CORES = {
   codex: "turn-rpc",
 } as const;
 
-/** What a server speaks. */
+/** A protocol that a server speaks. */
 export type Protocol = keyof typeof CORES;
 
-/** Protocols that one core speaks. */
+/** A family: the protocols of one core. */
 export type Family = (typeof CORES)[Protocol];
 
-/** Families that are spoken over a `WebSocket`. */
+/** Families that use a `WebSocket`. */
 export const OVER_SOCKETS: readonly Family[] = ["turn-rpc"];
 
-/** All of them, by their numbers in the cores. */
+/** All protocols, in the order of their numbers in the cores. */
 export const PROTOCOLS = Object.keys(CORES) as Protocol[];

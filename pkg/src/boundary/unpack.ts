@@ -1,75 +1,78 @@
-// A core's module, from the text in which it travels. Web servers compress that with brotli, which finds more alike
-// where like stands beside like: so instructions, and each kind of number that follows them, are a stream of their own.
-// `pkg/pack.mjs` writes the text, by the tables of this file.
+// Unpacks a core's module from its text form. Web servers compress the text with brotli, which works better if similar
+// data is adjacent. So the instructions, and each kind of number after them, are separate streams. `pkg/pack.mjs`
+// writes the text, with the tables of this file.
 
 /** The streams of a module. Each is a text of numbers. */
 export const enum Stream {
-  /** The functions: how many there are, and their instructions by rank, with the functions that these call. */
+  /** The functions: their number, and their instructions by rank, with the functions that these call. */
   Code,
-  /** The codes of the instructions, the most frequent one first. */
+  /** The codes of the instructions, the most frequent first. */
   Ranks,
-  /** How long the module is; how many bytes come before its code, and these; then the same of those after it. */
+  /** The length of the module; the number of bytes before its code, and these bytes; then the same for those after it. */
   Sections,
-  /** How many groups of locals each function has; of each group how many they are, and their type. */
+  /** The number of groups of locals in each function; for each group the number of locals, and their type. */
   Locals,
   /** The types of blocks. */
   Blocks,
-  /** Where branches go. */
+  /** The targets of branches. */
   Labels,
-  /** Which locals are read. */
+  /** The locals that are read. */
   Gets,
-  /** Which locals are written. */
+  /** The locals that are written. */
   Sets,
   /** Offsets of loads. */
   Loads,
   /** Offsets of stores. */
   Stores,
-  /** Constants of 32 bits. */
+  /** 32-bit constants. */
   Constants,
   /** All other constants, byte by byte. */
   Bytes,
 }
 
 /**
- * What follows an instruction, by its code. A digit is a number of that stream: a function or the like (0), the type of a
- * block (4), which `e`nds later, a label (5), a local (6, 7), the offset of a load (8) or of a store (9), before which its
- * alignment stands. Others are a table of `l`abels, and constants of 32 bits (`i`), of 64 bits (`j`), or with a point (`d`).
- * What else may follow are zeros, and these read like an instruction with nothing after it.
+ * What follows an instruction, by its code. A digit is a number of that stream: a function or similar (0), the type of
+ * a block (4), which `e`nds later, a label (5), a local (6, 7), the offset of a load (8) or of a store (9), which
+ * follows its alignment. Letters are a table of `l`abels, and constants: 32-bit (`i`), 64-bit (`j`) or floating-point
+ * (`d`). Anything else that follows is zeros, which read as an instruction without operands.
  */
 export const OPERANDS = "  444      e55l 00              67700   88888888888888999999999  ij d";
 
 /** The section of the functions. */
 export const CODE = 10;
 
-/** The code before those of further instructions; one of them follows. */
+/** The prefix of further instruction codes. One of them follows. */
 export const PREFIX = 0xfc;
 
 /** The code of the first load. */
 export const FIRST_LOAD = 0x28;
 
-/** The alignments of loads and stores, from the first load on: the natural ones. */
+/** The natural alignments of loads and stores, from the first load on. */
 export const ALIGNMENTS = "23230011001122232301012";
 
 /** A number below this is one character. */
 export const SINGLES = 85;
 
-/** By the first character of any other: the number from which it counts, and how many characters follow. */
+/** For any other number, by its first character: the number from which it counts, and how many characters follow. */
 export const FORMS = [
   [85, 1],
   [175, 1],
   [265, 2],
   [8365, 5],
-  // Addresses: those of a module's data begin here.
+  // Addresses: a module's data begins here.
   [1048576, 3],
 ] as const;
 
-/** The characters by what they count: printable ASCII, without what ends or opens something in a script or a page. */
+/**
+ * The characters in the order of their values: printable ASCII, without those that begin or end something in a script
+ * or a page.
+ */
 export function alphabet(): string[] {
   const printable = Array.from({ length: 95 }, (_, at) => String.fromCharCode(at + 32));
   return [...printable.filter((character) => !/["$'<\\`]/.test(character)), "'"];
 }
 
-/** The bytes of sections by their numbers. Letters stand for themselves: brotli knows words. */
+/** The order of bytes in sections. Letters stand for themselves: brotli has a dictionary of words. */
 export function byteOrder(characters: readonly string[]): number[] {
   const isLetter = (code: number): boolean => /[a-z_ .:]/.test(String.fromCharCode(code));
   const others = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !isLetter(byte));
@@ -95,7 +98,7 @@ export function unpack(packed: readonly string[]): Uint8Array<ArrayBuffer> {
     module[end++] = rest;
     return number;
   };
-  /** Puts what `write` writes, and before it how long that is. */
+  /** Writes with `write`, and puts the length of the result before it. */
   const putSized = (write: () => void): void => {
     const room = end + 5;
     const start = end;

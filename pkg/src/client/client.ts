@@ -15,7 +15,7 @@ import { type ClientConnection, load, type Sources } from "./load.js";
 import { checked, type ConnectOptions } from "./options.js";
 import { Session, type SetUpRecord } from "./session.js";
 
-/** What `connect` of an entry does that has these cores. */
+/** The `connect` of an entry that has these cores. */
 export async function connectWith(sources: Sources, options: ConnectOptions): Promise<Client> {
   const { baseUrl, protocol, ...given } = checked(options, Object.keys(sources));
   const { exports, extras } = await load(sources[CORES[protocol]]!);
@@ -32,11 +32,11 @@ export async function connectWith(sources: Sources, options: ConnectOptions): Pr
 export class Client {
   /** The server's agents. */
   readonly agents: Agents;
-  /** The protocol that is spoken. */
+  /** The protocol of the server. */
   readonly protocol: Protocol;
-  /** The base URL as it is used. */
+  /** The normalized base URL. */
   readonly baseUrl: string;
-  /** What the protocol can do. */
+  /** What the protocol supports. */
   readonly capabilities: Capabilities;
 
   readonly #connection: ClientConnection;
@@ -51,29 +51,29 @@ export class Client {
   }
 
   /**
-   * Closes the connection, where there is one between calls (a `WebSocket`); the next call makes another one. So does a
-   * turn that is being read: leave its stream before. An open connection keeps Node alive, for a minute after it was
-   * used last.
+   * Closes the connection that is kept between calls (a `WebSocket`). The next call opens another one, and so does a
+   * turn that is being read: leave its stream first. An open connection keeps Node alive, for a minute after its last
+   * use.
    */
   close(): void {
     this.#connection.transport.close?.();
   }
 }
 
-/** What `listSessions` takes. */
+/** The options of `listSessions`. */
 export interface ListSessionsOptions extends ListOptions {
-  /** By time of creation, with `"trueforge"` by that of the last change; `"desc"`, newest first, by default. */
+  /** By time of creation, with `"trueforge"` by time of the last change; `"desc"`, newest first, by default. */
   order?: "asc" | "desc";
   /**
-   * Created at this time or later; ISO 8601. By default a year ago (the server's own default would be half an hour ago),
-   * with `"trueforge"` at any time.
+   * Created at this time or later; ISO 8601. By default a year ago (the server's own default would be half an hour
+   * ago), with `"trueforge"` at any time.
    */
   startTimestamp?: string;
   /** Created at this time or before; ISO 8601; now by default. */
   endTimestamp?: string;
 }
 
-/** What `searchSessions` takes. */
+/** The options of `searchSessions`. */
 export interface SearchSessionsOptions extends ListSessionsOptions {
   agentName?: string;
   createdBySubjectId?: string;
@@ -82,37 +82,37 @@ export interface SearchSessionsOptions extends ListSessionsOptions {
   sessionId?: string;
 }
 
-/** What `createSession` takes. What the protocol does not have is refused. */
+/** The options of `createSession`. Options that the protocol does not support are refused. */
 export interface CreateSessionOptions extends RequestOptions, AgentSettings, StreamOptions {
   /**
-   * A label for people, where `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`). Other servers take
-   * none with a new session: they derive it from the first message, or there is `session.rename()`.
+   * A label for people, if `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`). Other servers take
+   * no title with a new session: they derive it from the first message, or have `session.rename()`.
    */
   title?: string;
   /** Metadata for the gateway's own records of the request (`"truefoundry"`). */
   metadata?: Record<string, unknown>;
-  /** What was said before the session (`"aap"`). */
+  /** The messages before the session (`"aap"`). */
   messages?: readonly HistoryMessage[];
   /**
-   * What the session is made with besides (`"turn-rpc"`, `"codex"`). The gateway takes `workspaceId`, `model`,
-   * `modelProvider`, `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex what
-   * its `thread/start` takes, such as `cwd` or `sandbox`.
+   * More options of a new session (`"turn-rpc"`, `"codex"`). The gateway takes `workspaceId`, `model`, `modelProvider`,
+   * `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex takes those of its
+   * `thread/start`, such as `cwd` or `sandbox`.
    */
   sessionOptions?: TurnRpcSessionOptions | Readonly<Record<string, unknown>>;
 }
 
-/** What `getSession` takes. */
+/** The options of `getSession`. */
 export interface GetSessionOptions extends RequestOptions, StreamOptions {
-  /** Whose session it is, for servers that do not say so (`AgentEvent`). */
+  /** The session's agent, for servers that do not record it (`AgentEvent`). */
   agentName?: string;
 }
 
 interface StreamOptions {
-  /** How fine answers come (`"aap"`); by default as fine as the agent can. */
+  /** How answers are streamed (`"aap"`); by default as finely as the agent supports. */
   stream?: StreamMode;
 }
 
-/** A message of a session's past, in the form of the Agent Application Protocol. */
+/** A message from before the session, in the form of the Agent Application Protocol. */
 export type HistoryMessage =
   | { role: "system"; content: string }
   | { role: "user" | "assistant"; content: string | readonly Record<string, unknown>[] }
@@ -121,7 +121,7 @@ export type HistoryMessage =
 /** The agents of a server, and their sessions. */
 export class Agents {
   readonly #connection: ClientConnection;
-  /** The agents as they were listed last, where sessions have to know theirs. */
+  /** The agents as last listed, if sessions need theirs. */
   #known: Promise<KnownAgent[]> | undefined;
 
   /** @internal */
@@ -129,14 +129,14 @@ export class Agents {
     this.#connection = connection;
   }
 
-  /** Lists the server's agents, where the protocol can. */
+  /** Lists the server's agents, if the protocol supports it. */
   async list(options: RequestOptions = {}): Promise<Agent[]> {
     demandOptions("list", options);
     const agents = await this.#listed(options);
     return agents.map(({ terms: _, ...agent }) => agent);
   }
 
-  /** Makes a session for a saved agent. */
+  /** Creates a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
     const { clientIds, unnamed, socket } = this.#connection.conventions;
     const own = unnamed ? UNNAMED : socket ? ["sessionOptions"] : clientIds ? [] : ["metadata"];
@@ -154,13 +154,13 @@ export class Agents {
         const { agentTools = agent.tools?.map(({ name }) => ({ name })) } = rest;
         const params = { agentName, agentTools, agentOptions, messages };
         const record = await this.#ask(Call.CreateSession, params, own);
-        // What the history has of them differs from server to server.
+        // What a history contains of the messages differs between servers.
         const isBlank = !messages?.length;
         return this.#session({ ...record, agent: { tools: agentTools } }, isBlank, agent, stream);
       });
     }
     if (socket && !clientIds) {
-      // Its server names threads once they are there.
+      // The server names a thread only after it is created.
       const { title, ...own } = rest;
       return within(limits, async (limits) => {
         const session = this.#session(await this.#ask(Call.CreateSession, { agentName, ...own }, limits), true);
@@ -180,7 +180,7 @@ export class Agents {
       ? this.#listOf(agentName, options)
       : this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options, agentName);
     const known = new Set<string>();
-    // Some servers list the sessions of all agents, and some list a session once more on a later page.
+    // Some servers list the sessions of all agents, and some repeat a session on a later page.
     return only(sessions, ({ id, agentName: name }) => {
       const isOther = (name !== null && name !== agentName) || known.has(id);
       known.add(id);
@@ -189,8 +189,8 @@ export class Agents {
   }
 
   /**
-   * Reads a session, or a draft, by its id. `agentName` is for servers that do not say whose session it is
-   * (`AgentEvent`): without it, the agent of its last turn goes on.
+   * Reads a session, or a draft, by its id. `agentName` is for servers that do not record the session's agent
+   * (`AgentEvent`): without it, the agent of the last turn continues.
    */
   async getSession(id: string, options: GetSessionOptions = {}): Promise<Session> {
     const { unnamed } = this.#connection.conventions;
@@ -221,7 +221,7 @@ export class Agents {
   }
 
   /**
-   * Makes a session for an agent that is given here, in the server's schema, and can be changed later. `metadata` and
+   * Creates a session for an agent that you supply, in the server's schema. It can be changed later. `metadata` and
    * `agentName`, a name for the agent, are for `"truefoundry"` only.
    */
   async createDraftSession(
@@ -233,7 +233,7 @@ export class Agents {
     return this.#session(await this.#ask(Call.CreateDraftSession, { agentSpec, ...rest }, limits), true);
   }
 
-  /** Lists the caller's drafts, over all pages. Only with `"truefoundry"` can they be those of one `agentName`. */
+  /** Lists the caller's drafts, over all pages. Only `"truefoundry"` can filter them by `agentName`. */
   listDraftSessions(
     options: ListSessionsOptions & { agentName?: string } = {},
   ): AsyncGenerator<Session, void, undefined> {
@@ -259,8 +259,8 @@ export class Agents {
   }
 
   /**
-   * Downloads a file of a sandbox. The sibling protocol finds the sandbox by a turn: it takes `sessionId`
-   * and `turnId` in place of the sandbox's id.
+   * Downloads a file of a sandbox. `"trueforge"` finds the sandbox by a turn: it takes `sessionId` and `turnId` in
+   * place of the sandbox's id.
    */
   async downloadSandboxFile(
     sandbox: string | { sessionId: string; turnId: string },
@@ -284,13 +284,13 @@ export class Agents {
   ): AsyncGenerator<Session, void, undefined> {
     const { transport, conventions } = this.#connection;
     return list(transport, call, params, options, (record: SessionRecord) => {
-      // A session of no agent's is whoever's it is listed for.
+      // A session without an agent belongs to the agent for which it is listed.
       if (conventions.clientIds) record.agent_name ??= agentName;
       return this.#session(record);
     });
   }
 
-  /** Lists sessions where each has to know its agent. */
+  /** Lists sessions that need to know their agents. */
   async *#listOf(agentName: string, options: ListSessionsOptions): AsyncGenerator<Session, void, undefined> {
     const { transport } = this.#connection;
     demandOptions("listSessions", options, "limit", "pageToken");
@@ -301,17 +301,17 @@ export class Agents {
     }
   }
 
-  /** Asks for the agents. */
+  /** Requests the agents. */
   #listed(limits: Limits): Promise<KnownAgent[]> {
     const asked = this.#connection.transport.ask<{ items: KnownAgent[] }>(Call.ListAgents, {}, limits);
     const agents = asked.then(({ items }) => items);
     this.#known = agents;
-    // Whoever asks next asks the server again.
+    // The next call asks the server again.
     agents.catch(() => (this.#known = undefined));
     return agents;
   }
 
-  /** What is known of an agent; if it is not among those known, they are listed anew. */
+  /** An agent of the known ones, or after listing them again. */
   async #agent(name: string, limits: Limits): Promise<KnownAgent> {
     const named = (agents: KnownAgent[] = []): KnownAgent | undefined => agents.find((agent) => agent.name === name);
     const known = named(await this.#known?.catch(() => undefined));
@@ -330,14 +330,14 @@ export class Agents {
   }
 }
 
-/** The options of `createSession` where sessions have to know their agents. */
+/** The options of `createSession` for protocols whose sessions need to know their agents. */
 const UNNAMED = ["agentTools", "agentOptions", "messages", "stream"];
 
-/** Sessions of a page; the servers' own default is ten. */
+/** Sessions per page; the servers' own default is ten. */
 const PAGE = 100;
 const YEAR = 365 * 24 * 60 * 60 * 1000;
 
-/** Where a list begins that names no beginning of its own. */
+/** The default start of a list. */
 function window(): object {
   return { windowStart: new Date(Date.now() - YEAR).toISOString() };
 }

@@ -1,5 +1,5 @@
-// What every page downloads, as one file without a core: the public classes, and what stands behind them. Entries are
-// built on it, and so is what comes with some cores only.
+// The face: what every page downloads, as one file without a core. It has the public classes and the code behind them.
+// Entries are built on it, and so is the code that comes with some cores only.
 export { capabilitiesOf } from "../boundary/capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
 export { limited, onAbort, Watch } from "../transport/clocks.js";

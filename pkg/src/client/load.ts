@@ -1,5 +1,5 @@
-// Starts the WebAssembly cores, each once. Where its module comes from, the entry says that the page imports: from the
-// entry itself, from a file that is loaded then, from the page, or from the platform.
+// Starts the WebAssembly cores, each once. The entry that the page imports decides where a module comes from: the entry
+// itself, a file that is loaded then, the page, or the platform.
 import type { CoreClient, Exports } from "../boundary/boundary.js";
 import type { Family } from "../boundary/protocols.js";
 import { unpack } from "../boundary/unpack.js";
@@ -9,28 +9,31 @@ import type { Connection } from "../turn/connection.js";
 import type { MakeManagedSession } from "./managed-session.js";
 import type { ConnectOptions } from "./options.js";
 
-/** What the protocols of a family need besides their core. It comes with the core, so that other pages go without. */
+/**
+ * What the protocols of a family need besides their core. It is loaded with the core, so that other pages do not
+ * download it.
+ */
 export interface Extras {
-  /** The way to servers, where that is not `fetch`. @internal */
+  /** The transport, if it is not `fetch`. @internal */
   readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
-  /** What keeps a session where the server knows no turns. @internal */
+  /** Keeps the data of a session if the server has no ids for turns. @internal */
   readonly Managed?: MakeManagedSession;
 }
 
-/** A server that is spoken to, and what comes with the core that speaks to it. @internal */
+/** A connected server, and the extras of its core. @internal */
 export interface ClientConnection extends Connection {
   readonly extras: Extras;
 }
 
-/** A core that can be started: its module, and what comes with it. */
+/** A core that can be started: its module and its extras. */
 export interface Source extends Extras {
   readonly module: WebAssembly.Module;
 }
 
-/** The ways to the cores of an entry. */
+/** The ways to load the cores of an entry. */
 export type Sources = Readonly<Partial<Record<Family, () => Source | Promise<Source>>>>;
 
-/** A core that runs. */
+/** A running core. */
 export interface Core {
   readonly exports: Exports;
   readonly extras: Extras;
@@ -39,10 +42,10 @@ export interface Core {
 const cores = new WeakMap<object, Promise<Core>>();
 
 /**
- * Starts a core. All callers share one start; a failed one is forgotten, so that the next call tries again.
+ * Starts a core. All callers share one start. After a failed start the next call tries again.
  *
- * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform),
- * `wasm_unsupported`, `wasm_missing` (it was not given yet) or `wasm_failed`.
+ * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform), `wasm_unsupported`,
+ * `wasm_missing` (the page has not passed it to `init` yet) or `wasm_failed`.
  */
 export function load(source: () => Source | Promise<Source>): Promise<Core> {
   const known = cores.get(source);
@@ -61,22 +64,22 @@ async function start(source: () => Source | Promise<Source>): Promise<Core> {
   return { exports: new WebAssembly.Instance(module).exports as unknown as Exports, extras };
 }
 
-/** A file that comes with a core, if it comes. */
+/** Loads a file that comes with a core. */
 export function chunk<T>(file: Promise<T>): Promise<T> {
   return file.catch((cause: unknown) => {
-    // Some browsers remember a file that did not come until the page is loaded anew.
+    // Some browsers remember a failed file until the page is loaded again.
     const message = `The file with the core of this protocol could not be loaded: ${messageOf(cause)}`;
     throw new TurnwireError("wasm_failed", message, { cause });
   });
 }
 
-/** A core whose module travels as text. */
+/** A core whose module is stored as text. */
 export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Source> {
   return { module: await WebAssembly.compile(unpack(packed)), ...extras };
 }
 
-// Chromium and Firefox reject with a CompileError, WebKit with an EvalError; only their texts tell
-// a policy from a damaged module.
+// Chromium and Firefox reject with a CompileError, WebKit with an EvalError. Only their messages distinguish a policy
+// from a damaged module.
 const BLOCKED_BY_PAGE = /unsafe-eval|content security policy|\bcsp\b/i;
 const BLOCKED_BY_PLATFORM = /disallowed by embedder/i;
 

@@ -1,4 +1,4 @@
-// A session of which the client keeps what the server does not: some servers know sessions and no turns.
+// A session whose data the client keeps, for servers that have no ids for turns.
 import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
@@ -6,23 +6,24 @@ import type { ToolSpec } from "../tools/spec.js";
 import type { TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Agent, AgentSettings, KnownAgent, ServerTool, StreamMode } from "./agent.js";
 
-/** Lets turns in, one after the other, and keeps the settings that each of them tells the server. */
+/** Admits turns one after the other, and keeps the settings that each of them sends to the server. */
 export interface ManagedSession {
   /** The session's agent, as the server lists it. */
   readonly agent: Agent;
-  /** What can be done in the session: as much as its agent declares. */
+  /** What the session supports, as its agent declares. */
   readonly capabilities: Capabilities;
-  /** What every call is told. */
+  /** The parameters of every call. */
   toJSON(): object;
-  /** Throws an `InputError` unless the agent takes tools of the page of these names. */
+  /** Throws an `InputError` unless the agent takes tools of the page with these names. */
   demandTools(names: readonly string[]): void;
-  /** These are the page's tools; the next turn declares them. */
+  /** Sets the page's tools; the next turn declares them. */
   declare(tools: readonly ToolSpec[]): void;
-  /** The next turn sets the agent up like this. */
+  /** Sets the agent's settings for the next turn. */
   configure(settings: AgentSettings): void;
   /**
-   * Lets a turn in that is about to start: it is the only one, and what waits before it is known. Returns what to wait
-   * for; nothing if it may start at once. Throws what forbids it. `reread` reads the history, and calls `stands()`.
+   * Admits a turn that is about to start: no other one runs, and the waiting calls are known. Returns what to wait for;
+   * `undefined` if it may start at once. Throws if the turn is not allowed. `reread` reads the history, and calls
+   * `stands()`.
    */
   enter(
     input: readonly TurnInputItem[],
@@ -30,15 +31,15 @@ export interface ManagedSession {
     signal: AbortSignal,
     reread: () => Promise<void>,
   ): Promise<void> | undefined;
-  /** The turn that was let in has begun: what it said holds. */
+  /** The admitted turn has begun: its settings are in effect. */
   began(): void;
-  /** The turn that was let in is over, or was not started after all. */
+  /** The admitted turn is over, or was not started after all. */
   leave(status: TurnStatus, state: TurnState | null): void;
-  /** The history says where the session stands: after this turn, and after so many messages of the user. */
+  /** The history shows the session's position: the newest turn, and the number of the user's messages. */
   stands(newest: TurnRecord | undefined, said: number): void;
 }
 
-/** Makes one. */
+/** Creates a managed session. */
 export type MakeManagedSession = new (
   core: CoreSession,
   agent: KnownAgent,

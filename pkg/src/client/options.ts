@@ -6,11 +6,11 @@ import { checkedReconnect, RECONNECT, type Reconnect, type ReconnectOptions } fr
 import { type Clocks, demandClocks } from "../transport/clocks.js";
 import type { Fetch, OpenSocket, Token } from "../transport/platform.js";
 
-/** What `connect` takes. */
+/** The options of `connect`. */
 export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   /**
-   * Where the server is, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. With `"trueforge"` its
-   * origin, `http://localhost:8790`: `/api/v1` is added. A relative URL counts from the page.
+   * The URL of the server, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. With `"trueforge"` its
+   * origin, `http://localhost:8790`: `/api/v1` is added. A relative URL is resolved against the page.
    */
   baseUrl: string;
   /**
@@ -20,52 +20,49 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    */
   protocol?: Protocol;
   /**
-   * The bearer token, or a function that gives it. The function is asked before every request, so that it
-   * may renew the token. Without one, no `Authorization` header is sent. For protocols that are spoken over a
-   * `WebSocket`, which browsers send without headers, see `tokenInQuery`.
+   * The bearer token, or a function that returns it. The function is called before every request, so that it may renew
+   * the token. Without a token, no `Authorization` header is sent. Browsers send no headers with a `WebSocket`: for
+   * protocols that use one, see `tokenInQuery`.
    */
   token?: Token;
   /**
-   * With a protocol that is spoken over a `WebSocket`: sends the token in the address, as `?access_token=`, and asks
-   * for it at each connection. Servers do not know that by themselves, the development gateway does
-   * (`--token-in-query`), and addresses end up in logs; without it, such a protocol refuses a `token`.
+   * For a protocol over a `WebSocket`: sends the token in the URL, as `?access_token=`, and gets it again for each
+   * connection. The development gateway supports this (`--token-in-query`), the real servers do not, and URLs end up in
+   * logs. Without it, such a protocol refuses a `token`.
    */
   tokenInQuery?: boolean;
-  /** Headers for every request. They win over turnwire's own. Not for protocols that are spoken over a `WebSocket`. */
+  /** Headers for every request. They override turnwire's own. Not for protocols over a `WebSocket`. */
   headers?: Record<string, string>;
-  /** Instead of the platform's `fetch`; called as `fetch(url, init)`. */
+  /** A replacement for the platform's `fetch`; called as `fetch(url, init)`. */
   fetch?: Fetch;
   /**
-   * Instead of the platform's `WebSocket`, for protocols that are spoken over one: gives a socket for a URL. In Node
-   * and the like it can send an `Authorization` header, which browsers do not.
+   * A replacement for the platform's `WebSocket`, for protocols that use one: returns a socket for a URL. Outside
+   * browsers it can send an `Authorization` header.
    */
   webSocket?: OpenSocket;
   /**
-   * The size of the largest event, in bytes; 8 MiB by default. Over a `WebSocket` that of the largest message, which may
-   * hold all of a turn; 64 MiB by default.
+   * The size of the largest event, in bytes; 8 MiB by default. Over a `WebSocket` the size of the largest message,
+   * which may contain a whole turn; 64 MiB by default.
    */
   maxFrameBytes?: number;
-  /**
-   * How persistently a lost connection of a turn is recovered; `false` not to recover any. A call's own
-   * option wins.
-   */
+  /** How often and how fast to recover a turn's lost connection; `false` for never. The option of a call overrides it. */
   reconnect?: ReconnectOptions | false;
 }
 
 const NAMES = ["baseUrl", "protocol", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout"];
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** Lengths in the core are 32 bits wide. */
+/** Lengths in the core have 32 bits. */
 const MAX_LIMIT = 0xffff_ffff;
 
 /** The settings of a client. */
 export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "maxFrameBytes" | "connectTimeout">> & {
-  /** If it is left to the protocol, nothing. */
+  /** `undefined` for the protocol's default. */
   idleTimeout: number | undefined;
   reconnect: Reconnect;
 };
 
-/** The options completed, for protocols of these families. Throws an `InputError` that names the wrong one. */
+/** The complete options, for protocols of these families. Throws an `InputError` that names the wrong one. */
 export function checked(options: ConnectOptions, families: readonly string[]): Checked {
   demandNames("connect", options, NAMES);
   const { baseUrl, token, tokenInQuery, headers, fetch, webSocket, connectTimeout = 30_000, idleTimeout } = options;
@@ -75,9 +72,9 @@ export function checked(options: ConnectOptions, families: readonly string[]): C
   const maxFrameBytes = options.maxFrameBytes ?? (isSocket ? MAX_MESSAGE_BYTES : MAX_FRAME_BYTES);
   demand(typeof baseUrl === "string", "`baseUrl` must be a string");
   demand(spoken.includes(protocol), `\`protocol\` must be one of ${spoken.join(", ")}`);
-  demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that gives one");
+  demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that returns one");
   demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
-  demand(webSocket == null || typeof webSocket === "function", "`webSocket` must be a function that gives a socket");
+  demand(webSocket == null || typeof webSocket === "function", "`webSocket` must be a function that returns a socket");
   demand(
     headers == null ||
       (isObject(headers) && !(Symbol.iterator in headers) && Object.values(headers).every((value) => typeof value === "string")),
@@ -92,15 +89,15 @@ export function checked(options: ConnectOptions, families: readonly string[]): C
     !isSocket || token == null || !!tokenInQuery,
     "`token` cannot be sent with a WebSocket of the platform's: a proxy can add it, or `webSocket`; `tokenInQuery: true` puts it in the address",
   );
-  demand(!isSocket || headers == null, "`headers` cannot be sent with a WebSocket of the platform's: `webSocket` can give one that does");
+  demand(!isSocket || headers == null, "`headers` cannot be sent with the WebSocket of the platform: `webSocket` can return one that sends them");
   demandClocks(options);
   const reconnect = checkedReconnect(options.reconnect, RECONNECT);
   return { baseUrl: resolved(baseUrl, isSocket), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };
 }
 
 /**
- * The base URL without a slash at its end. A relative one counts from the page. No error shows it: it may
- * hold a secret.
+ * The base URL without a slash at its end. A relative one is resolved against the page. No error shows it: it may
+ * contain a secret.
  */
 function resolved(baseUrl: string, isSocket: boolean): string {
   const page = globalThis.location?.href;

@@ -18,22 +18,22 @@ import { ToolRegistry, type Tools, type ToolsOptions } from "../tools/tools.js";
 import { Turn } from "../turn/turn.js";
 import type { ManagedSession } from "./managed-session.js";
 
-/** An entry of a session's event list. */
+/** An item of a session's list of events. */
 export interface ListedSessionEvent extends SessionEvent {
   event: ListedEvent;
 }
 
-/** Where the server has a session, and what that was created with as long as nothing was said in it. */
-interface Where {
+/** The server's location of a session, and what the session was created with while it has no messages. */
+interface SessionPlace {
   workspace_id: string;
   creation?: object | undefined;
 }
 
-/** A session with what it was created with, and with its settings where the server keeps those. @internal */
+/** A session with what it was created with, and with its settings if the server keeps them. @internal */
 export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
 
-/** What the turns of a session say together. */
-interface Standing {
+/** The position of a session, from all of its turns. */
+interface Position {
   items: TurnRecord[];
   user_messages: number;
 }
@@ -44,16 +44,16 @@ export class Session {
   readonly #core: CoreSession;
   readonly #registry = new ToolRegistry();
   #record: SessionRecord;
-  /** The newest turn that has begun, as far as is known here. */
+  /** The newest turn that has begun, as far as this client knows. */
   #newest: Turn | undefined;
-  /** The turn that was made ready for, and is not over. */
-  #inside: Turn | undefined;
-  /** Where turns are told apart by nobody but this: those that were made ready for, and may still run. */
+  /** The prepared turn that is not over. */
+  #prepared: Turn | undefined;
+  /** Prepared turns that may still run, if only this client can tell turns apart. */
   #others: readonly Turn[] = [];
-  /** What the client keeps of it where the server knows no turns. */
+  /** The session's data, if the server has no ids for turns. */
   readonly #managed: ManagedSession | undefined;
 
-  #where: Where | undefined;
+  #where: SessionPlace | undefined;
 
   /** @internal */
   unsent: Promise<void> | undefined;
@@ -65,37 +65,37 @@ export class Session {
     this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew || record.is_new === true);
     this.#record = record;
     const { workspace_id, creation } = record;
-    // Every connection that is to hear of it has to say where it is.
+    // Every connection that reads this session needs its location.
     if (workspace_id) this.#place({ workspace_id, creation });
     if (agent) this.#managed = new connection.extras.Managed!(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
   }
 
-  #place(where: Where): void {
+  #place(where: SessionPlace): void {
     this.#where = where;
     this.#core.setTerms(JSON.stringify(where), -1);
   }
 
-  /** Something was said in it. */
-  #spoken(): void {
+  /** The session now has a message: a new connection needs only its place. */
+  #forgetCreation(): void {
     if (this.#where?.creation) this.#place({ workspace_id: this.#where.workspace_id });
   }
 
-  /** Names the session; keep it to come back with `client.agents.getSession(id)`. */
+  /** The session's id; keep it to return with `client.agents.getSession(id)`. */
   get id(): string {
     return this.#record.id;
   }
 
-  /** What can be done with it: not every protocol has everything. */
+  /** What the session supports: not every protocol has everything. */
   get capabilities(): Capabilities {
     return this.#managed?.capabilities ?? this.#connection.capabilities;
   }
 
-  /** The agent, as the server lists it, where it does (`"aap"`). */
+  /** The agent as the server lists it, if it does (`"aap"`). */
   get agent(): Agent | null {
     return this.#managed?.agent ?? null;
   }
 
-  /** `"session/draft"` for one whose agent is given by `agentSpec`: a draft, whose agent can be changed. */
+  /** `"session/draft"` for a draft: its agent comes from `agentSpec` and can be changed. */
   get type(): "session" | "session/draft" {
     return this.#record.type;
   }
@@ -115,7 +115,7 @@ export class Session {
     return this.#record.agent_spec ?? null;
   }
 
-  /** Who created it. */
+  /** The session's creator. */
   get createdBySubject(): Subject | null {
     return this.#record.created_by_subject;
   }
@@ -131,10 +131,10 @@ export class Session {
   }
 
   /**
-   * Prepares a turn. There is no request yet: `stream()`, `waitForCompletion()` or `state()` starts it.
+   * Prepares a turn. Sends no request yet: `stream()`, `waitForCompletion()` or `state()` starts it.
    *
-   * Throws an `InputError` if the input breaks a rule (user messages are not mixed with answers, every
-   * pending call is answered, files are data URIs), and a `StateError` if the session was cancelled.
+   * Throws an `InputError` if the input breaks a rule (user messages are not mixed with answers, every pending call is
+   * answered, files are data URIs), and a `StateError` if the session was cancelled.
    */
   createTurn(options: CreateTurnOptions = {}): Turn {
     const { socket } = this.#connection.conventions;
@@ -147,8 +147,8 @@ export class Session {
   }
 
   /**
-   * Sets the tools that `run()` runs in the page, in place of those before; without any, changes nothing. Gives their
-   * names. Where servers want to know them (`"aap"`), the next turn declares them.
+   * Replaces the tools that `run()` runs in the page; without an argument, changes nothing. Returns their names. If the
+   * protocol declares tools (`"aap"`), the next turn does.
    */
   tools(tools?: Tools, options: ToolsOptions = {}): string[] {
     demandNames("tools", options, ["timeout"]);
@@ -160,19 +160,19 @@ export class Session {
   }
 
   /**
-   * A turn, and as long as it waits for nothing but tools of the page, one more with their results, and so on. There
-   * is no request yet. Without an input it goes on with the newest turn's calls, for instance after a reload. With
-   * answers as input, results of tools are added that the newest turn waits for as well.
+   * Runs a turn. While it waits only for tools of the page, another turn follows with their results. Sends no request
+   * yet. Without an input, continues with the newest turn's calls, for instance after a reload. To answers as input,
+   * adds the results of tools for which the newest turn also waits.
    *
-   * Throws an `InputError` if the input breaks a rule, or if nothing waits and there is none.
+   * Throws an `InputError` if the input breaks a rule, or if there is no input and nothing waits.
    */
   run(input?: TurnInput | null, options: RunOptions = {}): Run {
     return new Run(this, this.#registry, this.#newest, input, options);
   }
 
   /**
-   * Lists the turns, over all pages: newest first, though servers of the sibling protocol may differ. Their events are not
-   * read: a snapshot has the last message, and no call that waits before `waitForCompletion()` has filled it.
+   * Lists the turns, over all pages: newest first, though TrueForge servers may differ. Does not read their events: a
+   * snapshot has the last message, and no waiting call until `waitForCompletion()` has filled it.
    */
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
@@ -187,7 +187,7 @@ export class Session {
   }
 
   /**
-   * Reads a turn by its id; of one that has ended, the snapshot as well. If its events cannot be read, `snapshot().error`
+   * Reads a turn by its id, and if it has ended its snapshot as well. If its events cannot be read, `snapshot().error`
    * says why, and `waitForCompletion()` reads them again.
    */
   async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
@@ -199,20 +199,20 @@ export class Session {
     }
     return within(options, async (limits) => {
       const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, this.#params({ turnId: id }), limits), false);
-      // One that is known already goes on to stand for its turn.
+      // If the turn is known already, the known object keeps representing it.
       if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
       await turn.filled(limits);
       return turn;
     });
   }
 
-  /** Lists the events of all finished turns, newest first, over all pages. There are no deltas among them. */
+  /** Lists the events of all finished turns, newest first, over all pages. The list has no deltas. */
   listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<ListedSessionEvent, void, undefined> {
     const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
     return this.#listed(events, options, () => {});
   }
 
-  /** A list: of a thread in which nothing was said yet Codex refuses to give one. Calls `ended` at its end. */
+  /** Lists items. Codex refuses to list a thread without messages. Calls `ended` at the end of the list. */
   async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions, ended: () => void): AsyncGenerator<T, void, undefined> {
     try {
       yield* items;
@@ -226,14 +226,14 @@ export class Session {
   }
 
   /**
-   * The conversation so far, oldest turn first, each finished turn with its snapshot filled. A last turn
-   * that still runs is among them, unfilled: its `stream()` brings all of it.
+   * The conversation so far, oldest turn first, each finished turn with a complete snapshot. If the last turn still
+   * runs, it is included without its events: its `stream()` brings all of them.
    */
   async history(options: RequestOptions = {}): Promise<Turn[]> {
     demandOptions("history", options);
     return within(options, async (limits) => {
       const turns = await this.#history(limits);
-      // What waits may be a call that an earlier turn has made.
+      // A waiting call may come from an earlier turn.
       await turns.at(-1)?.filled(limits);
       return turns;
     });
@@ -255,11 +255,12 @@ export class Session {
       else events.set(turn_id, [event]);
     }
     for (const turn of turns) {
-      // What is listed of a turn that runs comes once more with its stream.
+      // The stream of a running turn repeats its listed events.
       if (!turn.isOver) continue;
       const own = events.get(turn.id ?? "") ?? [];
       if (socket && own.some(({ type }) => type === "thread.created")) {
-        // What its tasks said, the server gives with the turn only; and that without its beginning and what its end says.
+        // The server returns the messages of a turn's tasks only with the turn, without its beginning and the text at
+        // its end.
         const inside: typeof own = [];
         for await (const event of turn.listEvents(options)) inside.push(event);
         const first = own.filter(({ type }) => type === "turn.created");
@@ -277,8 +278,8 @@ export class Session {
   }
 
   /**
-   * The same for servers whose messages do not say of which turn they are: each begins with what the user said.
-   * The turns that a client of this package started have their ids.
+   * The same for servers whose messages do not name their turn: each turn begins with a message of the user. Turns that
+   * a client of this package started have their ids.
    */
   async #conversation(options: RequestOptions): Promise<Turn[]> {
     const { transport } = this.#connection;
@@ -292,7 +293,7 @@ export class Session {
       else if (parts.length === 0) parts.push({ id: turn_id, input: [], events: [event] });
       else parts.at(-1)!.events.push(event);
     }
-    // Answers go on with what the user said before them; how that stands, the last of the server's turns says.
+    // Answers continue the turn of the user's message before them. The last of the server's turns has their state.
     const newest = [...records.values()].at(-1);
     if (newest && parts.length > 0 && !this.#managed) {
       await this.refresh(options);
@@ -301,22 +302,22 @@ export class Session {
         state.required_actions = this.#record.required_actions ?? [];
       }
     }
-    const live = this.#managed && this.#inside;
+    const live = this.#managed && this.#prepared;
     const turns = parts.map(({ id, input, events }, at) => {
       const isLast = at === parts.length - 1;
       const known = isLast ? newest : records.get(id);
       let state: TurnRecord["state"] = known?.state ?? { status: "done", output: null, required_actions: [] };
-      // What nobody read to its end stays so in the server's records, although others came after it.
+      // A turn that was not read to its end keeps that state in the server's records, although others followed it.
       if (!isLast && state.status === "running") state = { status: "cancelled", reason: "abandoned" };
       const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast && !live);
-      // What runs on brings all of it once more with its stream.
+      // The stream of a turn that still runs repeats all of it.
       if (turn.isOver || this.capabilities.resume === "none") turn.fill(events);
       if (!isLast) turn.discard();
       return turn;
     });
     if (live && turns.length > 0) {
-      // It goes on here, and says more than the history does.
-      if (isSaid(live.input, parts.at(-1)!.input)) turns[turns.length - 1] = live;
+      // The turn continues here, and has more than the history.
+      if (hasInput(live.input, parts.at(-1)!.input)) turns[turns.length - 1] = live;
       return turns;
     }
     const last = turns.at(-1);
@@ -328,12 +329,11 @@ export class Session {
   }
 
   /**
-   * Comes back to a conversation, after the page was loaded anew or in another tab: the same as `history()`,
-   * and a turn that still runs is streamed from its beginning, so that its snapshot, its listeners and
-   * `waitForCompletion()` go on. Listeners that are added at once miss nothing. Where the
-   * server has no stream of it, its end is waited for (`"waiting"`).
+   * Returns to a conversation after a reload, or in another tab. The same as `history()`, and a turn that still runs is
+   * streamed from its beginning, so that its snapshot, its listeners and `waitForCompletion()` continue. Listeners that
+   * you add at once miss nothing. If the server has no stream of the turn, waits for its end (`"waiting"`).
    *
-   * The options are those of that stream, too.
+   * The options also apply to that stream.
    */
   async resume(options: ResumeOptions = {}): Promise<Turn[]> {
     demandOptions("resume", options, "reconnect");
@@ -344,26 +344,26 @@ export class Session {
     return turns;
   }
 
-  /** Deletes the session, where the protocol can. */
+  /** Deletes the session, if the protocol supports it. */
   async delete(options: RequestOptions = {}): Promise<void> {
     demandOptions("delete", options);
     await this.#connection.transport.ask(Call.DeleteSession, this.#params(), options);
   }
 
-  /** Cancels the session and the turn that runs. Afterwards `createTurn` throws. */
+  /** Cancels the session and the running turn. Afterwards `createTurn` throws. */
   async cancel(options: RequestOptions = {}): Promise<void> {
     demandOptions("cancel", options);
     await this.#connection.transport.ask(Call.CancelSession, this.#params(), options);
     this.#core.markCancelled();
   }
 
-  /** Stops whatever turn runs. The session goes on. */
+  /** Stops the running turn, whichever it is. The session continues. */
   async interrupt(options: RequestOptions = {}): Promise<void> {
     demandOptions("interrupt", options);
     await this.#connection.transport.ask(Call.InterruptSession, this.#params(), options);
   }
 
-  /** Gives the session a title, where the protocol can. */
+  /** Sets the session's title, if the protocol supports it. */
   async rename(title: string, options: RequestOptions = {}): Promise<void> {
     demandOptions("rename", options);
     demand(typeof title === "string", "`title` must be a string");
@@ -371,7 +371,7 @@ export class Session {
     this.#record = { ...this.#record, title };
   }
 
-  /** The state that the agent keeps, where the protocol has one; without the names that begin with `__`. */
+  /** The agent's state, if the protocol has one; without the names that begin with `__`. */
   async state(options: RequestOptions = {}): Promise<Record<string, unknown>> {
     demandOptions("state", options);
     const answer = await this.#connection.transport.ask<{ state: Record<string, unknown> }>(
@@ -382,14 +382,14 @@ export class Session {
     return answer.state;
   }
 
-  /** Lists the messages as the server keeps them, over all pages, oldest first unless told otherwise. */
+  /** Lists the messages that the server keeps, over all pages, oldest first by default. */
   listMessages(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ThreadMessage, void, undefined> {
     const { transport } = this.#connection;
     return list(transport, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
   }
 
   /**
-   * Changes a draft's agent; with `"aap"` how the agent is set up, from the next turn on, which says so to the server.
+   * Changes a draft's agent; with `"aap"` the agent's settings, which the next turn sends to the server.
    *
    * Throws a `StateError` (`unsupported`) for a session of a saved agent, which servers do not change.
    */
@@ -412,23 +412,23 @@ export class Session {
     demandOptions("refresh", options);
     const call = this.type === "session" ? Call.GetSession : Call.GetDraftSession;
     const record = await this.#connection.transport.ask<SessionRecord>(call, this.#params(), options);
-    // Some servers do not say whose session it is.
+    // Some servers do not record the session's agent.
     this.#record = { ...record, agent_name: record.agent_name ?? this.agentName };
     return this;
   }
 
-  // What follows is a `TurnHost`.
+  // The methods below implement `TurnHost`.
 
   /** @internal */
   prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
     if (this.#connection.conventions.socket) return this.#queue(turn, whenBusy, signal);
     const ready = this.#managed?.enter(turn.input, whenBusy, signal, async () => {
       const params = this.#params();
-      const { items, user_messages: said } = await this.#connection.transport.ask<Standing>(Call.ListTurns, params, { signal });
+      const { items, user_messages: said } = await this.#connection.transport.ask<Position>(Call.ListTurns, params, { signal });
       this.#managed!.stands(items.at(-1), said);
     });
-    if (ready) return ready.then(() => void (this.#inside = turn));
-    this.#inside = turn;
+    if (ready) return ready.then(() => void (this.#prepared = turn));
+    this.#prepared = turn;
     return undefined;
   }
 
@@ -445,15 +445,16 @@ export class Session {
 
   #busy(turn: Turn): Turn[] {
     const newest = this.#newest;
-    // Of one that is only listed as running, a server that refuses a second turn knows better whether it still does.
+    // Another client's turn may no longer run although it is listed as running; the server, which refuses a second
+    // turn, knows.
     const isKnown = newest && (newest.isRead || this.capabilities.steer);
     const known = new Set([...this.#others, ...(isKnown ? [newest] : [])]);
     return [...known].filter((other) => other !== turn && other.isBusy);
   }
 
   /**
-   * A thread has one turn at a time. One server refuses a second one; the other adds what it says to the turn that runs,
-   * which would then be told twice.
+   * A thread has one turn at a time. The gateway refuses a second one. Codex adds its input to the running turn, which
+   * would deliver it twice.
    */
   #queue(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
     const others = this.#busy(turn);
@@ -468,14 +469,14 @@ export class Session {
 
   /** @internal */
   leave({ status }: Turn, state: TurnState | null): void {
-    this.#inside = undefined;
+    this.#prepared = undefined;
     this.#managed?.leave(status, state);
   }
 
   /** @internal */
   began(turn: Turn, previousTurnId: string | null): void {
     this.#managed?.began();
-    this.#spoken();
+    this.#forgetCreation();
     const before = this.#newest;
     if (before === turn) return;
     this.#newest = turn;
@@ -483,16 +484,16 @@ export class Session {
   }
 
   #attach(record: TurnRecord, isNewest: boolean): Turn {
-    // The turn that goes on here stays the one that stands for it.
+    // The known object of a turn that continues here keeps representing it.
     const known = this.#newest;
     if (known !== undefined && known.id === record.id && !known.isOver) return known;
-    this.#spoken();
+    this.#forgetCreation();
     const core = adopting(() => this.#core.turn("", "", isNewest));
     adopting(() => core.takeRecord(JSON.stringify(record)));
     return new Turn(this, this.#connection, core, record);
   }
 
-  /** What names the session in requests. @internal */
+  /** The parameters that name the session in requests. @internal */
   params(more: object): object {
     const terms = this.#managed ?? this.#where;
     return { sessionId: this.id, ...(terms && { terms }), ...more };
@@ -503,7 +504,7 @@ export class Session {
   }
 }
 
-// Files import each other in no circle, so this one adds what a turn has of its session.
+// Files must not import each other in a circle, so this file adds the turn's reference to its session.
 declare module "../turn/turn.js" {
   interface Turn {
     /** The session that the turn belongs to. */
@@ -511,8 +512,8 @@ declare module "../turn/turn.js" {
   }
 }
 
-/** Whether a turn that was given this is the one of which the history has that. */
-function isSaid(input: readonly TurnInputItem[], known: readonly TurnInputItem[]): boolean {
+/** Whether a turn with this input is the one that the history has. */
+function hasInput(input: readonly TurnInputItem[], known: readonly TurnInputItem[]): boolean {
   const said = (items: readonly TurnInputItem[]): string =>
     JSON.stringify(items.map((item) => [item.type, "content" in item && item.content]));
   return said(input) === said(known);

@@ -1,10 +1,10 @@
-// Checks of options, which throw errors that name the wrong one.
+// Checks of options. The errors name the wrong option.
 import { InputError } from "./errors.js";
 
-/** Timers' delays are 31 bits wide. */
+/** The delay of a timer has 31 bits. */
 const MAX_DELAY = 0x7fff_ffff;
 
-/** Whether it has members. */
+/** Whether the value is an object. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
@@ -14,7 +14,7 @@ export function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new InputError("invalid_option", message);
 }
 
-/** Throws an `InputError` for a name that is no option of `method`. */
+/** Throws an `InputError` for a name that is not an option of `method`. */
 export function demandNames(method: string, options: object, names: readonly string[]): void {
   demand(isObject(options), `\`${method}\` takes an object of options`);
   for (const name of Object.keys(options)) {
@@ -22,7 +22,7 @@ export function demandNames(method: string, options: object, names: readonly str
   }
 }
 
-/** Throws an `InputError` unless it is a whole number that a timer can take. */
+/** Throws an `InputError` unless the value is a whole number that a timer accepts. */
 export function demandWhole(name: string, value: number): void {
   demand(Number.isInteger(value) && value >= 0 && value <= MAX_DELAY, `\`${name}\` must be a whole number from 0 to ${MAX_DELAY}`);
 }

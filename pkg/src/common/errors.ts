@@ -1,6 +1,6 @@
 // The errors of the package: one base class with a stable `code`, and a subclass for each kind.
 
-/** What went wrong, for code to decide on. The set may grow. */
+/** What went wrong, as a value for code to branch on. New codes may be added. */
 export type ErrorCode =
   | "invalid_option"
   | "invalid_url"
@@ -29,26 +29,29 @@ export type ErrorCode =
   | "wasm_failed"
   | "internal";
 
-/** What an error knows beside its message. */
+/** The details of an error besides its message. */
 export interface ErrorDetails {
   cause?: unknown;
-  /** The HTTP status of the answer, where there was one; of an error in a response, the status that says the same. */
+  /** The HTTP status of the response, if there was one. For an error in a JSON-RPC response, the equivalent status. */
   status?: number;
-  /** The body of a failing answer: parsed if it was JSON, else its text. At most 64 KiB are kept. Of `rpc` the error. */
+  /**
+   * The body of an error response: parsed if it is JSON, else its text. At most 64 KiB are kept. For `rpc`, the error
+   * object.
+   */
   body?: unknown;
-  /** How long the server asks to be left alone (`Retry-After`), in milliseconds. */
+  /** How long the server asks to wait before the next request (`Retry-After`), in milliseconds. */
   retryAfter?: number;
 }
 
-/** The base of all errors of this package. The message holds no token and no header. */
+/** The base of all errors of this package. The message contains no token and no header. */
 export class TurnwireError extends Error {
-  /** What went wrong. Stable over versions, unlike the message. */
+  /** What went wrong. Unlike the message, it is stable across versions. */
   readonly code: ErrorCode;
-  /** The HTTP status of the answer, where there was one. */
+  /** The HTTP status of the response, if there was one. */
   readonly status: number | undefined;
-  /** The body of a failing answer, where there was one. */
+  /** The body of the error response, if there was one. */
   readonly body: unknown;
-  /** How long the server asks to be left alone (`Retry-After`), in milliseconds, where it does. */
+  /** How long the server asks to wait before the next request (`Retry-After`), in milliseconds, if it does. */
   readonly retryAfter: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -61,13 +64,13 @@ export class TurnwireError extends Error {
   }
 }
 
-/** The server answered with a status that means failure (`http`), or with an error in place of a result (`rpc`). */
+/** The server answered with an error status (`http`), or with an error in place of a result (`rpc`). */
 export class ApiError extends TurnwireError {}
 
-/** A request or its answer did not get through, or not in time, or no token could be had (`network`, `timeout`, `token`). */
+/** A request or its response failed or took too long, or no token was available (`network`, `timeout`, `token`). */
 export class ConnectionError extends TurnwireError {}
 
-/** What came is not what the protocol says (`unexpected_response`, `frame_too_large`). */
+/** The response does not follow the protocol (`unexpected_response`, `frame_too_large`). */
 export class ProtocolError extends TurnwireError {}
 
 /** An option or a turn's input is wrong; nothing was sent (`invalid_option`, `invalid_url`, `invalid_input`). */
@@ -76,14 +79,19 @@ export class InputError extends TurnwireError {}
 /** The call is not possible now (`turn_not_started`, `turn_already_started`, `session_cancelled`, …). */
 export class StateError extends TurnwireError {}
 
-/** The connection was lost before the turn had ended, and could not be recovered (`incomplete`). What came is kept. */
+/**
+ * The connection was lost before the turn had ended, and could not be recovered (`incomplete`). Received events are
+ * kept.
+ */
 export class IncompleteError extends TurnwireError {}
 
-/** The caller's signal was aborted (`aborted`); its reason is the `cause`. The turn itself goes on, where
- * the server finishes turns that nobody reads (`capabilities.resume`). */
+/**
+ * The caller's signal was aborted (`aborted`); its reason is the `cause`. The turn itself continues, if the server
+ * finishes turns without a reader (`capabilities.resume`).
+ */
 export class AbortError extends TurnwireError {}
 
-/** The error of a turn that is not to wait for the one that runs. */
+/** The error of a turn that must not wait for the running one. */
 export function busy(): StateError {
   return new StateError("session_busy", "another turn of the session still runs, and it has one at a time");
 }
@@ -109,12 +117,12 @@ const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
   aborted: AbortError,
 };
 
-/** What stands before an error that the core gives in place of a text. */
+/** Begins an error that the core returns in place of a text. */
 const MARK = "!";
 
 /**
- * Runs a call of the core, and gives what it gives. An error that the core reports is thrown as one of its
- * class; `first` is the error that the core was told of, if it was, and `more` what it does not know.
+ * Calls the core and returns the result. An error that the core reports is thrown as an instance of its class. `first`
+ * is the error that was passed to the core, if there was one; `more` has details that the core does not know.
  */
 export function adopting<T>(call: () => T, first?: unknown, more?: ErrorDetails): T {
   let given: T;
@@ -129,14 +137,14 @@ export function adopting<T>(call: () => T, first?: unknown, more?: ErrorDetails)
   return given;
 }
 
-/** The core has failed in itself; nothing that it holds can be trusted any more. */
+/** The error of a failed core. Its data can no longer be trusted. */
 export function coreFailure(cause: unknown): TurnwireError {
   return new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
 }
 
 /** The error that the core reports. */
 export function adopted({ code, message, status, body }: CoreError, first?: unknown, more?: ErrorDetails): TurnwireError {
-  // The core may report the error that it was told; then that one has all that is known.
+  // If the core reports the error that was passed to it, the original has more details.
   if (first instanceof TurnwireError && first.message === message) return first;
   const details: ErrorDetails = { ...more };
   if (first !== undefined) details.cause = first;
@@ -145,18 +153,18 @@ export function adopted({ code, message, status, body }: CoreError, first?: unkn
   return new (CLASSES[code] ?? TurnwireError)(code, message, details);
 }
 
-/** What broke a call, as an error of this package. */
+/** An exception as an error of this package. */
 export function asTurnwireError(cause: unknown): TurnwireError {
   if (cause instanceof TurnwireError) return cause;
   return new ConnectionError("network", `the connection broke: ${messageOf(cause)}`, { cause });
 }
 
-/** What something says that was thrown. */
+/** The message of a thrown value. */
 export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** What the core reports, as JSON. */
+/** An error that the core reports, as JSON. */
 export interface CoreError {
   code: ErrorCode;
   message: string;

@@ -1,6 +1,6 @@
-// Listeners: added, removed, and told, none of which another listener can break.
+// Adds, removes and calls listeners. A listener that throws does not affect the others.
 
-/** One that listens, until it is removed. */
+/** A listener, until it is removed. */
 interface Entry {
   readonly listener: (value: never) => void;
   isRemoved: boolean;
@@ -8,10 +8,10 @@ interface Entry {
 
 /** Listeners by topic. */
 export class Listeners<Topics extends object> {
-  /** The lists are replaced and never changed: those that are being told stay as they are. */
+  /** The arrays are replaced and never changed, so a list is stable while it is being called. */
   readonly #topics = new Map<keyof Topics, readonly Entry[]>();
 
-  /** Whether there is a listener to a topic that `counts`. */
+  /** Whether any topic that `counts` accepts has a listener. */
   hasAny(counts: (topic: keyof Topics) => boolean): boolean {
     return [...this.#topics.keys()].some(counts);
   }
@@ -21,7 +21,7 @@ export class Listeners<Topics extends object> {
     return this.#topics.has(topic);
   }
 
-  /** Adds a listener, which may be added twice; returns what removes it. */
+  /** Adds a listener, even a second time; returns the function that removes it. */
   add<T extends keyof Topics>(topic: T, listener: (value: Topics[T]) => void): () => void {
     const entry: Entry = { listener, isRemoved: false };
     this.#topics.set(topic, [...(this.#topics.get(topic) ?? []), entry]);
@@ -33,7 +33,7 @@ export class Listeners<Topics extends object> {
     };
   }
 
-  /** Tells the listeners of a topic. One that throws is reported as an uncaught error, and breaks nothing. */
+  /** Calls the listeners of a topic. An exception is reported as an uncaught error, and stops nothing. */
   tell<T extends keyof Topics>(topic: T, value: Topics[T]): void {
     const entries = this.#topics.get(topic);
     if (!entries) return;
@@ -48,7 +48,7 @@ export class Listeners<Topics extends object> {
   }
 }
 
-/** Surfaces an error where errors of event listeners surface. */
+/** Reports an error in the same way as errors of event listeners. */
 function reportUncaught(error: unknown): void {
   if (typeof reportError === "function") reportError(error);
   else queueMicrotask(() => { throw error; });

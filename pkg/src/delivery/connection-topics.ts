@@ -1,43 +1,43 @@
-// What happens to the connection over which a turn is read.
+// What is reported about the connection over which a turn is read.
 import type { TurnwireError } from "../common/errors.js";
 
-/** Before the next try to reach the server. */
+/** Reported before the next attempt to reach the server. */
 export interface Reconnecting {
-  /** The number of the try: how many in a row brought nothing new, and this one. */
+  /** The number of this attempt, among consecutive ones that brought nothing new. */
   readonly attempt: number;
-  /** How long it is waited for, in milliseconds. */
+  /** The length of the wait, in milliseconds. */
   readonly delay: number;
-  /** What failed before. */
+  /** The failure before it. */
   readonly cause: TurnwireError;
 }
 
-/** Before the next look at what the server has not said yet. The connection is not lost, and no tries are used up. */
+/** Reported before the next poll. The connection is not lost, and the poll does not count as an attempt. */
 export interface Waiting {
-  /** How long until the server is asked again, in milliseconds. */
+  /** The wait until the poll, in milliseconds. */
   readonly delay: number;
   /**
-   * What is waited for. `"turn"`: the turn's end; the server says that the turn runs, and has no stream of it.
-   * `"history"`: the turn's answer in what the server keeps of the session; it does not say reliably whether it still
-   * works on it (`"aap"`, `"tirea"`). `"events"`: the rest of the turn's messages; the turn has ended.
+   * What turnwire waits for. `"turn"`: the turn's end; the server says that the turn runs, and has no stream of it.
+   * `"history"`: the turn's answer in the server's history; whether the server still works on it is not known reliably
+   * (`"aap"`, `"tirea"`). `"events"`: the rest of the turn's messages; the turn has ended.
    */
   readonly for: "turn" | "history" | "events";
 }
 
-/** What happens to a turn's connection. None of it needs to be heeded. */
+/** What is reported about a turn's connection. You may ignore all of it. */
 export interface ConnectionTopics {
-  /** The connection was lost, and will be tried again. */
+  /** The connection was lost; turnwire will try again. */
   reconnecting: Reconnecting;
-  /** The server can be reached, and will be asked again for what it has not said yet. */
+  /** The server can be reached; turnwire will poll it. */
   waiting: Waiting;
-  /** The stream goes on after the event of this number. */
+  /** The stream continues after the event of this number. */
   resumed: { readonly after: number };
-  /** The server has lost the events between these numbers. The messages are made whole when the turn ends. */
+  /** The server has lost the events between these numbers. The messages are completed when the turn ends. */
   gap: { readonly after: number; readonly next: number };
   /**
-   * The server numbers an event twice, and differently: by the `id:` of its frame, which counts, and by the
-   * `sequence_number` in its JSON. Told once a turn.
+   * The server sends two different numbers for an event: the `id:` of its frame, which counts, and the
+   * `sequence_number` in its JSON. Reported once per turn.
    */
   mismatch: { readonly id: number; readonly sequence_number: number };
-  /** Nothing came for so many milliseconds; the connection is given up. */
+  /** Nothing arrived for so many milliseconds; turnwire drops the connection. */
   idle: { readonly silence: number };
 }

@@ -1,12 +1,12 @@
-// Records → event objects: the one place where the core's memory is read.
+// Turns records into event objects. No other code reads records from the core's memory.
 //
-// The core puts a whole network chunk's events into its memory as fixed-size records of integers beside
-// two arenas of text (`src/delivery` describes both). An arena is decoded once and sliced; objects of a
-// delta have one fixed shape each. Everything else comes as JSON and is parsed when it is delivered.
+// The core writes the events of a whole network chunk into its memory as fixed-size records of integers, beside two
+// arenas of text (`src/delivery` describes both). Each arena is decoded once and sliced. Objects of a delta have one
+// fixed shape each. All other events are JSON, which is parsed on delivery.
 import { type CoreMemory, decoder } from "../boundary/boundary.js";
 import type { Event } from "../wire/events.js";
 
-/** An event, with its place in the stream. */
+/** An event, with its sequence number. */
 export type StreamEvent = Numbered<Event>;
 
 /** An event of a list. */
@@ -15,7 +15,7 @@ export type ListedEvent = Listed<Event>;
 /** Distributes over the union, as `Numbered` does. */
 export type Listed<E> = E extends unknown
   ? E & {
-      /** The server's number of the event in its turn, if it numbers events in lists, too. */
+      /** The server's number of the event in its turn, if it numbers listed events. */
       readonly sequence_number?: number;
     }
   : never;
@@ -23,7 +23,7 @@ export type Listed<E> = E extends unknown
 /** Distributes over the union, so that a `switch` on `type` still narrows. */
 export type Numbered<E> = E extends unknown
   ? E & {
-      /** The server's number of the event in its turn, from 1 on; 0 if the server gave none. */
+      /** The server's number of the event in its turn, from 1 on; 0 if the server sends none. */
       readonly sequence_number: number;
     }
   : never;
@@ -37,20 +37,20 @@ const NATIVE = 4;
 const WIDE = 1 << 8;
 const TIMED = 1 << 9;
 
-/** Below this many bytes, building a string of character codes is faster than a decoder's call. */
+/** Below this many bytes, building a string from character codes is faster than calling a decoder. */
 const SHORT = 24;
 
 /** The records and arenas that a header in the core's memory points to. */
 export interface Lent {
   readonly words: Uint32Array;
-  /** The first word of the records, and the one behind the last. */
+  /** The index of the first word of the records, and the index after the last one. */
   readonly from: number;
   readonly to: number;
   readonly ascii: string;
   readonly wide: string;
 }
 
-/** Reads what the header at `address` points to. The text is copied, the records are not. */
+/** Reads what the header at `address` points to. Copies the text, but not the records. */
 export function lend({ bytes, words }: CoreMemory, address: number): Lent {
   const header = address >>> 2;
   const from = words[header]! >>> 2;
@@ -77,11 +77,11 @@ function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
   return text;
 }
 
-/** Makes the events of one turn; keeps the names that its records refer to by number. */
+/** Creates the events of one turn; keeps the names to which its records refer by number. */
 export class EventReader {
   readonly #names: string[] = [];
 
-  /** Appends the events of `lent` to `events`; returns the frames as they came, if they are wanted. */
+  /** Appends the events of `lent` to `events`; returns the native frames, if they are wanted. */
   read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): unknown[] | undefined {
     let natives: unknown[] | undefined;
     for (let at = from; at < to; at += STRIDE) {
@@ -121,7 +121,7 @@ export class EventReader {
   }
 }
 
-/** What a frame says; the text itself if it is no JSON. */
+/** The JSON of a frame, or its text if it is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

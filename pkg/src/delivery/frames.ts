@@ -1,14 +1,14 @@
-// Tells subscribers of changes, at most once per animation frame.
+// Notifies subscribers of changes, at most once per animation frame.
 import { Listeners } from "../common/listeners.js";
 
-/** In a hidden tab there are no frames; browsers let timers through about once a second there. */
+/** A hidden tab has no frames, and browsers run its timers about once a second. */
 const HIDDEN_DELAY = 250;
 
-/** What the next frame is for. All turns of a page share one frame and one timer. */
+/** The tasks of the next frame. All turns of a page share one frame and one timer. */
 const due = new Set<() => void>();
 let forget = (): void => {};
 
-/** Gathers changes, and tells its listeners once per frame. */
+/** Collects changes, and notifies its listeners once per frame. */
 export class FrameNotifier {
   readonly #listeners = new Listeners<{ frame: void }>();
   readonly #tell = (): void => this.#listeners.tell("frame", undefined);
@@ -18,7 +18,7 @@ export class FrameNotifier {
     return this.#listeners.has("frame");
   }
 
-  /** Adds a listener; returns what removes it. */
+  /** Adds a listener; returns the function that removes it. */
   add(listener: () => void): () => void {
     const remove = this.#listeners.add("frame", listener);
     return () => {
@@ -37,7 +37,7 @@ export class FrameNotifier {
   }
 }
 
-/** Waits for the next frame, or for a timer should no frame come: the tab may be hidden meanwhile. */
+/** Waits for the next frame, or for a timer if the tab becomes hidden and no frame comes. */
 function schedule(): void {
   const timer = setTimeout(run, HIDDEN_DELAY);
   const frame = globalThis.requestAnimationFrame?.(run);

@@ -1,12 +1,12 @@
-// Long lines are put together here and not in the core: what they say is mostly known there already.
+// Assembles long lines outside the core, because the snapshot usually has their content already.
 
-/** How many bytes make a line long. */
+/** The length above which a line is long, in bytes. */
 const LONG = 1 << 16;
 
 const LF = 10;
 const CR = 13;
 
-/** Cuts a stream's chunks into what the core takes: whole lines. */
+/** Cuts a stream's chunks into whole lines for the core. */
 export class Lines {
   readonly #max: number;
   readonly #shorten: (line: string) => string;
@@ -14,15 +14,15 @@ export class Lines {
   #held: Uint8Array[] = [];
   #length = 0;
 
-  /** A line is held up to `max` bytes; `shorten` gives what stands for a long one. */
+  /** Holds a line of up to `max` bytes; `shorten` returns the replacement of a long one. */
   constructor(max: number, shorten: (line: string) => string) {
     this.#max = max;
     this.#shorten = shorten;
   }
 
-  /** The lines that end in a chunk. What is left at the end of a stream is no event. */
+  /** The lines that end in a chunk. The rest at the end of a stream is not an event. */
   whole(chunk: Uint8Array): readonly Uint8Array[] {
-    // The common case: the chunk has nothing but whole lines.
+    // The common case: the chunk contains only whole lines.
     if (this.#length === 0 && chunk[chunk.length - 1] === LF) return [chunk];
     const end = lastEnd(chunk);
     if (end === 0 && this.#length + chunk.length <= this.#max) {
@@ -44,8 +44,8 @@ export class Lines {
   }
 }
 
-/** Behind the last line's end in a chunk; 0 if no line ends in it. */
+/** The index after the last line's end in a chunk; 0 if no line ends in it. */
 function lastEnd(chunk: Uint8Array): number {
-  // Lines that end in CR alone are so rare that nothing is searched for them where there is an LF.
+  // Lines that end in CR alone are rare: search for them only if there is no LF.
   return (chunk.lastIndexOf(LF) + 1) || (chunk.lastIndexOf(CR) + 1);
 }

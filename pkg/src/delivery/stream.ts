@@ -1,11 +1,11 @@
 // The async iterator of a turn's stream.
 import type { StreamEvent } from "./delivery.js";
 
-/** Where the iterator gets its events from. */
+/** The source of an iterator's events. */
 export interface EventSource {
-  /** Appends the events that have come since the last time. */
+  /** Appends the events since the last call. */
   drain(events: StreamEvent[]): void;
-  /** Nobody reads any further; resolves when the connection is released. */
+  /** The loop reads no further; resolves when the connection is released. */
   release(): Promise<void>;
 }
 
@@ -16,9 +16,9 @@ interface Waiting {
 }
 
 /**
- * The events of a turn, in order, each once. To be iterated once; leaving the loop early releases the
- * connection, unless a wait goes on with it, and the turn itself goes on. What had come by then and was not taken is what the turn's
- * next stream begins with.
+ * The events of a turn, in order, each once. Iterate over it once. Leaving the loop early releases the connection,
+ * unless a wait still needs it; the turn itself continues. Events that arrived before and were not taken go to the
+ * turn's next stream.
  */
 export class TurnStream implements AsyncIterableIterator<StreamEvent, void, undefined> {
   readonly #source: EventSource;
@@ -29,36 +29,36 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
   readonly #waiting: Waiting[] = [];
   #end: { error?: unknown } | undefined;
 
-  /** Of what comes, the events after this number; `unread` is what the stream before this one was left with. @internal */
+  /** Delivers the events after this number; `unread` are the undelivered events of the stream before. @internal */
   constructor(source: EventSource, after: number, unread: StreamEvent[] = []) {
     this.#source = source;
     this.#after = after;
     this.#events = unread;
   }
 
-  /** Whether its loop was left. @internal */
+  /** Whether the loop was left. @internal */
   get isLeft(): boolean {
     return this.#isLeft;
   }
 
-  /** Takes what came and was not delivered, if the loop was left. @internal */
+  /** Takes the undelivered events, if the loop was left. @internal */
   unread(): StreamEvent[] {
     return this.#isLeft ? this.#events.splice(0).slice(this.#next) : [];
   }
 
-  /** There may be events for a loop that waits for them. @internal */
+  /** There may be events for a waiting loop. @internal */
   wake(): void {
     if (this.#waiting.length > 0) this.#serve();
   }
 
-  /** Takes events that were made for other listeners already. @internal */
+  /** Takes events that were already created for listeners. @internal */
   push(events: readonly StreamEvent[]): void {
     if (this.#end && !this.#isLeft) return;
     for (const event of events) this.#events.push(event);
     this.#serve();
   }
 
-  /** The stream has ended: what came is still delivered, then the error. @internal */
+  /** The stream has ended. The remaining events are delivered, then the error. @internal */
   end(error?: unknown): void {
     if (this.#end) return;
     this.#source.drain(this.#events);
@@ -72,7 +72,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
     return new Promise(this.#wait);
   }
 
-  /** Stops listening. Called by the language when a loop is left. */
+  /** Stops listening. The language calls it when a loop is left. */
   async return(): Promise<IteratorResult<StreamEvent, void>> {
     this.#isLeft = true;
     this.#end = {};
@@ -85,7 +85,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
     return this;
   }
 
-  // One function for all that wait: the loop waits before each chunk.
+  // One shared function, not one per call: the loop waits before each chunk.
   readonly #wait = (resolve: Waiting["resolve"], reject: Waiting["reject"]): void => {
     this.#waiting.push({ resolve, reject });
     if (this.#end) this.#serve();
@@ -100,7 +100,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent, void, unde
     return undefined;
   }
 
-  /** Takes what has come; returns whether there is anything. */
+  /** Takes new events; returns whether there are any. */
   #refill(): boolean {
     this.#next = this.#events.length = 0;
     if (!this.#end) this.#source.drain(this.#events);

@@ -1,4 +1,4 @@
-// What `turn.on` takes: the types of events, and what happens to the stream that brings them.
+// The topics of `turn.on`: the types of events, and the events of the connection.
 import { demand } from "../common/check.js";
 import type { TurnwireError } from "../common/errors.js";
 import { type Event, EVENT_TYPES } from "../wire/events.js";
@@ -8,26 +8,26 @@ import type { ConnectionTopics } from "./connection-topics.js";
 import type { StreamEvent } from "./delivery.js";
 
 /**
- * What a server sends, in its own words; the fields of a TrueFoundry event may go by another spelling. The types of what
- * Codex app-server sends it writes itself: `codex app-server generate-ts`.
+ * A frame in the server's own form; the fields of a TrueFoundry event may have another spelling. Run `codex app-server
+ * generate-ts` for the types of Codex app-server.
  */
 export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | AapAnswer | TurnRpcNotification | RpcResponse | Event;
 
-/** A response of the server, with the method of the request that it answers. */
+/** A response of the server, with the method of its request. */
 export interface RpcResponse {
   response_to: string;
   result?: unknown;
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** A part of a message, as the Agent Application Protocol has it. */
+/** A part of a message in the Agent Application Protocol. */
 export type AapBlock =
   | { type: "text"; text: string }
   | { type: "thinking"; thinking: string }
   | { type: "tool_use"; toolCallId: string; name: string; input: Record<string, unknown> }
   | { type: "image"; url: string };
 
-/** A frame of a turn's stream, as the Agent Application Protocol has it: its name, and its data. */
+/** A frame of a turn's stream in the Agent Application Protocol: its name, and its data. */
 export type AapEvent =
   | { event: "turn_start"; data: Record<string, never> }
   | { event: "text_delta" | "thinking_delta"; data: { delta: string } }
@@ -37,24 +37,24 @@ export type AapEvent =
   | { event: "tool_result"; data: { toolCallId: string; content: string | AapBlock[] } }
   | { event: "turn_stop"; data: { stopReason: "end_turn" | "tool_use" | "max_tokens" | "refusal" | "error" } };
 
-/** A turn's answer where it comes as a whole (`stream: "none"`). */
+/** A turn's answer that is not streamed (`stream: "none"`). */
 export interface AapAnswer {
   stopReason: "end_turn" | "tool_use" | "max_tokens" | "refusal" | "error";
   messages: { role: "assistant" | "tool"; toolCallId?: string; content: string | AapBlock[] }[];
 }
 
 /**
- * The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream, and what
- * happens to the connection.
+ * The topics of `on`: a type of event, `"event"` for all of them, `"error"` for the end of a stream, and the events of
+ * the connection.
  */
 export type TurnTopics = { [E in StreamEvent as E["type"]]: E } & ConnectionTopics & {
     event: StreamEvent;
     error: TurnwireError;
-    /** Each frame as it came, in the protocol's own words, repeats included. */
+    /** Each frame in the protocol's own form, including repeated ones. */
     native: NativeEvent;
   };
 
-/** Topics that bring nothing of what the server sends. */
+/** Topics that do not need the server's events. */
 const ABOUT_CONNECTION: readonly string[] = [
   "error",
   "reconnecting",
@@ -67,7 +67,7 @@ const ABOUT_CONNECTION: readonly string[] = [
 
 const ABOUT_EVENTS: readonly string[] = [...EVENT_TYPES, "event", "native"] satisfies (keyof TurnTopics)[];
 
-/** Whether a listener to this topic takes what the server sends. */
+/** Whether a listener to this topic needs the server's events. */
 export function takesEvents(topic: string): boolean {
   return ABOUT_EVENTS.includes(topic);
 }

@@ -1,4 +1,4 @@
-// Everything that the package exports, apart from how the core is loaded: by every entry.
+// The exports of every entry, except those that load the core.
 export {
   AbortError,
   Agents,

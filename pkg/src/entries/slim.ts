@@ -1,5 +1,5 @@
-// The entry without WebAssembly inside: the page brings the modules (the files `turnwire/truefoundry.wasm` and, for
-// other protocols, `turnwire/agent-event.wasm`, `turnwire/aap.wasm` and `turnwire/turn-rpc.wasm`).
+// The entry without WebAssembly inside: the page loads the modules itself (the files `turnwire/truefoundry.wasm` and,
+// for other protocols, `turnwire/agent-event.wasm`, `turnwire/aap.wasm` and `turnwire/turn-rpc.wasm`).
 import type { Family } from "../boundary/protocols.js";
 import type { Client } from "../client/client.js";
 import { chunk, connectWith, load, startFailure, TurnwireError } from "../client/face.js";
@@ -11,9 +11,9 @@ export * from "./api.js";
 /** A core's module: compiled, as bytes, or as the response to a request for the file. */
 export type ModuleInput = WebAssembly.Module | BufferSource | Response;
 
-/** The modules that came. */
+/** The loaded modules. */
 const modules: Partial<Record<Family, WebAssembly.Module>> = {};
-/** Those on their way. */
+/** The modules that are still loading. */
 const coming = new Set<Promise<Family>>();
 
 const CORES = {
@@ -24,19 +24,19 @@ const CORES = {
 };
 
 /**
- * Connects to a server: checks the options and starts the core. There is no request to the server yet.
+ * Connects to a server: checks the options and starts the core. Sends no request to the server yet.
  *
- * Rejects with an `InputError` for a wrong option, and with a `TurnwireError` (`wasm_blocked`, …) if the
- * core cannot start.
+ * Rejects with an `InputError` for a wrong option, and with a `TurnwireError` (`wasm_blocked`, …) if the core cannot
+ * start.
  */
 export function connect(options: ConnectOptions): Promise<Client> {
   return connectWith(CORES, options);
 }
 
 /**
- * Starts a core from a module that the page brings; once this has resolved, `connect` works with the protocols
- * that it speaks. Cores of several families may be brought, each once: a second one is let go. After a call that
- * failed, another may try again.
+ * Starts a core from a module that the page loads. Once this has resolved, `connect` works with the protocols of that
+ * core. You may pass the cores of several families, each once: a second one is ignored. After a failed call, you may
+ * try again.
  *
  * ```js
  * await init(fetch("/assets/truefoundry.wasm"));
@@ -57,19 +57,19 @@ export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Prom
   }
 }
 
-/** The core of a family, if its module was brought; `extras` loads what comes with it. */
+/** The core of a family, if the page has passed its module; `extras` loads its extras. */
 async function given(family: Family, extras: () => Promise<Extras> = async () => ({})): Promise<Source> {
-  // A page may connect before what it brings has come.
+  // The page may call `connect` while its modules are still loading.
   await Promise.allSettled(coming);
   const module = modules[family];
   if (module) return { module, ...(await chunk(extras())) };
   throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${family}.wasm.`);
 }
 
-/** Keeps a module; gives what it speaks. */
+/** Keeps a module; returns its family. */
 async function take(source: ModuleInput | PromiseLike<ModuleInput>): Promise<Family> {
   const module = await compile(await source);
-  // A core exports its memory by its family's name as well.
+  // A core also exports its memory under the name of its family.
   const exported = WebAssembly.Module.exports(module).find(({ name }) => name in CORES);
   if (!exported) throw new TypeError("the module is none of turnwire");
   const family = exported.name as Family;

@@ -1,4 +1,4 @@
-// What a bundler for Workers makes of an imported wasm file.
+// The value of an imported wasm file in a bundle for Workers.
 declare module "*.wasm" {
   const module: WebAssembly.Module;
   export default module;

@@ -1,28 +1,27 @@
-// Merging deltas by hand, for those who keep their own state. The rules are those of the core's index;
-// both run the same conformance cases.
+// Merges deltas by hand, for code that keeps its own state. The rules are those of the core's index; both run the same
+// conformance cases.
 import { TurnwireError } from "../common/errors.js";
 import type { ModelMessage, ModelMessageDelta, ToolCall, ToolCallDelta } from "../wire/events.js";
 
-/** A `model.message` that deltas are merged into. */
+/** A `model.message` into which deltas are merged. */
 export type MessageBase = { type?: string } & ModelMessage;
 
 /** A `model.message.delta`. */
 export type MessageDelta = { type?: string } & ModelMessageDelta;
 
-/** Whether an event is a delta, to be merged into the event of its id: those of states and activities have none. */
+/** Whether an event is a delta to merge into the event of its id. Deltas of states and activities are not. */
 export function isEventDelta<E extends { type: string }>(event: E): event is Extract<E, { type: `${string}.${string}.delta` }> {
   return /\..+\.delta$/.test(event.type);
 }
 
 /**
- * Merges a delta into the `model.message` of its id, in place, and gives that message.
+ * Merges a delta into the `model.message` of its id, in place, and returns that message.
  *
- * Text and arguments are appended; ids, types, names and tool infos overwrite; provider fields are merged
- * one level deep; usage and finish reason replace. Only what is there and not empty counts. Tool calls are
- * merged by `index`; missing lower ones stay `null`. There is no check for order or repetition: the stream
- * delivers each event once.
+ * Text and arguments are appended; ids, types, names and tool infos overwrite; provider fields are merged one level
+ * deep; usage and finish reason replace. Empty and missing fields change nothing. Tool calls are merged by `index`;
+ * missing lower ones stay `null`. Order and repetition are not checked: the stream delivers each event once.
  *
- * Throws a `TurnwireError` (`merge_mismatch`) if the ids differ. Other types of events are left alone.
+ * Throws a `TurnwireError` (`merge_mismatch`) if the ids differ. Other types of events are ignored.
  */
 export function mergeEventDelta<B extends object>(base: B, delta: { id: string; type?: string }): B {
   const { id, type } = base as { id?: string; type?: string };
@@ -36,7 +35,7 @@ export function mergeEventDelta<B extends object>(base: B, delta: { id: string; 
 }
 
 function mergeMessage(base: ModelMessage, delta: ModelMessageDelta): void {
-  // First of all: a malformed delta is refused whole.
+  // Check first, so that a malformed delta changes nothing.
   delta.tool_calls?.forEach(checkIndex);
   if (delta.content) appendContent(base, delta.content);
   if (delta.refusal) base.refusal = (base.refusal ?? "") + delta.refusal;
@@ -59,7 +58,7 @@ function appendContent(base: ModelMessage, text: string): void {
   else base.content.push({ type: "text", text });
 }
 
-/** As many calls as the core reads; a wild index would take memory out of all proportion. */
+/** The core's limit. A wild index would need far too much memory. */
 const MAX_TOOL_CALLS = 1024;
 
 function checkIndex(delta: ToolCallDelta | null): void {
@@ -98,7 +97,7 @@ export class ModelMessageBuilder {
   #message: ModelMessage | undefined;
 
   /**
-   * Adds a delta; gives the message so far, which later deltas go on changing.
+   * Adds a delta; returns the message so far, which later deltas will change.
    *
    * Throws a `TurnwireError` (`merge_mismatch`) for a delta of another message.
    */
@@ -112,9 +111,9 @@ export class ModelMessageBuilder {
   }
 
   /**
-   * Gives the complete message, and starts over.
+   * Returns the complete message, and starts over.
    *
-   * Throws a `TurnwireError` (`message_incomplete`), and keeps what it has, while no delta has brought a
+   * Throws a `TurnwireError` (`message_incomplete`), and keeps the message, while no delta has brought a
    * `finish_reason`.
    */
   buildAndReset(): ModelMessage & { finish_reason: string } {

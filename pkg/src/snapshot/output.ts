@@ -1,11 +1,12 @@
-// The end of a turn says once more what its last message says, which may be megabytes: the core is spared it.
+// The end of a turn repeats the text of its last message, which may be megabytes. This file leaves it out before the
+// core reads it.
 import type { Event, ModelMessage, TerminalState } from "../wire/events.js";
 import type { SnapshotMirror } from "./snapshot.js";
 
 type TurnDone = Extract<Event, { type: "turn.done" }>;
 type Done = Extract<TerminalState, { status: "done" }>;
 
-/** The end of a run, as tirea and awaken say it. */
+/** The end of a run in the form of tirea and awaken. */
 interface RunFinish {
   type?: string;
   event_type?: string;
@@ -13,11 +14,11 @@ interface RunFinish {
   result?: { response?: string };
 }
 
-/** One of these is in each line that has an output. */
+/** Each line with an output contains one of these. */
 const ENDS = ["turn.done", "run_finish"];
 
-/** Takes a turn's output out of the stream where the snapshot has it, and puts it back into what users see. */
-export class SparedOutput {
+/** Removes a turn's output from the stream if the snapshot has it, and restores it in the data that users see. */
+export class OutputElision {
   readonly #mirror: SnapshotMirror;
   #output: ModelMessage | undefined;
   /** Whether the output was that of a run's result. */
@@ -27,7 +28,7 @@ export class SparedOutput {
     this.#mirror = mirror;
   }
 
-  /** A line of the stream without an output that the snapshot has, and that needs no completion. */
+  /** Returns a line of the stream without its output, if the snapshot has that output and it needs no completion. */
   shorten(line: string): string {
     if (!ENDS.some((end) => line.includes(end))) return line;
     try {
@@ -35,7 +36,7 @@ export class SparedOutput {
       const isShorter = (frame.type === "turn.done" && this.#spare(frame as TurnDone)) || this.#spareResult(frame as RunFinish);
       if (isShorter) return `data:${JSON.stringify(frame)}`;
     } catch {
-      // It is something else.
+      // Not such a line.
     }
     return line;
   }
@@ -63,7 +64,7 @@ export class SparedOutput {
     return isKnown;
   }
 
-  /** Fills in what the core was spared. */
+  /** Restores the removed output. */
   complete(state: TerminalState | undefined): void {
     if (!this.#output || state?.status !== "done") return;
     state.output = this.#output;

@@ -1,49 +1,49 @@
-// What a page shows of a turn: an immutable picture, made anew only where something changed.
+// Immutable snapshots of a turn. Only changed parts are created again.
 import type { CoreTurn } from "../boundary/boundary.js";
 import type { TurnwireError } from "../common/errors.js";
 import type { Reconnecting, Waiting } from "../delivery/connection-topics.js";
 import { lend } from "../delivery/delivery.js";
 import type { AgentInfo, McpServer, McpServerAuth, Notice, ParentCall, Suspension, ToolInfo, ToolProgress, ToolResult, TurnInputItem, TurnState, Usage } from "../wire/events.js";
 
-/** Where a turn stands. */
+/** The status of a turn. */
 export type TurnStatus = "unstarted" | "starting" | "running" | "done" | "cancelled" | "error" | "incomplete";
 
-/** A turn at one moment. Immutable; what did not change since the last snapshot is the same object. */
+/** A turn at one moment. Immutable: parts that did not change since the last snapshot are the same objects. */
 export interface TurnSnapshot {
   readonly turn_id: string | null;
   readonly status: TurnStatus;
-  /** What the server says of the turn, once it has ended. */
+  /** The turn's state from the server, once it has ended. */
   readonly state: TurnState | null;
-  /** Why the stream ended, if not with the turn. */
+  /** Why the stream ended, if the turn did not end. */
   readonly error: TurnwireError | null;
-  /** The next try to reach the server while the connection is lost; what came stays. */
+  /** The next attempt to reach the server while the connection is lost. Received data stays. */
   readonly reconnecting: Reconnecting | null;
-  /** The next look at what the server has not said yet; the connection is not lost. `null` while a stream is read. */
+  /** The next poll of a server that can be reached. `null` while a stream is read. */
   readonly waiting: Waiting | null;
   readonly last_sequence_number: number;
   readonly input: readonly TurnInputItem[];
   /** The main thread first, then sub-agents in the order in which they appeared. */
   readonly threads: readonly ThreadSnapshot[];
-  /** What waits for an answer, over all threads; each with its call, and not before that is known. */
+  /** The actions that wait for an answer, of all threads. Each appears once its call is known. */
   readonly required_actions: readonly RequiredAction[];
   readonly mcp_servers: readonly McpServer[];
   readonly sandbox_id: string | null;
-  /** The agent's own state, where it has one (`AgentEvent`); without the names that begin with `__`. */
+  /** The agent's own state, if it has one (`AgentEvent`); without the names that begin with `__`. */
   readonly agent_state: unknown;
-  /** Why the last change of that state could not be made; it comes whole again with the next `state.snapshot`. */
+  /** Why the last change of that state failed. The next `state.snapshot` brings the whole state again. */
   readonly agent_state_problem: string | null;
-  /** The last report of everything that was reported on, such as a tool's progress. */
+  /** The last report of each activity, such as a tool's progress. */
   readonly activities: readonly Activity[];
-  /** The last news of the turn, at most 256: retries, timeouts, limits, warnings (`"turn-rpc"`, `"codex"`). */
+  /** The last 256 notices of the turn: retries, timeouts, limits, warnings (`"turn-rpc"`, `"codex"`). */
   readonly notices: readonly Notice[];
 }
 
-/** The last report on something. */
+/** The last report of an activity. */
 export interface Activity {
   readonly message_id: string;
   readonly activity_type: string;
   readonly thread_id: string;
-  /** The call that it reports on, if it does. */
+  /** The call that it belongs to, if any. */
   readonly tool_call_id: string | null;
   readonly content: ToolProgress | Readonly<Record<string, unknown>>;
 }
@@ -58,14 +58,14 @@ export interface ThreadSnapshot {
   readonly agent_info: AgentInfo | null;
   /** The main thread stays `"running"`: it lives as long as its session. */
   readonly status: "running" | "done" | "error";
-  /** Why it failed. */
+  /** The error of a failed thread. */
   readonly error: string | null;
   readonly messages: readonly MessageSnapshot[];
-  /** Results of calls that were made in an earlier turn, for instance before an approval. */
+  /** Results of calls from an earlier turn, for instance from before an approval. */
   readonly tool_responses: readonly (ToolCallResponse & { readonly tool_call_id: string })[];
 }
 
-/** A model message as far as it has come. */
+/** A model message, as received so far. */
 export interface MessageSnapshot {
   readonly id: string;
   readonly thread_id: string;
@@ -78,20 +78,20 @@ export interface MessageSnapshot {
   /** `null` while it streams. */
   readonly finish_reason: string | null;
   readonly usage: Usage | null;
-  /** The model that wrote it, where the server says so. */
+  /** The model that wrote it, if the server says so. */
   readonly model?: string;
-  /** How long the model took, in milliseconds, where the server says so. */
+  /** How long the model took, in milliseconds, if the server says so. */
   readonly duration_ms?: number;
-  /** What the model's provider wants to have back of its reasoning. */
+  /** Opaque reasoning data that the model's provider needs to get back. */
   readonly reasoning_encrypted?: readonly string[];
 }
 
-/** A tool call as far as it has come. */
+/** A tool call, as received so far. */
 export interface ToolCallSnapshot {
   readonly id: string;
-  /** Its place among the message's calls. */
+  /** Its position among the message's calls. */
   readonly index: number;
-  /** The name to show. */
+  /** The display name. */
   readonly name: string;
   /** JSON text; incomplete while `status` is `"streaming"`. */
   readonly arguments: string;
@@ -100,10 +100,10 @@ export interface ToolCallSnapshot {
   readonly response: ToolCallResponse | null;
   /** The sub-agent's thread that this call started. */
   readonly thread_id: string | null;
-  /** How far it is, where the server says so. */
+  /** The call's progress, if the server reports it. */
   readonly progress?: ToolProgress;
   /**
-   * What it has put out so far, by stream (`"stdout"`, `"stderr"`, …), where the server says so: of each the end, at
+   * The output so far, by stream (`"stdout"`, `"stderr"`, …), if the server reports it: the end of each stream, at
    * least 32 KiB.
    */
   readonly output?: Readonly<Record<string, string>>;
@@ -114,13 +114,13 @@ export interface ToolCallResponse {
   readonly id: string;
   readonly content: string;
   readonly created_at: string | null;
-  /** How it came out, where the server says so. */
+  /** The outcome, if the server reports it. */
   readonly outcome?: "succeeded" | "failed" | "suspended";
-  /** The result with what else the tool says, where the server gives it. */
+  /** The result with further data of the tool, if the server sends it. */
   readonly result?: ToolResult;
 }
 
-/** One thing that waits for an answer. The next turn's input must answer all of them. */
+/** An action that waits for an answer. The next turn's input must answer all of them. */
 export type RequiredAction =
   | {
       /** Answer with `user.tool_approval`. */
@@ -130,7 +130,7 @@ export type RequiredAction =
       readonly name: string;
       readonly arguments: string;
       readonly tool_info: ToolInfo | null;
-      /** What it waits for, as the server put it. */
+      /** The question, in the server's words. */
       readonly suspension?: Suspension;
     }
   | {
@@ -141,16 +141,16 @@ export type RequiredAction =
       readonly name: string;
       readonly arguments: string;
       readonly tool_info: ToolInfo | null;
-      /** What it waits for, as the server put it. */
+      /** The question, in the server's words. */
       readonly suspension?: Suspension;
     }
   | {
-      /** Let the user authorize at the server's `auth_url`, then create a turn with no input. */
+      /** Let the user authorize at the server's `auth_url`, then create a turn without input. */
       readonly type: "mcp.auth_required";
       readonly server: McpServerAuth;
     };
 
-/** The parts of a snapshot that the turn itself knows. */
+/** The parts of a snapshot that come from the turn itself. */
 export type TurnFacts = Pick<
   TurnSnapshot,
   "turn_id" | "status" | "state" | "error" | "reconnecting" | "waiting" | "last_sequence_number" | "input"
@@ -164,11 +164,11 @@ interface Changes {
   messages?: ChangedMessage[];
 }
 
-/** What a turn has beside its threads. */
+/** The parts of a turn besides its threads. */
 type TurnPart = Pick<TurnSnapshot, "required_actions" | "mcp_servers" | "sandbox_id"> &
   Partial<Special>;
 
-/** What only some servers know of. */
+/** The parts that only some servers have. */
 type Special = Pick<TurnSnapshot, "agent_state" | "agent_state_problem" | "activities" | "notices">;
 
 const SPECIAL: Special = {
@@ -191,7 +191,7 @@ const CONTENT = 0;
 const REASONING = 1;
 const WIDE = 1 << 8;
 
-/** Mirrors a turn's index; pays for what changed, however long the history is. */
+/** Mirrors a turn's index. The cost depends on what changed, not on the length of the history. */
 export class SnapshotMirror {
   readonly #core: CoreTurn;
   readonly #messages: MessageSnapshot[] = [];
@@ -221,7 +221,7 @@ export class SnapshotMirror {
     return this.#messages.filter(isIt).at(-1);
   }
 
-  /** Takes what has changed. The core does not keep text that was taken. */
+  /** Reads the changes from the core. The core does not keep text that was read. */
   follow(): void {
     const document = this.#core.takeChanges();
     if (document === "") return;
@@ -261,7 +261,7 @@ export class SnapshotMirror {
     });
   }
 
-  /** Appends the pieces of text that came with the changes; gives the slots of their messages. */
+  /** Appends the pieces of text that came with the changes; returns the slots of their messages. */
   #append(): Set<number> {
     const { words, from, to, ascii, wide } = lend(this.#core.memory, this.#core.changeRecords());
     const slots = new Set<number>();
@@ -278,7 +278,7 @@ export class SnapshotMirror {
     return slots;
   }
 
-  /** Makes the threads anew that changed: in themselves, or in one of their messages. */
+  /** Creates the changed threads again: those that changed themselves, or in one of their messages. */
   #arrange(heads: readonly (Omit<ThreadSnapshot, "messages"> & Partial<ThreadSnapshot>)[], touched: Set<string>): void {
     const before = new Map(this.#threads.map((thread) => [thread.id, thread]));
     const messages = new Map<string, MessageSnapshot[]>();
@@ -296,7 +296,7 @@ export class SnapshotMirror {
   }
 }
 
-/** A call of which no delta has come yet. */
+/** A call without any delta yet. */
 const HOLE: Omit<ToolCallSnapshot, "arguments" | "index"> = {
   id: "",
   name: "",
@@ -325,7 +325,7 @@ function sameFacts(last: TurnSnapshot, facts: TurnFacts): boolean {
   return (Object.keys(facts) as (keyof TurnFacts)[]).every((name) => last[name] === facts[name]);
 }
 
-/** The parts that are new, and of those that say the same as before the known ones. */
+/** The new parts. A part that equals the known one stays the same object. */
 function kept(known: TurnPart & Special, part: TurnPart): TurnPart & Special {
   const next = { ...SPECIAL, ...part };
   return {
@@ -341,7 +341,7 @@ function kept(known: TurnPart & Special, part: TurnPart): TurnPart & Special {
   };
 }
 
-/** News do not change: those that are known stay the same objects, also when the first ones are no longer kept. */
+/** Notices do not change. Known ones stay the same objects, even when the first ones are no longer kept. */
 function keptNotices(known: readonly Notice[], next: readonly Notice[]): readonly Notice[] {
   if (isSame(known, next)) return known;
   const byId = new Map(known.map((notice) => [notice.id, notice]));
@@ -351,7 +351,7 @@ function keptNotices(known: readonly Notice[], next: readonly Notice[]): readonl
   }));
 }
 
-/** Whether two parts of a snapshot say the same. What is the same object is not looked into. */
+/** Whether two parts of a snapshot are equal. Identical objects are not compared further. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -360,7 +360,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every(same);
 }
 
-/** Freezes a small document that came as JSON. What is frozen already was frozen whole. */
+/** Freezes a small JSON document. A frozen value is frozen completely. */
 function frozenDeep<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);

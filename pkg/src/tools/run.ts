@@ -1,4 +1,4 @@
-// A run: a turn, and those that follow it because tools of the page have given results.
+// A run: a turn, and the turns that follow it with results of the page's tools.
 import type { Capabilities } from "../boundary/capabilities.js";
 import { demandWhole, isObject } from "../common/check.js";
 import { InputError } from "../common/errors.js";
@@ -12,15 +12,15 @@ import type { Turn } from "../turn/turn.js";
 import type { TerminalState, TurnInputItem } from "../wire/events.js";
 import { callKey, type ToolAnswer, type ToolRegistry, type WaitingCall } from "./tools.js";
 
-/** What `session.run()` takes beside the input: also what `createTurn` takes, for the first turn. */
+/** The options of `session.run()`, in addition to the input. Those of `createTurn` apply to the first turn. */
 export interface RunOptions extends Omit<CreateTurnOptions, "input">, ResumeOptions {
-  /** So many turns may follow the first one; 10 by default. */
+  /** The most turns that may follow the first one; 10 by default. */
   maxRounds?: number;
 }
 
 /**
- * Why a run has ended: nothing waits any more (`"done"`); something waits that no tool of the page answers
- * (`"waiting"`); or as many turns followed as were allowed, and the next calls wait (`"rounds"`).
+ * Why a run has ended. `"done"`: nothing waits any more. `"waiting"`: something waits that no tool of the page answers.
+ * `"rounds"`: the maximum number of turns has followed, and the next calls wait.
  */
 export type RunReason = "done" | "waiting" | "rounds";
 
@@ -30,9 +30,9 @@ type RunHost = Pick<TurnHost<Turn>, "createTurn"> & { readonly capabilities: Cap
 const MAX_ROUNDS = 10;
 
 /**
- * A turn, and those that follow it because tools of the page have given results. To be iterated once: the loop gets
- * each turn before it is started. When it asks for the next one, the turn is waited for, and the tools run that it
- * calls. A loop that is left stops no tool; `waitForCompletion()` goes on after it.
+ * A turn, and the turns that follow it with results of the page's tools. Iterate over it once: the loop gets each turn
+ * before it is started. When the loop asks for the next turn, the run waits for the current one and runs the tools that
+ * it calls. Leaving the loop stops no tool; `waitForCompletion()` continues after it.
  */
 export class Run implements AsyncIterableIterator<Turn, void, undefined> {
   readonly #session: RunHost;
@@ -43,23 +43,23 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
   readonly #limits: Limits;
   readonly #turns: Turn[] = [];
   readonly #iterator = this.#each();
-  /** The turn after which it goes on. */
+  /** The turn after which the run continues. */
   #last!: Turn;
-  /** What the page itself answers of what that one waits for. */
+  /** The caller's own answers to that turn's actions. */
   #given: readonly TurnInputItem[] | undefined;
   #reason: RunReason | undefined;
-  /** The next turn is on its way; or it will never be there, and this says why. */
+  /** Pending while the next turn is prepared. Rejects if there will be none because of an error. */
   #pulling: Promise<void> | undefined;
-  /** Resolves when the loop over the turns is over. There is one at most. */
+  /** Resolves when the loop over the turns has ended. There is at most one loop. */
   #loop: Promise<void> | undefined;
   #hadLoop = false;
   #endLoop = (): void => {};
-  /** Ends the heed that is paid to the last turn. */
+  /** Removes the listeners to the last turn. */
   #forget = (): void => {};
-  /** Answers on their way to a turn that runs. */
+  /** Answers on their way to a running turn. */
   #sending: Promise<unknown> | undefined;
   #fail!: (error: unknown) => void;
-  /** Rejects when an answer to a turn that runs did not get through. */
+  /** Rejects when an answer to a running turn could not be sent. */
   readonly #failure = new Promise<never>((_, reject) => (this.#fail = reject));
 
   /** `newest` is the session's newest turn. @internal */
@@ -89,17 +89,17 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     return this.#turns;
   }
 
-  /** Why it has ended; nothing while it goes on, and if it has failed. */
+  /** Why the run has ended; `undefined` while it runs, and if it has failed. */
   get reason(): RunReason | undefined {
     return this.#reason;
   }
 
   /**
-   * Waits until the run has ended, and gives how its last turn did. A loop gets its turns all the same; where there
-   * is none, or it was left, they are started here. Rejects with what a loop would throw.
+   * Waits until the run has ended, and returns how its last turn ended. A loop still gets its turns; without a loop, or
+   * after one was left, starts the turns itself. Rejects with the error that a loop would throw.
    */
   async waitForCompletion(): Promise<TerminalState> {
-    // A loop may begin in the same breath.
+    // A loop may begin in the same task.
     await undefined;
     while (this.#reason === undefined) {
       await orAborted(Promise.race([this.#failure, this.#loop ?? this.#pull()]), this.#limits.signal);
@@ -107,12 +107,12 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     return this.#last.waitForCompletion();
   }
 
-  /** The next turn, which is not started yet. Waits for the one before, and for the tools that it calls. */
+  /** Returns the next turn, which is not started yet. Waits for the current one, and for the tools that it calls. */
   next(): Promise<IteratorResult<Turn, void>> {
     return this.#iterator.next();
   }
 
-  /** The loop is left. Called by the language. */
+  /** Ends the loop. Called by the language. */
   return(): Promise<IteratorResult<Turn, void>> {
     this.#endLoop();
     return this.#iterator.return();
@@ -145,7 +145,7 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     }
   }
 
-  /** Goes on after a turn that waits, or may still do so. */
+  /** Continues after a turn that waits, or may still do so. */
   #resume(newest: Turn | undefined): void {
     if (!newest || (newest.isOver && newest.snapshot().required_actions.length === 0)) {
       throw new InputError("invalid_input", "nothing waits, as far as is known: `history()` reads it anew");
@@ -153,7 +153,7 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     this.#follow(newest);
   }
 
-  /** Whether this input answers a turn that waits for results as well. They will be added to it. */
+  /** Whether this input answers a turn that also waits for tool results. They will be added to the input. */
   #completes(newest: Turn, input: TurnInput): boolean {
     const { previousTurnId, discardPending } = this.#creation;
     const items = [input].flat() as readonly TurnInputItem[];
@@ -165,7 +165,7 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     return true;
   }
 
-  /** Makes the next turn, or ends the run. What has failed once fails for everybody. */
+  /** Creates the next turn, or ends the run. An error is the same for all callers. */
   #pull(): Promise<void> {
     return (this.#pulling ??= this.#goOn().then((reason) => {
       this.#reason = reason;
@@ -173,7 +173,7 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     }));
   }
 
-  /** Makes the next turn, or gives why there is none. */
+  /** Creates the next turn, or returns why there is none. */
   async #goOn(): Promise<RunReason | undefined> {
     if (this.#reason) return this.#reason;
     const turn = this.#last;
@@ -186,19 +186,19 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     if (!given && isAll && this.#turns.length > this.#maxRounds) return "rounds";
     const answers = Promise.all(calls.map((call) => this.#registry.answerOf(call, this.#limits.signal)));
     if (!isAll) {
-      // They are kept for the run that gets the other answers.
+      // The results are kept for the run that gets the other answers.
       answers.catch(() => {});
       return "waiting";
     }
     const input = [...(given ?? []), ...(await answers)];
-    // Somebody else may have answered meanwhile.
+    // Another call may have answered meanwhile.
     if (!given && turn.snapshot().required_actions.length === 0) return "done";
     this.#given = undefined;
     this.#add({ ...(given && this.#creation), input });
     return undefined;
   }
 
-  /** Waits until a turn has ended, and it is known what it waits for. */
+  /** Waits until a turn has ended and its actions are known. */
   async #ended(turn: Turn): Promise<void> {
     try {
       await Promise.race([this.#failure, turn.waitForCompletion(this.#resuming)]);
@@ -214,7 +214,7 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     this.#follow(turn);
   }
 
-  /** Goes on after this turn. */
+  /** Continues after this turn. */
   #follow(turn: Turn): void {
     this.#last = turn;
     if (turn.isOver || !this.#session.capabilities.liveAnswers) return;
@@ -222,29 +222,29 @@ export class Run implements AsyncIterableIterator<Turn, void, undefined> {
     this.#answerCalls(turn);
   }
 
-  /** Answers what a turn waits for while it goes on. What comes with its end is for the next one. */
+  /** Answers a turn's calls while it runs. Calls that come with its end belong to the next turn. */
   #answerCalls(turn: Turn): void {
     if (turn.status !== "running") return;
     for (const call of this.#registry.callsOf(turn)) void this.#answer(turn, call);
   }
 
-  /** Answers a call, but once, however often it is asked to: neither does a tool run twice, nor is an answer sent twice. */
+  /** Answers a call once, however often this is called: no tool runs twice, and no answer is sent twice. */
   async #answer(turn: Turn, call: WaitingCall): Promise<void> {
     try {
       const answer = await this.#registry.answerOf(call, this.#limits.signal);
-      // If it has ended by now, the result goes with those of its other calls.
+      // If the turn has ended by now, the result goes with those of its other calls.
       if (turn.isOver) return;
       const sent = turn.answer(answer, this.#limits as RequestOptions);
       this.#sending = Promise.allSettled([this.#sending, sent]);
       await sent;
     } catch (error) {
-      // An input error says that nothing waits for it any more: it was answered already, or cancelled.
+      // An input error means that the call no longer waits: it was answered already, or cancelled.
       if (!turn.isOver && !(error instanceof InputError)) this.#fail(error);
     }
   }
 }
 
-/** Whether a result is wanted that is not among these answers. */
+/** Whether a result is missing among these answers. */
 function isOpen(action: RequiredAction, answers: readonly TurnInputItem[]): boolean {
   return (
     action.type === "tool.response_required" && !answers.some((answer) => callKey(answer as ToolAnswer) === callKey(action))

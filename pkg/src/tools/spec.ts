@@ -1,13 +1,13 @@
 // How a tool is declared.
 
-/** A tool, as it is declared to agents and people. */
+/** The declaration of a tool, for agents and people. */
 export interface ToolSpec {
-  /** Its name, unique among the tools of a session. */
+  /** The name, unique among the tools of a session. */
   readonly name: string;
-  /** Its name for people. */
+  /** The name for people. */
   readonly title?: string;
-  /** What it does, for the agent. */
+  /** What the tool does, for the agent. */
   readonly description: string;
-  /** A JSON Schema of its input, which is an object. */
+  /** A JSON Schema of the input, which is an object. */
   readonly parameters: object;
 }

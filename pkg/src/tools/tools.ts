@@ -1,4 +1,4 @@
-// Tools that run in the page: which there are, and what becomes of a call.
+// Tools that run in the page: their registry, and the handling of calls.
 import { demand, demandNames, demandWhole, isObject } from "../common/check.js";
 import { messageOf } from "../common/errors.js";
 import type { RequiredAction } from "../snapshot/snapshot.js";
@@ -8,9 +8,9 @@ import type { Turn } from "../turn/turn.js";
 import type { TurnInputItem } from "../wire/events.js";
 import type { ToolSpec } from "./spec.js";
 
-/** What a tool is told beside its input. */
+/** What a tool receives in addition to its input. */
 export interface ToolContext {
-  /** Aborts when the result is not wanted any more: the run was aborted, or the tool has taken too long. */
+  /** Aborts when the result is no longer needed: the run was aborted, or the tool has taken too long. */
   readonly signal: AbortSignal;
   /** The call's id. */
   readonly callId: string;
@@ -18,7 +18,7 @@ export interface ToolContext {
   readonly name: string;
 }
 
-/** What runs a tool. As a method, so that the type of its parameter may say what the model was told to give. */
+/** The function of a tool. Declared as a method, so that its parameter may have the type of the tool's schema. */
 interface ToolRunner {
   run(input: Record<string, unknown>, context: ToolContext): unknown;
 }
@@ -27,16 +27,16 @@ interface ToolRunner {
 export interface ToolDefinition {
   /** The name for people. */
   title?: string;
-  /** What it does, for the model. */
+  /** What the tool does, for the model. */
   description: string;
-  /** The JSON Schema of its input, which is an object; any object by default. It is not checked here. */
+  /** The JSON Schema of the input, which is an object; any object by default. turnwire does not check the input. */
   parameters?: object;
-  /** How long it may take, in milliseconds; 0 as long as it likes. By default as `session.tools()` was told. */
+  /** The longest time for a call, in milliseconds; 0 for no limit. By default the value of `session.tools()`. */
   timeout?: number;
   /**
-   * Runs the tool. A text that it gives is the result as it stands, anything else is sent as JSON. What it throws
-   * goes to the model as a message, without a stack. `null` only declares the tool: its calls wait for an answer, as
-   * those do that a person gives.
+   * Runs the tool. A returned string is the result; any other value is sent as JSON. The message of an exception goes
+   * to the model, without the stack. `null` only declares the tool: its calls wait for an answer, for instance of a
+   * person.
    */
   run: ToolRunner["run"] | null;
 }
@@ -44,24 +44,27 @@ export interface ToolDefinition {
 /** Tools by their names. */
 export type Tools = Readonly<Record<string, ToolDefinition>>;
 
-/** What `session.tools()` takes beside the tools. */
+/** The options of `session.tools()`. */
 export interface ToolsOptions {
-  /** How long a tool may take, in milliseconds; 60 seconds by default, 0 as long as it likes. A tool's own wins. */
+  /**
+   * The longest time for a call of a tool, in milliseconds; 60 seconds by default, 0 for no limit. A tool's own value
+   * overrides it.
+   */
   timeout?: number;
 }
 
 /** A call that waits for its result. @internal */
 export type WaitingCall = Extract<RequiredAction, { type: "tool.response_required" }>;
 
-/** The answer to one. @internal */
+/** The answer to such a call. @internal */
 export type ToolAnswer = Extract<TurnInputItem, { type: "user.tool_response" }>;
 
 /** A tool that runs, or has run. */
 interface Running {
-  /** The content of the answer. Rejects only if the tool is cut off. */
+  /** The content of the answer. Rejects only if the tool is aborted. */
   readonly content: Promise<string>;
   readonly cutting: AbortController;
-  /** Frees it of the signal that would cut it off. */
+  /** Detaches the tool from the signal that would abort it. */
   release(): void;
 }
 
@@ -77,8 +80,8 @@ export class ToolRegistry {
   readonly #running = new Map<string, Running>();
 
   /**
-   * Takes the place of all tools. Throws an `InputError` that names the wrong one, or what `demandNew` throws at their
-   * names, and then nothing has changed.
+   * Replaces all tools. Throws an `InputError` that names the wrong tool, or what `demandNew` throws for their names.
+   * Then nothing has changed.
    */
   putTools(tools: Tools, options: ToolsOptions, demandNew: (names: string[]) => void): void {
     demand(isObject(tools) && !(Symbol.iterator in tools), "`tools` takes an object of tools by their names");
@@ -92,12 +95,12 @@ export class ToolRegistry {
     this.#timeout = timeout ?? TIMEOUT;
   }
 
-  /** Their names. */
+  /** The names of the tools. */
   get toolNames(): string[] {
     return [...this.#tools.keys()];
   }
 
-  /** The tools as they are declared to servers that want to know them. */
+  /** The tools as declared to servers that need them. */
   toolSpecs(): ToolSpec[] {
     return Array.from(this.#tools, ([name, { title, description, parameters }]) => ({
       name,
@@ -107,14 +110,14 @@ export class ToolRegistry {
     }));
   }
 
-  /** Another object stands for a turn from now on. */
+  /** Another object represents the turn from now on. */
   move(from: Turn, to: Turn): void {
     if (this.#turn === from) this.#turn = to;
   }
 
   /**
-   * The calls of tools that run here which a turn waits for. What was kept of all others is dropped: a call may be made
-   * once more under its id, and so may a turn that goes on. One that was read anew is the same as long as it waits.
+   * The calls of the page's tools for which a turn waits. Drops the results of all other calls: another call may come
+   * under the same id, in this turn or in one that continues. A call that was read again is the same while it waits.
    */
   callsOf(turn: Turn): WaitingCall[] {
     const isTool = (action: RequiredAction): action is WaitingCall =>
@@ -129,15 +132,15 @@ export class ToolRegistry {
   }
 
   /**
-   * Runs one of those calls, and gives its answer, which is kept. A call that runs already, or has run, does not run
-   * again. Rejects when `signal` aborts, which cuts the tool off.
+   * Runs one of those calls, and returns its answer, which is kept. A call that runs already, or has run, does not run
+   * again. Rejects when `signal` aborts, which aborts the tool.
    */
   async answerOf(call: WaitingCall, signal: AbortSignal | undefined): Promise<ToolAnswer> {
     if (signal?.aborted) throw stopped(signal);
     const key = callKey(call);
     const own = this.#running.get(key) ?? this.#start(call);
     this.#running.set(key, own);
-    // Whoever asks last may cut it off: the run that asked before has ended, and left it to this one.
+    // Only the last caller may abort it: the run before has ended, and left it to this one.
     own.release();
     const release = onAbort(signal, () => {
       if (this.#running.get(key) === own) this.#running.delete(key);
@@ -157,7 +160,7 @@ export class ToolRegistry {
     return { content: this.#content(call, cutting), cutting, release() {} };
   }
 
-  /** Runs a tool; gives the content of the answer. */
+  /** Runs a tool; returns the content of the answer. */
   async #content({ name, arguments: json, tool_call_id: callId }: WaitingCall, cutting: AbortController): Promise<string> {
     const tool = this.#tools.get(name)!;
     const input = inputOf(json);
@@ -181,12 +184,12 @@ export class ToolRegistry {
   }
 }
 
-/** Names a call among those of a turn. @internal */
+/** The key of a call among those of a turn. @internal */
 export function callKey({ thread_id, tool_call_id }: { thread_id: string; tool_call_id: string }): string {
   return JSON.stringify([thread_id, tool_call_id]);
 }
 
-/** The arguments of a call, if they are an object. A call without any may have no text. @internal */
+/** The arguments of a call, if they are an object. The text of a call without arguments may be empty. @internal */
 export function inputOf(json: string): Record<string, unknown> | undefined {
   try {
     const input: unknown = JSON.parse(json || "{}");
@@ -196,7 +199,7 @@ export function inputOf(json: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Whether something can be sent. */
+/** Whether the value can be sent as JSON. */
 function isJson(value: unknown): boolean {
   try {
     JSON.stringify(value);
@@ -206,13 +209,13 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** What the model is told of a tool that has thrown. */
+/** What the model is told about a tool that threw. */
 function failed(cause: unknown): string {
   try {
     const text = isObject(cause) && !(cause instanceof Error) ? JSON.stringify(cause) : messageOf(cause);
     return text === "{}" ? FAILED : `${FAILED}: ${text}`;
   } catch {
-    // Not everything that can be thrown has a text.
+    // Not every thrown value can be converted to a string.
     return FAILED;
   }
 }

@@ -1,54 +1,54 @@
-// Clocks: how long an answer, a stream's silence, or the whole of a call may last; and the page's own life,
-// which stops clocks and cuts connections.
+// Timeouts of responses, of silent streams and of whole calls; and the page's lifecycle, which stops timers and breaks
+// connections.
 import { demandWhole } from "../common/check.js";
 import { ConnectionError } from "../common/errors.js";
 
-/** How long things may take, in milliseconds; 0 switches a clock off. */
+/** Timeouts in milliseconds; 0 disables one. */
 export interface Clocks {
-  /** From a request to the head of its answer, the wait for its token included; 30 seconds by default. */
+  /** From a request, including the wait for its token, to the head of its response; 30 seconds by default. */
   connectTimeout?: number;
   /**
-   * Between two chunks of an answer or a stream. Comments count. By default as long as the protocol's servers may
-   * be silent: 60 seconds; 120 for `aap` and 300 for `tirea`, which have no heartbeat; 90 for `turn-rpc` and
-   * `codex`, where a sign of life is asked for before.
+   * Between two chunks of a response or a stream. Comments count. The default depends on the protocol: 60 seconds; 120
+   * for `aap` and 300 for `tirea`, which send no heartbeats; 90 for `turn-rpc` and `codex`, where turnwire asks for a
+   * sign of life before that.
    */
   idleTimeout?: number;
   /**
-   * From the call to its end, over all requests, pages and waits; none by default. The turn itself goes on. Without it, a
-   * turn is waited for as long as the server says that it runs (`"waiting"`).
+   * From the call to its end, over all requests, pages and waits; none by default. The turn itself continues. Without
+   * it, turnwire waits for a turn as long as the server says that it runs (`"waiting"`).
    */
   deadline?: number;
 }
 
-/** Clocks, and the caller's signal. */
+/** Timeouts, and the caller's signal. */
 export interface Limits extends Clocks {
   signal?: AbortSignal | undefined;
 }
 
-/** The names of the clocks. */
+/** The names of the timeouts. */
 export const CLOCKS = ["connectTimeout", "idleTimeout", "deadline"] as const;
 
-/** Throws an `InputError` for a clock that is no number of milliseconds. */
+/** Throws an `InputError` for a timeout that is not a valid number of milliseconds. */
 export function demandClocks(options: Clocks): void {
   for (const name of CLOCKS) demandWhole(name, options[name] ?? 0);
 }
 
-/** Limits, and where they leave something open the defaults. */
+/** The given limits, completed with the defaults. */
 export function limited(defaults: Clocks, given: Limits): Limits {
   const own = Object.fromEntries(CLOCKS.map((name) => [name, given[name] ?? defaults[name]]));
   return { ...own, signal: given.signal ?? undefined };
 }
 
-/** Cuts a call off when its caller aborts it, or when it takes too long. To be ended when the call has. */
+/** Stops a call when its caller aborts it, or when it takes too long. Call `end` when the call has ended. */
 export class Watch {
   readonly #controller = new AbortController();
   readonly #ends: (() => void)[] = [];
-  /** The longest silence, in milliseconds; 0 if any is life. */
+  /** The longest allowed silence, in milliseconds; 0 for any. */
   readonly idleTimeout: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When something came last, by the clock on the wall: it goes on while the machine sleeps. */
+  /** When the last data arrived, by the wall clock: it continues while the machine sleeps. */
   #last = 0;
-  /** How long nothing had come when that cut the call off, in milliseconds. */
+  /** The length of the silence that stopped the call, in milliseconds. */
   silence = 0;
 
   constructor({ signal, connectTimeout = 0, idleTimeout = 0, deadline = 0 }: Limits) {
@@ -63,32 +63,32 @@ export class Watch {
     }
   }
 
-  /** Aborts when the call is cut off. */
+  /** Aborts when the call is stopped. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Cuts the call off. */
+  /** Stops the call. */
   cut(reason: unknown): void {
     this.#controller.abort(reason);
   }
 
-  /** The head of the answer has come: from now on its body must. */
+  /** The head of the response has arrived; the body must now follow. */
   opened(): void {
     clearTimeout(this.#timer);
     this.alive();
     if (this.idleTimeout > 0) this.#check();
     this.#ends.push(
       onReturn((wasAway) => {
-        // A connection from before may be dead without anybody knowing.
+        // The old connection may be dead without an error.
         if (wasAway) this.cut(new ConnectionError("network", "the page was away, or without a network"));
-        // Timers may have been held back.
+        // Timers may be late.
         else if (this.idleTimeout > 0) this.#check();
       }),
     );
   }
 
-  /** Something has come, just `now`. */
+  /** Data has arrived. */
   alive(now = Date.now()): void {
     this.#last = now;
   }
@@ -101,7 +101,7 @@ export class Watch {
 
   #check = (): void => {
     clearTimeout(this.#timer);
-    // The clock on the wall may be set back.
+    // The wall clock may be set back.
     if (Date.now() < this.#last) this.alive();
     const silence = Date.now() - this.#last;
     if (silence < this.idleTimeout) {
@@ -117,7 +117,7 @@ export class Watch {
   }
 }
 
-/** Makes several requests of one call: its deadline is for all of them together. */
+/** Makes several requests of one call, with one deadline for all of them. */
 export async function within<L extends Limits, T>(
   limits: L,
   call: (limits: L & { signal: AbortSignal; deadline: 0 }) => Promise<T>,
@@ -132,7 +132,7 @@ export async function within<L extends Limits, T>(
 }
 
 /**
- * Resolves after `delay` milliseconds, or as soon as `signal` aborts; when the page comes back, after `least`
+ * Resolves after `delay` milliseconds, or as soon as `signal` aborts. When the page returns, resolves after `least`
  * milliseconds.
  */
 export function sleep(delay: number, signal: AbortSignal | undefined, least = delay): Promise<void> {
@@ -155,21 +155,21 @@ export function sleep(delay: number, signal: AbortSignal | undefined, least = de
   });
 }
 
-/** Calls `listener` when `signal` aborts: at once if it has. Gives what ends that. */
+/** Calls `listener` when `signal` aborts, at once if it has. Returns the function that removes it. */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal?.aborted) listener();
   else signal?.addEventListener("abort", listener, { once: true });
   return () => signal?.removeEventListener("abort", listener);
 }
 
-/** Whether there is no network at all, as far as the browser knows. */
+/** Whether the browser says that it is offline. */
 export function isOffline(): boolean {
   return globalThis.navigator?.onLine === false;
 }
 
 /**
- * Calls `listener` when the page comes back: shown again, or (`wasAway`) from the back/forward cache, from being
- * frozen, or from having no network. Gives what ends that. Outside of pages nothing happens.
+ * Calls `listener` when the page returns: when it is visible again, or (`wasAway`) from the back/forward cache, from
+ * being frozen, or from being offline. Returns the function that removes it. Does nothing outside pages.
  */
 function onReturn(listener: (wasAway: boolean) => void): () => void {
   const document = globalThis.document as Document | undefined;
@@ -185,9 +185,9 @@ function onReturn(listener: (wasAway: boolean) => void): () => void {
     [document, "resume", away],
     [document, "visibilitychange", shown],
   ];
-  // Node has no events of this kind.
-  for (const [target, type, heed] of events) target?.addEventListener?.(type, heed);
+  // Node has no such events.
+  for (const [target, type, handle] of events) target?.addEventListener?.(type, handle);
   return () => {
-    for (const [target, type, heed] of events) target?.removeEventListener?.(type, heed);
+    for (const [target, type, handle] of events) target?.removeEventListener?.(type, handle);
   };
 }

@@ -1,4 +1,4 @@
-// Requests over `fetch`. What to ask and what an answer means is the core's to say; here is the I/O.
+// Requests over `fetch`. The core decides what to request and what a response means; this file does the I/O.
 import type { CoreClient } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { adopting, ConnectionError, type ErrorDetails, InputError, messageOf } from "../common/errors.js";
@@ -14,21 +14,21 @@ interface CoreRequest {
   body?: string;
 }
 
-/** What a page may say of its requests. */
+/** The options of a page's requests. */
 export interface FetchOptions {
   token?: Token | null;
   headers?: Record<string, string>;
   fetch?: Fetch;
 }
 
-/** The answer to a call that needs no server. */
+/** The response to a call that needs no server. */
 interface LocalAnswer {
   local: unknown;
 }
 
-/** The way to one server. */
+/** The transport to one server. */
 export class FetchTransport implements Transport {
-  /** How persistently questions are asked again. */
+  /** How often and how fast requests are repeated. */
   readonly reconnect: Reconnect;
   readonly #core: CoreClient;
   readonly #baseUrl: string;
@@ -44,20 +44,17 @@ export class FetchTransport implements Transport {
     this.#clocks = settings;
     this.reconnect = settings.reconnect;
     this.#headers = Object.entries(headers ?? {});
-    // Looked up at each call: tests and tracers replace the platform's.
+    // Look it up at each call: tests and tracers replace the platform's.
     this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
   }
 
-  /** Asks for JSON; gives it in turnwire's form. */
+  /** Requests JSON; returns it in turnwire's form. */
   async ask<T>(call: Call, params: object, limits: Limits = {}): Promise<T> {
     const answer = await this.#within(limits, (watch) => this.open(call, JSON.stringify(params), watch));
     return JSON.parse(answer as string) as T;
   }
 
-  /**
-   * Makes a call, with its parameters as JSON. Gives the answer as JSON; of a call that streams,
-   * the stream.
-   */
+  /** Makes a call with parameters as JSON. Returns the response as JSON, or for a streaming call the stream. */
   async open(call: Call, params: string, watch: Watch): Promise<string | StreamBody> {
     const request = this.#request(call, params);
     if ("local" in request) {
@@ -72,7 +69,7 @@ export class FetchTransport implements Transport {
     return this.#read(call, params, response, watch);
   }
 
-  /** Asks for a file. */
+  /** Requests a file. */
   download(params: object, limits: Limits): Promise<Blob> {
     return this.#within(limits, async (watch) => {
       const call = Call.DownloadSandboxFile;
@@ -100,7 +97,7 @@ export class FetchTransport implements Transport {
   async #send(request: CoreRequest, watch: Watch): Promise<Response> {
     let response = await this.#fetched(request, watch);
     if (response.status === 401 && typeof this.#token === "function") {
-      // The token may have run out a moment ago: whoever gives it is asked once more.
+      // The token may have just expired: get a new one, once.
       release(response);
       response = await this.#fetched(request, watch);
     }
@@ -109,14 +106,14 @@ export class FetchTransport implements Transport {
   }
 
   async #fetched(request: CoreRequest, { signal }: Watch): Promise<Response> {
-    // The token is asked for each time: it may have been renewed.
+    // Get the token each time: it may have been renewed.
     const token = await askToken(this.#token, signal);
     const { path, method, body = null } = request;
     const url = `${this.#baseUrl}/${path}`;
     const headers = this.#merged(request.headers, token);
     try {
       const sent = Promise.resolve(this.#fetch.call(undefined, url, { method, headers, body, signal }));
-      // A custom fetch may not heed the signal: nobody waits for its answer then, and nobody reads it.
+      // A custom fetch may ignore the signal. Release a response that arrives after the abort.
       sent.then((late) => signal.aborted && release(late)).catch(() => {});
       const response = await orAborted(sent, signal);
       if (typeof response?.headers?.get !== "function") throw new TypeError("`fetch` gave no Response");
@@ -138,7 +135,7 @@ export class FetchTransport implements Transport {
     return adopting(() => this.#core.answer(call, status, statusText, contentType(response), params, body), undefined, more);
   }
 
-  /** Reads the body of an answer; no more of it than about `most` bytes. */
+  /** Reads the body of a response, up to about `most` bytes. */
   async #readBody(response: Response, watch: Watch, take: (chunk: Uint8Array) => void, most = Infinity): Promise<void> {
     let left = most;
     const push = (chunk: Uint8Array): boolean => {
@@ -160,7 +157,7 @@ export class FetchTransport implements Transport {
       try {
         headers.set(name, value);
       } catch {
-        // Neither the value nor the platform's error, which quotes it: it may be a secret.
+        // Leave out the value and the platform's error, which quotes it: it may be a secret.
         throw new InputError("invalid_option", `HTTP does not allow the header "${name}", or its value`);
       }
     }
@@ -173,17 +170,17 @@ export class FetchTransport implements Transport {
   }
 }
 
-/** How much is read of an answer that is a failure, or not what was asked for, in bytes: as much as errors keep. */
+/** The most bytes read of an error response or of one in a wrong format. Errors keep as much. */
 const LARGEST_REFUSAL = 64 * 1024;
-/** How much is read of any other, in bytes. */
+/** The most bytes read of any other response. */
 const LARGEST_DOCUMENT = 64 * 1024 * 1024;
 
-/** Nobody reads this answer. */
+/** Releases a response that is not read. */
 function release(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 
-/** What the server asks for by `Retry-After`: seconds, or a date. */
+/** The wait that the server asks for in `Retry-After`: seconds, or a date. */
 function waitAsked(response: Response): ErrorDetails {
   const asked = response.headers.get("retry-after");
   if (!asked) return {};

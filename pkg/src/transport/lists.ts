@@ -4,26 +4,26 @@ import { demand, demandNames, isObject } from "../common/check.js";
 import { ProtocolError } from "../common/errors.js";
 import { checkedReconnect, type ReconnectOptions } from "../common/reconnect.js";
 import { type Clocks, CLOCKS, demandClocks, type Limits, Watch } from "./clocks.js";
-import { persist } from "./persist.js";
+import { withRetry } from "./retry.js";
 import type { Transport } from "./transport.js";
 
-/** What every request takes. */
+/** The options of every request. */
 export interface RequestOptions extends Clocks {
   /** Aborts the request. */
   signal?: AbortSignal;
 }
 
-/** What every list takes. */
+/** The options of every list. */
 export interface ListOptions extends RequestOptions {
-  /** Items of a page, not of the list. */
+  /** Items per page, not of the whole list. */
   limit?: number;
-  /** Where to begin: a page's token. */
+  /** The token of the page to begin with. */
   pageToken?: string;
 }
 
 /**
- * Throws an `InputError` for a name that is no option of `method`, and for a signal, a clock or a persistence that is
- * none.
+ * Throws an `InputError` for a name that is not an option of `method`, and for an invalid signal, timeout or
+ * `reconnect`.
  */
 export function demandOptions(method: string, options: object, ...names: string[]): void {
   demandNames(method, options, [...LIMITS, ...names]);
@@ -39,7 +39,7 @@ function demandLimits(options: RequestOptions): void {
   demandClocks(options);
 }
 
-/** The limits among the options of a request, and the others. */
+/** Separates the limits of a request from its other options. */
 export function split<T extends RequestOptions>(options: T): [Limits, Omit<T, keyof RequestOptions>] {
   const entries = Object.entries(options);
   const pick = (isLimit: boolean): object =>
@@ -52,7 +52,7 @@ interface Page<T> {
   next: string | null;
 }
 
-/** Lists all pages; asks for a page when it is needed. */
+/** Lists all pages; requests each page when it is needed. */
 export async function* list<T, U>(
   transport: Transport,
   call: Call,
@@ -62,7 +62,7 @@ export async function* list<T, U>(
 ): AsyncGenerator<U, void, undefined> {
   demand(isObject(given), "a list takes an object of options");
   demandLimits(given);
-  // The core checks the names: they are those of the protocol's list.
+  // The core checks the names: they depend on the protocol's list.
   const [limits, options] = split(given);
   const isFree = (option: string): boolean => option === "limit" || !(option in params);
   demand(Object.keys(options).every(isFree), "what a list is of is no option of it");
@@ -74,7 +74,7 @@ export async function* list<T, U>(
     do {
       const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };
       const own = { ...limits, signal: whole.signal, deadline: 0 };
-      const page = await persist(() => transport.ask<Page<T>>(call, query, own), transport.reconnect, whole.signal);
+      const page = await withRetry(() => transport.ask<Page<T>>(call, query, own), transport.reconnect, whole.signal);
       for (const item of page.items) {
         if (typeof item !== "object" || item === null) {
           throw new ProtocolError("unexpected_response", "an item of a list is no object");

@@ -1,13 +1,13 @@
-// What a page may bring in place of what its platform has.
+// Replacements that a page may supply for parts of its platform.
 
-/** A bearer token, or what gives it. */
+/** A bearer token, or a function that returns it. */
 export type Token = string | (() => string | null | undefined | Promise<string | null | undefined>);
 
-/** Instead of the platform's `fetch`. */
+/** A replacement for the platform's `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** What the platform's `WebSocket` is needed for. */
+/** The part of the platform's `WebSocket` that turnwire uses. */
 export type Socket = Pick<WebSocket, "send" | "close" | "addEventListener" | "readyState" | "bufferedAmount">;
 
-/** Makes a connection, instead of the platform's `WebSocket`; where requests can have headers, with those. */
+/** Opens a connection in place of the platform's `WebSocket`, for instance with headers. */
 export type OpenSocket = (url: string) => Socket;

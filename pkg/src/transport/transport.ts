@@ -1,42 +1,45 @@
-// The way to a server, whatever carries it; and what all ways share.
+// The transport to a server, and what all transports share.
 import { Call } from "../boundary/calls.js";
 import { AbortError, ConnectionError, TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
 import { type Limits, onAbort, type Watch } from "./clocks.js";
 import type { Token } from "./platform.js";
 
-/** How persistently, and how long. */
+/** The timeouts and retries of a client. */
 export type Settings = Required<Pick<Limits, "connectTimeout" | "idleTimeout">> & { readonly reconnect: Reconnect };
 
-/** The way to one server. */
+/** The transport to one server. */
 export interface Transport {
-  /** How persistently questions are asked again. */
+  /** How often and how fast requests are repeated. */
   readonly reconnect: Reconnect;
-  /** Asks for JSON; gives it in turnwire's form. */
+  /** Requests JSON; returns it in turnwire's form. */
   ask<T>(call: Call, params: object, limits?: Limits): Promise<T>;
   /**
-   * Makes a call, with its parameters as JSON. Returns the answer as JSON; of a call that streams, the stream, which is
-   * to be read.
+   * Makes a call with parameters as JSON. Returns the response as JSON, or for a streaming call the stream, which the
+   * caller must read.
    */
   open(call: Call, params: string, watch: Watch): Promise<string | StreamBody>;
-  /** Asks for a file. */
+  /** Requests a file. */
   download(params: object, limits: Limits): Promise<Blob>;
-  /** Ends what stands between calls. */
+  /** Closes the connection that is kept between calls. */
   close?(): void;
 }
 
-/** What a stream brings. */
+/** The body of a stream. */
 export interface StreamBody {
   /**
-   * Hands each chunk of bytes, or each message, to `push` until the stream ends, `push` returns false or the watch cuts it
-   * off. However it ends, the connection is released.
+   * Passes each chunk of bytes, or each message, to `push` until the stream ends, `push` returns false or the watch
+   * stops it. Then the connection is released in any case.
    */
   read(push: (piece: Uint8Array | string) => boolean, watch: Watch): Promise<void>;
-  /** Says more on the stream's connection; the answers become part of the stream. Only where there is such a way. */
+  /**
+   * Sends messages on the stream's connection; the responses become part of the stream. Only if the transport can send
+   * on it.
+   */
   say?(messages: string): void;
 }
 
-/** Whether the answer is a stream. */
+/** Whether the response is a stream. */
 export function streams(call: Call): boolean {
   return call === Call.CreateTurnStream || call === Call.SubscribeTurn;
 }
@@ -44,10 +47,10 @@ export function streams(call: Call): boolean {
 /** Errors from before anything was sent. */
 export const unsent = new WeakSet<object>();
 
-/** Errors from when there was no connection to send anything on. */
+/** Errors of requests that had no connection. */
 export const unconnected = new WeakSet<object>();
 
-/** The token, asked for anew: it may have been renewed. */
+/** Gets the token again: it may have been renewed. */
 export async function askToken(token: Token | null | undefined, signal: AbortSignal): Promise<string | undefined> {
   if (typeof token !== "function" && !signal.aborted) return token ?? undefined;
   return orAborted(given(token), signal).catch((error: object) => {
@@ -70,18 +73,18 @@ async function given(token: Token | null | undefined): Promise<string | undefine
   return got ?? undefined;
 }
 
-/** Whether the request that ended with this error never reached the server. */
+/** Whether the request with this error never reached the server. */
 export function isUnsent(error: object): boolean {
   return unsent.has(error);
 }
 
-/** The error of a signal that aborted: its own, or that the caller aborted it. */
+/** The error of an aborted signal: its reason, or an `AbortError`. */
 export function stopped({ reason }: AbortSignal): TurnwireError {
   if (reason instanceof TurnwireError) return reason;
   return new AbortError("aborted", "the signal was aborted", { cause: reason });
 }
 
-/** What becomes of `promise`, unless `signal` aborts before. */
+/** The result of `promise`, unless `signal` aborts first. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   let forget = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -91,8 +94,8 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | un
 }
 
 /**
- * Hands each chunk of `body` to `push` until the stream ends, `push` gives false or the watch cuts it off.
- * However it ends, the connection is released: an open one holds one of the browser's few.
+ * Passes each chunk of `body` to `push` until the stream ends, `push` returns false or the watch stops it. Then the
+ * connection is released in any case: an open one uses one of the browser's few.
  */
 export async function pump(
   body: ReadableStream<Uint8Array>,
@@ -101,7 +104,7 @@ export async function pump(
 ): Promise<void> {
   const { signal } = watch;
   const reader = body.getReader();
-  // A custom fetch may not have passed the signal on.
+  // A custom fetch may ignore the signal.
   const release = (): void => void reader.cancel().catch(() => {});
   let isCut = signal.aborted;
   const forget = onAbort(signal, () => {
@@ -115,7 +118,7 @@ export async function pump(
       const now = Date.now();
       watch.alive(now);
       if (!push(value)) return;
-      // A clock on the wall may be set back.
+      // The wall clock may be set back.
       if (Math.abs(now - turnBegan) > LONGEST_TURN) await (nextTurn ??= nextTask());
     }
   } finally {
@@ -125,16 +128,16 @@ export async function pump(
 }
 
 /**
- * How long chunks that have come already are read without letting the page do anything else, in
- * milliseconds: their promises settle in one task, however many they are. Half a frame.
+ * How long to read chunks that have already arrived without letting the page run, in milliseconds. Their promises
+ * settle in one task, however many they are. Half a frame.
  */
 const LONGEST_TURN = 8;
 
-/** When streams were read first since the page did something else: all of them share its time. */
+/** When the page last ran something else and streams were read again. All streams share this time. */
 let turnBegan = 0;
 let nextTurn: Promise<void> | undefined;
 
-/** Resolves in a task of its own. Not by a timer, which hidden tabs hold back. */
+/** Resolves in a new task. Not by a timer, which hidden tabs delay. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

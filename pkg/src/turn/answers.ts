@@ -1,4 +1,4 @@
-// Answers to calls that wait while their turn runs: each goes out once.
+// Sends answers to calls that wait while their turn runs, each once.
 import type { CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { checkedInput } from "../common/check.js";
@@ -7,20 +7,20 @@ import type { Limits } from "../transport/clocks.js";
 import type { Connection } from "./connection.js";
 import type { TurnInput } from "./options.js";
 
-/** How servers refuse what is meant for a turn that has paused meanwhile, or is over. */
+/** The statuses with which servers refuse a request for a turn that has just paused or ended. */
 export const WAS_PAUSED: readonly number[] = [400, 404, 409];
 
-/** An answer to a call, with what was asked. */
+/** An answer to a call, with the server's question. */
 interface AnswerItem {
   tool_call_id: string;
   suspension?: { id?: string };
 }
 
-/** What was answered while one turn runs. */
+/** The answers sent while one turn runs. */
 export class Answers {
   readonly #connection: Connection;
   readonly #core: CoreTurn;
-  /** By the server's request, where there is one for each question, or by the call. */
+  /** Keys of the answered questions: the id of the server's request if it has one per question, else the call's id. */
   readonly #given = new Set<string>();
 
   constructor(connection: Connection, core: CoreTurn) {
@@ -28,12 +28,12 @@ export class Answers {
     this.#core = core;
   }
 
-  /** Sends answers. Gives the server's refusal, if it is one of a turn that may have paused in this moment. */
+  /** Sends answers. Returns the server's refusal if it means that the turn may have just paused. */
   async send(input: TurnInput, params: object, limits: Limits): Promise<ApiError | undefined> {
     const { transport, conventions } = this.#connection;
     const taken = adopting(() => this.#core.takeAnswers(checkedInput(input)));
     const items = JSON.parse(taken) as AnswerItem[];
-    // A call may be asked about more than once; where that is by messages, each has an id of its own.
+    // A server may ask about a call more than once. Over messages, each question has its own id.
     const asked = items.map(({ suspension, tool_call_id }) => suspension?.id ?? tool_call_id);
     const again = asked.findIndex((id) => this.#given.has(id));
     if (again >= 0) throw new InputError("invalid_input", `call \`${items[again]!.tool_call_id}\` was answered already`);
@@ -51,7 +51,7 @@ export class Answers {
     }
   }
 
-  /** What is asked for again has not arrived. */
+  /** Forgets what was sent: the server asks again for the answers that did not arrive. */
   forget(): void {
     this.#given.clear();
   }

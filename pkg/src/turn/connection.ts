@@ -3,7 +3,7 @@ import type { CoreClient } from "../boundary/boundary.js";
 import type { Capabilities, Conventions } from "../boundary/capabilities.js";
 import type { Settings, Transport } from "../transport/transport.js";
 
-/** A server that is spoken to. @internal */
+/** A connected server. @internal */
 export interface Connection {
   readonly core: CoreClient;
   readonly transport: Transport;

@@ -7,13 +7,13 @@ import type { Lines } from "../delivery/lines.js";
 import { isOffline, sleep, Watch } from "../transport/clocks.js";
 import { isUnsent, type Settings, stopped, type Transport, unconnected } from "../transport/transport.js";
 
-/** What a turn is driven for, by the core's numbers. */
+/** What a turn is driven to do, by the core's numbers. */
 export const STREAM = 0;
 export const START = 1;
-export const LOOK = 2;
+export const LOCATE = 2;
 export const END = 3;
 
-/** How a step went, by the core's numbers. */
+/** The outcome of a step, by the core's numbers. */
 const ENDED = 0;
 const ANSWERED = 1;
 const FAILED = 2;
@@ -21,7 +21,10 @@ const ABORTED = 3;
 const UNSENT = 4;
 const WAITED = 5;
 
-/** A request; `after` where it resumes a stream, `whole` where the answer comes when all is said. */
+/**
+ * A request. `after` is set if it resumes a stream, `whole` if the response comes only when the turn has paused or
+ * ended.
+ */
 interface Plan {
   call: number;
   params: object;
@@ -29,7 +32,7 @@ interface Plan {
   whole?: true;
 }
 
-/** A wait before the next try, which may be cut short after `least` milliseconds. */
+/** A wait before the next attempt. It may end early, after `least` milliseconds. */
 interface Pause {
   delay: number;
   least: number;
@@ -37,20 +40,20 @@ interface Pause {
   error: CoreError;
 }
 
-/** What is to be done; nothing more if it is empty. */
+/** The next thing to do; an empty object ends the drive. */
 type Step = Plan | Pause | Waiting | object;
 
-/** Who carries out a turn's steps, and whom it tells. */
+/** What carries out a turn's steps, and is notified of the results. */
 export interface Driven {
   readonly core: CoreTurn;
   readonly transport: Transport;
-  /** Something has happened to the connection. */
+  /** Something happened to the connection. */
   tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void;
-  /** A stream has been opened. */
+  /** A stream has opened. */
   opened(): void;
-  /** A chunk of this length was read; something may have come, events if it has any. */
-  woken(length: number, hasEvents: boolean): void;
-  /** Gives what cuts a stream into what the core takes. */
+  /** A chunk of this length was read. `hasEvents` says whether the core now has events. */
+  chunkRead(length: number, hasEvents: boolean): void;
+  /** Returns what cuts a stream into the lines that the core takes. */
   lines(): Lines;
   /** Whether the turn has ended. */
   isOver(): boolean;
@@ -63,14 +66,14 @@ export class Drive {
   readonly #whole: AbortSignal;
   /** How the last step failed, if it did. */
   #failure: TurnwireError | undefined;
-  /** The last failure of all. */
+  /** The last failure of any step. */
   #cause: TurnwireError | undefined;
-  /** Resolves once the start is on its way, if the session is read before it. */
+  /** Resolves when the start is on its way, if the session is read before it. */
   sent: Promise<void> | undefined;
   #send = (): void => {};
-  /** Says on the stream's connection what the core wants to know. */
+  /** Sends the core's questions on the stream's connection. */
   #ask = (): void => {};
-  /** When that will be. */
+  /** The timer that sends them. */
   #asking: ReturnType<typeof setTimeout> | undefined;
 
   /** `whole` stops the drive. */
@@ -80,12 +83,12 @@ export class Drive {
     this.#whole = whole;
   }
 
-  /** Begins; gives the first step. Throws if that is not possible now. */
+  /** Begins, and returns the first step. Throws if the turn cannot begin now. */
   begin(goal: number, after = 0): string {
     return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect));
   }
 
-  /** Goes on from a first step to the end. Resolves with the error that is to be reported, if there is one. */
+  /** Carries out the first step and all that follow. Resolves with the error to report, if there is one. */
   run(first: string): Promise<TurnwireError | undefined> {
     return this.#run(first).finally(this.#send);
   }
@@ -110,7 +113,7 @@ export class Drive {
           outcome = this.#failed(cause as object);
         }
       } else {
-        // What came after the end of the turn is nobody's concern.
+        // A failure after the end of the turn does not matter.
         return this.#driven.isOver() ? undefined : this.#failure;
       }
       try {
@@ -125,17 +128,17 @@ export class Drive {
   #next(outcome: number, input: string, isStart: boolean): string {
     const { code = "", message = "", status = 0, retryAfter = 0 } = this.#failure ?? {};
     let known: string = code;
-    // Whatever keeps a request from being sent that nobody stopped, it is the wait for a token.
+    // If no signal kept the request from being sent, the wait for a token did.
     if (this.#failure && isUnsent(this.#failure)) known = "token";
     else if (this.#failure && unconnected.has(this.#failure)) known = "unsent";
-    // A start that was answered, if too wordily to be read, may have begun the turn: it is looked for.
+    // The start was answered, with a response too large to read, so it may have begun the turn: the core looks for it.
     else if (isStart && code === "frame_too_large") known = "unexpected_response";
     const text = outcome === FAILED ? `${known}\0${message}` : input;
     const isLost = isOffline() && (code === "network" || code === "timeout");
     return adopting(() => this.#driven.core.next(outcome, status, retryAfter, isLost, text), this.#cause);
   }
 
-  /** Asks for JSON, and gives it; or reads a stream to its end, and gives nothing. */
+  /** Asks for JSON, and returns it; or reads a stream to its end, and returns an empty string. */
   async #request({ call, params, after, whole }: Plan): Promise<string> {
     const { core, tell } = this.#driven;
     const { connectTimeout, idleTimeout } = this.#settings;
@@ -157,7 +160,7 @@ export class Drive {
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
-      // Some browsers break off a body with an error of their own.
+      // Some browsers end an aborted body with their own error.
       throw watch.signal.aborted && !isUnsent(cause as object) ? stopped(watch.signal) : cause;
     } finally {
       watch.end();
@@ -167,38 +170,38 @@ export class Drive {
     }
   }
 
-  /** Takes a message, or the lines that a chunk of this length has ended; returns whether to read on. */
+  /** Pushes a message, or the lines that end in a chunk of this length. Returns whether to read on. */
   #push(lines: readonly Uint8Array[] | string, length: number): boolean {
     let flags: number;
     try {
       flags = this.#driven.core.push(lines);
     } catch (cause) {
-      this.#driven.woken(length, true);
+      this.#driven.chunkRead(length, true);
       throw coreFailure(cause);
     }
-    if (flags & (HAS_NEWS | HAS_ASK)) this.#heed(flags);
-    this.#driven.woken(length, (flags & HAS_EVENTS) !== 0);
+    if (flags & (HAS_NEWS | HAS_ASK)) this.#report(flags);
+    this.#driven.chunkRead(length, (flags & HAS_EVENTS) !== 0);
     return (flags & GOES_ON) !== 0;
   }
 
-  /** Tells what the core has to say of the connection, and says there what the core wants to know. */
-  #heed(flags: number): void {
+  /** Reports the core's news of the connection, and schedules its questions. */
+  #report(flags: number): void {
     const { core } = this.#driven;
     for (let news = flags & HAS_NEWS ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
       for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
         this.#driven.tell(topic as keyof ConnectionTopics, value);
       }
     }
-    if (flags & HAS_ASK) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
+    if (flags & HAS_ASK) this.#asking ??= setTimeout(this.#askNow, ASK_DELAY);
   }
 
-  readonly #asks = (): void => {
+  readonly #askNow = (): void => {
     this.#asking = undefined;
     this.#ask();
   };
 
   #failed(cause: object): number {
-    // Whatever broke when the whole was stopped broke because of that.
+    // Any failure after the drive was stopped is a consequence of the stop.
     this.#failure = this.#cause = this.#whole.aborted ? stopped(this.#whole) : asTurnwireError(cause);
     if (!this.#whole.aborted && this.#failure instanceof ConnectionError) return FAILED;
     if (isUnsent(cause)) return UNSENT;
@@ -218,12 +221,12 @@ export class Drive {
   }
 }
 
-/** What the core says of a chunk that it took, by its bits. */
+/** The flags that the core returns for a chunk. */
 const GOES_ON = 1;
 const HAS_NEWS = 2;
 const HAS_ASK = 4;
 const HAS_EVENTS = 8;
 
-/** How long what the core wants to know is gathered, in milliseconds: news of it often come in swarms. */
+/** How long the core's questions are collected before they are sent, in milliseconds: they often arrive in bursts. */
 const ASK_DELAY = 200;
 

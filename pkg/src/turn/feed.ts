@@ -1,5 +1,5 @@
-// What comes on a turn's connection, and who takes it: the snapshot, listeners, and the loop over the stream. Events are
-// made only if somebody takes them.
+// Distributes what arrives on a turn's connection: to the snapshot, to listeners, and to the loop over the stream.
+// Creates event objects only if something consumes them.
 import type { CoreTurn } from "../boundary/boundary.js";
 import type { TurnwireError } from "../common/errors.js";
 import { Listeners } from "../common/listeners.js";
@@ -12,41 +12,41 @@ import type { Transport } from "../transport/transport.js";
 import type { Answers } from "./answers.js";
 import type { Connection } from "./connection.js";
 import type { Driven } from "./drive.js";
-import type { TurnStanding } from "./standing.js";
+import type { TurnStore } from "./store.js";
 
-/** How many bytes of the stream wait in the core: what the snapshot lacks, and events for the first listener or loop. */
-const MOST_KEPT = 1 << 20;
+/** The most bytes of the stream that wait in the core: for the snapshot, and as events for the first listener or loop. */
+const MAX_KEPT = 1 << 20;
 
-/** How many bytes a loop may lag behind before its events, which take more, are taken from the core. */
-const MOST_UNTAKEN = 1 << 17;
+/** The most bytes by which a loop may lag before its events are taken from the core, where they need more memory. */
+const MAX_UNTAKEN = 1 << 17;
 
-/** Takes what comes of one turn, and hands it on. */
+/** Receives a turn's events and delivers them. */
 export class Feed implements Driven {
   readonly core: CoreTurn;
   readonly #connection: Connection;
-  readonly #standing: TurnStanding;
+  readonly #store: TurnStore;
   readonly #answers: Answers;
   readonly #listeners = new Listeners<TurnTopics>();
   /** Whether a listener takes events. */
   isHeard = false;
   #reader = new EventReader();
-  /** Bytes that were read since the snapshot had all that they say. */
+  /** Bytes read since the snapshot was last complete. */
   #unseen = 0;
-  /** Bytes that were read since a loop that lags had all of their events. */
+  /** Bytes read since a slow loop last had all of their events. */
   #untaken = 0;
-  /** Bytes that were read of which nothing has taken the events. */
+  /** Bytes read whose events nothing has taken. */
   #kept = 0;
-  /** Whether a loop that begins now would miss events of what is being read. */
+  /** Whether a loop that begins now would miss events of this reading. */
   #isMissed = false;
-  /** Who iterates over what is being read. */
+  /** The loop over the current reading. */
   #stream: TurnStream | undefined;
-  /** Who did so last, and may have left something. */
+  /** The last loop. If it was left, it may have undelivered events. */
   #lastStream: TurnStream | undefined;
 
-  constructor(connection: Connection, core: CoreTurn, standing: TurnStanding, answers: Answers) {
+  constructor(connection: Connection, core: CoreTurn, store: TurnStore, answers: Answers) {
     this.#connection = connection;
     this.core = core;
-    this.#standing = standing;
+    this.#store = store;
     this.#answers = answers;
   }
 
@@ -54,46 +54,46 @@ export class Feed implements Driven {
     return this.#connection.transport;
   }
 
-  /** Whether a loop can begin that gets every event of what is being read. */
+  /** Whether a new loop would get every event of this reading. */
   get isFree(): boolean {
     return this.#stream === undefined && !this.#isMissed;
   }
 
   isOver(): boolean {
-    return this.#standing.isOver;
+    return this.#store.isOver;
   }
 
-  /** Adds a listener; gives what removes it. */
+  /** Adds a listener; returns the function that removes it. */
   on<T extends keyof TurnTopics>(topic: T, listener: (value: TurnTopics[T]) => void): () => void {
     const remove = this.#listeners.add(topic, listener);
-    this.#want();
+    this.#updateWants();
     return () => {
       remove();
-      this.#want();
+      this.#updateWants();
     };
   }
 
   /** A reading begins. */
   begin(): void {
     this.#isMissed = false;
-    this.#want();
+    this.#updateWants();
   }
 
-  /** A loop over what is being read begins, after the event of this number. `release` ends it. */
+  /** Opens a loop over the current reading, for events after this number. `release` ends it. */
   open(after: number, release: () => Promise<void>): TurnStream {
     const source = { drain: (events: StreamEvent[]) => this.#drain(events), release };
     this.#stream = this.#lastStream = new TurnStream(source, after, this.#lastStream?.unread());
-    this.#want();
+    this.#updateWants();
     return this.#stream;
   }
 
-  /** A loop ends before the reading does. What it was left with is for the next one. */
+  /** Ends a loop before the reading ends. Its undelivered events go to the next loop. */
   leave(stream: TurnStream, error?: TurnwireError): void {
     if (this.#stream === stream) this.#stream = undefined;
     stream.end(error);
   }
 
-  /** What came since a loop was left, as a stream of its own; nothing if it had everything. */
+  /** The events since a loop was left, as a new stream; `undefined` if it had all of them. */
   rest(): TurnStream | undefined {
     if (!this.isFree) return undefined;
     const events = this.#lastStream?.unread() ?? [];
@@ -105,84 +105,87 @@ export class Feed implements Driven {
   }
 
   tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void {
-    this.#standing.pauses({ [topic]: value });
+    this.#store.setPause({ [topic]: value });
     this.#listeners.tell(topic, value as never);
-    this.#standing.changed();
+    this.#store.changed();
   }
 
   opened(): void {
-    this.#standing.pauses();
-    // A socket takes answers without a word of its own: one that is asked for again on another has got lost.
+    this.#store.setPause();
+    // A socket does not confirm answers. A question that the server asks again on a new one was not answered.
     if (this.#connection.conventions.socket) this.#answers.forget();
-    this.#standing.changed();
+    this.#store.changed();
   }
 
   lines(): Lines {
     return new Lines(this.#connection.settings.maxFrameBytes, (line) => {
-      // Who wants frames as they come gets them whole.
-      return this.#listeners.has("native") ? line : this.#standing.output.shorten(line);
+      // Listeners to native frames get them unshortened.
+      return this.#listeners.has("native") ? line : this.#store.output.shorten(line);
     });
   }
 
-  woken(length: number, hasEvents: boolean): void {
-    this.#standing.changed();
+  chunkRead(length: number, hasEvents: boolean): void {
+    this.#store.changed();
     this.#untaken += length;
-    if ((this.#unseen += length) > MOST_KEPT) {
+    if ((this.#unseen += length) > MAX_KEPT) {
       this.#unseen = 0;
-      this.#standing.mirror.follow();
+      this.#store.mirror.follow();
     }
-    const isFull = this.#untaken > MOST_UNTAKEN;
+    const isFull = this.#untaken > MAX_UNTAKEN;
     if (isFull) this.#untaken = 0;
     if (this.isHeard || (isFull && this.#stream)) {
-      if (hasEvents || isFull) this.#handOn();
+      if (hasEvents || isFull) this.#deliver();
     } else if (this.#stream) {
       if (hasEvents) this.#stream.wake();
-    } else if ((this.#kept += length) > MOST_KEPT) {
+    } else if ((this.#kept += length) > MAX_KEPT) {
       this.#forget();
     }
   }
 
-  /** Nothing more is read. Hands on what came last; gives what ends the loop, after which another one may have begun. */
+  /**
+   * Reading has ended. Delivers the last events, and returns the function that ends the loop; another one may begin
+   * before that.
+   */
   close(): (error?: TurnwireError) => void {
     const stream = this.#stream;
-    if (stream || this.isHeard) this.#handOn();
+    if (stream || this.isHeard) this.#deliver();
     this.#stream = undefined;
-    // Only a loop that was left can be gone on with.
+    // Only a loop that was left can be continued.
     if (!stream && !this.#lastStream?.isLeft) this.#forget();
     return (error) => stream?.end(error);
   }
 
   /** The reading has failed. */
   fail(error: TurnwireError): void {
-    this.#standing.error = error;
+    this.#store.error = error;
     this.#listeners.tell("error", error);
   }
 
-  /** Has the core keep events for a listener or a loop, unless a loop would have missed some already. */
-  #want(): void {
+  /** Has the core keep events for a listener or a loop, unless a loop would already have missed some. */
+  #updateWants(): void {
     this.isHeard = this.#listeners.hasAny(takesEvents);
     const wantsEvents = !this.#isMissed || this.#stream !== undefined || this.isHeard;
-    // What is dropped takes the names along that it announced.
+    // Dropped events also drop the names that they defined.
     if (!wantsEvents) this.#reader = new EventReader();
     this.core.setWantsEvents(wantsEvents);
     this.core.setWantsNative(this.#listeners.has("native"));
   }
 
-  /** Drops the events that were not taken. */
+  /** Drops the events that nothing has taken. */
   #forget(): void {
     this.#isMissed = true;
-    this.#want();
+    this.#updateWants();
   }
 
-  /** Hands the events that have come to the listeners and the loop, also to one that was left. */
-  #handOn(): void {
+  /** Delivers the waiting events to the listeners and the loop, even to a loop that was left. */
+  #deliver(): void {
     const events: StreamEvent[] = [];
     this.#drain(events);
     if (this.#stream || this.#lastStream?.isLeft) this.#lastStream!.push(events);
     else this.#isMissed ||= events.length > 0;
   }
 
-  /** Takes the events that have come, and tells the listeners. */
+  /** Takes the waiting events from the core, and calls the listeners. */
   #drain(events: StreamEvent[]): void {
     const header = this.core.events();
     if (header === 0) return;
@@ -191,7 +194,7 @@ export class Feed implements Driven {
     const natives = this.#reader.read(lend(this.core.memory, header), events);
     natives?.forEach((native) => this.#listeners.tell("native", native as TurnTopics["native"]));
     const last = events[events.length - 1];
-    if (last?.type === "turn.done") this.#standing.output.complete(last.state);
+    if (last?.type === "turn.done") this.#store.output.complete(last.state);
     if (!this.isHeard) return;
     for (let at = from; at < events.length; at += 1) {
       const event = events[at]!;

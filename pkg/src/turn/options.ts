@@ -1,53 +1,56 @@
-// The options of a turn: what it is given, and how its stream is read.
+// The options of a turn: its input, and how its stream is read.
 import { checkedInput, checkedOptions, demand, demandNames } from "../common/check.js";
 import type { ReconnectOptions } from "../common/reconnect.js";
 import type { RequestOptions } from "../transport/lists.js";
 import type { TurnInputItem } from "../wire/events.js";
 import type { TurnRpcTurnOptions } from "../wire/native-turn-rpc.js";
 
-/** What a turn is given: a text is a user's message. */
+/** The input of a turn. A string is a user's message. */
 export type TurnInput = string | TurnInputItem | readonly TurnInputItem[];
 
-/** What `createTurn` takes. */
+/** The options of `createTurn`. */
 export interface CreateTurnOptions {
-  /** Nothing, or `[]`, goes on after `mcp.auth_required`. */
+  /** Nothing, or `[]`, continues after `mcp.auth_required`. */
   input?: TurnInput | null;
-  /** `"auto"` follows the session's last turn; `"none"` begins afresh; an id branches off from that turn. */
+  /**
+   * `"auto"` follows the session's last turn; `"none"` starts without a previous turn; an id branches off from that
+   * turn.
+   */
   previousTurnId?: "auto" | "none" | (string & {}) | null;
   /**
-   * A user's message may be sent while calls wait for an answer, and throws them away. Without this it is refused.
-   * Only where `session.capabilities.discardPending`.
+   * Allows a user's message while calls wait for an answer; it discards them. Without this the message is refused. Only
+   * if `session.capabilities.discardPending`.
    */
   discardPending?: boolean;
   /**
-   * Where a session has one turn at a time (`"aap"`, `"turn-rpc"`, `"codex"`): what becomes of this one if another one of
-   * this session still runs, as far as is known here, when it is started. It waits by default; `"fail"` is a `StateError`
-   * (`session_busy`). To say more to the turn that runs, there is `turn.steer()`.
+   * For sessions that have one turn at a time (`"aap"`, `"turn-rpc"`, `"codex"`): what happens if this client knows of
+   * another running turn of the session when this one starts. By default this turn waits; `"fail"` throws a
+   * `StateError` (`session_busy`). To send a message to the running turn, use `turn.steer()`.
    */
   whenBusy?: "wait" | "fail";
   /**
-   * What the turn is started with besides (`"turn-rpc"`, `"codex"`). The gateway takes `model`, `modelProvider`, `mode`,
-   * `sandboxPolicy` and `capabilities`; Codex what its `turn/start` takes, such as `effort` or `approvalPolicy`.
+   * More options of the start (`"turn-rpc"`, `"codex"`). The gateway takes `model`, `modelProvider`, `mode`,
+   * `sandboxPolicy` and `capabilities`; Codex takes those of its `turn/start`, such as `effort` or `approvalPolicy`.
    */
   turnOptions?: TurnRpcTurnOptions | Readonly<Record<string, unknown>>;
 }
 
-/** What everything takes that reads a stream. */
+/** The options of every method that reads a stream. */
 export interface ResumeOptions extends RequestOptions {
-  /** How persistently a lost connection is recovered; `false` not at all. By default as `connect` was told. */
+  /** How often and how fast to reconnect; `false` for never. By default the value passed to `connect`. */
   reconnect?: ReconnectOptions | false;
 }
 
-/** What `stream` takes. */
+/** The options of `stream`. */
 export interface StreamOptions extends ResumeOptions {
   /**
-   * Only for a turn that has started: events after this one. By default after the last that this object
-   * delivered; it never goes back behind that.
+   * Only for a turn that has started: deliver the events after this number. By default it is the last one that this
+   * object delivered; a smaller number has no effect.
    */
   afterSequenceNumber?: number;
 }
 
-/** The input of a turn as JSON, and what it follows. Throws an `InputError` that names the wrong option. */
+/** The input of a turn as JSON, and the checked options. Throws an `InputError` that names the wrong option. */
 export function checkedTurn(options: CreateTurnOptions, isSocket: boolean): {
   input: string;
   previousTurnId: string | undefined;
@@ -55,7 +58,7 @@ export function checkedTurn(options: CreateTurnOptions, isSocket: boolean): {
   whenBusy: "wait" | "fail";
   turnOptions: string;
 } {
-  // A turn without input makes the model run again: no misspelt name may come to that.
+  // A turn without input makes the model run again, so a misspelt name must not lead to one.
   demandNames("createTurn", options, ["input", "previousTurnId", "discardPending", "whenBusy", ...(isSocket ? ["turnOptions"] : [])]);
   const previousTurnId = options.previousTurnId ?? undefined;
   demand(previousTurnId === undefined || typeof previousTurnId === "string", "`previousTurnId` must be a string");

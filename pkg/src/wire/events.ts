@@ -30,10 +30,10 @@ export const EVENT_TYPES = [
 ] as const satisfies Event["type"][];
 
 /**
- * One event of a turn, told apart by `type`.
+ * One event of a turn; `type` tells the variants apart.
  *
- * The stream delivers all of these. The event list of a finished turn holds neither
- * `turn.created`, `turn.done` nor deltas; a session's event list holds all but deltas.
+ * The stream delivers all of these. The event list of a finished turn has no `turn.created`, no `turn.done`
+ * and no deltas; a session's event list has all but deltas.
  */
 export type Event = ({ type: "turn.created" } & TurnCreated) | ({ type: "turn.done" } & TurnDone) | ({ type: "model.message" } & ModelMessage) | ({ type: "model.message.delta" } & ModelMessageDelta) | ({ type: "tool.response" } & ToolResponse) | ({ type: "tool.output" } & ToolOutput) | ({ type: "thread.created" } & ThreadCreated) | ({ type: "thread.done" } & ThreadDone) | ({ type: "mcp.initialize" } & McpInitialize) | ({ type: "mcp.auth_required" } & McpAuthRequired) | ({ type: "sandbox.created" } & SandboxCreated) | ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "tool.resumed" } & ToolResumed) | ({ type: "tool.cancelled" } & ToolCancelled) | ({ type: "message.reset" } & MessageReset) | ({ type: "state.snapshot" } & StateSnapshot) | ({ type: "state.delta" } & StateDelta) | ({ type: "messages.snapshot" } & MessagesSnapshot) | ({ type: "activity.snapshot" } & ActivitySnapshot) | ({ type: "activity.delta" } & ActivityDelta) | ({ type: "server.error" } & ServerError) | ({ type: "notice" } & Notice) | ({ type: "unknown" } & UnknownEvent);
 
@@ -54,7 +54,7 @@ export interface TurnCreated {
      */
     previous_turn_id: string | null;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
@@ -62,15 +62,15 @@ export interface TurnCreated {
      */
     created_at?: string;
     /**
-     * Who created the turn: a subject, or in the reference pages' spelling its name.
+     * The turn's creator: a subject, or in the spelling of the reference pages a name.
      */
     created_by?: CreatedBy;
     /**
-     * `created_by` where it is a subject.
+     * `created_by`, if it is a subject.
      */
     created_by_subject?: Subject;
     /**
-     * What the turn was given; empty when nothing.
+     * The turn's input; empty if it has none.
      */
     input: TurnInputItem[];
     /**
@@ -88,7 +88,7 @@ export interface TurnDone {
      */
     id: string;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
@@ -104,12 +104,12 @@ export interface TurnDone {
 /**
  * A model message (`model.message`).
  *
- * On a live stream it is the beginning of a message, usually with no content, which deltas of the
- * same `id` complete. In event lists, and as a turn's `output`, it is complete.
+ * On a live stream it is the beginning of a message, usually without content; deltas with the same `id` complete it.
+ * In event lists, and as a turn's `output`, it is complete.
  */
 export interface ModelMessage {
     /**
-     * Shared with every delta of the message.
+     * The id, which every delta of the message shares.
      */
     id: string;
     /**
@@ -117,8 +117,8 @@ export interface ModelMessage {
      */
     thread_id: string;
     /**
-     * The message that this one goes on with, under a new id: the server tried again, and what that one
-     * said stays. There is only one message then, this one.
+     * The id of the message that this one continues under a new id: the server tried again, and keeps the text of the
+     * first attempt. The two are one message, under the new id.
      */
     continues?: string;
     /**
@@ -138,19 +138,19 @@ export interface ModelMessage {
      */
     refusal?: string;
     /**
-     * The model's reasoning, where it shows it.
+     * The model's reasoning, if the server sends it.
      */
     reasoning_content?: string;
     /**
-     * What the model's provider wants to have back of its reasoning, opaque.
+     * Opaque reasoning data that the model's provider needs to get back.
      */
     reasoning_encrypted?: string[];
     /**
-     * The tool calls. A hole (`null`) is a call of which no delta has arrived yet.
+     * The tool calls. `null` is a call whose first delta has not arrived yet.
      */
     tool_calls?: (ToolCall | null)[];
     /**
-     * `"stop"`, `"length"`, `"tool_calls"`, `"content_filter"`, `"function_call"`, or a newer word.
+     * `"stop"`, `"length"`, `"tool_calls"`, `"content_filter"`, `"function_call"`, or a newer value.
      */
     finish_reason?: string;
     /**
@@ -158,11 +158,11 @@ export interface ModelMessage {
      */
     usage?: Usage;
     /**
-     * The model that wrote it, where the server says so.
+     * The model that wrote it, if the server says so.
      */
     model?: string;
     /**
-     * How long the model took, in milliseconds, where the server says so.
+     * How long the model took, in milliseconds, if the server says so.
      */
     duration_ms?: number;
 }
@@ -180,7 +180,7 @@ export interface ModelMessageDelta {
      */
     thread_id: string;
     /**
-     * ISO 8601; many servers stamp only the first delta of a message.
+     * ISO 8601. Many servers write it only in the first delta of a message.
      */
     created_at?: string;
     /**
@@ -196,7 +196,7 @@ export interface ModelMessageDelta {
      */
     reasoning_content?: string;
     /**
-     * An opaque piece of encrypted reasoning, to be added to the list.
+     * An opaque piece of encrypted reasoning to add to the list.
      */
     reasoning_encrypted?: string;
     /**
@@ -204,19 +204,19 @@ export interface ModelMessageDelta {
      */
     tool_calls?: ToolCallDelta[];
     /**
-     * The message is complete, though a later delta would still be merged.
+     * The message is complete. A later delta would still be merged.
      */
     finish_reason?: string;
     /**
-     * Token counts; replaces earlier ones.
+     * Token counts; they replace earlier ones.
      */
     usage?: Usage;
     /**
-     * The model that wrote it, where the server says so.
+     * The model that wrote it, if the server says so.
      */
     model?: string;
     /**
-     * How long the model took, in milliseconds, where the server says so.
+     * How long the model took, in milliseconds, if the server says so.
      */
     duration_ms?: number;
 }
@@ -238,35 +238,35 @@ export interface ToolResponse {
      */
     created_at?: string;
     /**
-     * The call that this answers.
+     * The call of this result.
      */
     tool_call_id: string;
     /**
-     * The result as the agent reads it. tirea keeps the JSON of `result`, awaken that of its `data`.
+     * The result as the agent reads it. tirea stores the JSON of `result`, awaken that of its `data`.
      */
     content: string;
     /**
-     * How it came out, where the server says so.
+     * The outcome, if the server reports it.
      */
     outcome?: "succeeded" | "failed" | "suspended";
     /**
-     * The result with what else the tool says, where the server gives it.
+     * The result with further data of the tool, if the server sends it.
      */
     result?: ToolResult;
     /**
-     * The result as a list of parts, of which `content` is the text, where the server gives it so: texts, and
-     * images (`{ type: "image", url }`). Only the Agent Application Protocol has this.
+     * The result as a list of parts, if the server sends one; `content` is their text. Parts are texts and images (`{
+     * type: "image", url }`). Only the Agent Application Protocol has this.
      */
     parts?: unknown[];
     /**
-     * What the call changed in the agent's state, where the server says so.
+     * The call's changes to the agent's state, if the server reports them.
      */
     patch?: TrackedPatch;
 }
 
 /**
- * What a call puts out while it runs (`tool.output`). Its result says all that counts of it. Only the protocols that
- * are spoken over a socket have this.
+ * Output of a running call (`tool.output`). The call's result repeats everything that matters. Only the socket
+ * protocols have this.
  */
 export interface ToolOutput {
     /**
@@ -282,8 +282,8 @@ export interface ToolOutput {
      */
     tool_call_id: string;
     /**
-     * Where it is put out: `"stdout"`, `"stderr"`, `"file_change"`, `"tool_progress"`; `"output"` where the server
-     * does not tell them apart; or a newer word.
+     * The stream: `"stdout"`, `"stderr"`, `"file_change"`, `"tool_progress"`; `"output"` if the server does not
+     * separate them; or a newer value.
      */
     stream: string;
     /**
@@ -291,12 +291,11 @@ export interface ToolOutput {
      */
     delta: string;
     /**
-     * Whether `delta` is all that was put out on this stream, in place of the pieces that came: some were missed.
+     * Whether `delta` is the whole output of this stream and replaces the earlier pieces, because some were lost.
      */
     replace?: boolean;
     /**
-     * What else the server says of it, such as the stage that the tool is at: of the JSON-RPC turn gateway a
-     * `ToolDeltaPayload`.
+     * Further data of the server, such as the tool's stage; from the JSON-RPC turn gateway a `ToolDeltaPayload`.
      */
     payload?: unknown;
 }
@@ -332,10 +331,10 @@ export interface ThreadCreated {
 }
 
 /**
- * A sub-agent's thread ended (`thread.done`). The turn goes on.
+ * A sub-agent's thread ended (`thread.done`). The turn continues.
  *
- * Servers nest the outcome in `state`; the reference pages have it flat (`status`, `output`,
- * `message`). Both are here.
+ * Servers nest the outcome in `state`; the reference pages have flat fields (`status`, `output`, `message`). An event
+ * has both.
  */
 export interface ThreadDone {
     /**
@@ -355,7 +354,7 @@ export interface ThreadDone {
      */
     title?: string;
     /**
-     * The tool call that had started it.
+     * The tool call that started it.
      */
     parent?: ParentCall;
     /**
@@ -363,15 +362,15 @@ export interface ThreadDone {
      */
     state: ThreadState;
     /**
-     * `state.status`, as the reference pages spell it.
+     * `state.status` in the spelling of the reference pages.
      */
     status: "done" | "error";
     /**
-     * `state.output`, as the reference pages spell it.
+     * `state.output` in the spelling of the reference pages.
      */
     output?: ModelMessage;
     /**
-     * `state.error`, as the reference pages spell it.
+     * `state.error` in the spelling of the reference pages.
      */
     message?: string;
 }
@@ -397,14 +396,14 @@ export interface McpInitialize {
      */
     mcp_servers: McpServer[];
     /**
-     * `mcp_servers`, as the reference pages spell it.
+     * `mcp_servers` in the spelling of the reference pages.
      */
     content: McpServer[];
 }
 
 /**
- * MCP servers need the user's authorization (`mcp.auth_required`). When the user has been through
- * `auth_url`, the next turn is created with no input.
+ * MCP servers need the user's authorization (`mcp.auth_required`). After the user has visited `auth_url`, create the
+ * next turn without input.
  */
 export interface McpAuthRequired {
     /**
@@ -412,7 +411,7 @@ export interface McpAuthRequired {
      */
     id: string;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
@@ -424,13 +423,13 @@ export interface McpAuthRequired {
      */
     mcp_servers: McpServerAuth[];
     /**
-     * `mcp_servers`, as the reference pages spell it.
+     * `mcp_servers` in the spelling of the reference pages.
      */
     servers: McpServerAuth[];
 }
 
 /**
- * A sandbox was made for the turn (`sandbox.created`); the session keeps it.
+ * A sandbox was created for the turn (`sandbox.created`); the session keeps it.
  */
 export interface SandboxCreated {
     /**
@@ -438,7 +437,7 @@ export interface SandboxCreated {
      */
     id: string;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
@@ -446,7 +445,7 @@ export interface SandboxCreated {
      */
     created_at?: string;
     /**
-     * Names it in file downloads.
+     * The sandbox's id, for file downloads.
      */
     sandbox_id: string;
 }
@@ -469,7 +468,7 @@ export interface ToolsRequired {
      */
     created_at?: string;
     /**
-     * The calls that wait.
+     * The waiting calls.
      */
     tool_calls: ToolCallRef[];
 }
@@ -513,13 +512,13 @@ export interface ToolCancelled {
      */
     tool_call_id: string;
     /**
-     * Why.
+     * The reason.
      */
     reason: string;
 }
 
 /**
- * What a message said so far does not count (`message.reset`): its text, reasoning and calls begin anew.
+ * Discards a message's content so far (`message.reset`): its text, reasoning and calls begin again.
  */
 export interface MessageReset {
     /**
@@ -531,13 +530,13 @@ export interface MessageReset {
      */
     thread_id: string;
     /**
-     * Why.
+     * The reason.
      */
     reason: string;
 }
 
 /**
- * The agent's whole state (`state.snapshot`). It replaces whatever was known of it.
+ * The agent's whole state (`state.snapshot`). It replaces the earlier state.
  */
 export interface StateSnapshot {
     /**
@@ -545,12 +544,12 @@ export interface StateSnapshot {
      */
     id: string;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
-     * The state as the server sent it. Names that begin with `__` are the server's own business; snapshots
-     * leave them out.
+     * The state as the server sent it. Names that begin with `__` are internal to the server; snapshots leave them
+     * out.
      */
     snapshot: unknown;
 }
@@ -564,7 +563,7 @@ export interface StateDelta {
      */
     id: string;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
@@ -574,7 +573,7 @@ export interface StateDelta {
 }
 
 /**
- * The session's messages (`messages.snapshot`), as the server keeps them.
+ * The session's messages as the server keeps them (`messages.snapshot`).
  */
 export interface MessagesSnapshot {
     /**
@@ -582,7 +581,7 @@ export interface MessagesSnapshot {
      */
     id: string;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
@@ -592,7 +591,7 @@ export interface MessagesSnapshot {
 }
 
 /**
- * A report of what is going on (`activity.snapshot`), whole. Reports of one thing share `message_id`.
+ * A whole report of an activity (`activity.snapshot`). Reports of one activity share `message_id`.
  */
 export interface ActivitySnapshot {
     /**
@@ -600,15 +599,15 @@ export interface ActivitySnapshot {
      */
     id: string;
     /**
-     * The thread that it is of.
+     * The thread of the activity.
      */
     thread_id: string;
     /**
-     * Names what it is about: for a tool's progress `"tool_call:"` and the call's id, or the id alone.
+     * The activity's id: for a tool's progress `"tool_call:"` and the call's id, or the id alone.
      */
     message_id: string;
     /**
-     * `"tool-call-progress"` and `"progress"` report on a tool call ([`ToolProgress`]); others are free.
+     * `"tool-call-progress"` and `"progress"` report on a tool call ([`ToolProgress`]); agents may use other types.
      */
     activity_type: string;
     /**
@@ -616,11 +615,11 @@ export interface ActivitySnapshot {
      */
     content: ToolProgress | Record<string, unknown>;
     /**
-     * `false` if it counts only where nothing is known yet.
+     * `false` if the report counts only while none is known.
      */
     replace?: boolean;
     /**
-     * The tool call that it reports on, where it does.
+     * The tool call of the activity, if there is one.
      */
     tool_call_id?: string;
 }
@@ -634,11 +633,11 @@ export interface ActivityDelta {
      */
     id: string;
     /**
-     * The thread that it is of.
+     * The thread of the activity.
      */
     thread_id: string;
     /**
-     * The report that changes.
+     * The id of the activity whose report changes.
      */
     message_id: string;
     /**
@@ -646,13 +645,13 @@ export interface ActivityDelta {
      */
     activity_type: string;
     /**
-     * A JSON Patch (RFC 6902) of its content.
+     * A JSON Patch (RFC 6902) of the report's content.
      */
     patch: PatchOperation[];
 }
 
 /**
- * Something went wrong on the server (`server.error`). The turn's end says whether it failed.
+ * An error on the server (`server.error`). The turn's end says whether the turn failed.
  */
 export interface ServerError {
     /**
@@ -660,7 +659,7 @@ export interface ServerError {
      */
     id: string;
     /**
-     * `null`: it concerns the whole turn.
+     * `null`: the event belongs to the whole turn.
      */
     thread_id: string | null;
     /**
@@ -668,14 +667,14 @@ export interface ServerError {
      */
     message: string;
     /**
-     * `"LLM_ERROR"`, `"STATE_ERROR"`, `"RELAY_ERROR"`, or a newer word.
+     * `"LLM_ERROR"`, `"STATE_ERROR"`, `"RELAY_ERROR"`, or a newer value.
      */
     code?: string;
 }
 
 /**
- * What the server tells of a turn beside what is said in it (`notice`): retries, timeouts, limits, warnings;
- * and what the user said while it ran (`user_message`). Only the protocols that are spoken over a socket have this.
+ * A notice about a turn, apart from its messages (`notice`): retries, timeouts, limits, warnings; and messages that
+ * the user sent while it ran (`user_message`). Only the socket protocols have this.
  */
 export interface Notice {
     /**
@@ -683,15 +682,15 @@ export interface Notice {
      */
     id: string;
     /**
-     * `null` where it concerns the whole turn.
+     * `null` if the notice belongs to the whole turn.
      */
     thread_id: string | null;
     /**
-     * How bad it is.
+     * The severity.
      */
     level: "info" | "warning" | "error";
     /**
-     * What it is, in the server's words, for example `"item/retry_scheduled"` or `"capability.rejected"`.
+     * The kind of notice, in the server's words, for example `"item/retry_scheduled"` or `"capability.rejected"`.
      */
     code: string;
     /**
@@ -699,41 +698,41 @@ export interface Notice {
      */
     message: string;
     /**
-     * The message or call that it is about.
+     * The message or call that the notice belongs to.
      */
     item_id?: string;
     /**
-     * All that the server says of it: of `"capability.rejected"` `{ rejected: RejectedCapability[] }`, of
-     * `"prompt_manifest"` a `PromptManifest`, of a notification (`"item/retry_scheduled"`) its parameters.
+     * The server's data: for `"capability.rejected"` `{ rejected: RejectedCapability[] }`, for `"prompt_manifest"` a
+     * `PromptManifest`, for a notification (`"item/retry_scheduled"`) its parameters.
      */
     details?: unknown;
 }
 
 /**
- * An event of a type that this version does not know, or a malformed one.
+ * An event that is malformed, or of a type that this version does not know.
  */
 export interface UnknownEvent {
     /**
-     * The `type` on the wire, where there was one.
+     * The `type` on the wire, if there was one.
      */
     wire_type: string | null;
     /**
-     * The JSON that came, parsed; the text itself where it was not JSON.
+     * The received JSON, parsed; the text itself if it is not JSON.
      */
     raw: unknown;
     /**
-     * Why it could not be read as the type it names. Absent for a type that is merely new.
+     * Why it could not be read as its type. Absent for an unknown type.
      */
     problem?: string;
 }
 
 /**
- * The state of a turn, told apart by `status`.
+ * The state of a turn; `status` tells the variants apart.
  */
 export type TurnState = TerminalState | RunningState;
 
 /**
- * How a turn ended, told apart by `status`.
+ * How a turn ended; `status` tells the variants apart.
  */
 export type TerminalState = { status: "done"; output: ModelMessage | null; required_actions: RequiredActionEvent[]; completed_at?: string; metrics?: TurnMetrics; termination?: Termination; result?: unknown } | { status: "cancelled"; reason: string | null; completed_at?: string; metrics?: TurnMetrics; termination?: Termination } | { status: "error"; message: string; completed_at?: string; metrics?: TurnMetrics; termination?: Termination; code?: string };
 
@@ -748,7 +747,7 @@ export interface RunningState {
 }
 
 /**
- * An event that asks something of the client.
+ * An event that requires an action of the client.
  */
 export type RequiredActionEvent = ({ type: "tool.approval_required" } & ToolsRequired) | ({ type: "tool.response_required" } & ToolsRequired) | ({ type: "mcp.auth_required" } & McpAuthRequired);
 
@@ -765,7 +764,7 @@ export interface TurnMetrics {
      */
     total_output_tokens: number;
     /**
-     * Both together.
+     * The sum of both.
      */
     total_tokens: number;
     /**
@@ -795,7 +794,7 @@ export interface Subject {
      */
     subject_id: string;
     /**
-     * Its kind, for example `"user"`.
+     * The kind, for example `"user"`.
      */
     subject_type: string;
     /**
@@ -805,7 +804,7 @@ export interface Subject {
 }
 
 /**
- * Who created something.
+ * The creator of something.
  */
 export type CreatedBy = Subject | string;
 
@@ -824,7 +823,7 @@ export type ModelContentPart = { type: "text"; text: string } | { type: "refusal
  */
 export interface ToolCall {
     /**
-     * Names the call in `tool.response`, in required actions and in their answers.
+     * The call's id, as in `tool.response`, in required actions and in their answers.
      */
     id: string;
     /**
@@ -832,15 +831,15 @@ export interface ToolCall {
      */
     type: string;
     /**
-     * What is called, with what.
+     * The called function and its arguments.
      */
     function: ToolCallFunction;
     /**
-     * What kind of tool it is; its `name` is the one to show.
+     * The kind of tool. Show its `name`.
      */
     tool_info?: ToolInfo;
     /**
-     * Whatever the model's provider adds.
+     * Further fields of the model's provider.
      */
     provider_specific_fields?: Record<string, unknown>;
 }
@@ -850,23 +849,23 @@ export interface ToolCall {
  */
 export interface ToolCallDelta {
     /**
-     * The call's place in `tool_calls`.
+     * The call's index in `tool_calls`.
      */
     index: number;
     /**
-     * First piece only, usually; overwrites.
+     * Usually only in the first piece; overwrites.
      */
     id?: string;
     /**
-     * First piece only, usually; overwrites.
+     * Usually only in the first piece; overwrites.
      */
     type?: string;
     /**
-     * The function's piece.
+     * The piece of the function.
      */
     function?: ToolCallFunctionDelta;
     /**
-     * First piece only, usually; overwrites.
+     * Usually only in the first piece; overwrites.
      */
     tool_info?: ToolInfo;
     /**
@@ -890,11 +889,11 @@ export interface ToolCallFunction {
 }
 
 /**
- * The function's part of a tool call's piece.
+ * The function in a piece of a tool call.
  */
 export interface ToolCallFunctionDelta {
     /**
-     * Overwrites the name: it is never appended.
+     * The name. It overwrites, and is never appended.
      */
     name?: string;
     /**
@@ -902,18 +901,18 @@ export interface ToolCallFunctionDelta {
      */
     arguments?: string;
     /**
-     * The arguments whole, in place of what came in pieces, where that was something else.
+     * The complete arguments. They replace the pieces if those added up to something else.
      */
     whole_arguments?: string;
 }
 
 /**
- * What kind of tool a call is for.
+ * The kind of a call's tool.
  */
 export type ToolInfo = { type: "mcp"; server_id: string; server_name: string; mcp_server_id: string; mcp_server_name: string; name: string; is_deferred?: boolean } | { type: "truefoundry-system"; name: string };
 
 /**
- * Points to a tool call in a model message.
+ * A reference to a tool call in a model message.
  */
 export interface ToolCallRef {
     /**
@@ -925,19 +924,19 @@ export interface ToolCallRef {
      */
     source_event_id: string;
     /**
-     * `source_event_id`, as the reference pages spell it.
+     * `source_event_id` in the spelling of the reference pages.
      */
     event_id: string;
     /**
-     * The tool, where the server says so here.
+     * The tool, if the server sends it here.
      */
     name?: string;
     /**
-     * What it is called with, JSON text, where the server says so here.
+     * The arguments as JSON text, if the server sends them here.
      */
     arguments?: string;
     /**
-     * What it waits for, as the server put it.
+     * The question, in the server's words.
      */
     suspension?: Suspension;
 }
@@ -963,17 +962,17 @@ export interface Usage {
      */
     cache_write_tokens?: number;
     /**
-     * Tokens of reasoning, where the server counts them apart.
+     * Reasoning tokens, if the server counts them separately.
      */
     reasoning_tokens?: number;
     /**
-     * Where the tokens read came from.
+     * The sources of the input tokens.
      */
     input_tokens_breakdown?: UsageBreakdown;
 }
 
 /**
- * Where input tokens came from.
+ * The sources of input tokens.
  */
 export interface UsageBreakdown {
     /**
@@ -1022,7 +1021,7 @@ export interface ParentCall {
  */
 export interface AgentInfo {
     /**
-     * `"dynamic"` today.
+     * Currently always `"dynamic"`.
      */
     type: string;
     /**
@@ -1030,7 +1029,7 @@ export interface AgentInfo {
      */
     name: string;
     /**
-     * What the parent handed to it.
+     * The parent's instructions.
      */
     input?: string;
     /**
@@ -1040,7 +1039,7 @@ export interface AgentInfo {
 }
 
 /**
- * The result of a tool, with what else it says.
+ * The result of a tool, with its further data.
  */
 export interface ToolResult {
     /**
@@ -1048,7 +1047,7 @@ export interface ToolResult {
      */
     tool_name: string;
     /**
-     * `"warning"` is a success, too. A denied, unknown or wrongly called tool is an `"error"`.
+     * `"warning"` is also a success. A denied, unknown or wrongly called tool is an `"error"`.
      */
     status: "success" | "warning" | "pending" | "error";
     /**
@@ -1060,21 +1059,21 @@ export interface ToolResult {
      */
     message: string | null;
     /**
-     * Whatever the tool adds.
+     * Further data of the tool.
      */
     metadata?: Record<string, unknown>;
 }
 
 /**
- * What a call waits for, as the server put it.
+ * Why a call waits, in the server's words.
  */
 export interface Suspension {
     /**
-     * Names what waits; the call's own id names it as well.
+     * The id of the question; the call's own id also identifies it.
      */
     id: string;
     /**
-     * Who asks, for example `"tool:PermissionConfirm"`.
+     * The source of the question, for example `"tool:PermissionConfirm"`.
      */
     action: string;
     /**
@@ -1082,7 +1081,7 @@ export interface Suspension {
      */
     message?: string;
     /**
-     * What it is about.
+     * The parameters of the question.
      */
     parameters?: unknown;
     /**
@@ -1090,7 +1089,7 @@ export interface Suspension {
      */
     response_schema?: unknown;
     /**
-     * What the answer does: lets the call run, is its result, or is handed to the tool.
+     * What happens with the answer: it lets the call run, is the call's result, or goes to the tool.
      */
     resume_mode?: "replay_tool_call" | "use_decision_as_tool_result" | "pass_decision_to_tool" | (string & {});
 }
@@ -1100,42 +1099,41 @@ export interface Suspension {
  */
 export interface Termination {
     /**
-     * `"natural_end"`, `"behavior_requested"`, `"stopped"`, `"cancelled"`, `"suspended"`, `"error"`,
-     * `"blocked"`, or a newer word.
+     * `"natural_end"`, `"behavior_requested"`, `"stopped"`, `"cancelled"`, `"suspended"`, `"error"`, `"blocked"`, or a
+     * newer value.
      */
     type: string;
     /**
-     * Of `"stopped"` a [`StopReason`], of `"error"` and `"blocked"` a text.
+     * For `"stopped"` a [`StopReason`], for `"error"` and `"blocked"` a text.
      */
     value?: StopReason | string;
 }
 
 /**
- * What stopped a run.
+ * Why a run was stopped.
  */
 export interface StopReason {
     /**
-     * `"max_rounds_reached"`, `"timeout_reached"`, `"token_budget_exceeded"`,
-     * `"consecutive_errors_exceeded"`, `"tool_called"`, `"content_matched"`, `"loop_detected"`, or the
-     * agent's own word.
+     * `"max_rounds_reached"`, `"timeout_reached"`, `"token_budget_exceeded"`, `"consecutive_errors_exceeded"`,
+     * `"tool_called"`, `"content_matched"`, `"loop_detected"`, or a code of the agent.
      */
     code: string;
     /**
-     * More of it; of `"tool_called"` the tool.
+     * Details; for `"tool_called"` the tool.
      */
     detail?: string;
 }
 
 /**
- * How far a tool call is (`tool-call-progress.v1`; the older `progress` has the first three only).
+ * The progress of a tool call (`tool-call-progress.v1`; the older `progress` has only the first three fields).
  */
 export interface ToolProgress {
     /**
-     * From 0 to 1, as a rule.
+     * Usually from 0 to 1.
      */
     progress?: number;
     /**
-     * How much there is to do, in the tool's own unit.
+     * The total amount of work, in the tool's own unit.
      */
     total?: number;
     /**
@@ -1143,11 +1141,11 @@ export interface ToolProgress {
      */
     message?: string;
     /**
-     * How much is done, in the tool's own unit.
+     * The amount of work done, in the tool's own unit.
      */
     loaded?: number;
     /**
-     * `"pending"`, `"running"`, `"done"`, `"failed"`, `"cancelled"`, or a newer word.
+     * `"pending"`, `"running"`, `"done"`, `"failed"`, `"cancelled"`, or a newer value.
      */
     status?: string;
     /**
@@ -1159,7 +1157,7 @@ export interface ToolProgress {
      */
     tool_name?: string;
     /**
-     * The call inside of which this one is made.
+     * The call that made this one.
      */
     parent_call_id?: string;
     /**
@@ -1167,15 +1165,15 @@ export interface ToolProgress {
      */
     node_id?: string;
     /**
-     * `"tool_call:"` and the parent call's id, or `"run:"` and the run's.
+     * `"tool_call:"` and the parent call's id, or `"run:"` and the run's id.
      */
     parent_node_id?: string;
     /**
-     * The run that makes the call: another one than the turn's if a sub-agent makes it.
+     * The run that makes the call. It differs from the turn's if a sub-agent makes the call.
      */
     run_id?: string;
     /**
-     * The run that started that one.
+     * The run that started that run.
      */
     parent_run_id?: string;
     /**
@@ -1193,7 +1191,7 @@ export interface ToolProgress {
 }
 
 /**
- * What a tool call changed in the agent's state. The `state.snapshot` that follows has it, too.
+ * A tool call's changes to the agent's state. The following `state.snapshot` includes them.
  */
 export interface TrackedPatch {
     /**
@@ -1201,7 +1199,7 @@ export interface TrackedPatch {
      */
     patch: StateOperations;
     /**
-     * Names the patch.
+     * The patch's id.
      */
     id?: string;
     /**
@@ -1209,7 +1207,7 @@ export interface TrackedPatch {
      */
     timestamp?: number;
     /**
-     * Who made it, for example `"tool:get_weather"`.
+     * The patch's source, for example `"tool:get_weather"`.
      */
     source?: string;
     /**
@@ -1229,12 +1227,12 @@ export interface StateOperations {
 }
 
 /**
- * An operation on the agent's state. Not a JSON Patch: paths are lists, `[]` is the whole state.
+ * An operation on the agent's state. Unlike in a JSON Patch, paths are lists, and `[]` is the whole state.
  */
 export type StateOperation = { op: "set"; path: StateKey[]; value: unknown } | { op: "delete"; path: StateKey[] } | { op: "append"; path: StateKey[]; value: unknown } | { op: "merge_object"; path: StateKey[]; value: unknown } | { op: "increment"; path: StateKey[]; amount: number } | { op: "decrement"; path: StateKey[]; amount: number } | { op: "insert"; path: StateKey[]; index: number; value: unknown } | { op: "remove"; path: StateKey[]; value: unknown } | { op: "lattice_merge"; path: StateKey[]; value: unknown };
 
 /**
- * One step of the way into the state: a name, or an index from 0 on.
+ * One step of a path into the state: a name, or an index from 0 on.
  */
 export type StateKey = number | string;
 
@@ -1244,19 +1242,19 @@ export type StateKey = number | string;
 export type PatchOperation = { op: "add"; path: string; value: unknown } | { op: "remove"; path: string } | { op: "replace"; path: string; value: unknown } | { op: "move"; from: string; path: string } | { op: "copy"; from: string; path: string } | { op: "test"; path: string; value: unknown };
 
 /**
- * A message as an `AgentEvent` server keeps it.
+ * A message in the form of an `AgentEvent` server.
  */
 export interface ThreadMessage {
     /**
-     * Missing where its sender gave none.
+     * The id; missing if the sender set none.
      */
     id?: string;
     /**
-     * Who speaks.
+     * The role of the sender.
      */
     role: "system" | "user" | "assistant" | "tool" | (string & {});
     /**
-     * A text; of a tool, its [`ToolResult`](super::ToolResult) as JSON. Newer servers may give parts.
+     * A text; for a tool its [`ToolResult`](super::ToolResult) as JSON. Newer servers may send parts.
      */
     content: string | unknown[];
     /**
@@ -1268,15 +1266,15 @@ export interface ThreadMessage {
      */
     tool_call_id?: string;
     /**
-     * `"internal"` for what users are not meant to see.
+     * `"internal"` if users should not see the message.
      */
     visibility?: string;
     /**
-     * Its place among the session's messages, from 0 on, where the server says.
+     * The index among the session's messages, from 0 on, if the server sends it.
      */
     cursor?: number;
     /**
-     * Whatever the server adds.
+     * Further data of the server.
      */
     metadata?: Record<string, unknown>;
 }
@@ -1294,7 +1292,7 @@ export interface ThreadToolCall {
      */
     name: string;
     /**
-     * What it is called with.
+     * The arguments.
      */
     arguments: unknown;
 }
@@ -1304,7 +1302,7 @@ export interface ThreadToolCall {
  */
 export interface McpServer {
     /**
-     * The server's id; its name where only that was given.
+     * The server's id; its name if there is no id.
      */
     id: string;
     /**
@@ -1312,15 +1310,15 @@ export interface McpServer {
      */
     name: string;
     /**
-     * `name`, as the reference pages spell it.
+     * `name` in the spelling of the reference pages.
      */
     mcp_server_name: string;
     /**
-     * The MCP session, where the server keeps one.
+     * The MCP session, if the server keeps one.
      */
     session_id?: string;
     /**
-     * `"streamable-http"`, `"sse"`, or a newer word.
+     * `"streamable-http"`, `"sse"`, or a newer value.
      */
     transport_type?: string;
 }
@@ -1330,7 +1328,7 @@ export interface McpServer {
  */
 export interface McpServerAuth {
     /**
-     * The server's id; its name where only that was given.
+     * The server's id; its name if there is no id.
      */
     id: string;
     /**
@@ -1338,15 +1336,15 @@ export interface McpServerAuth {
      */
     name: string;
     /**
-     * `name`, as the reference pages spell it.
+     * `name` in the spelling of the reference pages.
      */
     mcp_server_name: string;
     /**
-     * Where the user authorizes it.
+     * The page on which the user authorizes the server.
      */
     auth_url: string;
     /**
-     * The threads that wait for it, where the server says so.
+     * The threads that wait for it, if the server says so.
      */
     thread_ids: string[];
 }
@@ -1354,13 +1352,12 @@ export interface McpServerAuth {
 /**
  * One item of a turn's input.
  *
- * User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
- * with each other, and together they must answer every call that waits. A turn paused by
- * `mcp.auth_required` is resumed with no input at all.
+ * User messages cannot be mixed with approvals and responses. Approvals and responses can be mixed with each other,
+ * and together they must answer every waiting call. A turn paused by `mcp.auth_required` is resumed without input.
  *
- * A field that an item, a part or an approval does not take is refused by its name, before anything is sent. An answer
- * may be made of an action of `snapshot().required_actions`, `{ ...action, type, approval }`: the action's `name`,
- * `arguments`, `tool_info` and `suspension` are left out.
+ * A field that an item, a part or an approval does not accept is refused before anything is sent, with an error that
+ * names it. You may build an answer from an action of `snapshot().required_actions`, as `{ ...action, type, approval
+ * }`: the action's `name`, `arguments`, `tool_info` and `suspension` are left out.
  */
 export type TurnInputItem = { type: "user.message"; content: UserContent } | { type: "user.tool_approval"; thread_id: string; tool_call_id: string; approval: Approval } | { type: "user.tool_response"; thread_id: string; tool_call_id: string; content: string };
 
@@ -1375,35 +1372,35 @@ export type UserContent = string | ContentPart[];
 export type ContentPart = { type: "text"; text: string; textElements?: TextElement[] } | { type: "file"; name: string; data: string; file?: FileUpload } | { type: "file_upload"; file: FileUpload; name?: string; data?: string } | { type: "image"; url: string } | { type: "audio"; url: string } | { type: "video"; url: string } | { type: "localImage"; path: string } | { type: "localFile"; path: string } | { type: "localAudio"; path: string } | { type: "localVideo"; path: string } | { type: "artifact"; artifactId: string; versionId?: string } | { type: "mention"; name: string; path: string } | { type: "skill"; name: string; path: string };
 
 /**
- * A piece of a text that stands for something else.
+ * A piece of a text that represents something else.
  */
 export interface TextElement {
     /**
-     * Which piece of the text.
+     * The position of the piece in the text.
      */
     byte_range: ByteRange;
     /**
-     * What stands there.
+     * The placeholder that it replaces.
      */
     placeholder?: string;
 }
 
 /**
- * A piece of a text, in bytes of its UTF-8.
+ * A range of a text, in UTF-8 bytes.
  */
 export interface ByteRange {
     /**
-     * Its first byte.
+     * The first byte.
      */
     start: number;
     /**
-     * The byte after its last.
+     * The byte after the last one.
      */
     end: number;
 }
 
 /**
- * A file in the reference pages' spelling.
+ * A file in the spelling of the reference pages.
  */
 export interface FileUpload {
     /**
@@ -1417,16 +1414,16 @@ export interface FileUpload {
 }
 
 /**
- * The verdict on a tool call.
+ * The decision on a tool call.
  */
 export type Approval = { status: "allow"; remember?: boolean; result?: Record<string, unknown> } | { status: "deny"; remember?: boolean; reason?: string; cancel?: boolean };
 
 /**
- * A session, or a draft of one (`type` tells which), as a server keeps it.
+ * A server's record of a session or of a draft; `type` says which.
  */
 export interface SessionRecord {
     /**
-     * `"session"`, or `"session/draft"` for one whose agent is still being written.
+     * `"session"`, or `"session/draft"` for a session whose agent can still be changed.
      */
     type: "session" | "session/draft";
     /**
@@ -1442,7 +1439,7 @@ export interface SessionRecord {
      */
     title: string | null;
     /**
-     * Who created it.
+     * The session's creator.
      */
     created_by_subject: Subject | null;
     /**
@@ -1454,25 +1451,25 @@ export interface SessionRecord {
      */
     updated_at: string | null;
     /**
-     * A draft's agent, as the server's schema has it.
+     * A draft's agent, in the server's schema.
      */
     agent_spec?: Record<string, unknown>;
     /**
-     * The workspace that it is in. Only the JSON-RPC turn gateway has this.
+     * The session's workspace. Only the JSON-RPC turn gateway has this.
      */
     workspace_id?: string;
     /**
-     * Whether nothing was said in it yet, where the server says so (Codex app-server).
+     * Whether the session has no messages yet, if the server says so (Codex app-server).
      */
     is_new?: boolean;
     /**
-     * What its last turn waits for, where the server says so with the session.
+     * The actions for which the last turn waits, if the server returns them with the session.
      */
     required_actions?: RequiredActionEvent[];
 }
 
 /**
- * A turn as a server keeps it.
+ * A server's record of a turn.
  */
 export interface TurnRecord {
     /**
@@ -1488,19 +1485,19 @@ export interface TurnRecord {
      */
     previous_turn_id: string | null;
     /**
-     * What it was given; empty also where the server does not keep it with the turn.
+     * The turn's input; also empty if the server does not keep it with the turn.
      */
     input?: TurnInputItem[];
     /**
-     * Where it stands.
+     * The turn's state.
      */
     state: TurnState;
     /**
-     * Who created it.
+     * The turn's creator.
      */
     created_by?: CreatedBy;
     /**
-     * Who created it, where that is a subject.
+     * The turn's creator, if it is a subject.
      */
     created_by_subject: Subject | null;
     /**
@@ -1508,13 +1505,13 @@ export interface TurnRecord {
      */
     created_at: string | null;
     /**
-     * The agent, where every turn names it.
+     * The agent, if every turn names it.
      */
     agent_name?: string;
 }
 
 /**
- * An entry of a session's event list.
+ * An item of a session's list of events.
  */
 export interface SessionEvent {
     /**

@@ -12,15 +12,15 @@ import type {
 } from "./events.js";
 
 /**
- * A frame of a tirea run stream, told apart by `type` (sections 1.2 and 1.3).
+ * A frame of a tirea run stream; `type` tells the variants apart (sections 1.2 and 1.3).
  *
- * What an older or newer server sends may be none of these.
+ * An older or newer server may send other frames.
  */
 export type AgentEvent = ({ type: "run_start" } & BareFrame<RunStart>) | ({ type: "run_finish" } & Frame<RunFinish>) | ({ type: "step_start" } & BareFrame<StepStart>) | ({ type: "step_end" } & BareFrame<StepEnd>) | ({ type: "text_delta" } & Frame<TextDeltaData>) | ({ type: "reasoning_delta" } & Frame<TextDeltaData>) | ({ type: "reasoning_encrypted_value" } & Frame<ReasoningEncryptedValue>) | ({ type: "tool_call_start" } & Frame<ToolCallStart>) | ({ type: "tool_call_delta" } & Frame<ToolCallDeltaData>) | ({ type: "tool_call_ready" } & Frame<ToolCallReady>) | ({ type: "tool_call_done" } & Frame<ToolCallDone>) | ({ type: "tool_call_resumed" } & Frame<ToolCallResumed>) | ({ type: "inference_complete" } & Frame<InferenceComplete>) | ({ type: "state_snapshot" } & Frame<StateSnapshotData>) | ({ type: "state_delta" } & Frame<StateDeltaData>) | ({ type: "messages_snapshot" } & Frame<MessagesSnapshotData>) | ({ type: "activity_snapshot" } & Frame<ActivitySnapshotData>) | ({ type: "activity_delta" } & Frame<ActivityDeltaData>) | ({ type: "error" } & Frame<ErrorData>);
 
 /**
- * What stands around a frame. **Of frames other than `run_start` and `run_finish` it cannot be trusted**: servers
- * that have more than one run take it from another one (section 1.2).
+ * The envelope of a frame. **Only that of `run_start` and `run_finish` can be trusted**: servers with more than one
+ * run take the others from another run (section 1.2).
  */
 export interface Envelope {
     /**
@@ -28,11 +28,11 @@ export interface Envelope {
      */
     run_id?: string;
     /**
-     * The thread that the run is in: turnwire's session.
+     * The run's thread: turnwire's session.
      */
     thread_id?: string;
     /**
-     * The frame's place in its run, from 0 on.
+     * The frame's index in its run, from 0 on.
      */
     seq?: number;
     /**
@@ -56,7 +56,7 @@ export interface Frame<T> extends Envelope {
 }
 
 /**
- * A frame whose payload may be missing: it is where it would be empty.
+ * A frame whose payload may be missing if it would be empty.
  */
 export interface BareFrame<T> extends Envelope {
     /**
@@ -66,7 +66,7 @@ export interface BareFrame<T> extends Envelope {
 }
 
 /**
- * An error of the relay between run and stream, with its fields at the top (section 1.4).
+ * An error of the relay between run and stream, with its fields at the top level (section 1.4).
  */
 export interface RelayError {
     /**
@@ -84,7 +84,7 @@ export interface RelayError {
 }
 
 /**
- * A frame of an awaken run stream, told apart by `event_type`: flat, and without an envelope (section 5).
+ * A frame of an awaken run stream; `event_type` tells the variants apart. It is flat, without an envelope (section 5).
  */
 export type AwakenEvent = ({ event_type: "run_start" } & AwakenRunStart) | ({ event_type: "run_finish" } & AwakenRunFinish) | ({ event_type: "step_start" } & StepStart) | { event_type: "step_end" } | ({ event_type: "text_delta" } & TextDeltaData) | ({ event_type: "reasoning_delta" } & TextDeltaData) | ({ event_type: "reasoning_encrypted_value" } & ReasoningEncryptedValue) | ({ event_type: "tool_call_start" } & ToolCallStart) | ({ event_type: "tool_call_delta" } & ToolCallDeltaData) | ({ event_type: "tool_call_ready" } & ToolCallReady) | ({ event_type: "tool_call_cancel" } & ToolCallCancel) | ({ event_type: "tool_call_stream_delta" } & ToolCallStreamDelta) | ({ event_type: "tool_call_done" } & ToolCallDone) | ({ event_type: "tool_call_resumed" } & ToolCallResumed) | ({ event_type: "stream_reset" } & StreamReset) | ({ event_type: "inference_complete" } & InferenceComplete) | ({ event_type: "state_snapshot" } & StateSnapshotData) | ({ event_type: "state_delta" } & StateDeltaData) | ({ event_type: "messages_snapshot" } & MessagesSnapshotData) | ({ event_type: "activity_snapshot" } & ActivitySnapshotData) | ({ event_type: "activity_delta" } & ActivityDeltaData) | ({ event_type: "error" } & ErrorData);
 
@@ -93,7 +93,7 @@ export type AwakenEvent = ({ event_type: "run_start" } & AwakenRunStart) | ({ ev
  */
 export interface RunStart {
     /**
-     * The run that this one goes on from.
+     * The run that this one continues.
      */
     parent_run_id?: string;
 }
@@ -103,11 +103,11 @@ export interface RunStart {
  */
 export interface RunFinish {
     /**
-     * What came out: `{ "response": text }` of an answer.
+     * The result: for an answer `{ "response": text }`.
      */
     result?: unknown;
     /**
-     * Why.
+     * The reason.
      */
     termination: Termination;
 }
@@ -117,7 +117,7 @@ export interface RunFinish {
  */
 export interface StepStart {
     /**
-     * The id of the message that the step writes; empty where there is none.
+     * The id of the message that the step writes; empty if there is none.
      */
     message_id?: string;
 }
@@ -188,7 +188,7 @@ export interface ToolCallReady {
      */
     name: string;
     /**
-     * What it is called with.
+     * The arguments.
      */
     arguments: unknown;
 }
@@ -206,7 +206,7 @@ export interface ToolCallCancel {
      */
     name: string;
     /**
-     * Why.
+     * The reason.
      */
     reason: string;
 }
@@ -224,7 +224,7 @@ export interface ToolCallStreamDelta {
      */
     name: string;
     /**
-     * Text to append to what the tool has said.
+     * Text to append to the tool's output.
      */
     delta: string;
 }
@@ -238,15 +238,15 @@ export interface ToolCallDone {
      */
     id: string;
     /**
-     * The id of the message that keeps the result; empty where there is none.
+     * The id of the message that keeps the result; empty if there is none.
      */
     message_id?: string;
     /**
-     * How it came out; follows from the result's status where it is missing.
+     * The outcome; if missing, it follows from the result's status.
      */
     outcome?: "succeeded" | "failed" | "suspended";
     /**
-     * What the call changed in the agent's state. tirea alone has it.
+     * The call's changes to the agent's state. Only tirea has this.
      */
     patch?: TrackedPatch;
     /**
@@ -276,17 +276,17 @@ export interface ToolCallResult {
      */
     message: string | null;
     /**
-     * Whatever the tool adds; awaken leaves it out where it is empty.
+     * Further data of the tool; awaken leaves it out if it is empty.
      */
     metadata?: Record<string, unknown>;
     /**
-     * What the call waits for, if it is pending.
+     * Why the call waits, if it is pending.
      */
     suspension?: SuspendTicket;
 }
 
 /**
- * What a pending call waits for.
+ * Why a pending call waits.
  */
 export interface SuspendTicket {
     /**
@@ -294,7 +294,7 @@ export interface SuspendTicket {
      */
     suspension: Suspension;
     /**
-     * The call that stands for the question in a stream.
+     * The call that represents the question in a stream.
      */
     pending: ThreadToolCall;
     /**
@@ -312,7 +312,7 @@ export interface ToolCallResumed {
      */
     target_id: string;
     /**
-     * The answer. Of awaken the call's result: its data, its data and metadata, or `{ "error": message }`.
+     * The answer. From awaken the call's result: its data, its data and metadata, or `{ "error": message }`.
      */
     result: unknown;
 }
@@ -322,7 +322,7 @@ export interface ToolCallResumed {
  */
 export interface StreamReset {
     /**
-     * Why.
+     * The reason.
      */
     reason: string;
 }
@@ -336,7 +336,7 @@ export interface InferenceComplete {
      */
     model: string;
     /**
-     * Token counts, where the provider says so.
+     * Token counts, if the provider sends them.
      */
     usage?: TokenUsage;
     /**
@@ -346,7 +346,7 @@ export interface InferenceComplete {
 }
 
 /**
- * Token counts, each where the provider says so.
+ * Token counts, each if the provider sends it.
  */
 export interface TokenUsage {
     /**
@@ -358,7 +358,7 @@ export interface TokenUsage {
      */
     completion_tokens?: number;
     /**
-     * Both together.
+     * The sum of both.
      */
     total_tokens?: number;
     /**
@@ -380,7 +380,7 @@ export interface TokenUsage {
  */
 export interface StateSnapshotData {
     /**
-     * The state, the server's own part of it included.
+     * The state, including the server's own part.
      */
     snapshot: unknown;
 }
@@ -410,11 +410,11 @@ export interface MessagesSnapshotData {
  */
 export interface ActivitySnapshotData {
     /**
-     * Names what it is about: `"tool_call:"` and a call's id, of awaken the id alone, or the agent's own name.
+     * The activity's id: `"tool_call:"` and a call's id, from awaken the id alone, or an id of the agent.
      */
     message_id: string;
     /**
-     * `"tool-call-progress"`, the older `"progress"`, or the agent's own word.
+     * `"tool-call-progress"`, the older `"progress"`, or a type of the agent.
      */
     activity_type: string;
     /**
@@ -422,7 +422,7 @@ export interface ActivitySnapshotData {
      */
     content: ToolProgress | Record<string, unknown>;
     /**
-     * `false` if it counts only where nothing is known yet.
+     * `false` if the report counts only while none is known.
      */
     replace?: boolean;
 }
@@ -432,7 +432,7 @@ export interface ActivitySnapshotData {
  */
 export interface ActivityDeltaData {
     /**
-     * The report that changes.
+     * The id of the activity whose report changes.
      */
     message_id: string;
     /**
@@ -440,7 +440,7 @@ export interface ActivityDeltaData {
      */
     activity_type: string;
     /**
-     * A JSON Patch (RFC 6902) of its content.
+     * A JSON Patch (RFC 6902) of the report's content.
      */
     patch: PatchOperation[];
 }
@@ -454,7 +454,7 @@ export interface ErrorData {
      */
     message: string;
     /**
-     * `"LLM_ERROR"`, `"STATE_ERROR"`, or a newer word.
+     * `"LLM_ERROR"`, `"STATE_ERROR"`, or a newer value.
      */
     code?: string;
 }
@@ -464,7 +464,7 @@ export interface ErrorData {
  */
 export interface AwakenRunStart {
     /**
-     * The thread that the run is in: turnwire's session.
+     * The run's thread: turnwire's session.
      */
     thread_id: string;
     /**
@@ -476,7 +476,7 @@ export interface AwakenRunStart {
      */
     parent_run_id?: string;
     /**
-     * Who runs, and for whom.
+     * The run's identity.
      */
     identity?: RunIdentity;
 }
@@ -486,7 +486,7 @@ export interface AwakenRunStart {
  */
 export interface AwakenRunFinish {
     /**
-     * The thread that the run is in.
+     * The run's thread.
      */
     thread_id: string;
     /**
@@ -494,21 +494,21 @@ export interface AwakenRunFinish {
      */
     run_id: string;
     /**
-     * Who ran, and for whom.
+     * The run's identity.
      */
     identity?: RunIdentity;
     /**
-     * What came out: `{ "response", "status", "status_reason" }`.
+     * The result: `{ "response", "status", "status_reason" }`.
      */
     result?: unknown;
     /**
-     * Why.
+     * The reason.
      */
     termination: Termination;
 }
 
 /**
- * Who runs, and for whom, in awaken's words. Servers may say more.
+ * A run's identity in awaken's form. Servers may send more fields.
  */
 export interface RunIdentity {
     /**
@@ -528,19 +528,19 @@ export interface RunIdentity {
      */
     parent_run_id?: string;
     /**
-     * The call inside of which this run was started.
+     * The call within which this run was started.
      */
     parent_tool_call_id?: string;
     /**
-     * Names the server's attempt at the run.
+     * The id of the server's attempt at the run.
      */
     dispatch_id?: string;
     /**
-     * Names the server's session with its model, not turnwire's.
+     * The id of the server's session with its model, not turnwire's.
      */
     session_id?: string;
     /**
-     * `"user"`, `"subagent"`, `"ag_ui"`, `"ai_sdk"`, `"a2a"`, `"internal"`, or a newer word.
+     * `"user"`, `"subagent"`, `"ag_ui"`, `"ai_sdk"`, `"a2a"`, `"internal"`, or a newer value.
      */
     origin?: string;
 }

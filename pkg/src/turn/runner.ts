@@ -1,4 +1,4 @@
-// The course of a turn: made ready, started, and read, or asked about, until it is over or stopped.
+// Runs a turn: prepares, starts and reads it, or polls it, until it has ended or is stopped.
 import { Call } from "../boundary/calls.js";
 import { AbortError, ApiError, asTurnwireError, StateError, type TurnwireError } from "../common/errors.js";
 import { checkedReconnect } from "../common/reconnect.js";
@@ -8,95 +8,95 @@ import { orAborted, stopped } from "../transport/transport.js";
 import type { TurnState } from "../wire/events.js";
 import { WAS_PAUSED } from "./answers.js";
 import type { Connection } from "./connection.js";
-import { Drive, END, LOOK, START, STREAM } from "./drive.js";
+import { Drive, END, LOCATE, START, STREAM } from "./drive.js";
 import type { Feed } from "./feed.js";
 import type { TurnHost } from "./host.js";
 import type { ResumeOptions, StreamOptions } from "./options.js";
-import type { TurnStanding } from "./standing.js";
+import type { TurnStore } from "./store.js";
 
-/** How long its stream may take to say that it has paused, or is over, in milliseconds. */
-const SOON = 5000;
+/** How long the stream may take to report that the turn has paused or ended, in milliseconds. */
+const PAUSE_TIMEOUT = 5000;
 
-/** The reason of the abort by which a loop that was left releases its connection. */
+/** The abort reason with which a left loop releases its connection. */
 const LEFT = new Error("the loop over the stream was left");
 
-/** A reading of what a turn says: one for all that want it. */
+/** One reading of a turn's stream, shared by all its users. */
 interface Reading {
-  /** Ends it. */
+  /** Stops the reading. */
   readonly whole: Watch;
-  /** Resolves when it has ended, with the error if there was one. Never rejects. */
+  /** Resolves when the reading has ended, with its error if it has one. Never rejects. */
   readonly over: Promise<TurnwireError | undefined>;
-  /** How many want it. */
-  wanted: number;
+  /** The number of its users. */
+  users: number;
 }
 
-/** The turn whose course it is. */
+/** The turn that the runner runs. */
 interface Owner {
   readonly id: string | null;
-  /** Gives its results to the turn whose calls it answers. */
-  passOn(): void;
+  /** Passes the turn's results to the turn whose calls they answer. */
+  forwardResults(): void;
 }
 
-/** The way of one turn to its end. */
-export class Course<T extends Owner> {
+/** Runs one turn to its end. */
+export class TurnRunner<T extends Owner> {
   readonly #turn: T;
   readonly #host: TurnHost<T>;
   readonly #connection: Connection;
-  readonly #standing: TurnStanding;
+  readonly #store: TurnStore;
   readonly #feed: Feed;
   readonly #whenBusy: "wait" | "fail";
-  /** Whether its start is made ready. */
+  /** Whether the start is being prepared. */
   #isPreparing = false;
-  /** Whether others wait until it is over. */
-  #isInside = false;
-  /** The reading of its stream, while there is one. */
+  /** Whether this turn holds the session's place, so that other turns wait. */
+  #holdsPlace = false;
+  /** The current reading of the stream. */
   #reading: Reading | undefined;
-  /** How many wait for a start that somebody else has asked for. */
+  /** The number of calls that wait for a start which another call requested. */
   #joined = 0;
-  /** What the last request for the turn failed with. */
+  /** The error of the last request for the turn. */
   #failure: TurnwireError | undefined;
-  /** Why it was not sent, if it was cancelled before. */
+  /** The error of a turn that was cancelled before its start was sent. */
   #withdrawn: AbortError | undefined;
 
-  constructor(turn: T, host: TurnHost<T>, connection: Connection, standing: TurnStanding, feed: Feed, whenBusy: "wait" | "fail" = "wait") {
+  constructor(turn: T, host: TurnHost<T>, connection: Connection, store: TurnStore, feed: Feed, whenBusy: "wait" | "fail" = "wait") {
     this.#turn = turn;
     this.#host = host;
     this.#connection = connection;
-    this.#standing = standing;
+    this.#store = store;
     this.#feed = feed;
     this.#whenBusy = whenBusy;
   }
 
-  /** Whether its stream is being read. */
+  /** Whether the stream is being read. */
   get isRead(): boolean {
     return this.#reading !== undefined;
   }
 
-  /** Whether it runs or is about to, as far as is known. */
+  /** Whether the turn runs or is about to, as far as this client knows. */
   get isBusy(): boolean {
-    const { id, status } = this.#standing.learn();
+    const { id, status } = this.#store.learn();
     return this.#isPreparing || status === "starting" || (id !== undefined && ["running", "incomplete"].includes(status));
   }
 
-  /** Reads the stream for a loop over it; a loop joins a reading in which it misses no event. */
+  /** Reads the stream for a loop over it. The loop joins the current reading if it misses no event. */
   stream(options: StreamOptions): TurnStream {
     const after = options.afterSequenceNumber ?? 0;
-    // The core refuses whatever cannot join.
+    // If the loop cannot join, the core returns the error.
     const isPossible = Number.isSafeInteger(after) && after >= 0 && !options.signal?.aborted;
-    const isJoined = isPossible && this.isRead && this.#feed.isFree && !this.#standing.isOver;
+    const isJoined = isPossible && this.isRead && this.#feed.isFree && !this.#store.isOver;
     const leave = this.#attach(options, isJoined, (error) => this.#feed.leave(loop, error));
     const loop = this.#feed.open(after, () => leave(LEFT));
     return loop;
   }
 
-  /** Reads the stream without anybody iterating over it. */
+  /** Reads the stream without a loop. */
   attach(options: ResumeOptions): void {
     this.#attach(options, false, () => {});
   }
 
   /**
-   * Has the stream read until `options` stop that, or the function that this returns. If others want it to be read on,
-   * `left` is called, with the error if there is one.
+   * Reads the stream until `options` or the returned function stop that. If the reading then continues for other users,
+   * calls `left`, with the error if there is one.
    */
   #attach(options: StreamOptions, isJoined: boolean, left: (error?: TurnwireError) => void): (reason: unknown) => Promise<void> {
     const { signal, deadline = 0 } = options;
@@ -108,13 +108,13 @@ export class Course<T extends Owner> {
       own.end();
       throw error;
     }
-    reading.wanted += 1;
+    reading.users += 1;
     let leave = async (reason: unknown): Promise<void> => {
       leave = async () => {};
       forget();
       own.end();
-      if (reading.wanted > 1) left(reason === LEFT ? undefined : stopped(own.signal));
-      await this.#left(reading, reason);
+      if (reading.users > 1) left(reason === LEFT ? undefined : stopped(own.signal));
+      await this.#leaveReading(reading, reason);
     };
     let forget = (): void => {};
     forget = onAbort(own.signal, () => void leave(own.signal.reason));
@@ -125,35 +125,35 @@ export class Course<T extends Owner> {
     return (reason) => leave(reason);
   }
 
-  /** The reading of the turn, which begins unless there is one. It is wanted once more, until `#left` is called. */
+  /** Uses the current reading, or begins one. Call `#leaveReading` when done. */
   #join(goal: number, options: ResumeOptions): Reading {
     const reading = this.#reading ?? this.#read(goal, options);
-    reading.wanted += 1;
+    reading.users += 1;
     return reading;
   }
 
-  /** A reading is wanted once less. With the last one it stops, and this resolves when it has. */
-  async #left(reading: Reading, reason: unknown): Promise<void> {
-    reading.wanted -= 1;
-    if (reading.wanted > 0) return;
+  /** Removes a user of a reading. The last one stops it; then this resolves when the reading has ended. */
+  async #leaveReading(reading: Reading, reason: unknown): Promise<void> {
+    reading.users -= 1;
+    if (reading.users > 0) return;
     reading.whole.cut(reason);
     await reading.over;
   }
 
   /**
-   * A call that waited for the turn is over. A turn that was not sent is not sent then, unless others want it. One that
-   * has begun is read on where a stream cannot be asked for again, and for listeners and subscribers.
+   * A call stopped waiting for the turn. If it was the only user, a turn that was not sent yet is not sent. A turn that
+   * has begun is still read if its stream cannot be requested again, or if there are listeners or subscribers.
    */
-  async #giveUp(reading: Reading): Promise<void> {
+  async #leaveIfUnused(reading: Reading): Promise<void> {
     const { detached } = this.#connection.conventions;
-    const isHeard = this.#feed.isHeard || this.#standing.frames.isHeard;
-    if (this.#isPreparing || (detached && !isHeard)) await this.#left(reading, LEFT);
+    const isHeard = this.#feed.isHeard || this.#store.frames.isHeard;
+    if (this.#isPreparing || (detached && !isHeard)) await this.#leaveReading(reading, LEFT);
   }
 
-  /** Begins to read what the turn says. If `signal` has aborted, nothing is sent, so that the turn can still be started. */
+  /** Begins to read the turn. If `signal` has aborted, sends nothing, so that the turn can still be started. */
   #read(goal: number, options: StreamOptions, signal?: AbortSignal): Reading {
     const whole = new Watch({});
-    const wasInside = this.#isInside;
+    const heldPlace = this.#holdsPlace;
     try {
       const drive = this.#drive(options, whole.signal);
       const run = (): Promise<TurnwireError | undefined> => this.#run(drive, drive.begin(goal, options.afterSequenceNumber));
@@ -163,11 +163,11 @@ export class Course<T extends Owner> {
       }
       const ready = this.#prepare(whole.signal);
       const reading = ready ? this.#readied(ready, run, whole.signal) : run();
-      this.#standing.error = null;
+      this.#store.error = null;
       this.#feed.begin();
       return this.#follow(reading, whole);
     } catch (error) {
-      if (!wasInside) this.#leave();
+      if (!heldPlace) this.#leave();
       throw error;
     }
   }
@@ -179,24 +179,24 @@ export class Course<T extends Owner> {
     return new Drive(this.#feed, { connectTimeout, idleTimeout, reconnect }, whole);
   }
 
-  /** Makes ready for a start. Gives what to wait for; nothing if it can begin at once. */
+  /** Prepares a start. Returns what to wait for; `undefined` if the turn can start at once. */
   #prepare(signal: AbortSignal): Promise<void> | undefined {
     if (this.#isPreparing) throw new StateError("turn_already_streamed", "the turn is being started already");
-    if (this.#standing.status !== "unstarted") return undefined;
+    if (this.#store.status !== "unstarted") return undefined;
     const ready = this.#host.prepare(this.#turn, this.#whenBusy, signal);
-    if (ready) return ready.then(() => void (this.#isInside = true));
-    this.#isInside = true;
+    if (ready) return ready.then(() => void (this.#holdsPlace = true));
+    this.#holdsPlace = true;
     return this.#host.unsent;
   }
 
-  /** Goes on from a first step. Starts that come before this one is sent wait for that. */
+  /** Drives the turn from its first step. Later starts wait until this one is sent. */
   #run(drive: Drive, first: string): Promise<TurnwireError | undefined> {
     const running = drive.run(first);
     if (drive.sent) this.#host.hold(drive.sent);
     return running;
   }
 
-  /** Begins when all is ready. Never rejects. */
+  /** Runs when the preparation has finished. Never rejects. */
   async #readied(
     ready: Promise<void>,
     run: () => Promise<TurnwireError | undefined>,
@@ -207,7 +207,7 @@ export class Course<T extends Owner> {
       try {
         for (let next: Promise<void> | undefined = ready; next; next = this.#host.unsent) await orAborted(next, signal);
       } finally {
-        // Nothing comes between this and the start: whoever waits for this turn finds it either not begun or on its way.
+        // Nothing may run between this and the start: other calls must see the turn either as not begun or as starting.
         this.#isPreparing = false;
       }
       return await run();
@@ -216,40 +216,40 @@ export class Course<T extends Owner> {
     }
   }
 
-  /** Others wait for a reading, too; when it is over, whoever looks finds the turn as it then is. */
+  /** Follows a reading to its end. Code that waits for `over` must then see the turn's final state. */
   #follow(reading: Promise<TurnwireError | undefined>, whole: Watch): Reading {
     const over = reading.then((error) => {
       this.#finish(error);
       return error;
     });
-    this.#reading = { whole, over, wanted: 0 };
-    this.#standing.changed();
+    this.#reading = { whole, over, users: 0 };
+    this.#store.changed();
     return this.#reading;
   }
 
   #finish(error: TurnwireError | undefined): void {
     this.#failure = error;
     this.#reading = undefined;
-    this.#standing.pauses();
+    this.#store.setPause();
     const end = this.#feed.close();
-    // To leave a loop is no failure.
+    // Leaving a loop is not a failure.
     if (error !== undefined && error.cause !== LEFT) this.#feed.fail(error);
     this.#leave();
     end(error);
-    this.#turn.passOn();
-    this.#standing.changed();
+    this.#turn.forwardResults();
+    this.#store.changed();
   }
 
   /** Other turns of the session may start. */
   #leave(): void {
-    if (!this.#isInside) return;
-    this.#isInside = false;
-    this.#host.leave(this.#turn, this.#standing.state);
+    if (!this.#holdsPlace) return;
+    this.#holdsPlace = false;
+    this.#host.leave(this.#turn, this.#store.state);
   }
 
   /**
-   * Starts the turn without a stream, or looks whether it has started. An abort stops the request, unless
-   * others wait for it as well.
+   * Starts the turn without a stream, or looks whether it has started. An abort stops the request, unless other calls
+   * wait for it as well.
    */
   async #start(goal: number, limits: Limits): Promise<void> {
     const { signal } = limits;
@@ -257,106 +257,107 @@ export class Course<T extends Owner> {
     const whole = new Watch({});
     const drive = this.#drive(limits, whole.signal);
     const first = drive.begin(goal);
-    this.#standing.changed();
+    this.#store.changed();
     let forget = (): void => {};
     const left = new Promise<never>((_, reject) => {
       forget = onAbort(signal, () => (this.#joined > 0 ? reject(stopped(signal!)) : whole.cut(signal!.reason)));
     });
     const started = this.#run(drive, first).then((error) => {
-      this.#standing.pauses();
+      this.#store.setPause();
       this.#failure = error;
-      this.#standing.changed();
+      this.#store.changed();
       if (error) throw error;
     });
     await Promise.race([started, left]).finally(forget);
   }
 
   /**
-   * Starts the turn if it has not started, without a stream where the protocol can, and waits until it has begun. Throws
-   * why it did not, also if another call has started it.
+   * Starts the turn if it has not started, without a stream if the protocol can, and waits until it has begun. Throws
+   * the error of the start, even if another call started it.
    */
   async begun(limits: Limits): Promise<void> {
-    const { status } = this.#standing;
+    const { status } = this.#store;
     if (!this.#isPreparing && status !== "starting") {
-      if (status !== "unstarted" && !this.#standing.isUncertain) return;
+      if (status !== "unstarted" && !this.#store.isUncertain) return;
       const { detached } = this.#connection.conventions;
       if (detached && (status === "incomplete" || !this.#host.hasOthers(this.#turn))) {
         if (status === "unstarted") this.#prepare(limits.signal!);
         return this.#start(START, limits);
       }
     }
-    // It starts with a stream, or waits for its place.
+    // The turn starts with a stream, or waits for its place.
     const reading = status === "starting" ? undefined : this.#join(STREAM, limits);
     try {
-      await this.settled(limits.signal);
+      await this.startSettled(limits.signal);
     } finally {
-      if (reading) await this.#giveUp(reading);
+      if (reading) await this.#leaveIfUnused(reading);
     }
     if (this.#turn.id === null && this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Waits while the turn is being started. */
-  async settled(signal: AbortSignal | undefined): Promise<void> {
+  /** Waits while the turn is starting. */
+  async startSettled(signal: AbortSignal | undefined): Promise<void> {
     this.#joined += 1;
     try {
-      while (this.#isPreparing || this.#standing.status === "starting") await this.#standing.change(signal);
+      while (this.#isPreparing || this.#store.status === "starting") await this.#store.change(signal);
     } finally {
       this.#joined -= 1;
     }
   }
 
-  /** Asks the server how the turn stands. An end is returned once the snapshot has all that led to it. */
+  /** Asks the server for the turn's state. If the turn has ended, resolves when the snapshot is complete. */
   async state(limits: Limits & { signal: AbortSignal }): Promise<TurnState> {
     await this.begun(limits);
     const { conventions, capabilities } = this.#connection;
-    if (conventions.unnamed && this.isRead) return this.#standing.state ?? { status: "running" };
-    const { state } = await this.#standing.refresh("state", limits);
-    // Where calls are answered while a turn runs, it may go on; and each action names its call.
+    if (conventions.unnamed && this.isRead) return this.#store.state ?? { status: "running" };
+    const { state } = await this.#store.refresh("state", limits);
+    // A turn may continue while its calls are answered, and each action must show its call.
     const waits = state.status === "done" && state.required_actions.length > 0 && !capabilities.liveAnswers;
-    if (waits || this.#standing.isOver) await this.completed(limits);
-    const known = this.#standing.state;
+    if (waits || this.#store.isOver) await this.completed(limits);
+    const known = this.#store.state;
     return known?.status === state.status ? known : state;
   }
 
-  /** Reads what led to an end that is known. If that fails, the snapshot says why. */
+  /** Reads the events of a turn that has ended. If that fails, the snapshot has the error. */
   async filled(limits: Limits & { signal: AbortSignal }): Promise<void> {
-    if (!this.#standing.isOver) return;
+    if (!this.#store.isOver) return;
     await this.completed(limits).catch((cause) => {
       if (limits.signal.aborted) throw cause;
     });
   }
 
-  /** Waits until the turn has ended, and the snapshot has all that it said. */
+  /** Waits until the turn has ended and the snapshot is complete. */
   async completed(limits: ResumeOptions & { signal: AbortSignal }): Promise<void> {
     const { signal } = limits;
-    while (!this.#standing.isWhole) {
+    while (!this.#store.isWhole) {
       if (signal.aborted) throw stopped(signal);
-      if (!this.isRead && this.#standing.status === "starting") await this.begun(limits);
+      if (!this.isRead && this.#store.status === "starting") await this.begun(limits);
       const reading = this.#join(END, limits);
       const error = await orAborted(reading.over, signal).catch(async (cause) => {
-        await this.#giveUp(reading);
+        await this.#leaveIfUnused(reading);
         throw cause;
       });
-      // A loop that read it may have been left; but what was cancelled before it was sent is not sent at all.
+      // A left loop is not an error of this call. But a turn that was cancelled before it was sent is never sent.
       if (error !== undefined && (error === this.#withdrawn || !reading.whole.signal.aborted)) throw error;
     }
-    // Its last words may still be on their way.
+    // The last events may still be on their way.
     if (this.#reading) await orAborted(this.#reading.over, signal);
   }
 
-  /** Waits until the turn does not run: it is over, or was not started after all. */
+  /** Waits until the turn does not run: it has ended, or was not started after all. */
   async ended(signal: AbortSignal): Promise<void> {
     while (this.isBusy) {
-      if (this.#isPreparing || this.#standing.status === "starting") await this.settled(signal);
+      if (this.#isPreparing || this.#store.status === "starting") await this.startSettled(signal);
       else if (this.#reading) await orAborted(this.#reading.over, signal);
-      // It is not read here any more. A loop that was left can go on with what comes meanwhile.
+      // This client has stopped reading the turn. A loop that was left can continue with the events that arrive
+      // meanwhile.
       else await this.completed({ signal });
     }
   }
 
-  /** Gives the stream a moment to say that the turn has paused, or is over. */
-  async pauses(signal: AbortSignal): Promise<void> {
-    const soon = new Watch({ signal, deadline: SOON });
+  /** Gives the stream a moment to report that the turn has paused or ended. */
+  async whenPaused(signal: AbortSignal): Promise<void> {
+    const soon = new Watch({ signal, deadline: PAUSE_TIMEOUT });
     try {
       if (this.#reading) await orAborted(this.#reading.over, soon.signal);
     } catch {
@@ -366,61 +367,61 @@ export class Course<T extends Owner> {
     }
   }
 
-  /** Stops the turn, whatever it is at. */
+  /** Stops the turn in any state. */
   async cancel(limits: Limits): Promise<void> {
-    if (this.#connection.conventions.unnamed) return this.#hangUp();
+    if (this.#connection.conventions.unnamed) return this.#cancelByDisconnect();
     if (this.#isPreparing) {
       this.#withdraw();
       await this.#reading?.over;
       return;
     }
-    await this.settled(limits.signal);
-    if (this.#standing.isUncertain) await this.#start(LOOK, limits);
-    this.#standing.startedId("cancel");
-    // The server cancels whatever turn of the session runs: it must be this one.
-    const isKnown = this.#standing.isOver || (this.isRead && !this.#standing.isPaused);
-    if (!isKnown && (await this.#standing.refresh("cancel", limits)).state.status !== "running") return;
-    if (!this.#standing.isOver) await this.#stop(limits);
+    await this.startSettled(limits.signal);
+    if (this.#store.isUncertain) await this.#start(LOCATE, limits);
+    this.#store.startedId("cancel");
+    // The server cancels whichever turn of the session runs, so make sure that it is this one.
+    const isKnown = this.#store.isOver || (this.isRead && !this.#store.isPaused);
+    if (!isKnown && (await this.#store.refresh("cancel", limits)).state.status !== "running") return;
+    if (!this.#store.isOver) await this.#stop(limits);
   }
 
-  /** Tells the server to stop the turn. */
+  /** Asks the server to stop the turn. */
   async #stop(limits: Limits): Promise<void> {
-    // The turn may end and the response get lost, or say that there is nothing to cancel any more.
+    // The turn may end before the response: the response may get lost, or say that nothing is left to cancel.
     const asking = new Watch({ signal: limits.signal });
     const { signal } = asking;
     const ended = async (): Promise<void> => {
-      while (!this.#standing.isOver) await this.#standing.change(signal);
+      while (!this.#store.isOver) await this.#store.change(signal);
     };
     try {
       const { transport } = this.#connection;
-      await Promise.race([ended(), transport.ask(Call.CancelTurn, this.#standing.params("cancel"), { ...limits, signal })]);
+      await Promise.race([ended(), transport.ask(Call.CancelTurn, this.#store.params("cancel"), { ...limits, signal })]);
     } catch (error) {
-      // It may have ended just now, of which a server may say first that there is nothing to cancel.
+      // The turn may have just ended, and the server then says that nothing is left to cancel.
       if (error instanceof ApiError && (error.status === undefined || WAS_PAUSED.includes(error.status))) {
-        if (this.isRead) await this.pauses(signal);
-        else await this.#standing.refresh("cancel", { ...limits, signal }).catch(() => {});
+        if (this.isRead) await this.whenPaused(signal);
+        else await this.#store.refresh("cancel", { ...limits, signal }).catch(() => {});
       }
-      if (!this.#standing.isOver) throw error;
+      if (!this.#store.isOver) throw error;
     } finally {
       asking.cut(LEFT);
       asking.end();
     }
   }
 
-  /** The server cannot be told: its stream is left, and that is the turn's end. */
-  async #hangUp(): Promise<void> {
-    if (this.#standing.isOver) return;
+  /** For a server without a request to cancel: closes the stream, which ends the turn here. */
+  async #cancelByDisconnect(): Promise<void> {
+    if (this.#store.isOver) return;
     if (!this.isRead) {
-      this.#standing.startedId("cancel");
+      this.#store.startedId("cancel");
       throw new StateError("turn_not_running", "the turn is not read here, and this server cannot be told to stop it");
     }
     if (this.#isPreparing) this.#withdraw();
-    else this.#feed.core.hangUp();
+    else this.#feed.core.cancelByDisconnect();
     this.#reading?.whole.cut(LEFT);
     await this.#reading?.over;
   }
 
-  /** It is not sent after all. */
+  /** Gives up a start that was not sent. */
   #withdraw(): void {
     this.#withdrawn ??= new AbortError("aborted", "the turn was cancelled before it was sent");
     this.#reading?.whole.cut(this.#withdrawn);

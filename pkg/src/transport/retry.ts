@@ -1,15 +1,14 @@
-// Asks once more what a lost connection or a busy server did not answer. For questions only: what changes
-// nothing may be asked twice.
+// Repeats a request that failed because of a lost connection or a busy server. Only for requests that change nothing.
 import { asTurnwireError, type TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
 import { isOffline, sleep } from "./clocks.js";
 import { stopped } from "./transport.js";
 
-/** Longer than this nobody waits, even if the server asks for it: the core's own limit, in milliseconds. */
+/** The longest wait that a server may ask for, in milliseconds; the core has the same limit. */
 const LONGEST_WAIT = 300_000;
 
-/** Returns the answer to a question. */
-export async function persist<T>(
+/** Returns the response of the request, after retries if needed. */
+export async function withRetry<T>(
   ask: () => Promise<T>,
   [maxAttempts, baseDelay, maxDelay]: Reconnect,
   signal: AbortSignal,
@@ -20,8 +19,8 @@ export async function persist<T>(
     } catch (cause) {
       const error = asTurnwireError(cause);
       const { retryAfter = 0 } = error;
-      if (signal.aborted || attempt >= maxAttempts || retryAfter > LONGEST_WAIT || !mayPass(error)) throw error;
-      // Without a network no try counts.
+      if (signal.aborted || attempt >= maxAttempts || retryAfter > LONGEST_WAIT || !isTransient(error)) throw error;
+      // Attempts do not count while offline.
       if (!isOffline()) attempt += 1;
       const longest = Math.min(maxDelay, baseDelay * 2 ** Math.max(0, attempt - 1));
       await sleep(retryAfter + longest * Math.random(), signal, retryAfter);
@@ -30,8 +29,8 @@ export async function persist<T>(
   }
 }
 
-/** Whether the same question may well be answered the next time. */
-function mayPass({ code, status = 0 }: TurnwireError): boolean {
+/** Whether the same request may succeed the next time. */
+function isTransient({ code, status = 0 }: TurnwireError): boolean {
   if (code === "http") return [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
   return ["network", "timeout", "token"].includes(code);
 }

@@ -1,19 +1,19 @@
-// How a turn stands, as far as is known here: what the core has learnt of it, what the server keeps of it, and what its
-// last reading came to. Whoever waits for a change is told.
+// The state of a turn as this client knows it: from the core, from the server's record, and from the last reading.
+// Wakes the code that waits for a change.
 import type { CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { adopting, StateError, type TurnwireError } from "../common/errors.js";
 import type { ConnectionTopics, Reconnecting, Waiting } from "../delivery/connection-topics.js";
 import { FrameNotifier } from "../delivery/frames.js";
-import { SparedOutput } from "../snapshot/output.js";
+import { OutputElision } from "../snapshot/output.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "../snapshot/snapshot.js";
 import type { Limits } from "../transport/clocks.js";
 import { orAborted } from "../transport/transport.js";
 import type { Event, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Connection } from "./connection.js";
 
-/** What the core knows of a turn; what the server said of it comes once. */
-interface Learnt {
+/** What the core knows of a turn. It returns the server's statements once. */
+interface Facts {
   id?: string;
   status: TurnStatus;
   last: number;
@@ -22,33 +22,33 @@ interface Learnt {
   state?: TerminalState;
 }
 
-/** What the server says of a turn besides how it stands. */
+/** What the server says of a turn besides its state. */
 type Origin = Partial<Pick<TurnRecord, "previous_turn_id" | "created_by" | "created_by_subject" | "created_at">>;
 
-/** What is known of one turn. */
-export class TurnStanding {
+/** The state of one turn. */
+export class TurnStore {
   readonly #connection: Connection;
   readonly #core: CoreTurn;
-  /** What names the session in requests, with more parameters. */
+  /** The parameters that name the session in requests, with more parameters. */
   readonly #sessionParams: (more: object) => object;
-  /** Tells the session that the turn has begun after another one. */
+  /** Reports to the session that the turn has begun, and which turn it follows. */
   readonly #began: (previousTurnId: string | null) => void;
-  /** What was said in it. */
+  /** The turn's threads and messages. */
   readonly mirror: SnapshotMirror;
-  /** What its end need not say once more. */
-  readonly output: SparedOutput;
-  /** Who wants to know of new snapshots. */
+  /** Leaves out of the turn's end what the snapshot already has. */
+  readonly output: OutputElision;
+  /** The subscribers to new snapshots. */
   readonly frames = new FrameNotifier();
-  /** Who waits for anything to change. */
+  /** The functions that wake code waiting for a change. */
   #wakes: (() => void)[] = [];
   #origin: Origin;
   #input: readonly TurnInputItem[];
   #state: TurnState | null = null;
-  /** Why its stream ended, if not with the turn. */
+  /** Why the stream ended, if the turn did not end. */
   error: TurnwireError | null = null;
-  /** The next try to reach the server, while the connection is lost. */
+  /** The next attempt to reach the server, while the connection is lost. */
   #reconnecting: Reconnecting | null = null;
-  /** The next look at what the server has not said yet. */
+  /** The next poll of the server. */
   #waiting: Waiting | null = null;
 
   constructor(
@@ -63,19 +63,19 @@ export class TurnStanding {
     this.#sessionParams = params;
     this.#began = began;
     this.mirror = new SnapshotMirror(core);
-    this.output = new SparedOutput(this.mirror);
+    this.output = new OutputElision(this.mirror);
     this.#origin = record;
     this.#input = record.input ?? [];
   }
 
-  /** Takes what the core has learnt of the turn as a whole. */
-  learn(): Learnt {
-    const learnt = JSON.parse(this.#core.facts()) as Learnt;
+  /** Reads the turn's facts from the core. */
+  learn(): Facts {
+    const learnt = JSON.parse(this.#core.facts()) as Facts;
     const { created, state } = learnt;
     if (created) {
       this.#origin = created;
       this.#began(created.previous_turn_id);
-      // Records of some servers have none.
+      // Records of some servers have no input.
       if (created.input?.length) this.#input = created.input;
     }
     this.output.complete(state);
@@ -83,13 +83,13 @@ export class TurnStanding {
     return learnt;
   }
 
-  /** Where it comes from. */
+  /** The turn's origin. */
   get origin(): Origin {
     this.learn();
     return this.#origin;
   }
 
-  /** What it was given. */
+  /** The turn's input. */
   get input(): readonly TurnInputItem[] {
     return this.#input;
   }
@@ -98,23 +98,23 @@ export class TurnStanding {
     return this.learn().status;
   }
 
-  /** What the server said last of how it stands. */
+  /** The last state that the server reported. */
   get state(): TurnState | null {
     return this.#state;
   }
 
-  /** Whether it has ended. */
+  /** Whether the turn has ended. */
   get isOver(): boolean {
     return ["done", "cancelled", "error"].includes(this.status);
   }
 
-  /** Whether it has ended, and all that it said is here. */
+  /** Whether the turn has ended and the snapshot is complete. */
   get isWhole(): boolean {
     const { lacks } = this.learn();
     return this.isOver && !lacks;
   }
 
-  /** Whether a request for its start went out, and nobody knows whether that arrived. */
+  /** Whether a start was sent, but it is unknown whether the turn began. */
   get isUncertain(): boolean {
     const { status, id } = this.learn();
     return status === "incomplete" && id === undefined;
@@ -134,13 +134,16 @@ export class TurnStanding {
     });
   }
 
-  /** Whether something is waited for before the next request. */
+  /** Whether a wait before the next request is in progress. */
   get isPaused(): boolean {
     return this.#reconnecting !== null || this.#waiting !== null;
   }
 
-  /** This is waited for before the next request; by default nothing. A wait like the last one changes no snapshot. */
-  pauses({ reconnecting, waiting }: Partial<ConnectionTopics> = {}): void {
+  /**
+   * Sets the wait before the next request; without an argument there is none. A wait like the last one changes no
+   * snapshot.
+   */
+  setPause({ reconnecting, waiting }: Partial<ConnectionTopics> = {}): void {
     const last = this.#waiting;
     const isSame = last && waiting && last.for === waiting.for && last.delay === waiting.delay;
     this.#reconnecting = reconnecting ?? null;
@@ -158,16 +161,16 @@ export class TurnStanding {
     return orAborted(new Promise((resolve) => this.#wakes.push(resolve)), signal);
   }
 
-  /** Takes listed events of a finished turn into the snapshot, all of them if `isAll`. */
+  /** Merges listed events of a finished turn into the snapshot; `isAll` says that the list is complete. */
   fill(events: readonly Event[], isAll: boolean): void {
-    // Some servers keep what a turn was given among its events only.
+    // Some servers keep a turn's input only among its events.
     const created = this.#input.length === 0 && events.find((event) => event.type === "turn.created");
     if (created) this.#input = created.input;
     adopting(() => this.#core.applyListed(JSON.stringify(events), isAll));
     this.changed();
   }
 
-  /** Reads the turn as the server keeps it. */
+  /** Reads the turn's record from the server. */
   async refresh(what: string, limits: Limits): Promise<TurnRecord> {
     const record = await this.#connection.transport.ask<TurnRecord>(Call.GetTurn, this.params(what), limits);
     adopting(() => this.#core.takeRecord(JSON.stringify(record)));
@@ -176,14 +179,14 @@ export class TurnStanding {
     return record;
   }
 
-  /** What names the turn in requests. `method` needs it. */
+  /** The parameters that name the turn in requests. Errors mention `method`. */
   params(method: string): object {
     const { unnamed } = this.#connection.conventions;
     const turnId = this.startedId(method);
     return this.#sessionParams({ turnId, ...(unnamed && { input: this.#input, isBegun: true }) });
   }
 
-  /** The turn's id, without which `method` can do nothing. */
+  /** The turn's id. Throws a `StateError` that mentions `method` if there is none. */
   startedId(method: string): string {
     const { id, status } = this.learn();
     if (id !== undefined) return id;
