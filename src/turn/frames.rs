@@ -1,4 +1,4 @@
-//! How a stream's bytes are cut into frames: by the event-stream format, or by lines.
+//! Cuts a stream's bytes into frames: by the event-stream format, or by lines.
 
 use crate::protocol::Capabilities;
 #[cfg(feature = "turn-rpc")]
@@ -14,7 +14,7 @@ const HAS_RUNS: bool = cfg!(feature = "truefoundry");
 #[derive(Debug)]
 pub(super) struct Frames {
     events: FrameDecoder,
-    /// In place of the other one, for a socket's.
+    /// The decoder for sockets, used in place of the other one.
     #[cfg(feature = "turn-rpc")]
     lines: Option<LineDecoder>,
 }
@@ -55,7 +55,7 @@ impl Frames {
         self.events.reset();
     }
 
-    /// What the stream last said of the time to wait before it is asked for again, in milliseconds.
+    /// How long the stream asks to wait before the next connection (`retry:`), in milliseconds.
     pub(super) fn retry(&self) -> u64 {
         // Lines say nothing of it.
         self.events.retry().unwrap_or_default()
