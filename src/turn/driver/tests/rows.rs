@@ -571,7 +571,7 @@ fn listing() -> Vec<Row> {
     let explaining = || after(found(), [all(&[])]);
     let item = |event: Json| json!({"turn_id": "t0", "event": event});
     let mut rows: Vec<Row> = Vec::new();
-    for (play, act, when, to) in vec![
+    for (play, act, when, to) in [
         (expired(), all(&[listed()]), "it has all of the turn", "Ended: done"),
         (expired(), Answers(page(&[listed()], Some("p2"))), "the list goes on", "Listing"),
         (expired(), all(&[]), "it lacks part of the turn", "BackingOff → Listing"),
