@@ -29,7 +29,7 @@ impl TurnRequest {
     pub(super) fn params<'j>(&self, conventions: Conventions, json: &'j mut String) -> ObjectWriter<'j> {
         let mut params = ObjectWriter::new(json);
         params.str("session_id", &self.session_id);
-        if conventions.transcripts().is_some() && !self.terms.is_empty() {
+        if conventions.client_ids.is_some() && !self.terms.is_empty() {
             params.raw("terms", &self.terms);
         }
         params
