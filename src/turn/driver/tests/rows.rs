@@ -559,6 +559,7 @@ fn watching() -> Vec<Row> {
     ]
 }
 
+#[allow(clippy::useless_vec, reason = "an array of these is too large for the stack")]
 fn listing() -> Vec<Row> {
     let expired = || after(started(1..=3), [Fails(http(412)), Answers(record("done"))]);
     let found = || {
@@ -571,7 +572,7 @@ fn listing() -> Vec<Row> {
     let explaining = || after(found(), [all(&[])]);
     let item = |event: Json| json!({"turn_id": "t0", "event": event});
     let mut rows: Vec<Row> = Vec::new();
-    for (play, act, when, to) in [
+    for (play, act, when, to) in vec![
         (expired(), all(&[listed()]), "it has all of the turn", "Ended: done"),
         (expired(), Answers(page(&[listed()], Some("p2"))), "the list goes on", "Listing"),
         (expired(), all(&[]), "it lacks part of the turn", "BackingOff → Listing"),
