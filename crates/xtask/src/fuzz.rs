@@ -122,6 +122,8 @@ fn prepare(project: &Project) -> Result<Option<PathBuf>> {
             // there is none. Panics and overflows are what there is to be found.
             .args(["fuzz", "build", "--sanitizer", "none", "--target", &host, "--target-dir"])
             .arg(target_directory(project))
+            .arg("--fuzz-dir")
+            .arg(project.path("crates/fuzz"))
             .current_dir(project.root()),
     )?;
     Ok(Some(target_directory(project).join(host).join("release")))
