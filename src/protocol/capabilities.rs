@@ -131,18 +131,6 @@ impl Capabilities {
         HAS_CURSORED && (!HAS_UNCURSORED || self.resume == Resume::Cursor)
     }
 
-    /// Whether a turn continues although its stream cannot resume after a sequence number.
-    #[must_use]
-    pub fn has_history_only(&self) -> bool {
-        HAS_UNCURSORED && self.resume == Resume::History
-    }
-
-    /// Whether the server keeps the frames of a turn's stream.
-    #[must_use]
-    pub fn has_frames(&self) -> bool {
-        self.has_history_only() && !self.is_unnamed()
-    }
-
     /// Whether a turn's answer comes as a whole.
     #[must_use]
     pub fn has_whole_answers(&self) -> bool {
@@ -201,12 +189,6 @@ impl Capabilities {
     #[must_use]
     pub fn has_client_ids(&self) -> bool {
         HAS_OTHERS && self.client_ids
-    }
-
-    /// Whether the client that starts a turn must read it.
-    #[must_use]
-    pub fn must_be_read(&self) -> bool {
-        HAS_UNCURSORED && (!HAS_CURSORED || !self.detached)
     }
 
     /// The capabilities as JSON, in camelCase.

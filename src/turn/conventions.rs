@@ -32,28 +32,28 @@ macro_rules! markers {
 
 markers! {
     /// Streams resume after a sequence number.
-    Cursors if any(feature = "truefoundry", feature = "turn-rpc", not(any(feature = "agent-event", feature = "aap")));
+    Cursors if any(feature = "cursors", not(any(feature = "frame-replay", feature = "transcripts")));
     /// Servers record what they stream, frame by frame.
-    FrameRecords if feature = "agent-event";
+    FrameRecords if feature = "frame-replay";
     /// Servers stop a turn that has no reader.
-    AttachedReaders if feature = "agent-event";
+    AttachedReaders if feature = "frame-replay";
     /// Only the session's transcript tells of a turn.
-    Transcripts if feature = "aap";
+    Transcripts if feature = "transcripts";
     /// Servers list turns.
-    TurnLists if any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc", not(feature = "aap"));
+    TurnLists if any(feature = "turn-records", not(feature = "transcripts"));
     /// Lists of events lack reasoning and sequence numbers.
-    PartialLists if any(feature = "agent-event", feature = "aap");
+    PartialLists if feature = "partial-lists";
     /// Each answer is a request of its own.
-    SeparateAnswers if feature = "agent-event";
+    SeparateAnswers if feature = "separate-answers";
     /// Servers are spoken to over a socket, and list a turn's items as they store them.
-    Sockets if feature = "turn-rpc";
+    Sockets if feature = "socket";
     /// The client makes the ids of turns.
-    ClientIds if any(feature = "agent-event", feature = "aap", feature = "turn-rpc");
+    ClientIds if feature = "client-ids";
 }
 
 /// Whether the build has protocols whose streams resume after a sequence number, and others.
-const HAS_CURSORS: bool = cfg!(any(feature = "truefoundry", feature = "turn-rpc"));
-const HAS_OTHER_RECOVERIES: bool = cfg!(any(feature = "agent-event", feature = "aap"));
+const HAS_CURSORS: bool = cfg!(feature = "cursors");
+const HAS_OTHER_RECOVERIES: bool = cfg!(any(feature = "frame-replay", feature = "transcripts"));
 
 /// What becomes of a turn whose stream drops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

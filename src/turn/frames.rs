@@ -1,21 +1,21 @@
 //! Cuts a stream's bytes into frames: by the event-stream format, or by lines.
 
 use crate::protocol::Capabilities;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 use crate::protocol::HAS_HTTP;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 use crate::rpc::LineDecoder;
 use crate::sse::{FrameDecoder, FrameError, FrameSink};
 
 /// Whether this build has a protocol whose decoder takes runs of frames.
-const HAS_RUNS: bool = cfg!(feature = "truefoundry");
+const HAS_RUNS: bool = cfg!(feature = "frame-runs");
 
 /// The decoder of a stream.
 #[derive(Debug)]
 pub(super) struct Frames {
     events: FrameDecoder,
     /// The decoder for sockets, used in place of the other one.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     lines: Option<LineDecoder>,
 }
 
@@ -25,14 +25,14 @@ impl Frames {
         let _ = capabilities;
         Self {
             events: FrameDecoder::with_limit(max_frame_bytes),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "socket")]
             lines: capabilities.has_socket().then(|| LineDecoder::with_limit(max_frame_bytes)),
         }
     }
 
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         match &mut self.lines {
             Some(lines) => return lines.feed(bytes, &mut |frame| sink.frame(frame)),
             // So that the compiler leaves the other decoder out.
@@ -48,7 +48,7 @@ impl Frames {
 
     /// A new connection begins.
     pub(super) fn reset(&mut self) {
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if let Some(lines) = &mut self.lines {
             lines.reset();
         }

@@ -266,7 +266,7 @@ impl EventSink for Intake {
         self.take(sequence_number, event);
     }
 
-    #[cfg(feature = "truefoundry")]
+    #[cfg(feature = "json-numbers")]
     fn mismatch(&mut self, id: u64, sequence_number: u64) {
         self.mismatch.get_or_insert((id, sequence_number));
     }
@@ -278,7 +278,7 @@ fn call_ids(message: &Message) -> impl Iterator<Item = &str> {
 
 /// The number of a listed event; 0 if it has none, as in the lists of all protocols but one.
 fn listed_number(fields: &Object<'_>) -> u64 {
-    let number = fields.get("sequence_number").filter(|_| cfg!(feature = "truefoundry"));
+    let number = fields.get("sequence_number").filter(|_| cfg!(feature = "json-numbers"));
     // The output in a turn's state was not checked.
     number.and_then(Value::as_u64).filter(|number| *number < 1 << 53).unwrap_or(0)
 }

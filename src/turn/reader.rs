@@ -153,7 +153,7 @@ impl TurnReader {
     }
 
     /// A request with these parameters asks for a stream that resumes the turn.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn resume(&mut self, params: &str) {
         let params = Value::parse(params).unwrap_or_default();
         self.decoder.resume(params.as_object().unwrap_or(const { &Object::new() }));
@@ -166,7 +166,7 @@ impl TurnReader {
     }
 
     /// Takes what to send on the stream's socket to learn more of the turn, if there is anything.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub fn asks(&mut self) -> Option<crate::rpc::Messages> {
         self.decoder.asks()
     }
@@ -263,7 +263,7 @@ impl TurnReader {
     /// The server has taken these answers while the turn runs.
     pub fn add_answered(&mut self, input: &TurnInput) {
         let calls = input.answered_calls(input.answer_count());
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         self.decoder.answered(&calls);
         match (self.conventions.answers, &mut self.intake.answered) {
             (Answers::OneByOne(_), Some(answered)) => answered.add(calls),
@@ -300,7 +300,7 @@ impl TurnReader {
     /// The `id` of the first frame of all streams that differs from the number in its JSON, and that number.
     #[must_use]
     pub fn mismatch(&self) -> Option<(u64, u64)> {
-        self.intake.mismatch.filter(|_| cfg!(feature = "truefoundry"))
+        self.intake.mismatch.filter(|_| cfg!(feature = "json-numbers"))
     }
 
     /// Whether all events of the turn up to now came, or were listed. An action that waits has its call then.
@@ -385,7 +385,7 @@ impl TurnReader {
 
     /// A later turn has answered what this one waited for, or has discarded it.
     pub fn resolve_actions(&mut self, is_discarded: bool) {
-        #[cfg(feature = "agent-event")]
+        #[cfg(feature = "discard-pending")]
         if is_discarded {
             return self.intake.index.discard();
         }
@@ -456,16 +456,16 @@ impl Incoming<'_> {
 
 impl FrameSink for Incoming<'_> {
     fn frame(&mut self, frame: Frame<'_>) {
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         let is_native = !self.intake.wants_native || self.decoder.concerns(frame.data);
-        #[cfg(not(feature = "turn-rpc"))]
+        #[cfg(not(feature = "socket"))]
         let is_native = true;
         if is_native {
             self.intake.native(self.names.map(|_| frame.event), frame.data);
         }
         let before = self.intake.machine.cursor().last();
         self.decoder.decode(&frame, self.intake);
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if let Some(error) = self.decoder.failure() {
             self.intake.broken.get_or_insert(error);
         }

@@ -44,7 +44,7 @@ pub fn request(protocol: u8, call: u8) -> u32 {
             return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
         };
         let Some(answer) = protocol.local(call, &params) else {
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "socket")]
             if protocol.capabilities().has_socket() {
                 return Ok(protocol.messages(call, params)?.to_json());
             }
@@ -317,7 +317,7 @@ pub fn turn_next(
                 let error =
                     Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
                 // Only sockets can tell.
-                let is_unsent = cfg!(feature = "turn-rpc") && code == "unsent";
+                let is_unsent = cfg!(feature = "socket") && code == "unsent";
                 Outcome::Failed(Failure { error, retry_after, is_offline, is_unsent })
             }
             3 => Outcome::Aborted,

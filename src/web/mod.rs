@@ -5,21 +5,21 @@
 //! JSON out. Decisions are taken in the sans-IO parts; the package's TypeScript puts the public classes,
 //! iterators and listeners around what is exported here.
 
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 mod expected;
 #[cfg(feature = "module")]
 pub mod exports;
 pub mod fetch;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 mod line;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 mod listening;
 mod page;
 #[cfg(feature = "module")]
 mod protocols;
 #[cfg(feature = "module")]
 mod session;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 pub mod socket;
 #[cfg(feature = "module")]
 mod state;

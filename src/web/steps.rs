@@ -8,7 +8,7 @@ use js_sys::{Date, Math};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 use crate::rpc::Messages;
 use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiting};
 
@@ -34,7 +34,7 @@ pub(super) enum Came {
     /// Bytes.
     Chunk(Vec<u8>),
     /// It is time to ask what is to be asked.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     Time,
 }
 
@@ -44,11 +44,11 @@ pub(super) trait Source {
     async fn next(&mut self) -> Result<Option<Came>, Failure>;
 
     /// There is something to be asked; it may become more in a moment. Only where there is a way to ask.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn ask_soon(&mut self) {}
 
     /// Says more on the way on which the stream comes; the answers become part of it.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn say(&mut self, messages: &Messages) -> Result<(), Failure> {
         let _ = messages;
         Ok(())
@@ -128,7 +128,7 @@ async fn read_stream(
         // What cannot be read the driver knows.
         let pushed = match news {
             Came::Chunk(chunk) => driver.reader_mut().push(&chunk),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "socket")]
             Came::Time => {
                 if let Some(messages) = driver.reader_mut().asks() {
                     source.say(&messages)?;
@@ -136,7 +136,7 @@ async fn read_stream(
                 continue;
             }
         };
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if driver.reader().has_asks() {
             source.ask_soon();
         }

@@ -100,7 +100,7 @@ impl Turn {
     ) -> Result<String> {
         session.check()?;
         let (json, options) = cut(text, 0);
-        if cfg!(feature = "turn-rpc") {
+        if cfg!(feature = "socket") {
             self.driver.set_options(options);
         }
         let capabilities = self.driver.reader().capabilities();
@@ -133,7 +133,7 @@ impl Turn {
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json, &self.driver.reader().capabilities())?;
         input.check_answers(self.driver.reader().index().pending())?;
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if self.driver.reader().capabilities().has_socket() {
             // The server asked by a message, which the answer responds to.
             return Ok(input.with_suspensions(self.driver.reader().index().pending()));
@@ -343,19 +343,19 @@ impl Turn {
     /// Whether something has to be said on the stream's socket.
     pub(super) fn has_ask(&self) -> bool {
         // Where no protocol asks, the compiler leaves it out.
-        cfg!(feature = "turn-rpc") && self.driver.reader().has_asks()
+        cfg!(feature = "socket") && self.driver.reader().has_asks()
     }
 
     /// Takes what has to be said, as JSON; nothing if nothing has.
     pub(super) fn take_ask(&mut self) -> String {
         #[cfg_attr(
-            not(feature = "turn-rpc"),
+            not(feature = "socket"),
             expect(unused_variables, reason = "without sockets nothing is said")
         )]
         let reader = self.reader();
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         return reader.asks().map(|messages| messages.to_json()).unwrap_or_default();
-        #[cfg(not(feature = "turn-rpc"))]
+        #[cfg(not(feature = "socket"))]
         String::new()
     }
 

@@ -369,7 +369,7 @@ impl TurnDriver {
         if is_start && HAS_OTHERS {
             cx.reader.begin(&plan.params);
         }
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if !is_start {
             cx.reader.resume(&plan.params);
         }
