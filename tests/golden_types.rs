@@ -254,3 +254,18 @@ fn check(file: &str, of: &str, head: &str, declarations: &[&str]) {
     let golden = std::fs::read_to_string(path).unwrap_or_default();
     assert!(golden == text, "{file} is not what {of} declares; UPDATE_GOLDEN=1 writes it anew");
 }
+
+#[test]
+fn calls_are_numbered_alike_in_the_package() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("pkg/src/boundary/calls.ts");
+    let source = std::fs::read_to_string(file).expect("the package's calls");
+    let numbered: Vec<_> = source
+        .lines()
+        .skip_while(|line| !line.starts_with("export const enum Call {"))
+        .skip(1)
+        .take_while(|line| *line != "}")
+        .map(|line| line.trim().trim_end_matches(','))
+        .collect();
+    let calls: Vec<_> = turnwire::protocol::Call::ALL.iter().map(|call| format!("{call:?}")).collect();
+    assert_eq!(numbered, calls);
+}
