@@ -1,6 +1,7 @@
 // The page's life: without a network, hidden, frozen, kept by the back/forward cache, and awake again.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { ConnectionError } from "../dist/index.js";
 import { collect, eventually, failure, textOf } from "./support/collect.mjs";
 import { GRAIN, logged, numbers, range, RECONNECT, serveResumed, serveResumedSession, topics } from "./support/connection.mjs";
@@ -70,6 +71,9 @@ async function checkWhole({ events: got, error }, turn) {
   assert.deepEqual([turn.status, textOf(turn)], ["done", "Hello, world"]);
 }
 
+/** What the package listens to, once for all turns of a page. */
+const FOLLOWED = ["online", "pageshow", "resume", "visibilitychange"];
+
 const RETURNS = { online: "the network is back", restored: "the page is back from the cache", resumed: "the page is thawed", visible: "the page is shown" };
 
 for (const [how, name] of Object.entries(RETURNS)) {
@@ -81,7 +85,7 @@ for (const [how, name] of Object.entries(RETURNS)) {
     page.dispatch[how]();
     await checkWhole(await reading, turn);
     assert.deepEqual(server.asked, [START, SUBSCRIBE]);
-    assert.deepEqual(page.listeners, []);
+    assert.deepEqual(page.listeners, FOLLOWED);
   });
 
   test(`a wait that the server asked for (Retry-After) does not end earlier when ${name}`, async (t) => {
@@ -126,7 +130,7 @@ for (const how of ["hidden", "shown"]) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.deepEqual([server.asked, turn.snapshot().reconnecting?.attempt], [[START], 1]);
     await iterator.return();
-    assert.deepEqual(page.listeners, []);
+    assert.deepEqual(page.listeners, FOLLOWED);
   });
 }
 
@@ -146,7 +150,7 @@ for (const how of ["online", "restored", "resumed"]) {
     const [, { cause }] = told[0];
     assert.ok(cause instanceof ConnectionError, String(cause));
     assert.equal(cause.code, "network");
-    assert.deepEqual(page.listeners, []);
+    assert.deepEqual(page.listeners, FOLLOWED);
   });
 }
 
@@ -183,17 +187,25 @@ test("a silence that no timer could notice is noticed when the page is shown", a
 
 test("an answer of which a part came before the page was away is given up", async (t) => {
   const page = openPage(t);
-  const { session, server } = await serveResumedSession(t, {
-    [GET_TURN]: ({ response }) => {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.write('{"data":');
-    },
-  });
+  let heads = 0;
+  const fetch = async (...request) => {
+    const response = await globalThis.fetch(...request);
+    heads += 1;
+    return response;
+  };
+  const half = ({ response }) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write('{"data":');
+  };
+  const { session, server } = await serveResumedSession(t, { [GET_TURN]: half }, { fetch });
+  const before = heads;
   const attempt = failure(session.getTurn("t1"));
-  await eventually(() => server.count(GET_TURN) === 1 && page.listeners.length > 0);
+  await eventually(() => heads > before);
+  await setImmediate();
+  assert.equal(server.count(GET_TURN), 1);
   page.dispatch.online();
   assert.equal((await attempt).code, "network");
-  assert.deepEqual(page.listeners, []);
+  assert.deepEqual(page.listeners, FOLLOWED);
 });
 
 test("tries that fail without a network do not count", async (t) => {
@@ -246,24 +258,28 @@ const ENDINGS = {
 };
 
 for (const [name, [start, routes, read]] of Object.entries(ENDINGS)) {
-  test(`nothing listens to the page any more when ${name}`, async (t) => {
+  test(`the page's return does nothing any more when ${name}`, async (t) => {
     const page = openPage(t);
-    const { turn } = await serveResumed(t, start, routes);
-    assert.deepEqual(page.listeners, []);
+    const { server, turn } = await serveResumed(t, start, routes);
     await read(turn);
-    assert.deepEqual(page.listeners, []);
+    assert.deepEqual(page.listeners, FOLLOWED);
+    const { length } = server.requests;
+    const { status } = turn;
+    for (const dispatch of Object.values(page.dispatch)) dispatch();
+    await setImmediate();
+    assert.deepEqual([server.requests.length, turn.status, turn.snapshot().reconnecting], [length, status, null]);
   });
 }
 
-test("while a stream is read the page is listened to once, however often it is resumed", async (t) => {
+test("a page is listened to once, however often a stream is resumed", async (t) => {
   const page = openPage(t);
   const live = new LiveStream();
   const { turn } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reset, logged(WHOLE, 1), live.reply] });
   const reading = collect(turn.stream());
   await live.opened;
-  await eventually(() => turn.snapshot().reconnecting === null && page.listeners.length > 0);
-  assert.deepEqual(page.listeners, ["online", "pageshow", "resume", "visibilitychange"]);
+  await eventually(() => turn.snapshot().reconnecting === null);
+  assert.deepEqual(page.listeners, FOLLOWED);
   await live.write(frames(WHOLE.slice(4), 5));
   await checkWhole(await reading, turn);
-  assert.deepEqual(page.listeners, []);
+  assert.deepEqual(page.listeners, FOLLOWED);
 });
