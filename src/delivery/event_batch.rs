@@ -37,6 +37,8 @@ pub struct EventBatch {
     records: Vec<u32>,
     text: TextArena,
     names: Names,
+    /// The JSON of the last event. Its memory serves the next one.
+    json: String,
 }
 
 impl EventBatch {
@@ -66,7 +68,10 @@ impl EventBatch {
 
     /// Adds an event as its JSON.
     pub fn event(&mut self, sequence_number: u64, event: &Object<'_>) {
-        self.json(sequence_number, &event.to_json());
+        self.json.clear();
+        event.write(&mut self.json);
+        let span = self.text.push(&self.json);
+        self.record(bare(kind::JSON), sequence_number, span);
     }
 
     fn json(&mut self, sequence_number: u64, json: &str) {

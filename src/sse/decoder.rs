@@ -196,7 +196,7 @@ impl FrameDecoder {
                 if rest.is_empty() {
                     return Ok(());
                 }
-                if self.may_hold(rest) && frame_len(rest).is_none() {
+                if rest.len() <= MAX_HELD && frame_len(rest).is_none() && self.may_hold(rest) {
                     self.held.extend_from_slice(rest);
                     return Ok(());
                 }
