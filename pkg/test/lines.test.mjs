@@ -84,3 +84,61 @@ test("a line that is larger than the limit is refused while it comes", async (t)
   assert.equal(error?.code, "frame_too_large");
   assert.equal(turn.snapshot().status, "incomplete");
 });
+
+/** Results of tools: longer than a chunk, with everything that JSON escapes, or just long enough to stay out of the core. */
+const RESULTS = [LONG, "a".repeat(100_000), '"\\\u0000é'.repeat(3000), "b".repeat(4096), "c".repeat(9000), "d".repeat(4095), "short"];
+
+/** A turn with one call for each result. */
+function turnWithResults(results = RESULTS, more = {}) {
+  const calls = results.map((_, index) => ({ index, id: `c${index}`, type: "function", function: { name: "read", arguments: "{}" }, tool_info: null }));
+  const said = results.map((content, index) => ({
+    type: "tool.response", id: `r${index}`, thread_id: "main", created_at: "2026-11-21T14:04:32.381Z", tool_call_id: `c${index}`, content, ...more,
+  }));
+  return [created(), message(), delta({ tool_calls: calls }), finished("tool_calls"), ...said, done()]
+    .map((event, at) => frame(event, at + 1))
+    .join("");
+}
+
+const contents = (turn) => turn.snapshot().threads[0].messages[0].tool_calls.map(({ response }) => response?.content);
+
+for (const [name, ending] of [["LF", "\n"], ["CRLF", "\r\n"], ["CR", "\r"]]) {
+  test(`long results are whole wherever they were cut (lines end in ${name})`, async (t) => {
+    const bytes = turnWithResults().replaceAll("\n", ending);
+    for (const size of [613, 8191, 16_384, 65_536, bytes.length]) {
+      const { turn, error } = await ends(t, inChunks(bytes, size));
+      assert.equal(error, undefined);
+      assert.deepEqual(contents(turn), RESULTS);
+    }
+  });
+}
+
+test("long results are the same in events, for listeners and in native frames", async (t) => {
+  for (const isNative of [false, true]) {
+    const { turn } = await serveTurn(t, stream(...inChunks(turnWithResults(), 30_000)), { options: { reconnect: false } });
+    const heard = [];
+    const natives = [];
+    turn.on("tool.response", ({ content }) => heard.push(content));
+    if (isNative) turn.on("native", (frame) => frame.type === "tool.response" && natives.push(frame.content));
+    const { events } = await collect(turn.stream());
+    assert.deepEqual(events.filter(({ type }) => type === "tool.response").map(({ content }) => content), RESULTS);
+    assert.deepEqual(heard, RESULTS);
+    assert.deepEqual(natives, isNative ? RESULTS : []);
+    assert.deepEqual(contents(turn), RESULTS);
+  }
+});
+
+test("a long result that is no event of its type is whole as an unknown one", async (t) => {
+  const { turn } = await serveTurn(t, stream(...inChunks(turnWithResults([LONG], { tool_call_id: 7 }), 50_000)), { options: { reconnect: false } });
+  const { events } = await collect(turn.stream());
+  const unknown = events.find(({ type }) => type === "unknown");
+  assert.equal(unknown.wire_type, "tool.response");
+  assert.equal(unknown.raw.content === LONG, true);
+});
+
+test("a long line inside a chunk counts against the limit as any other", async (t) => {
+  for (const size of [50_000, 1_000_000]) {
+    const { turn, error } = await ends(t, inChunks(turnWithResults([LONG]), size), { maxFrameBytes: 200_000 });
+    assert.equal(error?.code, "frame_too_large");
+    assert.equal(turn.snapshot().status, "incomplete");
+  }
+});

@@ -5,6 +5,7 @@
 // fixed shape each. All other events are JSON, which is parsed on delivery.
 import { type CoreMemory, decoder } from "../boundary/boundary.js";
 import type { Event } from "../wire/events.js";
+import type { LongTexts } from "./long-texts.js";
 
 /** An event, with its sequence number. */
 export type StreamEvent = Numbered<Event>;
@@ -80,6 +81,11 @@ function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
 /** Creates the events of one turn; keeps the names to which its records refer by number. */
 export class EventReader {
   readonly #names: string[] = [];
+  readonly #texts: LongTexts;
+
+  constructor(texts: LongTexts) {
+    this.#texts = texts;
+  }
 
   /** Appends the events of `lent` to `events`; returns the native frames, if they are wanted. */
   read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): unknown[] | undefined {
@@ -98,7 +104,7 @@ export class EventReader {
       }
       const sequenceNumber = records[at + 3]! + records[at + 4]! * 0x1_0000_0000;
       if ((kind & 0xff) === JSON_TEXT) {
-        const event = JSON.parse(text) as { sequence_number: number };
+        const event = this.#texts.parse(text) as { sequence_number: number };
         event.sequence_number = sequenceNumber;
         events.push(event as StreamEvent);
         continue;

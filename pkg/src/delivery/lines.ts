@@ -1,12 +1,14 @@
-// Assembles long lines outside the core, because the snapshot usually has their content already.
+// Cuts a stream into whole lines for the core, with long lines shortened: the core does not need all of their text.
 
 /** The length above which a line is long, in bytes. */
-const LONG = 1 << 16;
+const LONG = 1 << 13;
+
+const encoder = new TextEncoder();
 
 const LF = 10;
 const CR = 13;
 
-/** Cuts a stream's chunks into whole lines for the core. */
+/** Cuts a stream's chunks into whole lines. */
 export class Lines {
   readonly #max: number;
   readonly #shorten: (line: string) => string;
@@ -14,7 +16,7 @@ export class Lines {
   #held: Uint8Array[] = [];
   #length = 0;
 
-  /** Holds a line of up to `max` bytes; `shorten` returns the replacement of a long one. */
+  /** Holds and shortens lines of up to `max` bytes; `shorten` returns the replacement of a long one. */
   constructor(max: number, shorten: (line: string) => string) {
     this.#max = max;
     this.#shorten = shorten;
@@ -22,25 +24,47 @@ export class Lines {
 
   /** The lines that end in a chunk. The rest at the end of a stream is not an event. */
   whole(chunk: Uint8Array): readonly Uint8Array[] {
-    // The common case: the chunk contains only whole lines.
-    if (this.#length === 0 && chunk[chunk.length - 1] === LF) return [chunk];
+    // The common case: the chunk contains only whole lines, and none is long.
+    if (this.#length === 0 && chunk.length <= LONG && chunk[chunk.length - 1] === LF) return [chunk];
     const end = lastEnd(chunk);
     if (end === 0 && this.#length + chunk.length <= this.#max) {
       this.#held.push(chunk);
       this.#length += chunk.length;
       return [];
     }
-    let first = 0;
-    if (end > 0 && this.#length > LONG) {
-      first = chunk.findIndex((byte) => byte === LF || byte === CR);
-      const decoder = new TextDecoder();
-      const pieces = [...this.#held, chunk.subarray(0, first)].map((piece) => decoder.decode(piece, { stream: true }));
-      this.#held = [new TextEncoder().encode(this.#shorten(pieces.join("")))];
+    let from = 0;
+    const whole: Uint8Array[] = [];
+    if (this.#length > 0 && end > 0) {
+      from = firstEnd(chunk);
+      whole.push(...this.#shortened([...this.#held, chunk.subarray(0, from)]));
+    } else {
+      whole.push(...this.#held);
     }
-    const whole = [...this.#held, chunk.subarray(first, end)];
+    // Any line of more than LONG bytes has a half of LONG without a line's end after one of these places.
+    for (let at = from; (at += LONG / 2) < end; ) {
+      const next = chunk.indexOf(LF, at);
+      if (next - at >= LONG / 2) {
+        const start = Math.max(from, chunk.lastIndexOf(LF, at) + 1);
+        whole.push(chunk.subarray(from, start), ...this.#shortened([chunk.subarray(start, next)]));
+        from = next;
+      }
+      if (next > at) at = next;
+    }
+    whole.push(chunk.subarray(from, end));
     this.#length = chunk.length - end;
     this.#held = this.#length > 0 ? [chunk.subarray(end)] : [];
     return whole;
+  }
+
+  /** The pieces of a line, shortened if it is long. */
+  #shortened(pieces: Uint8Array[]): Uint8Array[] {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (length <= LONG || length > this.#max) return pieces;
+    const decoder = new TextDecoder();
+    let line = "";
+    for (const piece of pieces) line += decoder.decode(piece, { stream: true });
+    const short = this.#shorten(line);
+    return short === line ? pieces : [encoder.encode(short)];
   }
 }
 
@@ -48,4 +72,11 @@ export class Lines {
 function lastEnd(chunk: Uint8Array): number {
   // Lines that end in CR alone are rare: search for them only if there is no LF.
   return (chunk.lastIndexOf(LF) + 1) || (chunk.lastIndexOf(CR) + 1);
+}
+
+/** The index of the first line's end in a chunk that has one. */
+function firstEnd(chunk: Uint8Array): number {
+  const end = chunk.indexOf(LF);
+  const return_ = chunk.subarray(0, end < 0 ? chunk.length : end).indexOf(CR);
+  return return_ < 0 ? end : return_;
 }

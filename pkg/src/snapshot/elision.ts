@@ -1,8 +1,10 @@
-// The end of a turn repeats the text of its last message, which may be megabytes. This file leaves it out before the
-// core reads it.
+// Leaves long texts out of the lines that the core reads: results of tools, which the core only hands on, and at the
+// end of a turn the text of its last message once more.
+import type { LongTexts } from "../delivery/long-texts.js";
 import type { Event, ModelMessage, TerminalState } from "../wire/events.js";
 import type { SnapshotMirror } from "./snapshot.js";
 
+type ToolResponse = Extract<Event, { type: "tool.response" }>;
 type TurnDone = Extract<Event, { type: "turn.done" }>;
 type Done = Extract<TerminalState, { status: "done" }>;
 
@@ -14,34 +16,57 @@ interface RunFinish {
   result?: { response?: string };
 }
 
-/** Each line with an output contains one of these. */
-const ENDS = ["turn.done", "run_finish"];
+/** Each line with such a text contains one of these. */
+const TYPES = ["tool.response", "turn.done", "run_finish"];
 
-/** Removes a turn's output from the stream if the snapshot has it, and restores it in the data that users see. */
-export class OutputElision {
+/** The length from which a tool's result is long, in UTF-16 code units. */
+const LONG = 4096;
+
+/** Shortens lines of a stream, and restores what users see. */
+export class Elision {
   readonly #mirror: SnapshotMirror;
+  readonly #texts: LongTexts;
   #output: ModelMessage | undefined;
   /** Whether the output was that of a run's result. */
   #isResult = false;
 
-  constructor(mirror: SnapshotMirror) {
+  constructor(mirror: SnapshotMirror, texts: LongTexts) {
     this.#mirror = mirror;
+    this.#texts = texts;
   }
 
-  /** Returns a line of the stream without its output, if the snapshot has that output and it needs no completion. */
+  /** Returns a line of the stream without its long text, or the line itself. */
   shorten(line: string): string {
-    if (!ENDS.some((end) => line.includes(end))) return line;
+    if (!TYPES.some((type) => line.includes(type))) return line;
     try {
-      const frame = JSON.parse(line.replace(/^data:/, "")) as TurnDone | RunFinish;
-      const isShorter = (frame.type === "turn.done" && this.#spare(frame as TurnDone)) || this.#spareResult(frame as RunFinish);
-      if (isShorter) return `data:${JSON.stringify(frame)}`;
+      const frame = JSON.parse(line.replace(/^data:/, "")) as ToolResponse | TurnDone | RunFinish;
+      if (this.#spare(frame)) return `data:${JSON.stringify(frame)}`;
     } catch {
       // Not such a line.
     }
     return line;
   }
 
-  #spare({ state }: TurnDone): boolean {
+  #spare(frame: ToolResponse | TurnDone | RunFinish): boolean {
+    switch (frame.type) {
+      case "tool.response":
+        return this.#spareContent(frame as ToolResponse);
+      case "turn.done":
+        return this.#spareOutput(frame as TurnDone);
+      default:
+        return this.#spareResult(frame as RunFinish);
+    }
+  }
+
+  #spareContent(response: { content: string }): boolean {
+    const { content } = response;
+    const isLong = typeof content === "string" && content.length >= LONG;
+    if (isLong) response.content = this.#texts.keep(content);
+    return isLong;
+  }
+
+  /** Not if the core would have to complete it. */
+  #spareOutput({ state }: TurnDone): boolean {
     const { output } = state as Done;
     const isKnown =
       !!output?.thread_id && !output.tool_calls?.length && output.content === this.#mirror.lastMessage(output.id)?.content;

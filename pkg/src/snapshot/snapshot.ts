@@ -3,6 +3,7 @@ import type { CoreTurn } from "../boundary/boundary.js";
 import type { TurnwireError } from "../common/errors.js";
 import type { Reconnecting, Waiting } from "../delivery/connection-topics.js";
 import { lend } from "../delivery/delivery.js";
+import type { LongTexts } from "../delivery/long-texts.js";
 import type { AgentInfo, McpServer, McpServerAuth, Notice, ParentCall, Suspension, ToolInfo, ToolProgress, ToolResult, TurnInputItem, TurnState, Usage } from "../wire/events.js";
 
 /** The status of a turn. */
@@ -194,14 +195,16 @@ const WIDE = 1 << 8;
 /** Mirrors a turn's index. The cost depends on what changed, not on the length of the history. */
 export class SnapshotMirror {
   readonly #core: CoreTurn;
+  readonly #texts: LongTexts;
   readonly #messages: MessageSnapshot[] = [];
   #threads: readonly ThreadSnapshot[] = [];
   #turn: TurnPart & Special = { required_actions: [], mcp_servers: [], sandbox_id: null, ...SPECIAL };
   #snapshot: TurnSnapshot | undefined;
   #isChanged = false;
 
-  constructor(core: CoreTurn) {
+  constructor(core: CoreTurn, texts: LongTexts) {
     this.#core = core;
+    this.#texts = texts;
   }
 
   /** The snapshot with these facts; the same object as before if nothing changed. */
@@ -226,7 +229,7 @@ export class SnapshotMirror {
     const document = this.#core.takeChanges();
     if (document === "") return;
     this.#isChanged = true;
-    this.#apply(JSON.parse(document) as Changes);
+    this.#apply(this.#texts.parse(document) as Changes);
   }
 
   #apply(changes: Changes): void {

@@ -29,7 +29,7 @@ export class Feed implements Driven {
   readonly #listeners = new Listeners<TurnTopics>();
   /** Whether a listener takes events. */
   isHeard = false;
-  #reader = new EventReader();
+  #reader: EventReader;
   /** Bytes read since the snapshot was last complete. */
   #unseen = 0;
   /** Bytes read since a slow loop last had all of their events. */
@@ -47,6 +47,7 @@ export class Feed implements Driven {
     this.#connection = connection;
     this.core = core;
     this.#store = store;
+    this.#reader = new EventReader(store.texts);
     this.#answers = answers;
   }
 
@@ -120,7 +121,7 @@ export class Feed implements Driven {
   lines(): Lines {
     return new Lines(this.#connection.settings.maxFrameBytes, (line) => {
       // Listeners to native frames get them unshortened.
-      return this.#listeners.has("native") ? line : this.#store.output.shorten(line);
+      return this.#listeners.has("native") ? line : this.#store.elision.shorten(line);
     });
   }
 
@@ -166,7 +167,7 @@ export class Feed implements Driven {
     this.isHeard = this.#listeners.hasAny(takesEvents);
     const wantsEvents = !this.#isMissed || this.#stream !== undefined || this.isHeard;
     // Dropped events also drop the names that they defined.
-    if (!wantsEvents) this.#reader = new EventReader();
+    if (!wantsEvents) this.#reader = new EventReader(this.#store.texts);
     this.core.setWantsEvents(wantsEvents);
     this.core.setWantsNative(this.#listeners.has("native"));
   }
@@ -194,7 +195,7 @@ export class Feed implements Driven {
     const natives = this.#reader.read(lend(this.core.memory, header), events);
     natives?.forEach((native) => this.#listeners.tell("native", native as TurnTopics["native"]));
     const last = events[events.length - 1];
-    if (last?.type === "turn.done") this.#store.output.complete(last.state);
+    if (last?.type === "turn.done") this.#store.elision.complete(last.state);
     if (!this.isHeard) return;
     for (let at = from; at < events.length; at += 1) {
       const event = events[at]!;

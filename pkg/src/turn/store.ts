@@ -5,7 +5,8 @@ import { Call } from "../boundary/calls.js";
 import { adopting, StateError, type TurnwireError } from "../common/errors.js";
 import type { ConnectionTopics, Reconnecting, Waiting } from "../delivery/connection-topics.js";
 import { FrameNotifier } from "../delivery/frames.js";
-import { OutputElision } from "../snapshot/output.js";
+import { LongTexts } from "../delivery/long-texts.js";
+import { Elision } from "../snapshot/elision.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "../snapshot/snapshot.js";
 import type { Limits } from "../transport/clocks.js";
 import { orAborted } from "../transport/transport.js";
@@ -35,8 +36,10 @@ export class TurnStore {
   readonly #began: (previousTurnId: string | null) => void;
   /** The turn's threads and messages. */
   readonly mirror: SnapshotMirror;
-  /** Leaves out of the turn's end what the snapshot already has. */
-  readonly output: OutputElision;
+  /** The long texts that the core does not have. */
+  readonly texts = new LongTexts();
+  /** Leaves long texts out of what the core reads. */
+  readonly elision: Elision;
   /** The subscribers to new snapshots. */
   readonly frames = new FrameNotifier();
   /** The functions that wake code waiting for a change. */
@@ -62,8 +65,8 @@ export class TurnStore {
     this.#core = core;
     this.#sessionParams = params;
     this.#began = began;
-    this.mirror = new SnapshotMirror(core);
-    this.output = new OutputElision(this.mirror);
+    this.mirror = new SnapshotMirror(core, this.texts);
+    this.elision = new Elision(this.mirror, this.texts);
     this.#origin = record;
     this.#input = record.input ?? [];
   }
@@ -78,7 +81,7 @@ export class TurnStore {
       // Records of some servers have no input.
       if (created.input?.length) this.#input = created.input;
     }
-    this.output.complete(state);
+    this.elision.complete(state);
     if (state) this.#state = state;
     return learnt;
   }
