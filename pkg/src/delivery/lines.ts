@@ -32,20 +32,19 @@ export class Lines {
       this.#length += chunk.length;
       return [];
     }
+    let whole = this.#held;
     let from = 0;
-    const whole: Uint8Array[] = [];
-    if (this.#length > 0 && end > 0) {
-      from = firstEnd(chunk);
-      whole.push(...this.#shortened([...this.#held, chunk.subarray(0, from)]));
-    } else {
-      whole.push(...this.#held);
+    const first = chunk.indexOf(LF);
+    if (first >= 0 && this.#length + first > LONG) {
+      whole = this.#shortened([...whole, chunk.subarray(0, first)], this.#length + first);
+      from = first;
     }
     // Any line of more than LONG bytes has a half of LONG without a line's end after one of these places.
     for (let at = from; (at += LONG / 2) < end; ) {
       const next = chunk.indexOf(LF, at);
-      if (next - at >= LONG / 2) {
-        const start = Math.max(from, chunk.lastIndexOf(LF, at) + 1);
-        whole.push(chunk.subarray(from, start), ...this.#shortened([chunk.subarray(start, next)]));
+      const start = next - at < LONG / 2 ? next : chunk.lastIndexOf(LF, at) + 1;
+      if (next - start > LONG) {
+        whole.push(chunk.subarray(from, start), ...this.#shortened([chunk.subarray(start, next)], next - start));
         from = next;
       }
       if (next > at) at = next;
@@ -56,10 +55,9 @@ export class Lines {
     return whole;
   }
 
-  /** The pieces of a line, shortened if it is long. */
-  #shortened(pieces: Uint8Array[]): Uint8Array[] {
-    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    if (length <= LONG || length > this.#max) return pieces;
+  /** The pieces of a long line, shortened if its length in bytes is within the limit. */
+  #shortened(pieces: Uint8Array[], length: number): Uint8Array[] {
+    if (length > this.#max) return pieces;
     const decoder = new TextDecoder();
     let line = "";
     for (const piece of pieces) line += decoder.decode(piece, { stream: true });
@@ -72,11 +70,4 @@ export class Lines {
 function lastEnd(chunk: Uint8Array): number {
   // Lines that end in CR alone are rare: search for them only if there is no LF.
   return (chunk.lastIndexOf(LF) + 1) || (chunk.lastIndexOf(CR) + 1);
-}
-
-/** The index of the first line's end in a chunk that has one. */
-function firstEnd(chunk: Uint8Array): number {
-  const end = chunk.indexOf(LF);
-  const return_ = chunk.subarray(0, end < 0 ? chunk.length : end).indexOf(CR);
-  return return_ < 0 ? end : return_;
 }
