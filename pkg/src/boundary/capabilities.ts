@@ -69,6 +69,6 @@ export function capabilitiesOf(json: string): [Capabilities, Conventions] {
 
 /** A new unique id. Not `randomUUID`, which is missing on pages without TLS. */
 export function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const words = crypto.getRandomValues(new Uint32Array(4));
+  return Array.from(words, (word) => word.toString(16).padStart(8, "0")).join("");
 }
