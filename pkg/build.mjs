@@ -83,7 +83,6 @@ const INTERNAL =
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [
-  "boundary/capabilities",
   "client/client",
   "client/session",
   "common/errors",
@@ -93,6 +92,7 @@ const PUBLIC = [
   "tools/tools",
   "transport/lists",
   "turn/turn",
+  "wire/capabilities",
   "wire/events",
 ];
 

@@ -29,6 +29,7 @@ use turnwire::protocol::agent_event::wire::{
     ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, ToolCallStreamDelta,
 };
 
+use turnwire::protocol::Capability;
 use turnwire::protocol::turn_rpc::wire::{
     CapabilityKind, CompressedParams, CompressingParams, ItemAttachment, ItemDeltaParams, ItemParams,
     PromptManifest, PromptManifestDiagnostic, RecoveryAttached, RecoveryExhausted, RecoveryOf,
@@ -254,6 +255,47 @@ fn check(file: &str, of: &str, head: &str, declarations: &[&str]) {
     let golden = std::fs::read_to_string(path).unwrap_or_default();
     assert!(golden == text, "{file} is not what {of} declares; UPDATE_GOLDEN=1 writes it anew");
 }
+
+const CAPABILITIES_HEAD: &str = "\
+// What a server's protocol supports. Derived from the list in `src/protocol/capabilities.rs`, whose golden
+// test writes this file: do not edit it.
+";
+
+/// `docs/protocols.md` has the same as a table.
+#[test]
+fn capabilities_are_as_reviewed() {
+    let mut members = RESUME.to_owned();
+    for (_, name, about) in Capability::PUBLISHED {
+        let lines: Vec<_> = about.trim().lines().map(str::trim).collect();
+        let comment = match *lines {
+            [line] => format!("    /** {line} */\n"),
+            _ => format!("    /**\n     * {}\n     */\n", lines.join("\n     * ")),
+        };
+        write!(members, "{comment}    readonly {name}: boolean;\n").expect("a string takes any text");
+    }
+    let interface = format!(
+        "/** What a server's protocol supports, so that a page need not find out by failing. */\n\
+         export interface Capabilities {{\n{members}}}"
+    );
+    let published = Capability::PUBLISHED.iter().map(|(_, name, _)| *name);
+    let names: Vec<_> = published.chain(Capability::OF_THE_PACKAGE.iter().map(|(_, name)| *name)).collect();
+    let list = format!(
+        "/** The names in the order of the core's numbers. The last ones are not published. @internal */\n\
+         export const CAPABILITIES =\n    \"{}\";",
+        names.join(" ")
+    );
+    let of = "src/protocol/capabilities.rs";
+    check("pkg/src/wire/capabilities.ts", of, CAPABILITIES_HEAD, &[&interface, &list]);
+}
+
+const RESUME: &str = "    \
+    /**
+     * What happens to a turn whose connection drops. `\"cursor\"`: its stream resumes after the last event.
+     * `\"history\"`: the turn continues, and its messages are read as soon as the server has them. `\"none\"`: nothing
+     * more can be read, and the turn ends as `incomplete`.
+     */
+    readonly resume: \"cursor\" | \"history\" | \"none\";
+";
 
 #[test]
 fn calls_are_numbered_alike_in_the_package() {

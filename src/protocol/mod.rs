@@ -15,8 +15,11 @@ mod capabilities;
 pub(crate) mod damage;
 mod fields;
 mod options;
+mod registry;
 mod route;
 mod template;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
 #[cfg(feature = "turn-rpc")]
@@ -27,7 +30,8 @@ pub use call::{Call, Method, Request};
 #[cfg(feature = "socket")]
 pub(crate) use capabilities::HAS_HTTP;
 pub(crate) use capabilities::HAS_OTHERS;
-pub use capabilities::{Capabilities, Resume};
+pub use capabilities::{Capabilities, Capability, Resume};
+pub use registry::AnyProtocol;
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};
@@ -38,6 +42,16 @@ use crate::sse::{Frame, Run};
 pub trait Protocol {
     /// What the protocol supports beyond streaming a turn.
     fn capabilities(&self) -> Capabilities;
+
+    /// The same protocol in a session with these terms (JSON), which say what its agent supports.
+    #[must_use]
+    fn with_terms(self, terms: &str) -> Self
+    where
+        Self: Sized,
+    {
+        let _ = terms;
+        self
+    }
 
     /// The HTTP request for `call`. `params` holds ids, query parameters and body fields under their
     /// `camelCase` or wire names; a name that the call does not take is an error.

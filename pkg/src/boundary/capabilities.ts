@@ -1,49 +1,7 @@
 // What a protocol supports, as the core reports it.
+import { type Capabilities, CAPABILITIES } from "../wire/capabilities.js";
 
-/** What a server's protocol supports, so that a page need not find out by failing. */
-export interface Capabilities {
-  /**
-   * What happens to a turn whose connection drops. `"cursor"`: its stream resumes after the last event. `"history"`:
-   * the turn continues, and its messages are read as soon as the server has them. `"none"`: nothing more can be read,
-   * and the turn ends as `incomplete`.
-   */
-  readonly resume: "cursor" | "history" | "none";
-  /** `turn.cancel()` */
-  readonly cancel: boolean;
-  /** `session.interrupt()` */
-  readonly interrupt: boolean;
-  /** `session.history()` and the lists of turns and events */
-  readonly history: boolean;
-  /** `turn.answer()` while the turn runs */
-  readonly liveAnswers: boolean;
-  /** `turn.steer()` */
-  readonly steer: boolean;
-  /** `createTurn({ discardPending: true })` */
-  readonly discardPending: boolean;
-  /** Files in user messages. */
-  readonly files: boolean;
-  /**
-   * Sessions with an agent that the client supplies: `createDraftSession()` and related methods, and their `update({
-   * agentSpec })`.
-   */
-  readonly drafts: boolean;
-  /** `client.agents.searchSessions()` */
-  readonly search: boolean;
-  /** `client.agents.downloadSandboxFile()` */
-  readonly sandboxFiles: boolean;
-  /** `client.agents.createSession(agentName, { title })` */
-  readonly titles: boolean;
-  /** `session.rename()` */
-  readonly rename: boolean;
-  /** `session.delete()` */
-  readonly delete: boolean;
-  /** `session.state()` */
-  readonly state: boolean;
-  /** `client.agents.list()` */
-  readonly agents: boolean;
-  /** Images by URL in user messages: parts `{ type: "image", url }`. */
-  readonly images: boolean;
-}
+export type { Capabilities };
 
 /** What a protocol requires of its client. */
 export interface Conventions {
@@ -52,7 +10,7 @@ export interface Conventions {
   /** The client makes the ids of sessions and turns. */
   readonly clientIds: boolean;
   /** Each answer to a call is a separate request. */
-  readonly answersApart: boolean;
+  readonly separateAnswers: boolean;
   /** The server has no ids for turns. */
   readonly unnamed: boolean;
   /** The protocol uses a `WebSocket`. */
@@ -61,10 +19,14 @@ export interface Conventions {
   readonly silence: number;
 }
 
-/** Capabilities and conventions, from the core's JSON. */
-export function capabilitiesOf(json: string): [Capabilities, Conventions] {
-  const { detached, clientIds, answersApart, unnamed, socket, silence, ...capabilities } = JSON.parse(json) as Capabilities & Conventions;
-  return [capabilities, { detached, clientIds, answersApart, unnamed, socket, silence }];
+/** Capabilities and conventions, from the core's text: `resume`, the silence, and a digit for each name. */
+export function capabilitiesOf(text: string): [Capabilities, Conventions] {
+  const [resume, silence, digits] = text.split(" ");
+  const known = Object.fromEntries(CAPABILITIES.split(" ").map((name, at) => [name, digits![at] === "1"]));
+  const { clientIds, separateAnswers, socket, ...published } = known as unknown as Capabilities & Conventions;
+  const { detached, turnIds } = published;
+  const conventions = { detached, clientIds, separateAnswers, unnamed: !turnIds, socket, silence: Number(silence) };
+  return [{ ...published, resume: resume as Capabilities["resume"] }, conventions];
 }
 
 /** A new unique id. Not `randomUUID`, which is missing on pages without TLS. */

@@ -1,0 +1,3 @@
+//! All protocols, held to what they say of themselves.
+
+mod capabilities;
