@@ -1,7 +1,6 @@
 // What the person sees before the first message: what this page is, and things to try.
 
 import type { Capabilities, Client, Protocol, TurnInputItem } from "turnwire";
-import { knownProtocol } from "../settings/protocols";
 import { ProtocolSwitch } from "../settings/ProtocolSwitch";
 import { Icon } from "../ui/Icon";
 import { userMessage, type Attachment } from "./attachments";
@@ -35,7 +34,7 @@ interface Props {
 }
 
 export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
-  const file = knownProtocol(client.protocol)?.files ? PICTURE : NOTES;
+  const file = client.capabilities.documents ? NOTES : PICTURE;
   const send = (message: string) => onSend(userMessage(message, message.startsWith("File ") ? [file] : []));
   return (
     <section className="empty-page">
