@@ -105,7 +105,9 @@ capabilities! {
         ClientTurnIds,
         /// A user's message can have parts of kinds that only this protocol has.
         NativeParts,
-        /// A turn's answer comes as a whole when the turn has ended, and not as a stream.
+        /// A start may be answered with the whole turn, as JSON in place of a stream.
+        MayAnswerWhole,
+        /// Every turn is answered in this way.
         WholeAnswers,
     }
 }
@@ -205,6 +207,12 @@ impl Capabilities {
     #[must_use]
     pub fn has_whole_answers(&self) -> bool {
         cfg!(feature = "whole-answers") && self.has(Capability::WholeAnswers)
+    }
+
+    /// Whether a call that streams may be answered with JSON.
+    #[must_use]
+    pub fn may_answer_whole(&self) -> bool {
+        cfg!(feature = "whole-answers") && self.has(Capability::MayAnswerWhole)
     }
 
     /// Whether each answer is a separate request.

@@ -10,6 +10,7 @@ pub mod agent_event;
 mod answer;
 mod body;
 mod call;
+mod calls;
 mod capabilities;
 #[cfg(test)]
 pub(crate) mod damage;

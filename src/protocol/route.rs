@@ -1,32 +1,35 @@
-//! Requests from tables: one line per call, with its method, its path and the names of its parameters.
+//! HTTP requests from tables of calls.
 
 use crate::error::Result;
-use crate::json::{Object, write_hex};
+use crate::json::{Object, Value, write_hex};
 use crate::text::cut;
 
+use super::calls::Calls;
 use super::options::option_error;
 use super::{Call, Method};
 
-/// One request, as a line of a table describes it.
+/// The request of a call. Its line in the table has the method, the path, and the names of what the call takes.
+///
+/// | | |
+/// |---|---|
+/// | `{name}` in the path | the parameter of that name, which is required |
+/// | `name` | a parameter, sent in the body of a `POST` or `PATCH`, or else in the query |
+/// | `!name` | it is required |
+/// | `name>wire` | it is sent under another name. If several have the same one, the first given counts |
+/// | `name>outer.inner` | it is sent inside an object |
+/// | `wire=value` | is always sent, with this value |
+/// | `\|` | what follows is not sent: the protocol's own code reads it |
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     pub(super) method: Method,
-    /// `{name}` is replaced by the parameter of that name.
     path: &'static str,
-    /// The names of its other parameters. Those after a `!` are required.
     names: &'static str,
 }
 
 impl Route {
-    /// The route of a call; `None` if the table has none. A table has one line per call, in the order of [`Call::ALL`],
-    /// and may end early. Texts take half the space of nested slices.
-    pub(super) fn of(table: &'static str, call: Call) -> Option<Self> {
-        let mut rest = table;
-        let mut line = "";
-        for _ in 0..=call as usize {
-            (line, rest) = cut(rest, b'\n');
-        }
-        let (method, rest) = cut(line, b' ');
+    /// The route of a call; `unsupported` if the protocol lacks the call.
+    pub(super) fn of(calls: Calls, call: Call) -> Result<Self> {
+        let (method, rest) = cut(calls.line(call)?, b' ');
         let (path, names) = cut(rest, b' ');
         let method = match method {
             "GET" => Method::Get,
@@ -34,18 +37,7 @@ impl Route {
             "PATCH" => Method::Patch,
             _ => Method::Delete,
         };
-        (!path.is_empty()).then_some(Self { method, path, names })
-    }
-
-    /// The names of the parameters outside the path, and whether each is required.
-    fn names(self) -> impl Iterator<Item = (&'static str, bool)> {
-        let mut rest = self.names;
-        std::iter::from_fn(move || {
-            let (name, others) = cut(rest, b' ');
-            rest = others;
-            let required = name.strip_prefix('!');
-            (!name.is_empty()).then(|| (required.unwrap_or(name), required.is_some()))
-        })
+        Ok(Self { method, path, names })
     }
 
     pub(super) fn has_body(self) -> bool {
@@ -54,25 +46,40 @@ impl Route {
 
     /// Checks that every parameter belongs to the route, and that no required one is missing.
     pub(super) fn check(self, params: &Object<'_>) -> Result<()> {
+        let is_named = |wanted: &str| words(self.names).any(|word| parameter(word) == wanted);
         for (name, _) in params.iter() {
-            if !in_path(self.path, name) && !self.names().any(|(known, _)| known == name) {
+            if !in_path(self.path, name) && !is_named(name) {
                 return Err(option_error(name, " is not an option of this call"));
             }
         }
-        for (name, is_required) in self.names() {
-            if is_required && !params.contains(name) {
-                return Err(option_error(name, " is required"));
+        for word in words(self.names) {
+            if word.starts_with('!') && !params.contains(parameter(word)) {
+                return Err(option_error(parameter(word), " is required"));
             }
         }
         Ok(())
     }
 
-    /// The given parameters outside the path, in the order of the names.
+    /// What is sent besides the path, in the order of the names.
     pub(super) fn given<'a>(self, params: &Object<'a>) -> Object<'a> {
         let mut given = Object::new();
-        for (name, _) in self.names() {
-            if let Some(value) = params.get(name) {
-                given.set(name, value.clone());
+        for word in words(self.names).take_while(|word| *word != "|") {
+            let (wire, fixed) = cut(word, b'=');
+            if !fixed.is_empty() {
+                given.set(wire, Value::parse(fixed).unwrap_or_default());
+                continue;
+            }
+            let name = parameter(word);
+            let wire = cut(word, b'>').1;
+            let (wire, inner) = cut(if wire.is_empty() { name } else { wire }, b'.');
+            if let Some(value) = params.get(name).filter(|_| !given.contains(wire)) {
+                let mut value = value.clone();
+                if !inner.is_empty() {
+                    let mut outer = Object::new();
+                    outer.set(inner, value);
+                    value = outer.into();
+                }
+                given.set(wire, value);
             }
         }
         given
@@ -109,6 +116,21 @@ impl Route {
         }
         headers
     }
+}
+
+/// The words of a line.
+pub(super) fn words(line: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let (word, others) = cut(rest, b' ');
+        rest = others;
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+/// The name of the parameter that a word is about.
+fn parameter(word: &'static str) -> &'static str {
+    cut(word.strip_prefix('!').unwrap_or(word), b'>').0
 }
 
 /// The text before the first name in braces, the name, and the rest.

@@ -26,7 +26,7 @@ use crate::json::{Object, Value};
 use crate::protocol::body::error_message;
 use crate::protocol::capabilities::Capability::{
     self, AgentCapabilities, Agents, Cancel, ClientIds, ClientTurnIds, Delete, Files, Images, ListSessions,
-    Messages, PageTools, WholeAnswers,
+    MayAnswerWhole, Messages, PageTools, WholeAnswers,
 };
 use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
@@ -62,6 +62,7 @@ const ALL: Capabilities = Capabilities {
         Delete,
         ClientIds,
         ClientTurnIds,
+        MayAnswerWhole,
         WholeAnswers,
     ])
 };

@@ -2,85 +2,57 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-use crate::protocol::options::{option_error, unsupported, wire};
+use crate::protocol::calls::{Calls, calls};
+use crate::protocol::options::{option_error, wire};
 use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
 
 use super::terms::Mode;
 use super::{Aap, input};
 
-/// The routes, with the names of the callers' parameters; [`query`], [`session`] and [`turn`] handle these. Everything
-/// known about turns is in the session's history.
-const ROUTES: &str = "\
-POST sessions !agent_name agent_tools agent_options messages tools terms
-GET sessions agent_name page_token limit window_start terms
-GET sessions/{session_id} terms
-POST
-GET sessions/{session_id}/history page_token limit terms
-POST sessions/{session_id}/turns agent_name turn_id input previous_turn_id terms
-POST
-GET sessions/{session_id}/history turn_id input said is_begun is_awaited terms
-GET
-GET sessions/{session_id}/history !turn_id input said is_begun is_awaited page_token limit order terms
-GET sessions/{session_id}/history page_token limit order terms
-POST
-GET
-GET
-PATCH
-GET
-GET
-GET
-DELETE sessions/{session_id} terms
-POST
-POST
-POST
-PATCH
-GET
-GET sessions/{session_id}/history page_token limit order terms
-GET
-GET meta terms
-";
+/// The routes. [`session`] and [`turn`] make the bodies. Everything known about turns is in the session's history, which
+/// is sent in one piece.
+const CALLS: Calls = calls! {
+    CreateSession "POST sessions !agent_name agent_tools agent_options messages tools | terms",
+    ListSessions "GET sessions page_token>after | agent_name limit window_start terms",
+    GetSession "GET sessions/{session_id} | terms",
+    ListTurns "GET sessions/{session_id}/history | page_token limit terms",
+    CreateTurnStream "POST sessions/{session_id}/turns input terms | agent_name turn_id previous_turn_id",
+    GetTurn "GET sessions/{session_id}/history | turn_id input said is_begun is_awaited terms",
+    ListTurnEvents "GET sessions/{session_id}/history | !turn_id input said is_begun is_awaited page_token limit order terms",
+    ListSessionEvents "GET sessions/{session_id}/history | page_token limit order terms",
+    DeleteSession "DELETE sessions/{session_id} | terms",
+    ListMessages "GET sessions/{session_id}/history | page_token limit order terms",
+    ListAgents "GET meta | terms",
+};
 
 /// The request for `call`.
 pub(super) fn request(aap: Aap, call: Call, params: &Object<'_>) -> Result<Request> {
-    let route = Route::of(ROUTES, call).ok_or_else(unsupported)?;
+    let route = Route::of(CALLS, call)?;
     let params = wire(params);
     let aap = aap.with(&params);
     route.check(&params)?;
     let mut path = route.path(&params)?;
     let mut headers = route.headers(call);
-    let body = if route.has_body() {
-        let given = route.given(&params);
-        let body = if call == Call::CreateSession { session(&given) } else { turn(aap, &given) };
-        Some(body?.to_json())
-    } else {
-        add_query(&query(aap, call, &params)?, &mut path);
-        None
+    let mut given = route.given(&params);
+    let body = match call {
+        Call::CreateSession => Some(session(&given)?.to_json()),
+        Call::CreateTurnStream => Some(turn(aap, &given)?.to_json()),
+        _ => {
+            if path.ends_with("/history") {
+                let problem = "this agent keeps no history that could be read";
+                let history = aap.history.ok_or_else(|| Error::new(ErrorCode::Unsupported, problem))?;
+                given.set("type", history.as_str().into());
+            }
+            add_query(&given, &mut path);
+            None
+        }
     };
     if call.streams() && aap.mode == Mode::None {
         headers.retain(|(name, _)| *name != "accept");
         headers.insert(0, ("accept", "application/json".to_owned()));
     }
     Ok(Request { method: route.method, path, headers, body })
-}
-
-fn query<'a>(aap: Aap, call: Call, params: &Object<'a>) -> Result<Object<'a>> {
-    let mut query = Object::new();
-    match call {
-        Call::ListSessions => {
-            if let Some(token) = params.get("page_token") {
-                query.set("after", token.clone());
-            }
-        }
-        Call::ListAgents | Call::GetSession | Call::DeleteSession => {}
-        // Every other call without a body reads the history.
-        _ => {
-            let problem = "this agent keeps no history that could be read";
-            let history = aap.history.ok_or_else(|| Error::new(ErrorCode::Unsupported, problem))?;
-            query.set("type", history.as_str().into());
-        }
-    }
-    Ok(query)
 }
 
 fn session<'a>(params: &Object<'a>) -> Result<Object<'a>> {

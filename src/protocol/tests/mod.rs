@@ -1,3 +1,4 @@
 //! All protocols, held to what they say of themselves.
 
 mod capabilities;
+mod routes;
