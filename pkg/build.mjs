@@ -72,14 +72,14 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
+  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed clientIds " +
   "changeRecords chunkRead completed configure conventions core cut cutting demandTools download drain enter " +
   "extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isFree isHeard " +
   "isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain isWhole lastMessage " +
   "learn markCancelled mirror move notify opened prepare putTools quoted received records release " +
-  "resolveActions serverTools setPause setTerms settings setWantsEvents setWantsNative shorten stands " +
+  "resolveActions separateAnswers serverTools setPause setTerms settings setWantsEvents setWantsNative shorten socket stands " +
   "startedId startSettled takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
-  "toolSpecs transport unloaded unread whenPaused wide words writeLine";
+  "toolSpecs transport unloaded unnamed unread whenPaused wide words writeLine";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [

@@ -277,10 +277,9 @@ fn capabilities_are_as_reviewed() {
         "/** What a server's protocol supports, so that a page need not find out by failing. */\n\
          export interface Capabilities {{\n{members}}}"
     );
-    let published = Capability::PUBLISHED.iter().map(|(_, name, _)| *name);
-    let names: Vec<_> = published.chain(Capability::OF_THE_PACKAGE.iter().map(|(_, name)| *name)).collect();
+    let names: Vec<_> = Capability::PUBLISHED.iter().map(|(_, name, _)| *name).collect();
     let list = format!(
-        "/** The names in the order of the core's numbers. The last ones are not published. @internal */\n\
+        "/** The names in the order of the core's numbers. @internal */\n\
          export const CAPABILITIES =\n    \"{}\";",
         names.join(" ")
     );

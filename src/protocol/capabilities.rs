@@ -2,30 +2,25 @@
 
 use crate::json::write_u64;
 
-/// Lists the capabilities: those that users see, those that only the package's TypeScript sees, and those that stay in
-/// the core. Names and texts are for tests and generated files. No module contains them.
+/// Lists the capabilities: those that users see, with their names in JavaScript, and those that only this package needs.
+/// Names and texts are for tests and generated files. No module contains them.
 macro_rules! capabilities {
     (
         published { $($(#[doc = $doc:literal])+ $name:ident $js:literal,)* }
-        package { $($(#[doc = $package_doc:literal])+ $package:ident $package_js:literal,)* }
-        core { $($(#[doc = $core_doc:literal])+ $core:ident,)* }
+        internal { $($(#[doc = $internal_doc:literal])+ $internal:ident,)* }
     ) => {
         /// One thing that a protocol supports, or requires of its client.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Capability {
             $($(#[doc = $doc])+ $name,)*
-            $($(#[doc = $package_doc])+ $package,)*
-            $($(#[doc = $core_doc])+ $core,)*
+            $($(#[doc = $internal_doc])+ $internal,)*
         }
 
         impl Capability {
             /// The published capabilities in the order of their numbers, each with its name in JavaScript and its meaning.
             pub const PUBLISHED: &'static [(Self, &'static str, &'static str)] =
                 &[$((Self::$name, $js, concat!($($doc, "\n",)+)),)*];
-
-            /// Those that come next: the package's TypeScript has them, and does not publish them.
-            pub const OF_THE_PACKAGE: &'static [(Self, &'static str)] = &[$((Self::$package, $package_js),)*];
         }
     };
 }
@@ -92,15 +87,14 @@ capabilities! {
         /// `client.agents.downloadSandboxFile()`
         SandboxFiles "sandboxFiles",
     }
-    package {
+    internal {
+        // The package's TypeScript reads the first three, by their places.
         /// The client makes the ids of sessions and turns, and every turn names its agent.
-        ClientIds "clientIds",
+        ClientIds,
         /// Each answer to a call is a separate request, and the turn continues under its old id.
-        SeparateAnswers "separateAnswers",
+        SeparateAnswers,
         /// The protocol uses a `WebSocket`, and not HTTP.
-        Socket "socket",
-    }
-    core {
+        Socket,
         /// The server takes the turn's id from the client, so that a lost start can be looked for.
         ClientTurnIds,
         /// A user's message can have parts of kinds that only this protocol has.

@@ -5,28 +5,26 @@ export type { Capabilities };
 
 /** What a protocol requires of its client. */
 export interface Conventions {
-  /** A turn can be started without a stream. */
-  readonly detached: boolean;
   /** The client makes the ids of sessions and turns. */
   readonly clientIds: boolean;
   /** Each answer to a call is a separate request. */
   readonly separateAnswers: boolean;
-  /** The server has no ids for turns. */
-  readonly unnamed: boolean;
   /** The protocol uses a `WebSocket`. */
   readonly socket: boolean;
+  /** The server has no ids for turns. */
+  readonly unnamed: boolean;
   /** The longest normal silence of a connection, in milliseconds. */
   readonly silence: number;
 }
 
-/** Capabilities and conventions, from the core's text: `resume`, the silence, and a digit for each name. */
+/** Capabilities and conventions, from the core's text: `resume`, the silence, and a digit for each of the core's flags. */
 export function capabilitiesOf(text: string): [Capabilities, Conventions] {
   const [resume, silence, digits] = text.split(" ");
-  const known = Object.fromEntries(CAPABILITIES.split(" ").map((name, at) => [name, digits![at] === "1"]));
-  const { clientIds, separateAnswers, socket, ...published } = known as unknown as Capabilities & Conventions;
-  const { detached, turnIds } = published;
-  const conventions = { detached, clientIds, separateAnswers, unnamed: !turnIds, socket, silence: Number(silence) };
-  return [{ ...published, resume: resume as Capabilities["resume"] }, conventions];
+  const flags = [...digits!].map((digit) => digit === "1");
+  const named = Object.fromEntries(CAPABILITIES.split(" ").map((name) => [name, flags.shift()]));
+  const capabilities = { resume, ...named } as unknown as Capabilities;
+  const [clientIds, separateAnswers, socket] = flags as [boolean, boolean, boolean];
+  return [capabilities, { clientIds, separateAnswers, socket, unnamed: !capabilities.turnIds, silence: Number(silence) }];
 }
 
 /** A new unique id. Not `randomUUID`, which is missing on pages without TLS. */

@@ -72,6 +72,6 @@ export interface Capabilities {
     readonly sandboxFiles: boolean;
 }
 
-/** The names in the order of the core's numbers. The last ones are not published. @internal */
+/** The names in the order of the core's numbers. @internal */
 export const CAPABILITIES =
-    "cancel interrupt cancelSession history messages pages newestFirst turnIds fork detached liveAnswers steer discardPending files documents images pageTools toolRecords agents agentCapabilities listSessions sessionInfo titles rename delete state drafts search sandboxFiles clientIds separateAnswers socket";
+    "cancel interrupt cancelSession history messages pages newestFirst turnIds fork detached liveAnswers steer discardPending files documents images pageTools toolRecords agents agentCapabilities listSessions sessionInfo titles rename delete state drafts search sandboxFiles";
