@@ -8,7 +8,7 @@ use super::calls::Calls;
 use super::options::option_error;
 use super::{Call, Method};
 
-/// The request of a call. Its line in the table has the method, the path, and the names of what the call takes.
+/// The request of a call. Its line in the table has the method, the path, and what the call takes:
 ///
 /// | | |
 /// |---|---|
@@ -16,91 +16,78 @@ use super::{Call, Method};
 /// | `name` | a parameter, sent in the body of a `POST` or `PATCH`, or else in the query |
 /// | `!name` | it is required |
 /// | `name>wire` | it is sent under another name. If several have the same one, the first given counts |
-/// | `name>outer.inner` | it is sent inside an object |
 /// | `wire=value` | is always sent, with this value |
 /// | `\|` | what follows is not sent: the protocol's own code reads it |
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     pub(super) method: Method,
     path: &'static str,
-    names: &'static str,
+    words: &'static str,
 }
 
 impl Route {
     /// The route of a call; `unsupported` if the protocol lacks the call.
     pub(super) fn of(calls: Calls, call: Call) -> Result<Self> {
         let (method, rest) = cut(calls.line(call)?, b' ');
-        let (path, names) = cut(rest, b' ');
+        let (path, words) = cut(rest, b' ');
         let method = match method {
             "GET" => Method::Get,
             "POST" => Method::Post,
             "PATCH" => Method::Patch,
             _ => Method::Delete,
         };
-        Ok(Self { method, path, names })
+        Ok(Self { method, path, words })
     }
 
     pub(super) fn has_body(self) -> bool {
         matches!(self.method, Method::Post | Method::Patch)
     }
 
-    /// Checks that every parameter belongs to the route, and that no required one is missing.
-    pub(super) fn check(self, params: &Object<'_>) -> Result<()> {
-        let is_named = |wanted: &str| words(self.names).any(|word| parameter(word) == wanted);
-        for (name, _) in params.iter() {
-            if !in_path(self.path, name) && !is_named(name) {
-                return Err(option_error(name, " is not an option of this call"));
-            }
-        }
-        for word in words(self.names) {
-            if word.starts_with('!') && !params.contains(parameter(word)) {
-                return Err(option_error(parameter(word), " is required"));
-            }
-        }
-        Ok(())
-    }
-
-    /// What is sent besides the path, in the order of the names.
-    pub(super) fn given<'a>(self, params: &Object<'a>) -> Object<'a> {
-        let mut given = Object::new();
-        for word in words(self.names).take_while(|word| *word != "|") {
-            let (wire, fixed) = cut(word, b'=');
-            if !fixed.is_empty() {
-                given.set(wire, Value::parse(fixed).unwrap_or_default());
-                continue;
-            }
-            let name = parameter(word);
-            let wire = cut(word, b'>').1;
-            let (wire, inner) = cut(if wire.is_empty() { name } else { wire }, b'.');
-            if let Some(value) = params.get(name).filter(|_| !given.contains(wire)) {
-                let mut value = value.clone();
-                if !inner.is_empty() {
-                    let mut outer = Object::new();
-                    outer.set(inner, value);
-                    value = outer.into();
-                }
-                given.set(wire, value);
-            }
-        }
-        given
-    }
-
-    /// The path with its parameters, percent-encoded.
-    pub(super) fn path(self, params: &Object<'_>) -> Result<String> {
+    /// The path, percent-encoded, and what is sent besides it. Every parameter must belong to the route, and no required
+    /// one may be missing.
+    pub(super) fn fill<'a>(self, params: &Object<'a>) -> Result<(String, Object<'a>)> {
+        let mut rest = params.clone();
+        // That a parameter does not belong to the route says more than that one is missing.
+        let mut problem = None;
         let mut path = String::new();
-        let mut rest = self.path;
-        while let Some((fixed, name, tail)) = split_at_name(rest) {
+        let mut template = self.path;
+        loop {
+            let (fixed, after) = cut(template, b'{');
             path.push_str(fixed);
-            let id = params.text(name);
+            let (name, after) = cut(after, b'}');
+            if name.is_empty() {
+                break;
+            }
+            let id = rest.remove(name).unwrap_or_default();
+            let id = id.as_str().unwrap_or_default();
             // URL parsers would resolve `.` and `..`, even percent-encoded.
             if matches!(id, "" | "." | "..") {
-                return Err(option_error(name, " must be the id of something that exists"));
+                problem = Some(option_error(name, " must be the id of something that exists"));
             }
             percent_encode(id, &mut path);
-            rest = tail;
+            template = after;
         }
-        path.push_str(rest);
-        Ok(path)
+        let mut sent = Object::new();
+        let mut is_sent = true;
+        for word in words(self.words) {
+            let (fixed, value) = cut(word, b'=');
+            if !value.is_empty() {
+                sent.set(fixed, Value::parse(value).unwrap_or_default());
+                continue;
+            }
+            is_sent &= word != "|";
+            let (name, wire) = cut(word.strip_prefix('!').unwrap_or(word), b'>');
+            let wire = if wire.is_empty() { name } else { wire };
+            match rest.remove(name) {
+                Some(value) if is_sent && !sent.contains(wire) => sent.set(wire, value),
+                None if word.starts_with('!') => problem = Some(option_error(name, " is required")),
+                _ => {}
+            }
+        }
+        if let Some((name, _)) = rest.iter().next() {
+            problem = Some(option_error(name, " is not an option of this call"));
+        }
+        problem.map_or(Ok((path, sent)), Err)
     }
 
     /// The headers of every request of this route.
@@ -126,22 +113,6 @@ pub(super) fn words(line: &'static str) -> impl Iterator<Item = &'static str> {
         rest = others;
         (!word.is_empty()).then_some(word)
     })
-}
-
-/// The name of the parameter that a word is about.
-fn parameter(word: &'static str) -> &'static str {
-    cut(word.strip_prefix('!').unwrap_or(word), b'>').0
-}
-
-/// The text before the first name in braces, the name, and the rest.
-fn split_at_name(path: &str) -> Option<(&str, &str, &str)> {
-    let (fixed, rest) = cut(path, b'{');
-    let (name, tail) = cut(rest, b'}');
-    (!name.is_empty()).then_some((fixed, name, tail))
-}
-
-fn in_path(path: &str, name: &str) -> bool {
-    split_at_name(path).is_some_and(|(_, first, tail)| first == name || in_path(tail, name))
 }
 
 /// Adds a query to a path that has none.

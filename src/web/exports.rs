@@ -24,10 +24,17 @@ pub fn room(len: u32) -> u32 {
     with(|core| core.room(len))
 }
 
-/// What the protocol of this number supports, as [`Capabilities::to_text`](crate::protocol::Capabilities::to_text) writes it.
+/// What the session supports, or without one the protocol of this number, as
+/// [`Capabilities::to_text`](crate::protocol::Capabilities::to_text) writes it.
 #[wasm_bindgen(js_name = capabilitiesOf)]
-pub fn capabilities(protocol: u8) -> u32 {
-    texts(&mut |_, _| Ok(AnyProtocol::numbered(protocol)?.protocol().capabilities().to_text()))
+pub fn capabilities(protocol: u8, session: u32) -> u32 {
+    texts(&mut |core, _| {
+        let known = match core.sessions.get(session) {
+            Some(session) => session.protocol,
+            None => AnyProtocol::numbered(protocol)?,
+        };
+        Ok(known.protocol().capabilities().to_text())
+    })
 }
 
 /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
@@ -86,15 +93,6 @@ pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
         let mut session = Session::new(id.to_owned(), protocol, max_frame_bytes as usize, is_new);
         session.describe(agent_name, actions);
         core.sessions.add(session)
-    })
-}
-
-/// What the session supports, as [`Capabilities::to_text`](crate::protocol::Capabilities::to_text) writes it.
-#[wasm_bindgen(js_name = sessionCapabilities)]
-pub fn session_capabilities(session: u32) -> u32 {
-    texts(&mut |core, _| {
-        let session = core.sessions.get(session);
-        Ok(session.map(|session| session.protocol.protocol().capabilities().to_text()).unwrap_or_default())
     })
 }
 

@@ -17,7 +17,7 @@ const CALLS: Calls = calls! {
     ListSessions "GET sessions page_token>after | agent_name limit window_start terms",
     GetSession "GET sessions/{session_id} | terms",
     ListTurns "GET sessions/{session_id}/history | page_token limit terms",
-    CreateTurnStream "POST sessions/{session_id}/turns input terms | agent_name turn_id previous_turn_id",
+    CreateTurnStream "POST sessions/{session_id}/turns | agent_name turn_id input previous_turn_id terms",
     GetTurn "GET sessions/{session_id}/history | turn_id input said is_begun is_awaited terms",
     ListTurnEvents "GET sessions/{session_id}/history | !turn_id input said is_begun is_awaited page_token limit order terms",
     ListSessionEvents "GET sessions/{session_id}/history | page_token limit order terms",
@@ -31,20 +31,18 @@ pub(super) fn request(aap: Aap, call: Call, params: &Object<'_>) -> Result<Reque
     let route = Route::of(CALLS, call)?;
     let params = wire(params);
     let aap = aap.with(&params);
-    route.check(&params)?;
-    let mut path = route.path(&params)?;
+    let (mut path, mut sent) = route.fill(&params)?;
     let mut headers = route.headers(call);
-    let mut given = route.given(&params);
     let body = match call {
-        Call::CreateSession => Some(session(&given)?.to_json()),
-        Call::CreateTurnStream => Some(turn(aap, &given)?.to_json()),
+        Call::CreateSession => Some(session(&sent)?.to_json()),
+        Call::CreateTurnStream => Some(turn(aap, &params)?.to_json()),
         _ => {
             if path.ends_with("/history") {
                 let problem = "this agent keeps no history that could be read";
                 let history = aap.history.ok_or_else(|| Error::new(ErrorCode::Unsupported, problem))?;
-                given.set("type", history.as_str().into());
+                sent.set("type", history.as_str().into());
             }
-            add_query(&given, &mut path);
+            add_query(&sent, &mut path);
             None
         }
     };

@@ -64,16 +64,15 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
                        `getSession(id, { agentName })`";
         return Err(Error::new(ErrorCode::InvalidOption, problem));
     }
-    route.check(&params)?;
-    let mut path = route.path(&params)?;
-    let given = route.given(&params);
+    let (mut path, mut sent) = route.fill(&params)?;
     let body = if route.has_body() {
-        Some(body(dialect, call, &params, given)?)
+        Some(body(dialect, call, &params, &sent)?)
     } else {
         if is_beyond_summaries(dialect, call, &params) {
             "v1/threads".clone_into(&mut path);
         }
-        add_query(&query(dialect, call, &params, given)?, &mut path);
+        complete(dialect, call, &params, &mut sent)?;
+        add_query(&sent, &mut path);
         None
     };
     Ok(Request { method: route.method, path, headers: route.headers(call), body })
@@ -100,19 +99,18 @@ fn is_beyond_summaries(dialect: Dialect, call: Call, params: &Object<'_>) -> boo
     dialect == Dialect::Tirea && call == Call::ListSessions && !params.text("page_token").is_empty()
 }
 
-fn query<'a>(dialect: Dialect, call: Call, params: &Object<'a>, given: Object<'a>) -> Result<Object<'a>> {
-    let mut query = given;
+/// Adds what the table cannot say to a query.
+fn complete<'a>(dialect: Dialect, call: Call, params: &Object<'a>, query: &mut Object<'a>) -> Result<()> {
     match call {
-        Call::ListSessions if is_beyond_summaries(dialect, call, params) => add_place(params, &mut query)?,
-        Call::ListTurns => add_place(params, &mut query)?,
+        Call::ListSessions if is_beyond_summaries(dialect, call, params) => add_place(params, query),
+        Call::ListTurns => add_place(params, query),
         Call::ListTurnEvents | Call::ListSessionEvents | Call::ListMessages => {
             query.set("limit", params.get("limit").cloned().unwrap_or_else(|| LONGEST.into()));
-            add_position(dialect, params, &mut query)?;
-            add_visibility(dialect, params, &mut query)?;
+            add_position(dialect, params, query)?;
+            add_visibility(dialect, params, query)
         }
-        _ => {}
+        _ => Ok(()),
     }
-    Ok(query)
 }
 
 /// The offset of a page in a list without a cursor.
@@ -158,13 +156,13 @@ fn add_visibility(dialect: Dialect, params: &Object<'_>, query: &mut Object<'_>)
     Ok(())
 }
 
-fn body(dialect: Dialect, call: Call, params: &Object<'_>, given: Object<'_>) -> Result<String> {
+fn body(dialect: Dialect, call: Call, params: &Object<'_>, sent: &Object<'_>) -> Result<String> {
     match call {
         Call::CreateTurnStream => input::start(dialect, params),
         Call::AnswerTurn => input::answer(dialect, params),
         Call::RenameSession if !params.get("title").is_some_and(Value::is_string) => {
             Err(option_error("title", " must be a string"))
         }
-        _ => Ok(given.to_json()),
+        _ => Ok(sent.to_json()),
     }
 }

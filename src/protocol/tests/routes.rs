@@ -9,7 +9,7 @@ use crate::protocol::route::{Route, add_query};
 const CALLS: Calls = calls! {
     GetTurn "GET turns/{turn_id}/record",
     ListSessions "GET sessions limit page_token>after start window_start>start root=true | agent_name",
-    CreateSession "POST sessions !agent_name>agent.name title stream=false | metadata",
+    CreateSession "POST sessions !agent_name>name title stream=false | metadata",
 };
 
 fn params(text: &str) -> Object<'_> {
@@ -21,14 +21,12 @@ fn params(text: &str) -> Object<'_> {
 
 /// What is sent: the path with its query, or the body.
 fn sent(call: Call, text: &str) -> String {
-    let (route, params) = (Route::of(CALLS, call).expect("a route"), params(text));
-    route.check(&params).expect("options of the call");
-    let mut path = route.path(&params).expect("a path");
-    let given = route.given(&params);
+    let route = Route::of(CALLS, call).expect("a route");
+    let (mut path, sent) = route.fill(&params(text)).expect("options of the call");
     if route.has_body() {
-        return given.to_json();
+        return sent.to_json();
     }
-    add_query(&given, &mut path);
+    add_query(&sent, &mut path);
     path
 }
 
@@ -50,20 +48,20 @@ fn parameters_are_sent_under_the_names_of_the_wire() {
     assert_eq!(sent(Call::ListSessions, all), "sessions?limit=5&after=p&start=s&root=true");
     assert_eq!(sent(Call::ListSessions, r#"{"window_start": "w"}"#), "sessions?start=w&root=true");
     let new = r#"{"agent_name": "a", "title": "t", "metadata": {}}"#;
-    assert_eq!(sent(Call::CreateSession, new), r#"{"agent":{"name":"a"},"title":"t","stream":false}"#);
+    assert_eq!(sent(Call::CreateSession, new), r#"{"name":"a","title":"t","stream":false}"#);
 }
 
 #[test]
 fn only_parameters_of_the_line_are_options() {
     let problem = |call, text: &str| {
         let route = Route::of(CALLS, call).expect("a route");
-        route.check(&params(text)).err().map(|error| error.message.clone())
+        route.fill(&params(text)).err().map(|error| error.message.clone())
     };
-    for name in ["after", "root", "true", "start>", "page_token>after"] {
+    for name in ["after", "root", "root=true", "true", "start>", "page_token>after"] {
         let text = format!(r#"{{"{name}": "x"}}"#);
         assert!(problem(Call::ListSessions, &text).is_some(), "{name}");
     }
-    for name in ["agent", "name", "stream", "!agent_name"] {
+    for name in ["name", "stream", "!agent_name", ">name"] {
         let text = format!(r#"{{"agent_name": "a", "{name}": "x"}}"#);
         assert!(problem(Call::CreateSession, &text).is_some(), "{name}");
     }

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::json::{Object, Value, write_hex};
 use crate::protocol::calls::{Calls, calls};
+use crate::protocol::fields::object;
 use crate::protocol::options::wire;
 use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
@@ -41,9 +42,10 @@ const GATEWAY: Calls = calls! {
 
 /// The routes of `TrueForge` (section 7). A draft is a session with an inline agent: there is one list of both, from which
 /// the answer keeps those of the agent, and no search. Turns are listed oldest first; the events of a session begin with
-/// those of the newest turn, even of a running one.
+/// those of the newest turn, even of a running one. The agent is named in an object: `{name}` for a saved one, `{spec}`
+/// for an inline one.
 const TRUEFORGE: Calls = calls! {
-    CreateSession "POST api/v1/sessions !agent_name>agent.name",
+    CreateSession "POST api/v1/sessions !agent_name>name",
     ListSessions "GET api/v1/sessions limit order page_token start_timestamp end_timestamp | agent_name window_start",
     GetSession "GET api/v1/sessions/{session_id}",
     CancelSession "POST api/v1/sessions/{session_id}/cancel",
@@ -55,10 +57,10 @@ const TRUEFORGE: Calls = calls! {
     SubscribeTurn "GET api/v1/sessions/{session_id}/turns/{turn_id}/subscribe after_sequence_number",
     ListTurnEvents "GET api/v1/sessions/{session_id}/turns/{turn_id}/events page_token limit order",
     ListSessionEvents "GET api/v1/sessions/{session_id}/events page_token last_turn_id limit",
-    CreateDraftSession "POST api/v1/sessions !agent_spec>agent.spec",
+    CreateDraftSession "POST api/v1/sessions !agent_spec>spec",
     ListDraftSessions "GET api/v1/sessions limit order page_token start_timestamp end_timestamp | window_start",
     GetDraftSession "GET api/v1/sessions/{session_id}",
-    UpdateDraftSession "PATCH api/v1/sessions/{session_id} agent_spec>agent.spec",
+    UpdateDraftSession "PATCH api/v1/sessions/{session_id} agent_spec>spec",
     ListOwnedSessions "GET api/v1/sessions limit order page_token start_timestamp end_timestamp | agent_name window_start",
     DownloadSandboxFile "GET api/v1/sessions/{session_id}/turns/{turn_id}/download-sandbox-file !path",
     DeleteSession "DELETE api/v1/sessions/{session_id}",
@@ -73,25 +75,30 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         Dialect::TrueForge => TRUEFORGE,
     };
     let route = Route::of(calls, call)?;
-    let mut params = wire(params);
-    route.check(&params)?;
+    let params = wire(params);
+    let (mut path, mut sent) = route.fill(&params)?;
     let mut headers = route.headers(call);
     if let Some(metadata) = params.get("metadata") {
         headers.push(("x-tfy-metadata", ascii_json(&metadata.to_json())));
     }
-    if dialect == Dialect::TrueForge
-        && matches!(call, Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions)
-        && params.get("limit").and_then(Value::as_u64) > Some(LARGEST_PAGE)
-    {
-        params.set("limit", LARGEST_PAGE.into());
+    if dialect == Dialect::TrueForge {
+        match call {
+            Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions
+                if sent.get("limit").and_then(Value::as_u64) > Some(LARGEST_PAGE) =>
+            {
+                sent.set("limit", LARGEST_PAGE.into());
+            }
+            Call::CreateSession | Call::CreateDraftSession | Call::UpdateDraftSession if !sent.is_empty() => {
+                sent = object("agent", sent.into());
+            }
+            _ => {}
+        }
     }
-    let mut path = route.path(&params)?;
-    let given = route.given(&params);
     let mut body = None;
     if route.has_body() {
-        body = Some(given.to_json());
+        body = Some(sent.to_json());
     } else {
-        add_query(&given, &mut path);
+        add_query(&sent, &mut path);
     }
     Ok(Request { method: route.method, path, headers, body })
 }
