@@ -310,3 +310,23 @@ fn calls_are_numbered_alike_in_the_package() {
     let calls: Vec<_> = turnwire::protocol::Call::ALL.iter().map(|call| format!("{call:?}")).collect();
     assert_eq!(numbered, calls);
 }
+
+#[test]
+fn protocols_are_numbered_alike_in_the_package() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("pkg/families.json");
+    let source = std::fs::read_to_string(file).expect("the package's families");
+    // The order counts, which an object of serde_json does not keep.
+    let mut at = 0;
+    for (name, family) in turnwire::protocol::AnyProtocol::NAMES {
+        let rest = source.get(at..).expect("the rest");
+        let found = rest.find(&format!("\"{name}\"")).unwrap_or_else(|| panic!("{name} comes next"));
+        at += found + 1;
+        let families: serde_json::Value = serde_json::from_str(&source).expect("JSON");
+        let protocols = families[family]["protocols"].as_array().expect("a list");
+        assert!(protocols.iter().any(|listed| listed == name), "{family} has {name}");
+    }
+    let families: serde_json::Value = serde_json::from_str(&source).expect("JSON");
+    let listed = families.as_object().expect("an object").values();
+    let count: usize = listed.map(|family| family["protocols"].as_array().map_or(0, Vec::len)).sum();
+    assert_eq!(count, turnwire::protocol::AnyProtocol::NAMES.len());
+}

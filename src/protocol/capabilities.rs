@@ -55,7 +55,7 @@ capabilities! {
         DiscardPending "discardPending",
         /// Files in messages of the user
         Files "files",
-        /// Files of any type: without it only images, and with `"codex"` sound
+        /// Files of any type: without it only images, and sound if the server takes it
         Documents "documents",
         /// Images by URL in messages of the user: parts `{ type: "image", url }`
         Images "images",

@@ -32,12 +32,29 @@ pub use call::{Call, Method, Request};
 pub(crate) use capabilities::HAS_HTTP;
 pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Capability, Resume};
-pub use registry::AnyProtocol;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{EventRef, TextDelta};
 use crate::json::{Object, Value};
 use crate::sse::{Frame, Run};
+
+registry::families! {
+    "truefoundry" TrueFoundry(truefoundry::TrueFoundry) {
+        TrueFoundry "truefoundry" truefoundry::TrueFoundry::new(truefoundry::Dialect::Gateway);
+        TrueForge "trueforge" truefoundry::TrueFoundry::new(truefoundry::Dialect::TrueForge);
+    }
+    "agent-event" AgentEvent(agent_event::AgentEvent) {
+        Tirea "tirea" agent_event::AgentEvent::new(agent_event::Dialect::Tirea);
+        Awaken "awaken" agent_event::AgentEvent::new(agent_event::Dialect::Awaken);
+    }
+    "aap" Aap(aap::Aap) {
+        Aap "aap" aap::Aap::new();
+    }
+    "turn-rpc" TurnRpc(turn_rpc::TurnRpc) {
+        TurnRpc "turn-rpc" turn_rpc::TurnRpc::new(turn_rpc::Dialect::Gateway);
+        Codex "codex" turn_rpc::TurnRpc::new(turn_rpc::Dialect::Codex);
+    }
+}
 
 /// A wire protocol: turns calls into requests, and responses and frames into turnwire's form.
 pub trait Protocol {

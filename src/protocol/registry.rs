@@ -1,20 +1,8 @@
-//! The protocols of this package. The line of a protocol is all that generic code says of it.
-
-use crate::error::{Error, ErrorCode, Result};
-
-use super::Protocol;
-#[cfg(feature = "aap")]
-use super::aap::Aap;
-#[cfg(feature = "agent-event")]
-use super::agent_event::{self, AgentEvent};
-#[cfg(feature = "truefoundry")]
-use super::truefoundry::{self, TrueFoundry};
-#[cfg(feature = "turn-rpc")]
-use super::turn_rpc::{self, TurnRpc};
+//! What is made of the list of families in `mod.rs`.
 
 /// Lists families: the feature, the type, and the protocols in the order of their numbers.
 macro_rules! families {
-    ($($feature:literal $family:ident { $($number:ident $name:literal $protocol:expr;)+ })+) => {
+    ($($feature:literal $family:ident($type:path) { $($number:ident $name:literal $protocol:expr;)+ })+) => {
         /// The numbers of the protocols. They are the same in builds that lack some of them.
         enum Number {
             $($($number,)+)+
@@ -25,7 +13,7 @@ macro_rules! families {
         pub enum AnyProtocol {
             $(#[doc = concat!("A protocol of the family `", $feature, "`.")]
             #[cfg(feature = $feature)]
-            $family($family),)+
+            $family($type),)+
         }
 
         impl AnyProtocol {
@@ -38,7 +26,7 @@ macro_rules! families {
                 if number == Number::$number as u8 {
                     return Ok(Self::$family($protocol));
                 })+)+
-                Err(Error::new(ErrorCode::Unsupported, "this core does not speak the protocol"))
+                Err(Error::new($crate::ErrorCode::Unsupported, "this core does not speak the protocol"))
             }
 
             /// The protocol in a session with these terms (JSON).
@@ -61,21 +49,4 @@ macro_rules! families {
         }
     };
 }
-
-families! {
-    "truefoundry" TrueFoundry {
-        TrueFoundry "truefoundry" TrueFoundry::new(truefoundry::Dialect::Gateway);
-        TrueForge "trueforge" TrueFoundry::new(truefoundry::Dialect::TrueForge);
-    }
-    "agent-event" AgentEvent {
-        Tirea "tirea" AgentEvent::new(agent_event::Dialect::Tirea);
-        Awaken "awaken" AgentEvent::new(agent_event::Dialect::Awaken);
-    }
-    "aap" Aap {
-        Aap "aap" Aap::new();
-    }
-    "turn-rpc" TurnRpc {
-        TurnRpc "turn-rpc" TurnRpc::new(turn_rpc::Dialect::Gateway);
-        Codex "codex" TurnRpc::new(turn_rpc::Dialect::Codex);
-    }
-}
+pub(super) use families;

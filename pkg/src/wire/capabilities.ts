@@ -37,7 +37,7 @@ export interface Capabilities {
     readonly discardPending: boolean;
     /** Files in messages of the user */
     readonly files: boolean;
-    /** Files of any type: without it only images, and with `"codex"` sound */
+    /** Files of any type: without it only images, and sound if the server takes it */
     readonly documents: boolean;
     /** Images by URL in messages of the user: parts `{ type: "image", url }` */
     readonly images: boolean;

@@ -50,7 +50,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
         </div>
       )}
       <ul className="suggestions">
-        {SUGGESTIONS.filter((suggestion) => fits(suggestion, client.protocol)).map(({ icon, title, about, message }) => (
+        {SUGGESTIONS.filter((suggestion) => fits(suggestion, client)).map(({ icon, title, about, message }) => (
           <li key={title}>
             <button type="button" onClick={() => send(message)}>
               <Icon name={icon} />
@@ -61,7 +61,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
         ))}
       </ul>
       <ul className="more">
-        {MORE.filter((script) => fits(script, client.protocol)).map(({ label, message }) => (
+        {MORE.filter((script) => fits(script, client)).map(({ label, message }) => (
           <li key={label}>
             <button type="button" className="pill" onClick={() => send(message)}>
               {label}
