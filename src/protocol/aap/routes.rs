@@ -13,7 +13,7 @@ use super::{Aap, input};
 /// The routes. [`session`] and [`turn`] make the bodies. Everything known about turns is in the session's history, which
 /// is sent in one piece.
 const CALLS: Calls = calls! {
-    CreateSession "POST sessions !agent_name agent_tools agent_options messages tools | terms",
+    CreateSession "POST sessions messages tools | !agent_name agent_tools agent_options terms",
     ListSessions "GET sessions page_token>after | agent_name limit window_start terms",
     GetSession "GET sessions/{session_id} | terms",
     ListTurns "GET sessions/{session_id}/history | page_token limit terms",
@@ -32,61 +32,63 @@ pub(super) fn request(aap: Aap, call: Call, params: &Object<'_>) -> Result<Reque
     let params = wire(params);
     let aap = aap.with(&params);
     let (mut path, mut sent) = route.fill(&params)?;
-    let mut headers = route.headers(call);
-    let body = match call {
-        Call::CreateSession => Some(session(&sent)?.to_json()),
-        Call::CreateTurnStream => Some(turn(aap, &params)?.to_json()),
-        _ => {
-            if path.ends_with("/history") {
-                let problem = "this agent keeps no history that could be read";
-                let history = aap.history.ok_or_else(|| Error::new(ErrorCode::Unsupported, problem))?;
-                sent.set("type", history.as_str().into());
-            }
-            add_query(&sent, &mut path);
-            None
+    match call {
+        Call::CreateSession => session(&params, &mut sent)?,
+        Call::CreateTurnStream => turn(aap, &params, &mut sent)?,
+        _ if path.ends_with("/history") => {
+            let problem = "this agent keeps no history that could be read";
+            let history = aap.history.ok_or_else(|| Error::new(ErrorCode::Unsupported, problem))?;
+            sent.set("type", history.as_str().into());
         }
-    };
-    if call.streams() && aap.mode == Mode::None {
-        headers.retain(|(name, _)| *name != "accept");
-        headers.insert(0, ("accept", "application/json".to_owned()));
+        _ => {}
+    }
+    let mut headers = route.headers(call);
+    if call.streams()
+        && aap.mode == Mode::None
+        && let Some((_, accepted)) = headers.first_mut()
+    {
+        "application/json".clone_into(accepted);
+    }
+    let mut body = None;
+    if route.has_body() {
+        body = Some(sent.to_json());
+    } else {
+        add_query(&sent, &mut path);
     }
     Ok(Request { method: route.method, path, headers, body })
 }
 
-fn session<'a>(params: &Object<'a>) -> Result<Object<'a>> {
-    let mut agent = Object::new();
-    for (name, from) in [("name", "agent_name"), ("tools", "agent_tools"), ("options", "agent_options")] {
-        set(&mut agent, name, params.get(from));
-    }
-    if params.get("agent_options").is_some_and(|options| !is_texts(options)) {
-        // The error has neither the name nor the value: it may be secret.
-        return Err(option_error("agent_options", " must be an object of texts"));
-    }
-    let mut session = Object::new();
-    session.set("agent", agent.into());
+/// Adds the agent to the body that makes a session.
+fn session<'a>(params: &Object<'a>, body: &mut Object<'a>) -> Result<()> {
     for name in ["agent_tools", "messages", "tools"] {
         if params.get(name).is_some_and(|list| list.as_array().is_none()) {
             return Err(option_error(name, " must be a list"));
         }
     }
-    for name in ["messages", "tools"] {
-        set(&mut session, name, params.get(name));
+    if params.get("agent_options").is_some_and(|options| !is_texts(options)) {
+        // The error has neither the name nor the value: it may be secret.
+        return Err(option_error("agent_options", " must be an object of texts"));
     }
-    Ok(session)
+    let mut agent = Object::new();
+    for (name, from) in [("name", "agent_name"), ("tools", "agent_tools"), ("options", "agent_options")] {
+        set(&mut agent, name, params.get(from));
+    }
+    body.set("agent", agent.into());
+    Ok(())
 }
 
 fn is_texts(options: &Value<'_>) -> bool {
     options.as_object().is_some_and(|options| options.iter().all(|(_, value)| value.is_string()))
 }
 
-fn turn<'a>(aap: Aap, params: &Object<'a>) -> Result<Object<'a>> {
-    let mut turn = Object::new();
-    turn.set("stream", aap.mode.as_str().into());
+/// Writes the body that starts a turn.
+fn turn<'a>(aap: Aap, params: &Object<'a>, body: &mut Object<'a>) -> Result<()> {
+    body.set("stream", aap.mode.as_str().into());
     let terms = params.object("terms").unwrap_or(const { &Object::new() });
-    set(&mut turn, "agent", terms.get("agent"));
-    set(&mut turn, "tools", terms.get("declare"));
-    turn.set("messages", input::messages(aap, params)?.into());
-    Ok(turn)
+    set(body, "agent", terms.get("agent"));
+    set(body, "tools", terms.get("declare"));
+    body.set("messages", input::messages(aap, params)?.into());
+    Ok(())
 }
 
 /// Sets a value if there is one.
