@@ -1,6 +1,7 @@
 // The Node half of `cargo xtask build`, in stages:
 //   node build.mjs core FAMILY    core/FAMILY/core_bg.wasm -> kept as raw.wasm, optimised in place, checked;
 //                                 inline.js
+//   node build.mjs sources        families.json      -> the sources that follow from it, in src/
 //   node build.mjs dist           src/ + core/      -> dist/: bundles, modules, types
 //   node build.mjs names FAMILY   core/FAMILY/raw.wasm     -> named.wasm: optimised, with function names
 import { spawnSync } from "node:child_process";
@@ -9,21 +10,27 @@ import { basename, dirname, join } from "node:path";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 import { minify } from "terser";
+import { families, writeSources } from "./entries.mjs";
 import { aligned, pack } from "./pack.mjs";
 
 const root = import.meta.dirname;
 
 // The families of protocols: each has a core, which is a folder in core/ and a module in dist/.
-const FAMILIES = Object.keys(JSON.parse(readFileSync(join(root, "families.json"), "utf8")));
+const FAMILIES = Object.keys(families);
+// The files of all extras.
+const EXTRAS = Object.values(families).flatMap(({ extras = {} }) => Object.values(extras).map((place) => place.split(" ")[0]));
 // What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
 const PARTS = {
   face: "client/face.ts",
-  socket: "protocols/socket.ts",
-  "aap-session": "protocols/aap-session.ts",
-  ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/${family}-core.ts`])),
+  ...Object.fromEntries(EXTRAS.map((file) => [basename(file), `${file}.ts`])),
+  ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/families/${family}-core.ts`])),
 };
 // What users import. The first is for each protocol, one core each is inside the others.
-const ENTRIES = Object.fromEntries(["index", "slim", ...FAMILIES].map((name) => [name, `entries/${name}.ts`]));
+const ENTRIES = {
+  index: "entries/index.ts",
+  slim: "entries/slim.ts",
+  ...Object.fromEntries(FAMILIES.map((family) => [family, `entries/families/${family}.ts`])),
+};
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
@@ -72,18 +79,17 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
+  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed clientIds " +
   "changeRecords chunkRead completed configure conventions core cut cutting demandTools download drain enter " +
   "extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isFree isHeard " +
   "isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain isWhole lastMessage " +
   "learn markCancelled mirror move notify opened prepare putTools quoted received records release " +
-  "resolveActions serverTools setPause setTerms settings setWantsEvents setWantsNative shorten stands " +
+  "resolveActions separateAnswers serverTools setPause setTerms settings setWantsEvents setWantsNative shorten socket stands " +
   "startedId startSettled takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
-  "toolSpecs transport unloaded unread whenPaused wide words writeLine";
+  "toolSpecs transport unloaded unnamed unread whenPaused wide words writeLine";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [
-  "boundary/capabilities",
   "client/client",
   "client/session",
   "common/errors",
@@ -93,6 +99,7 @@ const PUBLIC = [
   "tools/tools",
   "transport/lists",
   "turn/turn",
+  "wire/capabilities",
   "wire/events",
 ];
 
@@ -381,10 +388,10 @@ function node(...command) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-const STAGES = { core, dist, names };
+const STAGES = { core, dist, names, sources: () => writeSources(root) };
 const [, , name, family] = process.argv;
 const stage = STAGES[name];
-if (stage === undefined || (stage !== dist && !FAMILIES.includes(family))) {
+if (stage === undefined || ((stage === core || stage === names) && !FAMILIES.includes(family))) {
   console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${FAMILIES.join("|")}]`);
   process.exit(2);
 }

@@ -13,7 +13,7 @@
 //! exists only in the WebAssembly build.
 
 #![cfg_attr(
-    not(all(feature = "truefoundry", feature = "agent-event", feature = "aap", feature = "turn-rpc")),
+    not(feature = "default"),
     allow(dead_code, unused_imports, reason = "a build with some of the protocols leaves parts unused")
 )]
 

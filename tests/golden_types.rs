@@ -29,6 +29,7 @@ use turnwire::protocol::agent_event::wire::{
     ToolCallReady, ToolCallResult, ToolCallResumed, ToolCallStart, ToolCallStreamDelta,
 };
 
+use turnwire::protocol::Capability;
 use turnwire::protocol::turn_rpc::wire::{
     CapabilityKind, CompressedParams, CompressingParams, ItemAttachment, ItemDeltaParams, ItemParams,
     PromptManifest, PromptManifestDiagnostic, RecoveryAttached, RecoveryExhausted, RecoveryOf,
@@ -255,6 +256,46 @@ fn check(file: &str, of: &str, head: &str, declarations: &[&str]) {
     assert!(golden == text, "{file} is not what {of} declares; UPDATE_GOLDEN=1 writes it anew");
 }
 
+const CAPABILITIES_HEAD: &str = "\
+// What a server's protocol supports. Derived from the list in `src/protocol/capabilities.rs`, whose golden
+// test writes this file: do not edit it.
+";
+
+/// `docs/protocols.md` has the same as a table.
+#[test]
+fn capabilities_are_as_reviewed() {
+    let mut members = RESUME.to_owned();
+    for (_, name, about) in Capability::PUBLISHED {
+        let lines: Vec<_> = about.trim().lines().map(str::trim).collect();
+        let comment = match *lines {
+            [line] => format!("    /** {line} */\n"),
+            _ => format!("    /**\n     * {}\n     */\n", lines.join("\n     * ")),
+        };
+        write!(members, "{comment}    readonly {name}: boolean;\n").expect("a string takes any text");
+    }
+    let interface = format!(
+        "/** What a server's protocol supports, so that a page need not find out by failing. */\n\
+         export interface Capabilities {{\n{members}}}"
+    );
+    let names: Vec<_> = Capability::PUBLISHED.iter().map(|(_, name, _)| *name).collect();
+    let list = format!(
+        "/** The names in the order of the core's numbers. @internal */\n\
+         export const CAPABILITIES =\n    \"{}\";",
+        names.join(" ")
+    );
+    let of = "src/protocol/capabilities.rs";
+    check("pkg/src/wire/capabilities.ts", of, CAPABILITIES_HEAD, &[&interface, &list]);
+}
+
+const RESUME: &str = "    \
+    /**
+     * What happens to a turn whose connection drops. `\"cursor\"`: its stream resumes after the last event.
+     * `\"history\"`: the turn continues, and its messages are read as soon as the server has them. `\"none\"`: nothing
+     * more can be read, and the turn ends as `incomplete`.
+     */
+    readonly resume: \"cursor\" | \"history\" | \"none\";
+";
+
 #[test]
 fn calls_are_numbered_alike_in_the_package() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("pkg/src/boundary/calls.ts");
@@ -268,4 +309,24 @@ fn calls_are_numbered_alike_in_the_package() {
         .collect();
     let calls: Vec<_> = turnwire::protocol::Call::ALL.iter().map(|call| format!("{call:?}")).collect();
     assert_eq!(numbered, calls);
+}
+
+#[test]
+fn protocols_are_numbered_alike_in_the_package() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("pkg/families.json");
+    let source = std::fs::read_to_string(file).expect("the package's families");
+    // The order counts, which an object of serde_json does not keep.
+    let mut at = 0;
+    for (name, family) in turnwire::protocol::AnyProtocol::NAMES {
+        let rest = source.get(at..).expect("the rest");
+        let found = rest.find(&format!("\"{name}\"")).unwrap_or_else(|| panic!("{name} comes next"));
+        at += found + 1;
+        let families: serde_json::Value = serde_json::from_str(&source).expect("JSON");
+        let protocols = families[family]["protocols"].as_array().expect("a list");
+        assert!(protocols.iter().any(|listed| listed == name), "{family} has {name}");
+    }
+    let families: serde_json::Value = serde_json::from_str(&source).expect("JSON");
+    let listed = families.as_object().expect("an object").values();
+    let count: usize = listed.map(|family| family["protocols"].as_array().map_or(0, Vec::len)).sum();
+    assert_eq!(count, turnwire::protocol::AnyProtocol::NAMES.len());
 }

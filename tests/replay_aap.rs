@@ -792,7 +792,7 @@ fn sessions_and_agents_are_those_of_the_server() {
     let agent = &agents["items"][0];
     assert_eq!(
         agent["terms"],
-        json!({"history": "full", "stream": "delta", "images": ["data", "http"], "modes": ["delta", "message", "none"]})
+        json!({"history": "full", "stream": "delta", "images": ["data", "http"], "modes": ["delta", "message", "none"], "page_tools": true})
     );
     assert_eq!((&agent["name"], &agent["tools"][0]["name"]), (&json!("basic-agent"), &json!("web_fetch")));
     let scripted = read(Call::ListAgents, "a3-meta.http", json!({}));

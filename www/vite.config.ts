@@ -1,6 +1,7 @@
 // How the demo page is built: one static folder that any web server can serve, at any path.
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { SERVED } from "./src/settings/protocols";
 
 /**
  * The page shows text that a model wrote, so the browser is told to run nothing but the page's own scripts, even if
@@ -17,6 +18,8 @@ const POLICY = [
 
 /** Where `cargo run -p turnwire-gateway` listens by default; `npm run dev` talks to it. */
 const GATEWAY = "http://127.0.0.1:8790";
+/** The gateway's protocols that have a path of their own. */
+const PATHS = SERVED.flatMap(({ path }) => path || []);
 
 function contentSecurityPolicy(): Plugin {
   return {
@@ -48,8 +51,7 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      ...Object.fromEntries(["/demo", "/api", "/tirea", "/awaken", "/aap", "/_gateway"].map((path) => [path, GATEWAY])),
-      "/turn-rpc": { target: GATEWAY, ws: true },
+      ...Object.fromEntries([...PATHS, "/api", "/_gateway"].map((path) => [path, { target: GATEWAY, ws: true }])),
     },
   },
 });

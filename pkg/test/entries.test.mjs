@@ -146,7 +146,7 @@ for (const [kind, { connect }] of [["a module", esm], ["CommonJS", require("../d
 
 test("capabilities are what a page may ask for, and no more", async () => {
   const { capabilities } = await esm.connect(BASE);
-  const names = "agents cancel delete discardPending drafts files history images interrupt liveAnswers rename resume sandboxFiles search state steer titles";
+  const names = "agentCapabilities agents cancel cancelSession delete detached discardPending documents drafts files fork history images interrupt listSessions liveAnswers messages newestFirst pageTools pages rename resume sandboxFiles search sessionInfo state steer titles toolRecords turnIds";
   assert.equal(Object.keys(capabilities).sort().join(" "), names);
 });
 

@@ -41,7 +41,7 @@ impl Answer<'_> {
         if !self.is_success() {
             return Err(self.refusal(protocol));
         }
-        let answer = if call.streams() && !protocol.capabilities().is_unnamed() {
+        let answer = if call.streams() && !protocol.capabilities().may_answer_whole() {
             Err(self.unexpected("an event stream"))
         } else if self.body.trim_ascii().is_empty() {
             protocol.answer(call, params, Value::Null)

@@ -1,61 +1,121 @@
 //! What a protocol supports, so that callers need not find out by failing.
 
-use crate::json::ObjectWriter;
+use crate::json::write_u64;
+
+/// Lists the capabilities: those that users see, with their names in JavaScript, and those that only this package needs.
+/// Names and texts are for tests and generated files. No module contains them.
+macro_rules! capabilities {
+    (
+        published { $($(#[doc = $doc:literal])+ $name:ident $js:literal,)* }
+        internal { $($(#[doc = $internal_doc:literal])+ $internal:ident,)* }
+    ) => {
+        /// One thing that a protocol supports, or requires of its client.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Capability {
+            $($(#[doc = $doc])+ $name,)*
+            $($(#[doc = $internal_doc])+ $internal,)*
+        }
+
+        impl Capability {
+            /// The published capabilities in the order of their numbers, each with its name in JavaScript and its meaning.
+            pub const PUBLISHED: &'static [(Self, &'static str, &'static str)] =
+                &[$((Self::$name, $js, concat!($($doc, "\n",)+)),)*];
+        }
+    };
+}
+
+capabilities! {
+    published {
+        /// `turn.cancel()`
+        Cancel "cancel",
+        /// `session.interrupt()`
+        Interrupt "interrupt",
+        /// `session.cancel()`
+        CancelSession "cancelSession",
+        /// `session.history()`, `session.resume()`, and the lists of turns and events
+        History "history",
+        /// `session.listMessages()`
+        Messages "messages",
+        /// `pageToken` and `limit` of `listTurns()` and `listEvents()`: without it each list is one page
+        Pages "pages",
+        /// `session.listTurns()` begins with the newest turn
+        NewestFirst "newestFirst",
+        /// Turns have ids of the server's, which stay the same after a reload
+        TurnIds "turnIds",
+        /// `createTurn({ previousTurnId })` may name any turn: the conversation can branch
+        Fork "fork",
+        /// `turn.state()` can start a turn, without a stream
+        Detached "detached",
+        /// `turn.answer()` while the turn runs
+        LiveAnswers "liveAnswers",
+        /// `turn.steer()`
+        Steer "steer",
+        /// `createTurn({ discardPending: true })`
+        DiscardPending "discardPending",
+        /// Files in messages of the user
+        Files "files",
+        /// Files of any type: without it only images, and sound if the server takes it
+        Documents "documents",
+        /// Images by URL in messages of the user: parts `{ type: "image", url }`
+        Images "images",
+        /// Tools of the page: `session.tools()` and `session.run()`
+        PageTools "pageTools",
+        /// `result` of a tool's response is the server's record of the whole call; its text for people is `content`
+        ToolRecords "toolRecords",
+        /// `client.agents.list()`
+        Agents "agents",
+        /// The listed agents say what they support (`agent.capabilities`). A session supports what its agent does
+        AgentCapabilities "agentCapabilities",
+        /// `client.agents.listSessions()`
+        ListSessions "listSessions",
+        /// `session.title` and `session.createdAt` are known to the server
+        SessionInfo "sessionInfo",
+        /// `client.agents.createSession(agentName, { title })`
+        Titles "titles",
+        /// `session.rename()`
+        Rename "rename",
+        /// `session.delete()`
+        Delete "delete",
+        /// `session.state()`
+        State "state",
+        /// Sessions with an agent that the client supplies: `createDraftSession()` and related methods, and their
+        /// `update({ agentSpec })`
+        Drafts "drafts",
+        /// `client.agents.searchSessions()`
+        Search "search",
+        /// `client.agents.downloadSandboxFile()`
+        SandboxFiles "sandboxFiles",
+    }
+    internal {
+        // The package's TypeScript reads the first three, by their places.
+        /// The client makes the ids of sessions and turns, and every turn names its agent.
+        ClientIds,
+        /// Each answer to a call is a separate request, and the turn continues under its old id.
+        SeparateAnswers,
+        /// The protocol uses a `WebSocket`, and not HTTP.
+        Socket,
+        /// The server takes the turn's id from the client, so that a lost start can be looked for.
+        ClientTurnIds,
+        /// A user's message can have parts of kinds that only this protocol has.
+        NativeParts,
+        /// A start may be answered with the whole turn, as JSON in place of a stream.
+        MayAnswerWhole,
+        /// Every turn is answered in this way.
+        WholeAnswers,
+    }
+}
+
+/// How many capabilities there are.
+const COUNT: u32 = Capability::WholeAnswers as u32 + 1;
 
 /// What a protocol supports beyond streaming a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Capabilities {
     /// What happens to a turn whose stream drops.
     pub resume: Resume,
-    /// A running turn can be cancelled.
-    pub cancel: bool,
-    /// A session's running turn can be stopped, and the session still be used.
-    pub interrupt: bool,
-    /// A session's messages can be read again.
-    pub history: bool,
-    /// Calls can be answered while their turn runs.
-    pub live_answers: bool,
-    /// Messages can be sent to a running turn.
-    pub steer: bool,
-    /// A user's message can discard the waiting calls.
-    pub discard_pending: bool,
-    /// A user's message can have files.
-    pub files: bool,
-    /// The client can supply a session's agent, and change it.
-    pub drafts: bool,
-    /// Sessions can be searched.
-    pub search: bool,
-    /// Files of sandboxes can be downloaded.
-    pub sandbox_files: bool,
-    /// A new session can have a title.
-    pub titles: bool,
-    /// Sessions can be renamed.
-    pub rename: bool,
-    /// Sessions can be deleted.
-    pub delete: bool,
-    /// The agent's state can be read.
-    pub state: bool,
-    /// A turn can be started without a stream. Otherwise the client that starts it must read it.
-    pub detached: bool,
-    /// The client makes the ids of sessions and turns, and every turn names its agent.
-    pub client_ids: bool,
-    /// The server takes the turn's id from the client, so that a lost start can be looked for.
-    pub turn_ids: bool,
-    /// Each answer to a call is a separate request, and the turn continues under its old id.
-    pub answers_apart: bool,
-    /// The server's agents can be listed, with their capabilities.
-    pub agents: bool,
-    /// A user's message can have images by URL.
-    pub images: bool,
-    /// A user's message can have parts of kinds that only this protocol has.
-    pub native_parts: bool,
-    /// The server has no ids for turns: a turn's state is found by its input, among the session's messages.
-    pub unnamed: bool,
-    /// A turn's answer comes as a whole when the turn has ended, and not as a stream.
-    pub whole_answers: bool,
-    /// The protocol uses a socket, and not HTTP.
-    pub socket: bool,
+    /// One bit for each [`Capability`].
+    pub(super) set: u64,
     /// The fields of an input's items and parts by their types, one line each: `text:type, text`. A line that begins
     /// with `.` is for the member with that name, or with that status.
     pub input_fields: &'static str,
@@ -99,32 +159,38 @@ const HAS_LOOKS: bool = cfg!(feature = "turn-records");
 /// Whether the build has a protocol that uses HTTP.
 pub(crate) const HAS_HTTP: bool = cfg!(feature = "http");
 
-/// The boolean capabilities, by their names in JavaScript.
-const NAMES: [&str; 21] = [
-    "cancel",
-    "interrupt",
-    "history",
-    "liveAnswers",
-    "steer",
-    "discardPending",
-    "files",
-    "drafts",
-    "search",
-    "sandboxFiles",
-    "titles",
-    "rename",
-    "delete",
-    "state",
-    "detached",
-    "clientIds",
-    "answersApart",
-    "agents",
-    "images",
-    "unnamed",
-    "socket",
-];
-
 impl Capabilities {
+    /// A protocol that supports only what is listed.
+    #[must_use]
+    pub const fn of(supported: &[Capability]) -> Self {
+        let none = Self { resume: Resume::None, set: 0, input_fields: "", silence: 60_000 };
+        none.and(supported)
+    }
+
+    /// The same protocol, which supports these as well.
+    #[must_use]
+    pub const fn and(mut self, supported: &[Capability]) -> Self {
+        let mut rest = supported;
+        while let [first, others @ ..] = rest {
+            self.set |= 1 << *first as u64;
+            rest = others;
+        }
+        self
+    }
+
+    /// The same protocol, which supports this only if `holds`.
+    #[must_use]
+    pub const fn only_if(mut self, holds: bool, capability: Capability) -> Self {
+        self.set &= !((!holds as u64) << capability as u64);
+        self
+    }
+
+    /// Whether the protocol supports this, or requires it of its client.
+    #[must_use]
+    pub const fn has(&self, capability: Capability) -> bool {
+        self.set >> capability as u64 & 1 == 1
+    }
+
     /// Whether a stream continues after a sequence number.
     #[must_use]
     pub fn has_cursor(&self) -> bool {
@@ -134,97 +200,80 @@ impl Capabilities {
     /// Whether a turn's answer comes as a whole.
     #[must_use]
     pub fn has_whole_answers(&self) -> bool {
-        cfg!(feature = "whole-answers") && self.whole_answers
+        cfg!(feature = "whole-answers") && self.has(Capability::WholeAnswers)
+    }
+
+    /// Whether a call that streams may be answered with JSON.
+    #[must_use]
+    pub fn may_answer_whole(&self) -> bool {
+        cfg!(feature = "whole-answers") && self.has(Capability::MayAnswerWhole)
     }
 
     /// Whether each answer is a separate request.
     #[must_use]
     pub fn has_answers_apart(&self) -> bool {
-        cfg!(feature = "separate-answers") && self.answers_apart
+        cfg!(feature = "separate-answers") && self.has(Capability::SeparateAnswers)
     }
 
     /// Whether calls can be answered while their turn runs.
     #[must_use]
     pub fn has_live_answers(&self) -> bool {
-        cfg!(feature = "live-answers") && self.live_answers
+        cfg!(feature = "live-answers") && self.has(Capability::LiveAnswers)
     }
 
     /// Whether a user's message can discard the waiting calls.
     #[must_use]
     pub fn can_discard_pending(&self) -> bool {
-        cfg!(feature = "discard-pending") && self.discard_pending
+        cfg!(feature = "discard-pending") && self.has(Capability::DiscardPending)
     }
 
     /// Whether a user's message cannot have files.
     #[must_use]
     pub fn takes_text_only(&self) -> bool {
-        HAS_UNCURSORED && !self.files
+        HAS_UNCURSORED && !self.has(Capability::Files)
     }
 
     /// Whether a user's message can have images by URL.
     #[must_use]
     pub fn takes_images(&self) -> bool {
-        cfg!(feature = "images") && self.images
+        cfg!(feature = "images") && self.has(Capability::Images)
     }
 
     /// Whether a user's message can have parts of kinds that only this protocol has.
     #[must_use]
     pub fn takes_native_parts(&self) -> bool {
-        cfg!(feature = "socket") && (!HAS_HTTP || self.native_parts)
+        cfg!(feature = "socket") && (!HAS_HTTP || self.has(Capability::NativeParts))
     }
 
-    /// Whether a turn can be found only by its input.
+    /// Whether the server has no ids for turns, so that a turn can be found only by its input.
     #[must_use]
-    pub fn is_unnamed(&self) -> bool {
-        cfg!(feature = "transcripts") && (!HAS_LOOKS || self.unnamed)
+    pub fn lacks_turn_ids(&self) -> bool {
+        cfg!(feature = "transcripts") && (!HAS_LOOKS || !self.has(Capability::TurnIds))
     }
 
     /// Whether the protocol uses a socket.
     #[must_use]
     pub fn has_socket(&self) -> bool {
-        cfg!(feature = "socket") && (!HAS_HTTP || self.socket)
+        cfg!(feature = "socket") && (!HAS_HTTP || self.has(Capability::Socket))
     }
 
     /// Whether the client makes the ids, and every turn names its agent.
     #[must_use]
     pub fn has_client_ids(&self) -> bool {
-        HAS_OTHERS && self.client_ids
+        HAS_OTHERS && self.has(Capability::ClientIds)
     }
 
-    /// The capabilities as JSON, in camelCase.
+    /// The capabilities as a text: the name of [`Resume`], the silence, and `1` or `0` for each [`Capability`] in the
+    /// order of their numbers, with a space between the three. The package has the names.
     #[must_use]
-    pub fn to_json(&self) -> String {
-        let mut json = String::new();
-        let mut object = ObjectWriter::new(&mut json);
-        object.str("resume", self.resume.as_str());
-        let can = [
-            self.cancel,
-            self.interrupt,
-            self.history,
-            self.live_answers,
-            self.steer,
-            self.discard_pending,
-            self.files,
-            self.drafts,
-            self.search,
-            self.sandbox_files,
-            self.titles,
-            self.rename,
-            self.delete,
-            self.state,
-            self.detached,
-            self.client_ids,
-            self.answers_apart,
-            self.agents,
-            self.images,
-            self.unnamed,
-            self.socket,
-        ];
-        for (name, can) in NAMES.iter().zip(can) {
-            object.bool(name, can);
+    pub fn to_text(&self) -> String {
+        let mut text = self.resume.as_str().to_owned();
+        text.push(' ');
+        write_u64(&mut text, u64::from(self.silence));
+        text.push(' ');
+        for at in 0..COUNT {
+            text.push(if self.set >> at & 1 == 1 { '1' } else { '0' });
         }
-        object.u64("silence", u64::from(self.silence));
-        object.end();
-        json
+        text
     }
 }

@@ -10,13 +10,17 @@ pub mod agent_event;
 mod answer;
 mod body;
 mod call;
+mod calls;
 mod capabilities;
 #[cfg(test)]
 pub(crate) mod damage;
 mod fields;
 mod options;
+mod registry;
 mod route;
 mod template;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
 #[cfg(feature = "turn-rpc")]
@@ -27,17 +31,45 @@ pub use call::{Call, Method, Request};
 #[cfg(feature = "socket")]
 pub(crate) use capabilities::HAS_HTTP;
 pub(crate) use capabilities::HAS_OTHERS;
-pub use capabilities::{Capabilities, Resume};
+pub use capabilities::{Capabilities, Capability, Resume};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{EventRef, TextDelta};
 use crate::json::{Object, Value};
 use crate::sse::{Frame, Run};
+
+registry::families! {
+    "truefoundry" TrueFoundry(truefoundry::TrueFoundry) {
+        TrueFoundry "truefoundry" truefoundry::TrueFoundry::new(truefoundry::Dialect::Gateway);
+        TrueForge "trueforge" truefoundry::TrueFoundry::new(truefoundry::Dialect::TrueForge);
+    }
+    "agent-event" AgentEvent(agent_event::AgentEvent) {
+        Tirea "tirea" agent_event::AgentEvent::new(agent_event::Dialect::Tirea);
+        Awaken "awaken" agent_event::AgentEvent::new(agent_event::Dialect::Awaken);
+    }
+    "aap" Aap(aap::Aap) {
+        Aap "aap" aap::Aap::new();
+    }
+    "turn-rpc" TurnRpc(turn_rpc::TurnRpc) {
+        TurnRpc "turn-rpc" turn_rpc::TurnRpc::new(turn_rpc::Dialect::Gateway);
+        Codex "codex" turn_rpc::TurnRpc::new(turn_rpc::Dialect::Codex);
+    }
+}
 
 /// A wire protocol: turns calls into requests, and responses and frames into turnwire's form.
 pub trait Protocol {
     /// What the protocol supports beyond streaming a turn.
     fn capabilities(&self) -> Capabilities;
+
+    /// The same protocol in a session with these terms (JSON), which say what its agent supports.
+    #[must_use]
+    fn with_terms(self, terms: &str) -> Self
+    where
+        Self: Sized,
+    {
+        let _ = terms;
+        self
+    }
 
     /// The HTTP request for `call`. `params` holds ids, query parameters and body fields under their
     /// `camelCase` or wire names; a name that the call does not take is an error.

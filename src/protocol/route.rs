@@ -1,99 +1,93 @@
-//! Requests from tables: one line per call, with its method, its path and the names of its parameters.
+//! HTTP requests from tables of calls.
 
 use crate::error::Result;
-use crate::json::{Object, write_hex};
+use crate::json::{Object, Value, write_hex};
 use crate::text::cut;
 
+use super::calls::Calls;
 use super::options::option_error;
 use super::{Call, Method};
 
-/// One request, as a line of a table describes it.
+/// The request of a call. Its line in the table has the method, the path, and what the call takes:
+///
+/// | | |
+/// |---|---|
+/// | `{name}` in the path | the parameter of that name, which is required |
+/// | `name` | a parameter, sent in the body of a `POST` or `PATCH`, or else in the query |
+/// | `!name` | it is required |
+/// | `name>wire` | it is sent under another name. If several have the same one, the first given counts |
+/// | `wire=value` | is always sent, with this value |
+/// | `\|` | what follows is not sent: the protocol's own code reads it |
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     pub(super) method: Method,
-    /// `{name}` is replaced by the parameter of that name.
     path: &'static str,
-    /// The names of its other parameters. Those after a `!` are required.
-    names: &'static str,
+    words: &'static str,
 }
 
 impl Route {
-    /// The route of a call; `None` if the table has none. A table has one line per call, in the order of [`Call::ALL`],
-    /// and may end early. Texts take half the space of nested slices.
-    pub(super) fn of(table: &'static str, call: Call) -> Option<Self> {
-        let mut rest = table;
-        let mut line = "";
-        for _ in 0..=call as usize {
-            (line, rest) = cut(rest, b'\n');
-        }
-        let (method, rest) = cut(line, b' ');
-        let (path, names) = cut(rest, b' ');
+    /// The route of a call; `unsupported` if the protocol lacks the call.
+    pub(super) fn of(calls: Calls, call: Call) -> Result<Self> {
+        let (method, rest) = cut(calls.line(call)?, b' ');
+        let (path, words) = cut(rest, b' ');
         let method = match method {
             "GET" => Method::Get,
             "POST" => Method::Post,
             "PATCH" => Method::Patch,
             _ => Method::Delete,
         };
-        (!path.is_empty()).then_some(Self { method, path, names })
-    }
-
-    /// The names of the parameters outside the path, and whether each is required.
-    fn names(self) -> impl Iterator<Item = (&'static str, bool)> {
-        let mut rest = self.names;
-        std::iter::from_fn(move || {
-            let (name, others) = cut(rest, b' ');
-            rest = others;
-            let required = name.strip_prefix('!');
-            (!name.is_empty()).then(|| (required.unwrap_or(name), required.is_some()))
-        })
+        Ok(Self { method, path, words })
     }
 
     pub(super) fn has_body(self) -> bool {
         matches!(self.method, Method::Post | Method::Patch)
     }
 
-    /// Checks that every parameter belongs to the route, and that no required one is missing.
-    pub(super) fn check(self, params: &Object<'_>) -> Result<()> {
-        for (name, _) in params.iter() {
-            if !in_path(self.path, name) && !self.names().any(|(known, _)| known == name) {
-                return Err(option_error(name, " is not an option of this call"));
-            }
-        }
-        for (name, is_required) in self.names() {
-            if is_required && !params.contains(name) {
-                return Err(option_error(name, " is required"));
-            }
-        }
-        Ok(())
-    }
-
-    /// The given parameters outside the path, in the order of the names.
-    pub(super) fn given<'a>(self, params: &Object<'a>) -> Object<'a> {
-        let mut given = Object::new();
-        for (name, _) in self.names() {
-            if let Some(value) = params.get(name) {
-                given.set(name, value.clone());
-            }
-        }
-        given
-    }
-
-    /// The path with its parameters, percent-encoded.
-    pub(super) fn path(self, params: &Object<'_>) -> Result<String> {
+    /// The path, percent-encoded, and what is sent besides it. Every parameter must belong to the route, and no required
+    /// one may be missing.
+    pub(super) fn fill<'a>(self, params: &Object<'a>) -> Result<(String, Object<'a>)> {
+        let mut rest = params.clone();
+        // That a parameter does not belong to the route says more than that one is missing.
+        let mut problem = None;
         let mut path = String::new();
-        let mut rest = self.path;
-        while let Some((fixed, name, tail)) = split_at_name(rest) {
+        let mut template = self.path;
+        loop {
+            let (fixed, after) = cut(template, b'{');
             path.push_str(fixed);
-            let id = params.text(name);
+            let (name, after) = cut(after, b'}');
+            if name.is_empty() {
+                break;
+            }
+            let id = rest.remove(name).unwrap_or_default();
+            let id = id.as_str().unwrap_or_default();
             // URL parsers would resolve `.` and `..`, even percent-encoded.
             if matches!(id, "" | "." | "..") {
-                return Err(option_error(name, " must be the id of something that exists"));
+                problem = Some(option_error(name, " must be the id of something that exists"));
             }
             percent_encode(id, &mut path);
-            rest = tail;
+            template = after;
         }
-        path.push_str(rest);
-        Ok(path)
+        let mut sent = Object::new();
+        let mut is_sent = true;
+        for word in words(self.words) {
+            let (fixed, value) = cut(word, b'=');
+            if !value.is_empty() {
+                sent.set(fixed, Value::parse(value).unwrap_or_default());
+                continue;
+            }
+            is_sent &= word != "|";
+            let (name, wire) = cut(word.strip_prefix('!').unwrap_or(word), b'>');
+            let wire = if wire.is_empty() { name } else { wire };
+            match rest.remove(name) {
+                Some(value) if is_sent && !sent.contains(wire) => sent.set(wire, value),
+                None if word.starts_with('!') => problem = Some(option_error(name, " is required")),
+                _ => {}
+            }
+        }
+        if let Some((name, _)) = rest.iter().next() {
+            problem = Some(option_error(name, " is not an option of this call"));
+        }
+        problem.map_or(Ok((path, sent)), Err)
     }
 
     /// The headers of every request of this route.
@@ -111,15 +105,14 @@ impl Route {
     }
 }
 
-/// The text before the first name in braces, the name, and the rest.
-fn split_at_name(path: &str) -> Option<(&str, &str, &str)> {
-    let (fixed, rest) = cut(path, b'{');
-    let (name, tail) = cut(rest, b'}');
-    (!name.is_empty()).then_some((fixed, name, tail))
-}
-
-fn in_path(path: &str, name: &str) -> bool {
-    split_at_name(path).is_some_and(|(_, first, tail)| first == name || in_path(tail, name))
+/// The words of a line.
+pub(super) fn words(line: &'static str) -> impl Iterator<Item = &'static str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let (word, others) = cut(rest, b' ');
+        rest = others;
+        (!word.is_empty()).then_some(word)
+    })
 }
 
 /// Adds a query to a path that has none.

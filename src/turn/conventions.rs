@@ -1,7 +1,7 @@
 //! How a protocol lets a turn be started, found and recovered: all that this folder reads of its
 //! [`Capabilities`] for that.
 
-use crate::protocol::{Capabilities, Resume};
+use crate::protocol::{Capabilities, Capability, Resume};
 
 /// Markers, one for each convention. A build without protocols that follow it has no value of its marker. So the
 /// compiler leaves out every state and every branch that holds one.
@@ -117,7 +117,7 @@ pub(super) struct Conventions {
 impl Conventions {
     /// The conventions of a protocol with these capabilities.
     pub(super) fn of(capabilities: &Capabilities) -> Self {
-        let transcripts = Transcripts::when(capabilities.is_unnamed());
+        let transcripts = Transcripts::when(capabilities.lacks_turn_ids());
         let recovery = match (transcripts, capabilities.resume) {
             (Some(transcripts), Resume::None) => Some(Recovery::None(transcripts)),
             (Some(transcripts), _) => Some(Recovery::Transcript(transcripts)),
@@ -126,8 +126,8 @@ impl Conventions {
                 .or(Cursors::when(!HAS_OTHER_RECOVERIES || resume == Resume::Cursor).map(Recovery::Cursor))
                 .or(AttachedReaders::when(true).map(Recovery::Attached)),
         };
-        let client_ids = ClientIds::when(capabilities.client_ids);
-        let locate = match (transcripts, client_ids.filter(|_| capabilities.turn_ids)) {
+        let client_ids = ClientIds::when(capabilities.has(Capability::ClientIds));
+        let locate = match (transcripts, client_ids.filter(|_| capabilities.has(Capability::ClientTurnIds))) {
             (Some(transcripts), _) => Some(Locate::Transcript(transcripts)),
             (None, Some(ids)) => Some(Locate::ClientId(ids)),
             (None, None) => TurnLists::when(true).map(Locate::TurnList),
@@ -141,11 +141,11 @@ impl Conventions {
         Self {
             recovery: recovery.expect("every build has a way to recover"),
             locate: locate.expect("every build has a way to locate a turn"),
-            answers: SeparateAnswers::when(capabilities.answers_apart)
+            answers: SeparateAnswers::when(capabilities.has(Capability::SeparateAnswers))
                 .map_or(Answers::NextTurn, Answers::OneByOne),
             output,
             client_ids,
-            start_needs_stream: !capabilities.detached,
+            start_needs_stream: !capabilities.has(Capability::Detached),
         }
     }
 

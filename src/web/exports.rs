@@ -9,12 +9,11 @@ use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Answer, Call};
+use crate::protocol::{Answer, AnyProtocol, Call};
 use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect};
 
-use super::protocols::Spoken;
 use super::session::Session;
 use super::state::{texts, with};
 use super::turn::{Goal, Turn};
@@ -25,10 +24,17 @@ pub fn room(len: u32) -> u32 {
     with(|core| core.room(len))
 }
 
-/// What the protocol of this number can do, as JSON ([`Capabilities`](crate::protocol::Capabilities)).
+/// What the session supports, or without one the protocol of this number, as
+/// [`Capabilities::to_text`](crate::protocol::Capabilities::to_text) writes it.
 #[wasm_bindgen(js_name = capabilitiesOf)]
-pub fn capabilities(protocol: u8) -> u32 {
-    texts(&mut |_, _| Ok(Spoken::numbered(protocol)?.protocol().capabilities().to_json()))
+pub fn capabilities(protocol: u8, session: u32) -> u32 {
+    texts(&mut |core, _| {
+        let known = match core.sessions.get(session) {
+            Some(session) => session.protocol,
+            None => AnyProtocol::numbered(protocol)?,
+        };
+        Ok(known.protocol().capabilities().to_text())
+    })
 }
 
 /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
@@ -37,8 +43,8 @@ pub fn capabilities(protocol: u8) -> u32 {
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
-        let spoken = Spoken::numbered(protocol)?;
-        let protocol = spoken.protocol();
+        let known = AnyProtocol::numbered(protocol)?;
+        let protocol = known.protocol();
         let call = call_of(call)?;
         let Value::Object(params) = Value::parse(params).unwrap_or_default() else {
             return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
@@ -69,7 +75,7 @@ pub fn read_answer(protocol: u8, call: u8, status: u16) -> u32 {
         let params = Value::parse(params).unwrap_or_default();
         let params = params.as_object().unwrap_or(const { &Object::new() });
         let answer = Answer { status, status_text, content_type, body };
-        answer.read(Spoken::numbered(protocol)?.protocol(), call_of(call)?, params)
+        answer.read(AnyProtocol::numbered(protocol)?.protocol(), call_of(call)?, params)
     })
 }
 
@@ -81,21 +87,12 @@ pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
         let text = core.take_text();
         let (id, rest) = cut(&text, 0);
         let (agent_name, actions) = cut(rest, 0);
-        let Ok(protocol) = Spoken::numbered(protocol) else {
+        let Ok(protocol) = AnyProtocol::numbered(protocol) else {
             return u32::MAX;
         };
         let mut session = Session::new(id.to_owned(), protocol, max_frame_bytes as usize, is_new);
         session.describe(agent_name, actions);
         core.sessions.add(session)
-    })
-}
-
-/// What can be done with the session, as JSON ([`Capabilities`](crate::protocol::Capabilities)).
-#[wasm_bindgen(js_name = sessionCapabilities)]
-pub fn session_capabilities(session: u32) -> u32 {
-    texts(&mut |core, _| {
-        let session = core.sessions.get(session);
-        Ok(session.map(|session| session.protocol.protocol().capabilities().to_json()).unwrap_or_default())
     })
 }
 

@@ -16,8 +16,6 @@ mod line;
 mod listening;
 mod page;
 #[cfg(feature = "module")]
-mod protocols;
-#[cfg(feature = "module")]
 mod session;
 #[cfg(feature = "socket")]
 pub mod socket;

@@ -4,17 +4,15 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::index::{EventIndex, PendingAction};
 use crate::json::Value;
-use crate::protocol::HAS_OTHERS;
+use crate::protocol::{AnyProtocol, HAS_OTHERS};
 use crate::turn::{Newest, Pending, StartTrace, TurnInput};
-
-use super::protocols::Spoken;
 
 /// What the turns of a session have in common.
 pub(super) struct Session {
     pub(super) id: String,
     /// The agent, where every turn names it.
     pub(super) agent_name: String,
-    pub(super) protocol: Spoken,
+    pub(super) protocol: AnyProtocol,
     pub(super) max_frame_bytes: usize,
     is_cancelled: bool,
     /// Its newest turn when it was made here, or read.
@@ -45,7 +43,7 @@ struct Known {
 }
 
 impl Session {
-    pub(super) fn new(id: String, protocol: Spoken, max_frame_bytes: usize, is_new: bool) -> Self {
+    pub(super) fn new(id: String, protocol: AnyProtocol, max_frame_bytes: usize, is_new: bool) -> Self {
         Self {
             id,
             agent_name: String::new(),

@@ -157,7 +157,7 @@ impl Turn {
     pub(super) fn take_record(&mut self, session: &mut Session, json: &str) -> Result<()> {
         let record = Value::parse(json).unwrap_or_default();
         let record = record.as_object().unwrap_or(const { &Object::new() });
-        if HAS_OTHERS && self.driver.reader().capabilities().is_unnamed() {
+        if HAS_OTHERS && self.driver.reader().capabilities().lacks_turn_ids() {
             // By that it is found.
             let input = Value::Array(record.array("input").to_vec());
             self.driver

@@ -6,8 +6,19 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 /// Their names.
-pub(crate) static FAMILIES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let listed = include_str!("../../../pkg/families.json");
-    let listed: Map<String, Value> = serde_json::from_str(listed).expect("pkg/families.json is an object");
-    listed.into_iter().map(|(name, _)| name).collect()
+pub(crate) static FAMILIES: LazyLock<Vec<String>> =
+    LazyLock::new(|| listed().into_iter().map(|(name, _)| name).collect());
+
+/// The names of the files that come with some cores only.
+pub(crate) static EXTRAS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let families = listed();
+    let extras = families.values().filter_map(|family| family["extras"].as_object());
+    let places = extras.flat_map(Map::values).filter_map(Value::as_str);
+    let files = places.filter_map(|place| place.split(' ').next()?.rsplit('/').next());
+    files.map(str::to_owned).collect()
 });
+
+fn listed() -> Map<String, Value> {
+    let text = include_str!("../../../pkg/families.json");
+    serde_json::from_str(text).expect("pkg/families.json is an object")
+}

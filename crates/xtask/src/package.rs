@@ -21,8 +21,15 @@ const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.
 const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", "core_bg.wasm.d.ts", "inline.js"];
 
 /// What the bundles are made of besides, relative to the package.
-const BUNDLED: [&str; 6] =
-    ["src", "build.mjs", "families.json", "package.json", "package-lock.json", "tsconfig.json"];
+const BUNDLED: [&str; 7] = [
+    "src",
+    "build.mjs",
+    "entries.mjs",
+    "families.json",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+];
 
 /// What a core's text is made by, besides its module, relative to the package.
 const PACKED_BY: [&str; 3] = ["build.mjs", "pack.mjs", "src/boundary/unpack.ts"];
@@ -32,6 +39,7 @@ pub(crate) fn build(project: &Project) -> Result<()> {
     let _lock = lock(project)?;
     rust::ensure_wasm_target(project)?;
     npm::ci(project, "pkg", "which optimise the module and bundle the package")?;
+    run(Command::new("node").args(["build.mjs", "sources"]).current_dir(project.path("pkg")))?;
     let mut core_changed = false;
     for family in &*FAMILIES {
         let module = compile(project, family)?;
@@ -145,12 +153,15 @@ fn bundle(project: &Project) -> Result<bool> {
             stamp = stamp.input(&pkg.join("core").join(family).join(input))?;
         }
     }
+    let types = |name: &str| {
+        if matches!(name, "index" | "slim") { name.to_owned() } else { format!("families/{name}") }
+    };
     for entry in ["index", "slim"].into_iter().chain(FAMILIES.iter().map(String::as_str)) {
         for extension in ["js", "cjs"] {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
         }
         for extension in ["d.ts", "d.cts"] {
-            stamp = stamp.output(dist.join(format!("types/entries/{entry}.{extension}")));
+            stamp = stamp.output(dist.join(format!("types/entries/{}.{extension}", types(entry))));
         }
     }
     for file in ["face.js", "face.cjs", "workerd.js"] {

@@ -9,19 +9,12 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::command::{self, capture};
-use crate::families::FAMILIES;
+use crate::families::{EXTRAS, FAMILIES};
 use crate::package;
 use crate::project::Project;
 
 /// Files of the package beside those of the families; a `*` stands for any beginning of a name.
-const PARTS: [&str; 6] = [
-    "dist/face.js",
-    "dist/face.cjs",
-    "dist/socket.js",
-    "dist/aap-session.js",
-    "dist/slim.js",
-    "dist/types/*.d.ts",
-];
+const PARTS: [&str; 4] = ["dist/face.js", "dist/face.cjs", "dist/slim.js", "dist/types/*.d.ts"];
 
 /// The bytes of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +78,8 @@ fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
 /// The parts that the table shows.
 fn parts() -> Vec<String> {
     let of = |ending: &'static str| FAMILIES.iter().map(move |family| format!("dist/{family}{ending}"));
-    of(".wasm").chain(of("-core.js")).chain(PARTS.map(str::to_owned)).collect()
+    let extras = EXTRAS.iter().map(|name| format!("dist/{name}.js"));
+    of(".wasm").chain(of("-core.js")).chain(extras).chain(PARTS.map(str::to_owned)).collect()
 }
 
 /// What pages download, each file compressed by itself: a page of each family, in each way.

@@ -107,6 +107,9 @@ function textAt(exports: Exports, header: number): string {
   return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));
 }
 
+/** The number of no session. */
+const NO_SESSION = -1;
+
 /**
  * A server.
  *
@@ -124,7 +127,7 @@ export class CoreClient {
   }
 
   capabilities(): string {
-    return textAt(this.#exports, this.#exports.capabilitiesOf(this.#protocol));
+    return textAt(this.#exports, this.#exports.capabilitiesOf(this.#protocol, NO_SESSION));
   }
 
   request(call: number, params: string): string {
@@ -161,7 +164,7 @@ export class CoreSession {
   }
 
   capabilities(): string {
-    return textAt(this.#exports, this.#exports.sessionCapabilities(this.#session));
+    return textAt(this.#exports, this.#exports.capabilitiesOf(0, this.#session));
   }
 
   /** `text` is the terms, a NUL character, and what the last turn waits for. */

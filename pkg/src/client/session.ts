@@ -139,7 +139,7 @@ export class Session {
   createTurn(options: CreateTurnOptions = {}): Turn {
     const { socket } = this.#connection.conventions;
     const { input, previousTurnId, discardPending, whenBusy, turnOptions } = checkedTurn(options, socket);
-    demand(!this.#managed || (previousTurnId ?? "auto") === "auto", "`previousTurnId` is not known to this protocol: turns follow each other");
+    demand(this.#connection.capabilities.fork || (previousTurnId ?? "auto") === "auto", "`previousTurnId` is not known to this protocol: turns follow each other");
     const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
     const sent = adopting(() => core.takeInput(turnOptions ? `${input}\0${turnOptions}` : input, discardPending));
     const record = { input: JSON.parse(sent) as TurnInputItem[] };

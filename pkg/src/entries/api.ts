@@ -25,7 +25,7 @@ export type {
   ListSessionsOptions,
   SearchSessionsOptions,
 } from "../client/client.js";
-export type { Capabilities } from "../boundary/capabilities.js";
+export type { Capabilities } from "../wire/capabilities.js";
 export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode } from "../client/agent.js";
 export type { ToolSpec } from "../tools/spec.js";
 export type { Clocks } from "../transport/clocks.js";

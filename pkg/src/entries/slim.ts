@@ -1,10 +1,10 @@
-// The entry without WebAssembly inside: the page loads the modules itself (the files `turnwire/truefoundry.wasm` and,
-// for other protocols, `turnwire/agent-event.wasm`, `turnwire/aap.wasm` and `turnwire/turn-rpc.wasm`).
+// The entry without WebAssembly inside: the page loads the modules itself, from the files `turnwire/FAMILY.wasm`.
 import type { Family } from "../boundary/protocols.js";
 import type { Client } from "../client/client.js";
 import { chunk, connectWith, load, startFailure, TurnwireError } from "../client/face.js";
-import type { Extras, Source } from "../client/load.js";
+import type { Extras, Source, Sources } from "../client/load.js";
 import type { ConnectOptions } from "../client/options.js";
+import { EXTRAS } from "./families/extras.js";
 
 export * from "./api.js";
 
@@ -16,12 +16,9 @@ const modules: Partial<Record<Family, WebAssembly.Module>> = {};
 /** The modules that are still loading. */
 const coming = new Set<Promise<Family>>();
 
-const CORES = {
-  truefoundry: () => given("truefoundry"),
-  "agent-event": () => given("agent-event"),
-  aap: () => given("aap", async () => ({ Managed: (await import("../protocols/aap-session.js")).AapSession })),
-  "turn-rpc": () => given("turn-rpc", async () => ({ Way: (await import("../protocols/socket.js")).SocketTransport })),
-};
+const CORES: Sources = Object.fromEntries(
+  Object.entries(EXTRAS).map(([family, extras]) => [family, () => given(family as Family, extras)]),
+);
 
 /**
  * Connects to a server: checks the options and starts the core. Sends no request to the server yet.
@@ -51,14 +48,14 @@ export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Prom
   });
   coming.add(module);
   try {
-    await load(CORES[await module]);
+    await load(CORES[await module]!);
   } finally {
     coming.delete(module);
   }
 }
 
 /** The core of a family, if the page has passed its module; `extras` loads its extras. */
-async function given(family: Family, extras: () => Promise<Extras> = async () => ({})): Promise<Source> {
+async function given(family: Family, extras: () => Promise<Extras>): Promise<Source> {
   // The page may call `connect` while its modules are still loading.
   await Promise.allSettled(coming);
   const module = modules[family];

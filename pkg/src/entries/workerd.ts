@@ -2,21 +2,9 @@
 import type { Client } from "../client/client.js";
 import { connectWith, load } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
-import { AapSession } from "../protocols/aap-session.js";
-import { SocketTransport } from "../protocols/socket.js";
-import aap from "./aap.wasm";
-import agentEvent from "./agent-event.wasm";
-import trueFoundry from "./truefoundry.wasm";
-import turnRpc from "./turn-rpc.wasm";
+import { CORES } from "./families/workers.js";
 
 export * from "./api.js";
-
-const CORES = {
-  truefoundry: () => ({ module: trueFoundry }),
-  "agent-event": () => ({ module: agentEvent }),
-  aap: () => ({ module: aap, Managed: AapSession }),
-  "turn-rpc": () => ({ module: turnRpc, Way: SocketTransport }),
-};
 
 /**
  * Connects to a server: checks the options and loads the core. Sends no request to the server yet.

@@ -39,7 +39,7 @@ export class Answers {
     if (again >= 0) throw new InputError("invalid_input", `call \`${items[again]!.tool_call_id}\` was answered already`);
     for (const id of asked) this.#given.add(id);
     try {
-      for (const group of conventions.answersApart ? items.map((item) => [item]) : [items]) {
+      for (const group of conventions.separateAnswers ? items.map((item) => [item]) : [items]) {
         await transport.ask(Call.AnswerTurn, { ...params, input: group }, limits);
       }
       this.#core.answered(taken);

@@ -145,7 +145,7 @@ export class TurnRunner<T extends Owner> {
    * has begun is still read if its stream cannot be requested again, or if there are listeners or subscribers.
    */
   async #leaveIfUnused(reading: Reading): Promise<void> {
-    const { detached } = this.#connection.conventions;
+    const { detached } = this.#connection.capabilities;
     const isHeard = this.#feed.isHeard || this.#store.frames.isHeard;
     if (this.#isPreparing || (detached && !isHeard)) await this.#leaveReading(reading, LEFT);
   }
@@ -279,7 +279,7 @@ export class TurnRunner<T extends Owner> {
     const { status } = this.#store;
     if (!this.#isPreparing && status !== "starting") {
       if (status !== "unstarted" && !this.#store.isUncertain) return;
-      const { detached } = this.#connection.conventions;
+      const { detached } = this.#connection.capabilities;
       if (detached && (status === "incomplete" || !this.#host.hasOthers(this.#turn))) {
         if (status === "unstarted") this.#prepare(limits.signal!);
         return this.#start(START, limits);

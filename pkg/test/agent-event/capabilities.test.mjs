@@ -20,7 +20,7 @@ for (const [protocol, wanted] of Object.entries({
     const client = await connect({ baseUrl, protocol });
     assert.equal(client.protocol, protocol);
     for (const [name, value] of Object.entries(wanted)) assert.equal(client.capabilities[name], value, name);
-    for (const hidden of ["detached", "clientIds", "answersApart", "silence"]) assert.equal(hidden in client.capabilities, false, hidden);
+    for (const hidden of ["clientIds", "separateAnswers", "silence"]) assert.equal(hidden in client.capabilities, false, hidden);
     if (protocol === "tirea" || protocol === "awaken") {
       assert.deepEqual((await client.agents.createSession("a")).capabilities, client.capabilities);
     }

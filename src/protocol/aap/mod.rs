@@ -24,6 +24,10 @@ mod waiting;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::body::error_message;
+use crate::protocol::capabilities::Capability::{
+    self, AgentCapabilities, Agents, Cancel, ClientIds, ClientTurnIds, Delete, Files, Images, ListSessions,
+    MayAnswerWhole, Messages, PageTools, WholeAnswers,
+};
 use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 
@@ -40,6 +44,29 @@ const INPUT_FIELDS: &str = input_fields! {
     ".approval:status, reason, remember"
 };
 
+/// What an agent can support. Turns are cancelled by closing their stream. Servers send no heartbeats, and a turn that is
+/// not streamed sends nothing until it has ended.
+const ALL: Capabilities = Capabilities {
+    input_fields: INPUT_FIELDS,
+    silence: 120_000,
+    ..Capabilities::of(&[
+        Cancel,
+        Capability::History,
+        Messages,
+        Files,
+        Images,
+        PageTools,
+        Agents,
+        AgentCapabilities,
+        ListSessions,
+        Delete,
+        ClientIds,
+        ClientTurnIds,
+        MayAnswerWhole,
+        WholeAnswers,
+    ])
+};
+
 /// The protocol, with an agent's capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aap {
@@ -49,13 +76,16 @@ pub struct Aap {
     data: bool,
     /// Images by URL.
     http: bool,
+    /// Tools of the page.
+    page_tools: bool,
 }
 
 impl Aap {
-    /// The protocol for an agent about which nothing is known: with the whole history, in deltas, without images.
+    /// The protocol for an agent about which nothing is known: with the whole history, in deltas, with tools
+    /// of the page, without images.
     #[must_use]
     pub const fn new() -> Self {
-        Self { history: Some(History::Full), mode: Mode::Delta, data: false, http: false }
+        Self { history: Some(History::Full), mode: Mode::Delta, data: false, http: false, page_tools: true }
     }
 }
 
@@ -68,37 +98,18 @@ impl Default for Aap {
 impl Protocol for Aap {
     fn capabilities(&self) -> Capabilities {
         let has_history = self.history.is_some();
-        Capabilities {
-            resume: if has_history { Resume::History } else { Resume::None },
-            // By closing the stream.
-            cancel: true,
-            interrupt: false,
-            history: has_history,
-            live_answers: false,
-            steer: false,
-            discard_pending: false,
-            files: self.data,
-            drafts: false,
-            search: false,
-            sandbox_files: false,
-            titles: false,
-            rename: false,
-            delete: true,
-            state: false,
-            detached: false,
-            client_ids: true,
-            turn_ids: true,
-            answers_apart: false,
-            agents: true,
-            images: self.http,
-            native_parts: false,
-            unnamed: true,
-            whole_answers: self.mode == Mode::None,
-            socket: false,
-            // Servers send no heartbeats, and a turn that is not streamed sends nothing until it has ended.
-            input_fields: INPUT_FIELDS,
-            silence: 120_000,
-        }
+        Capabilities { resume: if has_history { Resume::History } else { Resume::None }, ..ALL }
+            .only_if(has_history, Capability::History)
+            .only_if(has_history, Messages)
+            .only_if(self.page_tools, PageTools)
+            .only_if(self.data, Files)
+            .only_if(self.http, Images)
+            .only_if(self.mode == Mode::None, WholeAnswers)
+    }
+
+    fn with_terms(self, terms: &str) -> Self {
+        let terms = Value::parse(terms).unwrap_or_default();
+        terms.as_object().map_or_else(Self::new, Self::of_terms)
     }
 
     fn request(&self, call: Call, params: Object<'_>) -> Result<Request> {

@@ -67,6 +67,7 @@ impl Aap {
             },
             data: images("data"),
             http: images("http"),
+            page_tools: terms.get("page_tools").and_then(Value::as_bool).unwrap_or(before.page_tools),
         }
     }
 
@@ -99,6 +100,7 @@ pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
     terms.set("modes", modes.into_iter().map(Value::from).collect::<Vec<_>>().into());
     let images = ["data", "http"].into_iter().filter(|kind| declares("image", kind));
     terms.set("images", images.map(Value::from).collect::<Vec<_>>().into());
+    terms.set("page_tools", declares("application", "tools").into());
     terms
 }
 

@@ -18,6 +18,11 @@ pub mod wire;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::body::error_message;
+use crate::protocol::capabilities::Capability::{
+    Cancel, CancelSession, ClientIds, ClientTurnIds, Delete, DiscardPending, Fork, History, Interrupt,
+    ListSessions, LiveAnswers, Messages, PageTools, Pages, Rename, SeparateAnswers, SessionInfo, State,
+    TurnIds,
+};
 use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 
@@ -30,6 +35,37 @@ const INPUT_FIELDS: &str = input_fields! {
     "file_upload:type, name, data, file"
     ".approval:status, reason, remember, result"
 };
+
+/// What both dialects support.
+const SHARED: Capabilities = Capabilities {
+    input_fields: INPUT_FIELDS,
+    ..Capabilities::of(&[
+        Cancel,
+        Interrupt,
+        CancelSession,
+        History,
+        Messages,
+        Pages,
+        TurnIds,
+        Fork,
+        LiveAnswers,
+        DiscardPending,
+        PageTools,
+        ListSessions,
+        SessionInfo,
+        Rename,
+        Delete,
+        State,
+        ClientIds,
+    ])
+};
+
+/// tirea abandons a run whose reader has left (section 2.4). A model that sends nothing for 90 s is normal (section
+/// 1.1), and to disconnect would lose the run.
+const TIREA: Capabilities = Capabilities { silence: 300_000, ..SHARED.and(&[ClientTurnIds]) };
+
+/// awaken finishes such a run, and has heartbeats (section 5).
+const AWAKEN: Capabilities = Capabilities { resume: Resume::History, ..SHARED.and(&[SeparateAnswers]) };
 
 /// The server's dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,38 +92,9 @@ impl AgentEvent {
 
 impl Protocol for AgentEvent {
     fn capabilities(&self) -> Capabilities {
-        let is_tirea = self.dialect == Dialect::Tirea;
-        Capabilities {
-            // tirea abandons a run whose reader has left (section 2.4); awaken finishes it (section 5).
-            resume: if is_tirea { Resume::None } else { Resume::History },
-            cancel: true,
-            interrupt: true,
-            history: true,
-            live_answers: true,
-            steer: false,
-            discard_pending: true,
-            files: false,
-            drafts: false,
-            search: false,
-            sandbox_files: false,
-            titles: false,
-            rename: true,
-            delete: true,
-            state: true,
-            detached: false,
-            client_ids: true,
-            turn_ids: is_tirea,
-            answers_apart: !is_tirea,
-            agents: false,
-            images: false,
-            native_parts: false,
-            unnamed: false,
-            whole_answers: false,
-            socket: false,
-            // A model that sends nothing for 90 s is normal (section 1.1), and disconnecting would lose the run; awaken
-            // has heartbeats.
-            input_fields: INPUT_FIELDS,
-            silence: if is_tirea { 300_000 } else { 60_000 },
+        match self.dialect {
+            Dialect::Tirea => TIREA,
+            Dialect::Awaken => AWAKEN,
         }
     }
 

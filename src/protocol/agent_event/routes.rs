@@ -2,101 +2,77 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-use crate::protocol::options::{option_error, unsupported, wire};
+use crate::protocol::calls::{Calls, calls};
+use crate::protocol::options::{option_error, wire};
 use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
 
 use super::pages::{LONGEST, offset};
 use super::{Dialect, input};
 
-/// tirea's routes (section 2), with the names of the callers' parameters; [`query`] and [`body`] handle these. A
-/// session begins with its first turn. The only stream is the response to a start.
-const TIREA: &str = "\
-POST
-GET v1/threads/summaries agent_name limit page_token window_start
-GET v1/threads/{session_id}
-POST v1/threads/{session_id}/interrupt
-GET v1/runs !session_id limit page_token
-POST v1/runs !session_id !agent_name turn_id input previous_turn_id
-POST
-GET v1/runs/{turn_id} session_id
-GET
-GET v1/threads/{session_id}/messages !turn_id limit page_token order
-GET v1/threads/{session_id}/messages limit page_token order
-POST
-GET
-GET
-PATCH
-GET
-GET
-GET
-DELETE v1/threads/{session_id}
-POST v1/runs/{turn_id}/cancel session_id
-POST v1/threads/{session_id}/interrupt
-POST v1/runs/{turn_id}/inputs session_id !input
-PATCH v1/threads/{session_id}/metadata !title
-GET v1/threads/{session_id}
-GET v1/threads/{session_id}/messages limit page_token order visibility
-";
+/// tirea's routes (section 2). A session begins with its first turn. The only stream is the response to a start.
+const TIREA: Calls = calls! {
+    ListSessions "GET v1/threads/summaries | agent_name limit page_token window_start",
+    GetSession "GET v1/threads/{session_id}",
+    CancelSession "POST v1/threads/{session_id}/interrupt",
+    ListTurns "GET v1/runs !session_id>thread_id | limit page_token",
+    CreateTurnStream "POST v1/runs | !session_id !agent_name turn_id input previous_turn_id",
+    GetTurn "GET v1/runs/{turn_id} | session_id",
+    ListTurnEvents "GET v1/threads/{session_id}/messages !turn_id>run_id | limit page_token order",
+    ListSessionEvents "GET v1/threads/{session_id}/messages | limit page_token order",
+    DeleteSession "DELETE v1/threads/{session_id}",
+    CancelTurn "POST v1/runs/{turn_id}/cancel | session_id",
+    InterruptSession "POST v1/threads/{session_id}/interrupt",
+    AnswerTurn "POST v1/runs/{turn_id}/inputs | session_id !input",
+    RenameSession "PATCH v1/threads/{session_id}/metadata !title",
+    GetSessionState "GET v1/threads/{session_id}",
+    ListMessages "GET v1/threads/{session_id}/messages | limit page_token order visibility",
+};
 
 /// awaken's routes (section 5). The agent's state is in a thread's last run, not in the thread.
-const AWAKEN: &str = "\
-POST
-GET v1/threads/summaries agent_name limit page_token window_start
-GET v1/threads/{session_id}
-POST v1/threads/{session_id}/interrupt
-GET v1/threads/{session_id}/runs limit page_token
-POST v1/runs !session_id !agent_name turn_id input previous_turn_id
-POST
-GET v1/runs/{turn_id} session_id
-GET v1/runs/{turn_id}/events/stream session_id cursor
-GET v1/threads/{session_id}/messages !turn_id limit page_token order
-GET v1/threads/{session_id}/messages limit page_token order
-POST
-GET
-GET
-PATCH
-GET
-GET
-GET
-DELETE v1/threads/{session_id}
-POST v1/runs/{turn_id}/cancel session_id
-POST v1/threads/{session_id}/interrupt
-POST v1/runs/{turn_id}/decision session_id !input
-PATCH v1/threads/{session_id}/metadata !title
-GET v1/threads/{session_id}/runs/latest
-GET v1/threads/{session_id}/messages limit page_token order visibility
-GET v1/runs/{turn_id}/events session_id cursor limit
-";
+const AWAKEN: Calls = calls! {
+    ListSessions "GET v1/threads/summaries limit page_token>cursor root=true | agent_name window_start",
+    GetSession "GET v1/threads/{session_id}",
+    CancelSession "POST v1/threads/{session_id}/interrupt",
+    ListTurns "GET v1/threads/{session_id}/runs | limit page_token",
+    ListNewestTurns "GET v1/threads/{session_id}/runs/latest | limit",
+    CreateTurnStream "POST v1/runs | !session_id !agent_name turn_id input previous_turn_id",
+    GetTurn "GET v1/runs/{turn_id} | session_id",
+    SubscribeTurn "GET v1/runs/{turn_id}/events/stream cursor | session_id",
+    ListTurnEvents "GET v1/threads/{session_id}/messages !turn_id>run_id | limit page_token order",
+    ListSessionEvents "GET v1/threads/{session_id}/messages | limit page_token order",
+    DeleteSession "DELETE v1/threads/{session_id}",
+    CancelTurn "POST v1/runs/{turn_id}/cancel | session_id",
+    InterruptSession "POST v1/threads/{session_id}/interrupt",
+    AnswerTurn "POST v1/runs/{turn_id}/decision | session_id !input",
+    RenameSession "PATCH v1/threads/{session_id}/metadata !title",
+    GetSessionState "GET v1/threads/{session_id}/runs/latest",
+    ListMessages "GET v1/threads/{session_id}/messages | limit page_token order visibility",
+    ListTurnFrames "GET v1/runs/{turn_id}/events cursor limit | session_id",
+};
 
 /// The request for `call` in `dialect`.
 pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Result<Request> {
-    let table = match dialect {
+    let calls = match dialect {
         Dialect::Tirea => TIREA,
         Dialect::Awaken => AWAKEN,
     };
-    let mut params = wire(params);
-    let mut listed = call;
-    if dialect == Dialect::Awaken && call == Call::ListNewestTurns {
-        // Its state is that of the thread's last run: the response is the run.
-        listed = Call::GetSessionState;
-        params.remove("limit");
-    }
-    let route = Route::of(table, listed).ok_or_else(unsupported)?;
+    let route = Route::of(calls, call)?;
+    let params = wire(params);
     if call == Call::CreateTurnStream && params.text("agent_name").is_empty() {
         let problem = "`agentName` is required, since every turn names its agent: give it to \
                        `getSession(id, { agentName })`";
         return Err(Error::new(ErrorCode::InvalidOption, problem));
     }
-    route.check(&params)?;
-    let mut path = route.path(&params)?;
+    let (mut path, mut sent) = route.fill(&params)?;
     let body = if route.has_body() {
-        Some(body(dialect, route, call, &params)?)
+        Some(body(dialect, call, &params, &sent)?)
     } else {
         if is_beyond_summaries(dialect, call, &params) {
             "v1/threads".clone_into(&mut path);
         }
-        add_query(&query(dialect, call, &params)?, &mut path);
+        complete(dialect, call, &params, &mut sent)?;
+        add_query(&sent, &mut path);
         None
     };
     Ok(Request { method: route.method, path, headers: route.headers(call), body })
@@ -123,42 +99,18 @@ fn is_beyond_summaries(dialect: Dialect, call: Call, params: &Object<'_>) -> boo
     dialect == Dialect::Tirea && call == Call::ListSessions && !params.text("page_token").is_empty()
 }
 
-fn query<'a>(dialect: Dialect, call: Call, params: &Object<'a>) -> Result<Object<'a>> {
-    let is_tirea = dialect == Dialect::Tirea;
-    let mut query = Object::new();
-    let mut copy = |name: &str, wire: &'static str| {
-        if let Some(value) = params.get(name) {
-            query.set(wire, value.clone());
-        }
-    };
+/// Adds what the table cannot say to a query.
+fn complete<'a>(dialect: Dialect, call: Call, params: &Object<'a>, query: &mut Object<'a>) -> Result<()> {
     match call {
-        Call::ListSessions if is_beyond_summaries(dialect, call, params) => add_place(params, &mut query)?,
-        Call::ListSessions if is_tirea => {}
-        Call::ListSessions => {
-            copy("limit", "limit");
-            copy("page_token", "cursor");
-            // Without threads of sub-agents.
-            query.set("root", true.into());
-        }
-        Call::ListTurns => {
-            if is_tirea {
-                copy("session_id", "thread_id");
-            }
-            add_place(params, &mut query)?;
-        }
+        Call::ListSessions if is_beyond_summaries(dialect, call, params) => add_place(params, query),
+        Call::ListTurns => add_place(params, query),
         Call::ListTurnEvents | Call::ListSessionEvents | Call::ListMessages => {
-            copy("turn_id", "run_id");
             query.set("limit", params.get("limit").cloned().unwrap_or_else(|| LONGEST.into()));
-            add_position(dialect, params, &mut query)?;
-            add_visibility(dialect, params, &mut query)?;
+            add_position(dialect, params, query)?;
+            add_visibility(dialect, params, query)
         }
-        Call::SubscribeTurn | Call::ListTurnFrames => {
-            copy("cursor", "cursor");
-            copy("limit", "limit");
-        }
-        _ => {}
+        _ => Ok(()),
     }
-    Ok(query)
 }
 
 /// The offset of a page in a list without a cursor.
@@ -204,14 +156,13 @@ fn add_visibility(dialect: Dialect, params: &Object<'_>, query: &mut Object<'_>)
     Ok(())
 }
 
-fn body(dialect: Dialect, route: Route, call: Call, params: &Object<'_>) -> Result<String> {
+fn body(dialect: Dialect, call: Call, params: &Object<'_>, sent: &Object<'_>) -> Result<String> {
     match call {
         Call::CreateTurnStream => input::start(dialect, params),
         Call::AnswerTurn => input::answer(dialect, params),
-        Call::RenameSession if params.get("title").and_then(Value::as_str).is_none() => {
+        Call::RenameSession if !params.get("title").is_some_and(Value::is_string) => {
             Err(option_error("title", " must be a string"))
         }
-        Call::RenameSession => Ok(route.given(params).to_json()),
-        _ => Ok("{}".to_owned()),
+        _ => Ok(sent.to_json()),
     }
 }

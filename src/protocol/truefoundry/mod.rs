@@ -16,6 +16,10 @@ mod tests;
 use crate::error::Result;
 use crate::event::EventRef;
 use crate::json::{Object, Value, parse_u64};
+use crate::protocol::capabilities::Capability::{
+    Cancel, CancelSession, Delete, Detached, Documents, Drafts, Files, Fork, History, Interrupt,
+    ListSessions, NewestFirst, PageTools, Pages, SandboxFiles, Search, SessionInfo, Titles, TurnIds,
+};
 use crate::protocol::options::input_fields;
 use crate::protocol::{Call, Capabilities, EventDecoder, EventSink, Protocol, Request, Resume};
 use crate::sse::{Frame, Run};
@@ -30,6 +34,31 @@ const INPUT_FIELDS: &str = input_fields! {
     ".allow:status"
     ".deny:status, reason"
 };
+
+/// What both dialects support.
+const SHARED: Capabilities = Capabilities {
+    resume: Resume::Cursor,
+    input_fields: INPUT_FIELDS,
+    ..Capabilities::of(&[
+        Cancel,
+        Interrupt,
+        CancelSession,
+        History,
+        Pages,
+        TurnIds,
+        Fork,
+        Detached,
+        Files,
+        Documents,
+        PageTools,
+        ListSessions,
+        SessionInfo,
+        Drafts,
+        SandboxFiles,
+    ])
+};
+const GATEWAY: Capabilities = SHARED.and(&[NewestFirst, Titles, Search]);
+const TRUEFORGE: Capabilities = SHARED.and(&[Delete]);
 
 /// The server's dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,35 +85,9 @@ impl TrueFoundry {
 
 impl Protocol for TrueFoundry {
     fn capabilities(&self) -> Capabilities {
-        let is_gateway = self.dialect == Dialect::Gateway;
-        Capabilities {
-            resume: Resume::Cursor,
-            cancel: true,
-            interrupt: true,
-            history: true,
-            live_answers: false,
-            steer: false,
-            discard_pending: false,
-            files: true,
-            drafts: true,
-            search: is_gateway,
-            sandbox_files: true,
-            titles: is_gateway,
-            rename: false,
-            delete: !is_gateway,
-            state: false,
-            detached: true,
-            client_ids: false,
-            turn_ids: false,
-            answers_apart: false,
-            agents: false,
-            images: false,
-            native_parts: false,
-            unnamed: false,
-            whole_answers: false,
-            socket: false,
-            input_fields: INPUT_FIELDS,
-            silence: 60_000,
+        match self.dialect {
+            Dialect::Gateway => GATEWAY,
+            Dialect::TrueForge => TRUEFORGE,
         }
     }
 

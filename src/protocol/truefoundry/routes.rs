@@ -2,151 +2,109 @@
 
 use crate::error::Result;
 use crate::json::{Object, Value, write_hex};
-use crate::protocol::options::{unsupported, wire};
+use crate::protocol::calls::{Calls, calls};
+use crate::protocol::fields::object;
+use crate::protocol::options::wire;
 use crate::protocol::route::{Route, add_query};
 use crate::protocol::{Call, Request};
 
-use super::{Dialect, spelling};
+use super::Dialect;
 
-/// The gateway's routes (section 1.2). Parameters are in the body of a `POST` or `PATCH`, or else in the query. The
-/// dialect does not support a call without a path.
-const GATEWAY: &str = "\
-POST v1/agents/sessions !agent_name title
-GET v1/agents/sessions !agent_name limit order page_token start_timestamp end_timestamp
-GET v1/agents/sessions/{session_id}
-POST v1/agents/sessions/{session_id}/cancel
-GET v1/agents/sessions/{session_id}/turns page_token limit
-POST v1/agents/sessions/{session_id}/turns input previous_turn_id stream
-POST v1/agents/sessions/{session_id}/turns input previous_turn_id stream
-GET v1/agents/sessions/{session_id}/turns/{turn_id}
-POST v1/agents/sessions/{session_id}/turns/{turn_id}/subscribe after_sequence_number
-GET v1/agents/sessions/{session_id}/turns/{turn_id}/events page_token limit order
-GET v1/agents/sessions/{session_id}/events page_token last_turn_id limit
-POST v1/agents/draft-sessions !agent_spec agent_name
-GET v1/agents/draft-sessions agent_name limit order page_token start_timestamp end_timestamp
-GET v1/agents/draft-sessions/{session_id}
-PATCH v1/agents/draft-sessions/{session_id} agent_spec
-GET v1/x/agents/owned-sessions agent_name limit order page_token start_timestamp end_timestamp
-GET v1/x/agents/search-sessions agent_name created_by_subject_id created_by_subject_type session_type \
-session_id limit order page_token start_timestamp end_timestamp
-GET v1/agents/sandbox/{sandbox_id}/file !path
-DELETE
-POST v1/agents/sessions/{session_id}/cancel
-POST v1/agents/sessions/{session_id}/cancel
-";
+/// The gateway's routes (section 1.2). The default beginning of a list is ours: its own is half an hour ago. The body of a
+/// start requests the stream, never `Accept` (section 1.1). A cancel stops whichever turn of the session runs.
+const GATEWAY: Calls = calls! {
+    CreateSession "POST v1/agents/sessions !agent_name title | metadata",
+    ListSessions "GET v1/agents/sessions !agent_name limit order page_token start_timestamp \
+        window_start>start_timestamp end_timestamp",
+    GetSession "GET v1/agents/sessions/{session_id}",
+    CancelSession "POST v1/agents/sessions/{session_id}/cancel",
+    ListTurns "GET v1/agents/sessions/{session_id}/turns page_token limit",
+    ListNewestTurns "GET v1/agents/sessions/{session_id}/turns limit",
+    CreateTurnStream "POST v1/agents/sessions/{session_id}/turns input previous_turn_id stream=true",
+    CreateTurn "POST v1/agents/sessions/{session_id}/turns input previous_turn_id stream=false",
+    GetTurn "GET v1/agents/sessions/{session_id}/turns/{turn_id}",
+    SubscribeTurn "POST v1/agents/sessions/{session_id}/turns/{turn_id}/subscribe after_sequence_number",
+    ListTurnEvents "GET v1/agents/sessions/{session_id}/turns/{turn_id}/events page_token limit order",
+    ListSessionEvents "GET v1/agents/sessions/{session_id}/events page_token last_turn_id limit",
+    CreateDraftSession "POST v1/agents/draft-sessions !agent_spec agent_name | metadata",
+    ListDraftSessions "GET v1/agents/draft-sessions agent_name limit order page_token start_timestamp \
+        window_start>start_timestamp end_timestamp",
+    GetDraftSession "GET v1/agents/draft-sessions/{session_id}",
+    UpdateDraftSession "PATCH v1/agents/draft-sessions/{session_id} agent_spec",
+    ListOwnedSessions "GET v1/x/agents/owned-sessions agent_name limit order page_token start_timestamp \
+        window_start>start_timestamp end_timestamp",
+    SearchSessions "GET v1/x/agents/search-sessions agent_name created_by_subject_id created_by_subject_type \
+        session_type session_id limit order page_token start_timestamp end_timestamp",
+    DownloadSandboxFile "GET v1/agents/sandbox/{sandbox_id}/file !path",
+    CancelTurn "POST v1/agents/sessions/{session_id}/cancel | turn_id",
+    InterruptSession "POST v1/agents/sessions/{session_id}/cancel",
+};
 
-/// The routes of `TrueForge` (section 7). A draft is a session with an inline agent: there is one list of both, and no
-/// search.
-const TRUEFORGE: &str = "\
-POST api/v1/sessions !agent
-GET api/v1/sessions limit order page_token start_timestamp end_timestamp
-GET api/v1/sessions/{session_id}
-POST api/v1/sessions/{session_id}/cancel
-GET api/v1/sessions/{session_id}/turns page_token limit
-POST api/v1/sessions/{session_id}/turns input previous_turn_id stream
-POST api/v1/sessions/{session_id}/turns input previous_turn_id stream
-GET api/v1/sessions/{session_id}/turns/{turn_id}
-GET api/v1/sessions/{session_id}/turns/{turn_id}/subscribe after_sequence_number
-GET api/v1/sessions/{session_id}/turns/{turn_id}/events page_token limit order
-GET api/v1/sessions/{session_id}/events page_token last_turn_id limit
-POST api/v1/sessions !agent
-GET api/v1/sessions limit order page_token start_timestamp end_timestamp
-GET api/v1/sessions/{session_id}
-PATCH api/v1/sessions/{session_id} agent
-GET api/v1/sessions limit order page_token start_timestamp end_timestamp
-GET
-GET api/v1/sessions/{session_id}/turns/{turn_id}/download-sandbox-file !path
-DELETE api/v1/sessions/{session_id}
-POST api/v1/sessions/{session_id}/cancel
-POST api/v1/sessions/{session_id}/cancel
-";
+/// The routes of `TrueForge` (section 7). A draft is a session with an inline agent: there is one list of both, from which
+/// the answer keeps those of the agent, and no search. Turns are listed oldest first; the events of a session begin with
+/// those of the newest turn, even of a running one. The agent is named in an object: `{name}` for a saved one, `{spec}`
+/// for an inline one.
+const TRUEFORGE: Calls = calls! {
+    CreateSession "POST api/v1/sessions !agent_name>name",
+    ListSessions "GET api/v1/sessions limit order page_token start_timestamp end_timestamp | agent_name window_start",
+    GetSession "GET api/v1/sessions/{session_id}",
+    CancelSession "POST api/v1/sessions/{session_id}/cancel",
+    ListTurns "GET api/v1/sessions/{session_id}/turns page_token limit",
+    ListNewestTurns "GET api/v1/sessions/{session_id}/events limit=1 | limit",
+    CreateTurnStream "POST api/v1/sessions/{session_id}/turns input previous_turn_id stream=true",
+    CreateTurn "POST api/v1/sessions/{session_id}/turns input previous_turn_id stream=false",
+    GetTurn "GET api/v1/sessions/{session_id}/turns/{turn_id}",
+    SubscribeTurn "GET api/v1/sessions/{session_id}/turns/{turn_id}/subscribe after_sequence_number",
+    ListTurnEvents "GET api/v1/sessions/{session_id}/turns/{turn_id}/events page_token limit order",
+    ListSessionEvents "GET api/v1/sessions/{session_id}/events page_token last_turn_id limit",
+    CreateDraftSession "POST api/v1/sessions !agent_spec>spec",
+    ListDraftSessions "GET api/v1/sessions limit order page_token start_timestamp end_timestamp | window_start",
+    GetDraftSession "GET api/v1/sessions/{session_id}",
+    UpdateDraftSession "PATCH api/v1/sessions/{session_id} agent_spec>spec",
+    ListOwnedSessions "GET api/v1/sessions limit order page_token start_timestamp end_timestamp | agent_name window_start",
+    DownloadSandboxFile "GET api/v1/sessions/{session_id}/turns/{turn_id}/download-sandbox-file !path",
+    DeleteSession "DELETE api/v1/sessions/{session_id}",
+    CancelTurn "POST api/v1/sessions/{session_id}/cancel | turn_id",
+    InterruptSession "POST api/v1/sessions/{session_id}/cancel",
+};
 
 /// The request for `call` in `dialect`.
 pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Result<Request> {
-    let table = match dialect {
+    let calls = match dialect {
         Dialect::Gateway => GATEWAY,
         Dialect::TrueForge => TRUEFORGE,
     };
-    let listed = match (call, dialect) {
-        (Call::ListNewestTurns, Dialect::Gateway) => Call::ListTurns,
-        // Its turns are listed oldest first. Its events begin with those of the newest turn, even of a running one.
-        (Call::ListNewestTurns, Dialect::TrueForge) => Call::ListSessionEvents,
-        _ => call,
-    };
-    let route = Route::of(table, listed).ok_or_else(unsupported)?;
-    let mut params = wire(params);
-    if listed == Call::ListSessionEvents && call != listed {
-        params.set("limit", 1.into());
-    }
-    if call == Call::CancelTurn {
-        // The servers cancel whichever turn of the session runs.
-        params.remove("turn_id");
-    }
-    // The body requests the stream, never `Accept` (section 1.1).
-    if matches!(call, Call::CreateTurnStream | Call::CreateTurn) {
-        params.set("stream", call.streams().into());
-    }
-    // The default beginning of a list: the gateway's own is half an hour ago.
-    let window_start = params.remove(WINDOW_START);
-    match dialect {
-        Dialect::TrueForge => as_sibling(call, &mut params),
-        Dialect::Gateway => {
-            if let Some(start) = window_start {
-                spelling::default(&mut params, "start_timestamp", start);
-            }
-        }
-    }
+    let route = Route::of(calls, call)?;
+    let params = wire(params);
+    let (mut path, mut sent) = route.fill(&params)?;
     let mut headers = route.headers(call);
-    if dialect == Dialect::Gateway
-        && matches!(call, Call::CreateSession | Call::CreateDraftSession)
-        && let Some(metadata) = params.remove(METADATA)
-    {
+    if let Some(metadata) = params.get("metadata") {
         headers.push(("x-tfy-metadata", ascii_json(&metadata.to_json())));
     }
-    route.check(&params)?;
-    let mut path = route.path(&params)?;
-    let given = route.given(&params);
+    if dialect == Dialect::TrueForge {
+        match call {
+            Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions
+                if sent.get("limit").and_then(Value::as_u64) > Some(LARGEST_PAGE) =>
+            {
+                sent.set("limit", LARGEST_PAGE.into());
+            }
+            Call::CreateSession | Call::CreateDraftSession | Call::UpdateDraftSession if !sent.is_empty() => {
+                sent = object("agent", sent.into());
+            }
+            _ => {}
+        }
+    }
     let mut body = None;
     if route.has_body() {
-        body = Some(given.to_json());
+        body = Some(sent.to_json());
     } else {
-        add_query(&given, &mut path);
+        add_query(&sent, &mut path);
     }
     Ok(Request { method: route.method, path, headers, body })
 }
 
-/// A parameter that becomes a header if the server supports it, and is in no route.
-const METADATA: &str = "metadata";
-
-/// Replaces `start_timestamp` if a list takes one and none is given.
-const WINDOW_START: &str = "window_start";
-
 /// The most sessions on a page of `TrueForge`'s list: it refuses a larger `limit`.
 const LARGEST_PAGE: u64 = 25;
-
-/// `TrueForge` names the agent in an object: `{name}` for a saved one, `{spec}` for an inline one. Its list cannot
-/// filter by agent: sessions of others are removed from the response.
-fn as_sibling(call: Call, params: &mut Object<'_>) {
-    let (name, own) = match call {
-        Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions => {
-            if call != Call::ListDraftSessions {
-                params.remove("agent_name");
-            }
-            if params.get("limit").and_then(Value::as_u64) > Some(LARGEST_PAGE) {
-                params.set("limit", LARGEST_PAGE.into());
-            }
-            return;
-        }
-        Call::CreateSession => ("agent_name", "name"),
-        Call::CreateDraftSession | Call::UpdateDraftSession => ("agent_spec", "spec"),
-        _ => return,
-    };
-    if let Some(value) = params.remove(name) {
-        let mut agent = Object::new();
-        agent.set(own, value);
-        params.set("agent", agent.into());
-    }
-}
 
 /// A header can contain only Latin-1, so JSON escapes replace everything beyond ASCII.
 fn ascii_json(json: &str) -> String {

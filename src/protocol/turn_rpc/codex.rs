@@ -3,9 +3,11 @@
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
+use crate::protocol::calls::{Calls, calls};
 use crate::protocol::fields::{put, with_text};
-use crate::protocol::options::{option_error, unsupported};
+use crate::protocol::options::option_error;
 use crate::rpc::{Message, Messages};
+use crate::text::cut;
 
 use super::params::{Params, about};
 use super::{Dialect, decision, input};
@@ -13,35 +15,45 @@ use super::{Dialect, decision, input};
 /// The agent that is whatever model the server is set to; every other agent is a model.
 const DEFAULT_AGENT: &str = "codex";
 
+/// The calls, each with its method and the names of what it takes. A ping changes nothing, and its response is short. The
+/// newest turn is read without its items, and for that a thread need not be loaded, as it must be for a stream. The server
+/// refuses to steer a turn that does not run, so that this starts none.
+const CALLS: Calls = calls! {
+    Connect "initialize",
+    Ping "thread/loaded/list",
+    ListAgents "model/list",
+    CreateSession "thread/start agent_name session_options",
+    ListSessions "thread/list agent_name limit page_token window_start",
+    GetSession "thread/read",
+    DeleteSession "thread/delete",
+    RenameSession "thread/name/set title",
+    ListTurns "thread/read limit page_token order",
+    ListNewestTurns "thread/turns/list limit",
+    ListSessionEvents "thread/read limit page_token order",
+    CreateTurnStream "turn/start agent_name input previous_turn_id turn_options",
+    CreateTurn "turn/start agent_name input previous_turn_id turn_options",
+    SubscribeTurn "thread/resume turn_id after_sequence_number",
+    GetTurn "thread/read turn_id",
+    ListTurnEvents "thread/read turn_id limit page_token order",
+    SteerTurn "turn/steer turn_id input",
+    AnswerTurn "- turn_id input",
+    CancelTurn "turn/interrupt turn_id",
+};
+
 /// What `call` says.
 pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
-    let options = match call {
-        Call::Connect => return Ok(connect()),
-        // It changes nothing, and the answer is short.
-        Call::Ping => return Ok(Messages::request("thread/loaded/list", "{}".to_owned())),
-        Call::ListAgents => return Ok(Messages::request("model/list", "{}".to_owned())),
-        Call::CreateSession => "agent_name, session_options",
-        Call::ListSessions => "agent_name, limit, page_token, window_start",
-        Call::GetSession | Call::DeleteSession => "",
-        Call::ListTurns | Call::ListSessionEvents => "limit, page_token, order",
-        Call::ListNewestTurns => "limit",
-        Call::GetTurn | Call::CancelTurn => "turn_id",
-        Call::ListTurnEvents => "turn_id, limit, page_token, order",
-        Call::CreateTurn | Call::CreateTurnStream => "agent_name, input, previous_turn_id, turn_options",
-        Call::SubscribeTurn => "turn_id, after_sequence_number",
-        Call::SteerTurn | Call::AnswerTurn => "turn_id, input",
-        Call::RenameSession => "title",
-        _ => return Err(unsupported()),
-    };
-    let params = &Params::of(params, options)?;
+    let (method, names) = cut(CALLS.line(call)?, b' ');
+    let params = &Params::of(params, names)?;
     match call {
+        Call::Connect => return Ok(connect()),
+        Call::Ping | Call::ListAgents => return Ok(Messages::request(method, "{}".to_owned())),
         Call::CreateSession => return create(params),
         Call::ListSessions => return Ok(list(params)),
         _ => {}
     }
     let thread = params.id("session_id")?;
     let mut own = with_text("threadId", thread);
-    let method = match call {
+    match call {
         Call::GetSession
         | Call::ListTurns
         | Call::ListSessionEvents
@@ -50,38 +62,29 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
             // With all its turns: the server calls that deprecated for threads of its newer format, and answers it for
             // both. Before its first turn a thread has none that could be read.
             own.set("includeTurns", (call != Call::GetSession).into());
-            "thread/read"
         }
         Call::ListNewestTurns => {
-            // The newest turn, without its items. It need not be loaded for that, as it must be to be heard of.
             own.set("limit", 1.into());
             put(&mut own, "sortDirection", "desc");
-            "thread/turns/list"
         }
         Call::SubscribeTurn => {
             // Not with all its turns, which would be one message, however long the thread is.
             let list = vec![resume(thread), newest_turn(thread, "")];
             return Ok(Messages { thread: thread.to_owned(), subscribes: true, list, ..Messages::default() });
         }
-        Call::CancelTurn => {
-            put(&mut own, "turnId", params.id("turn_id")?);
-            "turn/interrupt"
-        }
-        // Where the turn of this id does not run the server refuses, so that none is begun by it.
+        Call::CancelTurn => put(&mut own, "turnId", params.id("turn_id")?),
         Call::SteerTurn => {
             put(&mut own, "expectedTurnId", params.id("turn_id")?);
             own.set("input", input::parts(Dialect::Codex, params.get("input"))?.into());
-            "turn/steer"
         }
         Call::AnswerTurn => return answer(thread, params),
-        Call::DeleteSession => "thread/delete",
+        Call::DeleteSession => {}
         Call::RenameSession => {
             let title = params.get("title").and_then(Value::as_str);
             put(&mut own, "name", title.ok_or_else(|| option_error("title", " must be a string"))?);
-            "thread/name/set"
         }
         _ => return start(thread, own, params),
-    };
+    }
     Ok(about(thread, method, &own))
 }
 

@@ -4,9 +4,11 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 use crate::protocol::body::page;
+use crate::protocol::calls::{Calls, calls};
 use crate::protocol::fields::{put, with_text};
-use crate::protocol::options::{option_error, unsupported};
+use crate::protocol::options::option_error;
 use crate::rpc::{Message, Messages};
+use crate::text::cut;
 
 use super::Dialect;
 use super::input;
@@ -37,44 +39,48 @@ const TURN_OPTIONS: [(&str, &str); 5] = [
     ("capabilities", "capabilities"),
 ];
 
+/// The calls, each with its method and the names of what it takes. A stream makes several requests.
+const CALLS: Calls = calls! {
+    Connect "workspace/default",
+    Ping "workspace/default",
+    CreateSession "thread/start id agent_name title session_options",
+    GetSession "thread/get",
+    ListTurns "thread/get limit page_token order",
+    ListSessionEvents "thread/history limit page_token order",
+    CreateTurnStream "turn/start agent_name turn_id input previous_turn_id turn_options",
+    CreateTurn "turn/start agent_name turn_id input previous_turn_id turn_options",
+    SubscribeTurn "turn/get turn_id after_sequence_number",
+    GetTurn "turn/get turn_id",
+    ListTurnEvents "turn/timeline turn_id limit page_token order",
+    CancelTurn "turn/cancel turn_id",
+};
+
 /// What `call` says.
 pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
-    let options = match call {
-        Call::Connect | Call::Ping => return Ok(Messages::request("workspace/default", "{}".to_owned())),
-        Call::CreateSession => "id, agent_name, title, session_options",
-        Call::GetSession => "",
-        Call::ListTurns | Call::ListSessionEvents => "limit, page_token, order",
-        Call::CreateTurn | Call::CreateTurnStream => {
-            "agent_name, turn_id, input, previous_turn_id, turn_options"
-        }
-        Call::SubscribeTurn => "turn_id, after_sequence_number",
-        Call::GetTurn | Call::CancelTurn => "turn_id",
-        Call::ListTurnEvents => "turn_id, limit, page_token, order",
-        _ => return Err(unsupported()),
-    };
-    let params = &Params::of(params, options)?;
-    if call == Call::CreateSession {
-        return create(params);
+    let (method, names) = cut(CALLS.line(call)?, b' ');
+    let params = &Params::of(params, names)?;
+    match call {
+        Call::Connect | Call::Ping => return Ok(Messages::request(method, "{}".to_owned())),
+        Call::CreateSession => return create(params),
+        _ => {}
     }
     let thread = params.id("session_id")?;
     let mut own = with_text("thread_id", thread);
-    match call {
-        Call::GetSession | Call::ListTurns => return Ok(about(thread, "thread/get", &own)),
-        Call::ListSessionEvents => return Ok(about(thread, "thread/history", &own)),
-        _ => {}
+    if matches!(call, Call::GetSession | Call::ListTurns | Call::ListSessionEvents) {
+        return Ok(about(thread, method, &own));
     }
     let turn = params.id("turn_id")?;
     put(&mut own, "turn_id", turn);
     match call {
         Call::SubscribeTurn => resume(thread, turn, &own, params),
-        Call::GetTurn => Ok(about(thread, "turn/get", &own)),
+        Call::GetTurn => Ok(about(thread, method, &own)),
         Call::ListTurnEvents => Ok(Messages {
             thread: thread.to_owned(),
             list: vec![timeline(thread, turn)],
             ..Messages::default()
         }),
         Call::CancelTurn => {
-            let mut messages = about(thread, "turn/cancel", &own);
+            let mut messages = about(thread, method, &own);
             // Only those may who hear of the thread (section 4).
             messages.subscribe = Some(subscription(thread, params)?);
             messages.remakes = true;

@@ -22,6 +22,11 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::json::{Object, Value};
+use crate::protocol::capabilities::Capability::{
+    Agents, Cancel, ClientIds, ClientTurnIds, Delete, Detached, Documents, Files, History, Images,
+    ListSessions, LiveAnswers, NativeParts, NewestFirst, Rename, SessionInfo, Socket, Steer, Titles,
+    ToolRecords, TurnIds,
+};
 use crate::protocol::options::{input_fields, unsupported};
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
 use crate::rpc::Messages;
@@ -34,6 +39,33 @@ const INPUT_FIELDS: &str = input_fields! {
     "file_upload:type, name, data, file, url"
     ".approval:status, reason, remember, result, cancel"
 };
+
+/// What both dialects support. Events are numbered here, over all connections of a turn, and a turn runs on without
+/// listeners. Pings show whether the socket lives; a stream is silent while a long command runs.
+const SHARED: Capabilities = Capabilities {
+    resume: Resume::Cursor,
+    input_fields: INPUT_FIELDS,
+    silence: 90_000,
+    ..Capabilities::of(&[
+        Cancel,
+        History,
+        NewestFirst,
+        TurnIds,
+        Detached,
+        Files,
+        Images,
+        ToolRecords,
+        Agents,
+        SessionInfo,
+        Titles,
+        Socket,
+        NativeParts,
+    ])
+};
+const GATEWAY: Capabilities = SHARED.and(&[Documents, ClientIds, ClientTurnIds]);
+
+/// Requests of the server wait for the client (section 9).
+const CODEX: Capabilities = SHARED.and(&[LiveAnswers, Steer, ListSessions, Rename, Delete]);
 
 /// Which server it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,39 +106,9 @@ fn status_of(code: i64) -> Option<u16> {
 
 impl Protocol for TurnRpc {
     fn capabilities(&self) -> Capabilities {
-        let is_codex = self.dialect == Dialect::Codex;
-        Capabilities {
-            // Events are numbered here, over all connections of a turn.
-            resume: Resume::Cursor,
-            cancel: true,
-            interrupt: false,
-            history: true,
-            // What waits for the client are requests of the server's (section 9).
-            live_answers: is_codex,
-            steer: is_codex,
-            discard_pending: false,
-            files: true,
-            drafts: false,
-            search: false,
-            sandbox_files: false,
-            titles: true,
-            rename: is_codex,
-            delete: is_codex,
-            state: false,
-            // A turn runs on, whoever listens.
-            detached: true,
-            client_ids: !is_codex,
-            turn_ids: !is_codex,
-            answers_apart: false,
-            agents: true,
-            images: true,
-            native_parts: true,
-            unnamed: false,
-            whole_answers: false,
-            socket: true,
-            // Whether the socket lives is asked by pings. A stream says nothing while a long command runs.
-            input_fields: INPUT_FIELDS,
-            silence: 90_000,
+        match self.dialect {
+            Dialect::Gateway => GATEWAY,
+            Dialect::Codex => CODEX,
         }
     }
 

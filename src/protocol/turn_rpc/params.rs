@@ -3,19 +3,19 @@
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::options::{option_error, wire};
+use crate::protocol::route::words;
 use crate::rpc::Messages;
-use crate::text::is_among;
 
 /// The parameters of a call, under their wire names.
 pub(super) struct Params<'a>(Object<'a>);
 
 impl<'a> Params<'a> {
     /// Takes parameters. Besides `names` there are those that every call is given.
-    pub(super) fn of(params: &Object<'a>, names: &str) -> Result<Self> {
+    pub(super) fn of(params: &Object<'a>, names: &'static str) -> Result<Self> {
         const EVERYWHERE: [&str; 3] = ["session_id", "connection", "terms"];
         let params = wire(params);
         for (name, _) in params.iter() {
-            if !EVERYWHERE.contains(&name) && !is_among(name, names) {
+            if !EVERYWHERE.contains(&name) && !words(names).any(|known| known == name) {
                 return Err(option_error(name, " is not an option of this call"));
             }
         }

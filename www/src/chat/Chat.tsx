@@ -3,7 +3,6 @@
 import type { Protocol, TurnInputItem } from "turnwire";
 import type { DevelopmentGateway } from "../connection/DevelopmentGateway";
 import { cutWords } from "../connection/words";
-import { knownProtocol } from "../settings/protocols";
 import { useAgent } from "../settings/useAgent";
 import { AnswerBar } from "./AnswerBar";
 import { callActions } from "./answers";
@@ -33,8 +32,8 @@ export function Chat({ conversation, agentName, gateway, onProtocol, onSettings 
   const { capabilities, client } = conversation;
   const waits = halted || callActions(pending).length > 0;
   const agent = useAgent(client, agentName);
-  const { declares, files = "" } = knownProtocol(client.protocol) ?? {};
-  const takesFiles = session || !agent || !declares ? capabilities.files : agent.capabilities?.image?.data !== undefined;
+  const isDeclared = !session && agent && capabilities.agentCapabilities;
+  const takesFiles = isDeclared ? agent.capabilities?.image?.data !== undefined : capabilities.files;
   const discards = capabilities.discardPending && !loading && waits;
   const cut = gateway && session && begun ? () => void gateway.cut(session.id) : null;
   const send = (message: TurnInputItem) => void conversation.send(message);
@@ -56,7 +55,7 @@ export function Chat({ conversation, agentName, gateway, onProtocol, onSettings 
         <Composer
           running={running || (state.opening !== null && state.error === null)}
           blocked={blockedBy(state)}
-          accept={takesFiles ? files : null}
+          accept={takesFiles ? (capabilities.documents ? "" : "image/*") : null}
           onSend={send}
           onSteer={capabilities.steer && begun ? (message) => conversation.steer(message) : null}
           onDiscard={discards ? (message) => conversation.discard(message) : null}

@@ -14,7 +14,6 @@ import {
 } from "turnwire";
 import { TurnConnection } from "../connection/TurnConnection";
 import { EventLog } from "../events/EventLog";
-import { knownProtocol } from "../settings/protocols";
 import { alone, keepAlone } from "../tools/oneTab";
 import { PageCalls } from "../tools/PageCalls";
 import { Store } from "../ui/Store";
@@ -170,7 +169,7 @@ export class Conversation extends Store {
     const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
     try {
       const session = await this.#getSession(id, signal);
-      const news = await newsOf(session, knownProtocol(this.client.protocol), turns, signal);
+      const news = await newsOf(session, turns, signal);
       if (!news) return;
       // A turn that was sent from here in the meantime is newer.
       if (this.#state.turns === turns && !signal.aborted) this.#take(session, news);
@@ -188,7 +187,7 @@ export class Conversation extends Store {
 
   /** Gives the session the page's tools, if its agent can use them. */
   #equip(session: Session): void {
-    if (!knownProtocol(this.client.protocol)?.isSelfContained) this.pageCalls.equip(session);
+    if (session.capabilities.pageTools) this.pageCalls.equip(session);
   }
 
   #take(session: Session, turns: readonly Turn[]): void {
@@ -274,7 +273,7 @@ export class Conversation extends Store {
     const { session, turns } = this.#state;
     if (!session) return;
     // A turn that the server knows stays in its records; the new one branches off where that one began.
-    const hasFork = turn.id !== null && !knownProtocol(this.client.protocol)?.isLinear;
+    const hasFork = turn.id !== null && this.capabilities.fork;
     const fork = hasFork ? { previousTurnId: turn.previousTurnId ?? "none" } : {};
     this.#set({ turns: turns.filter((other) => other !== turn) });
     this.#start(session, (options) => session.run(turn.input, { ...options, ...fork }));

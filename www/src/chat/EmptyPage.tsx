@@ -1,7 +1,6 @@
 // What the person sees before the first message: what this page is, and things to try.
 
 import type { Capabilities, Client, Protocol, TurnInputItem } from "turnwire";
-import { knownProtocol } from "../settings/protocols";
 import { ProtocolSwitch } from "../settings/ProtocolSwitch";
 import { Icon } from "../ui/Icon";
 import { userMessage, type Attachment } from "./attachments";
@@ -35,7 +34,7 @@ interface Props {
 }
 
 export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
-  const file = knownProtocol(client.protocol)?.files ? PICTURE : NOTES;
+  const file = client.capabilities.documents ? NOTES : PICTURE;
   const send = (message: string) => onSend(userMessage(message, message.startsWith("File ") ? [file] : []));
   return (
     <section className="empty-page">
@@ -51,7 +50,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
         </div>
       )}
       <ul className="suggestions">
-        {SUGGESTIONS.filter((suggestion) => fits(suggestion, client.protocol)).map(({ icon, title, about, message }) => (
+        {SUGGESTIONS.filter((suggestion) => fits(suggestion, client)).map(({ icon, title, about, message }) => (
           <li key={title}>
             <button type="button" onClick={() => send(message)}>
               <Icon name={icon} />
@@ -62,7 +61,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
         ))}
       </ul>
       <ul className="more">
-        {MORE.filter((script) => fits(script, client.protocol)).map(({ label, message }) => (
+        {MORE.filter((script) => fits(script, client)).map(({ label, message }) => (
           <li key={label}>
             <button type="button" className="pill" onClick={() => send(message)}>
               {label}

@@ -6,7 +6,6 @@ import { Icon } from "../ui/Icon";
 import { CallForm } from "./CallForm";
 import { pageStatusOf, resultOf, statusOf } from "./callStatus";
 import { useAnswer, useConversation, useLateResponse, usePageCall, usePendingAction, useTurnEnd } from "./context";
-import { knownProtocol } from "../settings/protocols";
 import { DataView } from "./DataView";
 import { outputOf } from "./news";
 import { OutputView } from "./OutputView";
@@ -31,11 +30,11 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   // The card stays open if the reader saw the arguments arrive or the page run the call; a finished call starts closed.
   const [open, setOpen] = useState(own?.ranHere || (call.status !== "done" && !answer?.sent));
   const ended = useTurnEnd();
-  const { hasRecords } = knownProtocol(useConversation().client.protocol) ?? {};
+  const { toolRecords } = useConversation().capabilities;
   const { mark, words } = own
     ? pageStatusOf(call, { ...own, live, ended })
     : statusOf(call, { answer, response, pending, live, ended });
-  const result = own ? { text: own.content ?? "", remark: own.held ? HELD : "" } : response && resultOf(response, hasRecords);
+  const result = own ? { text: own.content ?? "", remark: own.held ? HELD : "" } : response && resultOf(response, toolRecords);
   // The result has all of it.
   const output = response === null ? outputOf(call) : [];
   const agent = useMemo(() => startedBy(call, name), [call, name]);

@@ -75,7 +75,10 @@ export class FakeTurn {
   }
 }
 
-const CAPABILITIES = { rename: false, titles: true, liveAnswers: false, resume: "cursor" };
+const CAPABILITIES = {
+  ...{ rename: false, titles: true, liveAnswers: false, resume: "cursor" },
+  ...{ fork: true, newestFirst: true, pageTools: true, turnIds: true },
+};
 
 export function fakeSession(history: FakeTurn[] = [], can: object = {}) {
   const created: FakeTurn[] = [];

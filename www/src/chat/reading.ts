@@ -1,7 +1,6 @@
 // How the page reads a turn, and which turns it continues to show.
 
 import type { Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
-import type { KnownProtocol } from "../settings/protocols";
 import { contentsOf } from "./attachments";
 import { isLive } from "./isLive";
 
@@ -40,15 +39,14 @@ export function onFirstEvent(turn: Turn, listener: () => void): void {
  */
 export async function newsOf(
   session: Session,
-  protocol: KnownProtocol | undefined,
   shown: readonly Turn[],
   signal: AbortSignal,
 ): Promise<Turn[] | undefined> {
-  const { isBare, isNewestFirst = false } = protocol ?? {};
-  const newest = await newestOf(session, isNewestFirst, signal);
-  if (!newest || !(isBare ? isNewsByNumber : isNews)(newest, shown)) return undefined;
+  const { newestFirst, resume, turnIds } = session.capabilities;
+  const newest = await newestOf(session, newestFirst, signal);
+  if (!newest || !(turnIds ? isNews : isNewsByNumber)(newest, shown)) return undefined;
   // Its sender reads it, and no other client can.
-  if (isLive(newest.turn.snapshot()) && session.capabilities.resume === "none") return undefined;
+  if (isLive(newest.turn.snapshot()) && resume === "none") return undefined;
   return withKnown(await session.resume({ signal }), shown);
 }
 

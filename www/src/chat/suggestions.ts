@@ -1,7 +1,8 @@
 // What the development gateway's scripted agents can do, as messages to the help desk of a hosting company. The first
 // word selects the script; other agents simply get the sentence.
 
-import type { Protocol } from "turnwire";
+import type { Client, Protocol } from "turnwire";
+import { SERVED } from "../settings/protocols";
 import type { IconName } from "../ui/Icon";
 
 export interface Suggestion {
@@ -11,14 +12,14 @@ export interface Suggestion {
   readonly message: string;
   /** The protocols with which it works as described; by default all with scripted agents. */
   readonly by?: readonly Protocol[];
+  /** What the protocol has to support. Scripted agents that use tools of the page also ask before they act. */
+  readonly needs?: "pageTools" | "documents";
 }
 
 const TURNS: readonly Protocol[] = ["truefoundry", "trueforge"];
 const RUNS: readonly Protocol[] = ["tirea", "awaken"];
 const RPC: readonly Protocol[] = ["turn-rpc"];
-/** Protocols whose agents ask before they act, and use tools of the page. */
-const ASKING: readonly Protocol[] = [...TURNS, ...RUNS, "aap"];
-const SCRIPTED: readonly Protocol[] = [...ASKING, ...RPC];
+const SCRIPTED: readonly Protocol[] = SERVED.map(({ id }) => id);
 /** A real agent, which works on its server's machine. */
 const CODEX: readonly Protocol[] = ["codex"];
 
@@ -28,7 +29,7 @@ export const SUGGESTIONS: readonly Suggestion[] = [
     title: "Approve an action",
     about: "Nothing is touched before you allow it",
     message: "Approval first, please: the billing service does not answer.",
-    by: ASKING,
+    needs: "pageTools",
   },
   {
     icon: "box",
@@ -54,14 +55,14 @@ export const SUGGESTIONS: readonly Suggestion[] = [
     title: "Be asked back",
     about: "A question with options to choose from",
     message: "Question me if you need to, and set up a new site.",
-    by: ASKING,
+    needs: "pageTools",
   },
   {
     icon: "clock",
     title: "Tools of this page",
     about: "A clock and a calculator that run right here",
     message: "Page, what time is it in Tokyo, and what is six times seven?",
-    by: ASKING,
+    needs: "pageTools",
   },
   {
     icon: "retry",
@@ -104,12 +105,14 @@ export interface Script {
   readonly message: string;
   /** The protocols with which the script does what its label says; by default all with scripted agents. */
   readonly by?: readonly Protocol[];
+  /** What the protocol has to support. */
+  readonly needs?: "pageTools" | "documents";
 }
 
 /** More scripts, for which a short label is enough. */
 export const MORE: readonly Script[] = [
   { label: "Plain answer", message: "Plain words only, please: what is this page?" },
-  { label: "Think aloud", message: "Reasoning, please: when should the maintenance run?", by: ASKING },
+  { label: "Think aloud", message: "Reasoning, please: when should the maintenance run?", needs: "pageTools" },
   { label: "Rich text", message: "Markdown, please: how do I move a site without downtime?" },
   { label: "Tools side by side", message: "Parallel measurements from three cities, please." },
   { label: "Sign in to a server", message: "MCP: plan the migration around my calendar.", by: TURNS },
@@ -125,12 +128,12 @@ export const MORE: readonly Script[] = [
   { label: "A tool that times out", message: "Timeout, perhaps: ask a tool that is slow today.", by: RPC },
   { label: "A limit of rounds", message: "Budget permitting, read all the logs.", by: RPC },
   { label: "No way out", message: "Exhaust every attempt, please.", by: RPC },
-  { label: "Send a file", message: "File attached: did it arrive?", by: [...TURNS, ...RPC] },
+  { label: "Send a file", message: "File attached: did it arrive?", needs: "documents" },
   { label: "Send an image", message: "File attached: did it arrive?", by: ["aap"] },
-  { label: "Approve and answer", message: "Mixed: prepare everything for the sale.", by: ASKING },
-  { label: "This page’s tools and you", message: "Page mixed with your word: may billing be restarted?", by: ASKING },
-  { label: "This page, round by round", message: "Page rounds 4 times, please: multiply something.", by: ASKING },
-  { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?", by: ASKING },
+  { label: "Approve and answer", message: "Mixed: prepare everything for the sale.", needs: "pageTools" },
+  { label: "This page’s tools and you", message: "Page mixed with your word: may billing be restarted?", needs: "pageTools" },
+  { label: "This page, round by round", message: "Page rounds 4 times, please: multiply something.", needs: "pageTools" },
+  { label: "A sub-agent that asks", message: "Subagents approval included: why is the shop slow?", needs: "pageTools" },
   { label: "Many alphabets", message: "Unicode from everywhere, please." },
   { label: "A connection to cut", message: "Slow and steady, please, while I cut the connection." },
   { label: "Out of tokens", message: "Length without limit, please." },
@@ -138,6 +141,6 @@ export const MORE: readonly Script[] = [
   { label: "What else?", message: "What can you do?" },
 ];
 
-export function fits({ by = SCRIPTED }: Pick<Script, "by">, protocol: Protocol): boolean {
-  return by.includes(protocol);
+export function fits({ by = SCRIPTED, needs }: Pick<Script, "by" | "needs">, { protocol, capabilities }: Client): boolean {
+  return by.includes(protocol) && (!needs || capabilities[needs]);
 }

@@ -1,7 +1,6 @@
 // The sessions of the agent, newest first, one page at a time.
 
 import type { Client, Session } from "turnwire";
-import { knownProtocol } from "../settings/protocols";
 import { Store } from "../ui/Store";
 import { remember, remembered, rememberedAt } from "./remembered";
 
@@ -40,9 +39,9 @@ export class SessionList extends Store {
     super();
     this.#client = client;
     this.#agentName = agentName;
-    const { isBare, isUnlisted } = knownProtocol(client.protocol) ?? {};
-    this.#isBare = (isBare || isUnlisted) ?? false;
-    this.#place = isUnlisted && `${client.protocol} ${client.baseUrl} ${agentName}`;
+    const { listSessions, sessionInfo } = client.capabilities;
+    this.#isBare = !listSessions || !sessionInfo;
+    this.#place = listSessions ? undefined : `${client.protocol} ${client.baseUrl} ${agentName}`;
   }
 
   /** Whether it has only sessions that this browser has seen. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { demoAddress, isDemoAddress, isProtocol, withProtocol } from "./protocols";
+import families from "../../../pkg/families.json";
+import { demoAddress, isDemoAddress, isProtocol, PROTOCOLS, withProtocol } from "./protocols";
 import { loadSettings, saveSettings, type Settings } from "./settings";
 
 const stored = new Map<string, string>();
@@ -56,7 +57,8 @@ describe("choosing a protocol", () => {
   });
 
   it("knows them all, and nothing else", () => {
-    expect(["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"].every(isProtocol)).toBe(true);
+    expect(PROTOCOLS.map(({ id }) => id)).toEqual(Object.values(families).flatMap(({ protocols }) => protocols));
+    expect(PROTOCOLS.every(({ id }) => isProtocol(id))).toBe(true);
     expect([null, "", "turns", 3].some(isProtocol)).toBe(false);
   });
 });

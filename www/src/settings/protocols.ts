@@ -1,4 +1,4 @@
-// The page's protocols, and their URLs at the gateway that serves the page.
+// What this page calls each protocol, and the URLs at the gateway that serves the page. `client.capabilities` says the rest.
 
 import type { Protocol } from "turnwire";
 
@@ -15,49 +15,16 @@ export interface KnownProtocol {
   readonly agents?: readonly string[];
   /** The default agent. */
   readonly agent: string;
-  /** Its servers have neither titles nor dates of sessions, and no ids for turns. */
-  readonly isBare?: true;
-  /** Its servers do not list sessions. */
-  readonly isUnlisted?: true;
-  /** Its agents declare what they take. */
-  readonly declares?: true;
-  /** Lists of turns begin with the newest. */
-  readonly isNewestFirst?: true;
-  /** Turns cannot branch off from an earlier one. */
-  readonly isLinear?: true;
-  /** Its agents cannot use tools of the page; they may have tools of the same name. */
-  readonly isSelfContained?: true;
-  /** A result's text is for people; the rest of it is the record of the whole call. */
-  readonly hasRecords?: true;
-  /** It uses a WebSocket, for which a page can send a token only in the URL. */
-  readonly isSocket?: true;
-  /** The file types that it accepts, in the form of `accept`. */
-  readonly files?: string;
+  /** The page sends its token in the URL, which the development gateway accepts. */
+  readonly tokenInQuery?: true;
 }
 
 export const PROTOCOLS: readonly KnownProtocol[] = [
-  {
-    id: "truefoundry",
-    name: "TrueFoundry gateway",
-    short: "TrueFoundry",
-    path: "/demo",
-    agent: "support-bot",
-    isNewestFirst: true,
-  },
+  { id: "truefoundry", name: "TrueFoundry gateway", short: "TrueFoundry", path: "/demo", agent: "support-bot" },
   { id: "trueforge", name: "TrueForge", short: "TrueForge", path: "", agent: "support-bot" },
   { id: "tirea", name: "tirea", short: "tirea", path: "/tirea", agent: "support-bot" },
   { id: "awaken", name: "awaken", short: "awaken", path: "/awaken", agent: "support-bot" },
-  {
-    id: "aap",
-    name: "Agent Application Protocol",
-    short: "AAP",
-    path: "/aap",
-    agent: "support-bot",
-    isBare: true,
-    declares: true,
-    isLinear: true,
-    files: "image/*",
-  },
+  { id: "aap", name: "Agent Application Protocol", short: "AAP", path: "/aap", agent: "support-bot" },
   {
     id: "turn-rpc",
     name: "JSON-RPC turn gateway",
@@ -65,12 +32,7 @@ export const PROTOCOLS: readonly KnownProtocol[] = [
     path: "/turn-rpc",
     agents: ["Agent", "Chat"],
     agent: "Agent",
-    isUnlisted: true,
-    isNewestFirst: true,
-    isLinear: true,
-    isSelfContained: true,
-    hasRecords: true,
-    isSocket: true,
+    tokenInQuery: true,
   },
   {
     id: "codex",
@@ -79,12 +41,7 @@ export const PROTOCOLS: readonly KnownProtocol[] = [
     path: null,
     address: "ws://127.0.0.1:8791",
     agent: "codex",
-    isNewestFirst: true,
-    isLinear: true,
-    isSelfContained: true,
-    hasRecords: true,
-    isSocket: true,
-    files: "image/*",
+    tokenInQuery: true,
   },
 ];
 

@@ -18,7 +18,7 @@ export function useClient(settings: Settings): Connection {
     let current = true;
     const { baseUrl, protocol, token } = settings;
     // An empty token means none: the development gateway needs none.
-    const { isSocket: tokenInQuery = false } = knownProtocol(protocol) ?? {};
+    const { tokenInQuery = false } = knownProtocol(protocol) ?? {};
     connect({ baseUrl, protocol, ...(token && { token: () => token, tokenInQuery }) }).then(
       (client) => current && setConnection({ client, error: null }),
       (error: unknown) => current && setConnection({ client: null, error }),

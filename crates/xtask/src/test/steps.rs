@@ -165,8 +165,11 @@ fn node(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     let mut runner = node_tests(session, "pkg/test")?;
     runner.env("TURNWIRE_GATEWAY", session.gateway()?);
-    for folder in ["pkg/test/agent-event", "pkg/test/aap", "pkg/test/turn-rpc"] {
-        runner.args(test_files(&session.project.path(folder))?);
+    for family in &*FAMILIES {
+        let folder = session.project.path("pkg/test").join(family);
+        if folder.is_dir() {
+            runner.args(test_files(&folder)?);
+        }
     }
     count("node --test", runner.current_dir(session.project.path("pkg")), tally::node)
 }

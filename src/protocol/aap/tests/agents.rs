@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::{answer, is_unexpected, read};
 use crate::error::ErrorCode;
 use crate::protocol::aap::Aap;
-use crate::protocol::{Call, Protocol, Resume};
+use crate::protocol::{Call, Capability, Protocol, Resume};
 
 use super::with_params;
 
@@ -22,7 +22,7 @@ fn section_3_an_agent_with_its_terms() {
             "application": {"tools": {}}, "image": {"http": {}, "data": {}}}});
     let page = listed(&json!([agent]));
     let mut expected = agent;
-    expected["terms"] = json!({"history": "full", "stream": "delta", "images": ["data", "http"], "modes": ["delta", "message", "none"]});
+    expected["terms"] = json!({"history": "full", "stream": "delta", "images": ["data", "http"], "modes": ["delta", "message", "none"], "page_tools": true});
     assert_eq!(page, json!({"items": [expected], "next": null}));
     assert_eq!(listed(&json!([])), json!({"items": [], "next": null}));
 }
@@ -30,7 +30,8 @@ fn section_3_an_agent_with_its_terms() {
 /// What an agent declares is there if its key is.
 #[test]
 fn section_3_terms() {
-    let nothing = json!({"history": null, "stream": "none", "modes": ["none"], "images": []});
+    let nothing =
+        json!({"history": null, "stream": "none", "modes": ["none"], "images": [], "page_tools": false});
     let with = |name: &str, value: Json| {
         let mut terms = nothing.clone();
         terms[name] = value;
@@ -56,6 +57,8 @@ fn section_3_terms() {
         (json!({"stream": {"message": {}, "delta": {"x": 1}}}), streaming(&["delta", "message"])),
         (json!({"image": {"http": {}}}), with("images", json!(["http"]))),
         (json!({"image": {"data": true, "svg": {}}}), with("images", json!(["data"]))),
+        (json!({"application": {"tools": {}}}), with("page_tools", json!(true))),
+        (json!({"application": {"tools": false}}), nothing.clone()),
     ] {
         let page = listed(&json!([{"name": "a", "capabilities": capabilities}]));
         assert_eq!(page["items"][0]["terms"], terms, "{capabilities}");
@@ -114,13 +117,14 @@ fn agents_that_are_none_are_unexpected() {
 #[test]
 fn capabilities_are_those_of_the_terms() {
     let of = |terms: Json| with_params(&terms, Aap::of_terms).capabilities();
-    let all = of(json!({"history": "full", "stream": "delta", "images": ["data", "http"]}));
-    assert_eq!((all.resume, all.history, all.files, all.images), (Resume::History, true, true, true));
-    let compacted = of(json!({"history": "compacted", "images": ["data"]}));
-    assert_eq!((compacted.resume, compacted.files, compacted.images), (Resume::History, true, false));
+    let known = [Capability::History, Capability::Files, Capability::Images, Capability::PageTools];
+    let has = |terms: Json| known.map(|capability| of(terms.clone()).has(capability));
+    let all = json!({"history": "full", "stream": "delta", "images": ["data", "http"], "page_tools": true});
+    assert_eq!((of(all.clone()).resume, has(all)), (Resume::History, [true; 4]));
+    let compacted = json!({"history": "compacted", "images": ["data"], "page_tools": false});
+    assert_eq!((of(compacted.clone()).resume, has(compacted)), (Resume::History, [true, true, false, false]));
     for none in [json!({"history": null}), json!({"history": "none", "images": ["svg", 5]})] {
-        let none = of(none);
-        assert_eq!((none.resume, none.history, none.files, none.images), (Resume::None, false, false, false));
+        assert_eq!((of(none.clone()).resume, has(none)), (Resume::None, [false, false, false, true]));
     }
     assert_eq!(of(json!({})), Aap::new().capabilities());
     assert_eq!(Aap::default(), Aap::new());

@@ -363,6 +363,23 @@ fn options_that_the_sibling_does_not_take_are_refused_by_name() {
     }
 }
 
+/// What only the wire has is set by the protocol, and not by callers.
+#[test]
+fn words_of_the_wire_are_no_options() {
+    let cases = [
+        (Dialect::Gateway, Call::CreateTurn, json!({"sessionId": "s", "stream": true}), "`stream`"),
+        (Dialect::TrueForge, Call::CreateTurnStream, json!({"sessionId": "s", "stream": false}), "`stream`"),
+        (Dialect::TrueForge, Call::CreateSession, json!({"agentName": "a", "agent": {}}), "`agent`"),
+        (Dialect::TrueForge, Call::UpdateDraftSession, json!({"sessionId": "s", "agent": {}}), "`agent`"),
+        (Dialect::Gateway, Call::SearchSessions, json!({"windowStart": "t"}), "`windowStart`"),
+    ];
+    for (dialect, call, params, name) in cases {
+        let error = request(dialect, call, &params).expect_err("not an option");
+        assert_eq!(error.code, ErrorCode::InvalidOption, "{params}");
+        assert!(error.message.contains(name), "{} names {name}", error.message);
+    }
+}
+
 #[test]
 fn what_a_call_needs_is_asked_for_by_name() {
     let cases = [
@@ -371,7 +388,8 @@ fn what_a_call_needs_is_asked_for_by_name() {
         (Dialect::Gateway, Call::ListSessions, json!({"limit": 5}), "`agentName`"),
         (Dialect::Gateway, Call::CreateDraftSession, json!({"agentName": "a"}), "`agentSpec`"),
         (Dialect::Gateway, Call::DownloadSandboxFile, json!({"sandboxId": "s"}), "`path`"),
-        (Dialect::TrueForge, Call::CreateSession, json!({}), "`agent`"),
+        (Dialect::TrueForge, Call::CreateSession, json!({}), "`agentName`"),
+        (Dialect::TrueForge, Call::CreateDraftSession, json!({}), "`agentSpec`"),
     ];
     for (dialect, call, params, name) in cases {
         let error = request(dialect, call, &params).expect_err("something is missing");

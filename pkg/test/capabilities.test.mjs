@@ -1,0 +1,43 @@
+// What `client.capabilities` says of each protocol is what the documentation says.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { connect } from "../dist/index.js";
+import { failure } from "./support/collect.mjs";
+import { serveRpc } from "./support/turn-rpc.mjs";
+
+const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "protocols.md"), "utf8");
+const [head, , ...rows] = page.match(/^\|.*\|$/gm).map((line) => line.slice(2, -2).split(" | "));
+const protocols = head.slice(2);
+
+const THREAD = { "thread/start": ({ params }) => ({ thread: { thread_id: params.thread_id, id: "t", turns: [] } }) };
+const MEANINGS = { yes: true, "–": false };
+
+test("the documentation has a column for each protocol", () => {
+  const families = JSON.parse(readFileSync(join(import.meta.dirname, "..", "families.json"), "utf8"));
+  assert.deepEqual(protocols, Object.values(families).flatMap((family) => family.protocols));
+});
+
+for (const [at, protocol] of protocols.entries()) {
+  test(`${protocol}: the capabilities are those of the documentation`, async () => {
+    const { capabilities } = await connect({ baseUrl: "http://127.0.0.1:1", protocol });
+    assert.deepEqual(Object.keys(capabilities), rows.map(([name]) => name.replaceAll("`", "")));
+    for (const [name, , ...said] of rows) {
+      const value = capabilities[name.replaceAll("`", "")];
+      if (said[at] !== "by agent") assert.equal(value, MEANINGS[said[at]] ?? said[at], name);
+    }
+  });
+}
+
+test("a turn that must follow another one is refused where turns cannot branch", async (t) => {
+  for (const protocol of ["turn-rpc", "codex"]) {
+    const { client } = await serveRpc(t, { initialize: () => ({ userAgent: "test" }), ...THREAD }, { protocol });
+    const session = await client.agents.createSession(protocol === "codex" ? "codex" : "Chat");
+    for (const previousTurnId of ["none", "t1"]) {
+      const error = await failure(() => session.createTurn({ input: "Hello", previousTurnId }));
+      assert.deepEqual([error.name, error.code], ["InputError", "invalid_option"], `${protocol} ${previousTurnId}`);
+    }
+    session.createTurn({ input: "Hello", previousTurnId: "auto" });
+  }
+});

@@ -1,0 +1,4 @@
+//! All protocols, held to what they say of themselves.
+
+mod capabilities;
+mod routes;
