@@ -10,12 +10,11 @@ use wasm_bindgen::prelude::*;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::{Answer, Call};
+use crate::session::{KnownProtocol, Session};
 use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect};
 
-use super::protocols::Spoken;
-use super::session::Session;
 use super::state::{texts, with};
 use super::turn::{Goal, Turn};
 
@@ -28,7 +27,7 @@ pub fn room(len: u32) -> u32 {
 /// What the protocol of this number can do, as JSON ([`Capabilities`](crate::protocol::Capabilities)).
 #[wasm_bindgen(js_name = capabilitiesOf)]
 pub fn capabilities(protocol: u8) -> u32 {
-    texts(&mut |_, _| Ok(Spoken::numbered(protocol)?.protocol().capabilities().to_json()))
+    texts(&mut |_, _| Ok(KnownProtocol::numbered(protocol)?.protocol().capabilities().to_json()))
 }
 
 /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
@@ -37,7 +36,7 @@ pub fn capabilities(protocol: u8) -> u32 {
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
-        let spoken = Spoken::numbered(protocol)?;
+        let spoken = KnownProtocol::numbered(protocol)?;
         let protocol = spoken.protocol();
         let call = call_of(call)?;
         let Value::Object(params) = Value::parse(params).unwrap_or_default() else {
@@ -69,7 +68,7 @@ pub fn read_answer(protocol: u8, call: u8, status: u16) -> u32 {
         let params = Value::parse(params).unwrap_or_default();
         let params = params.as_object().unwrap_or(const { &Object::new() });
         let answer = Answer { status, status_text, content_type, body };
-        answer.read(Spoken::numbered(protocol)?.protocol(), call_of(call)?, params)
+        answer.read(KnownProtocol::numbered(protocol)?.protocol(), call_of(call)?, params)
     })
 }
 
@@ -81,11 +80,11 @@ pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
         let text = core.take_text();
         let (id, rest) = cut(&text, 0);
         let (agent_name, actions) = cut(rest, 0);
-        let Ok(protocol) = Spoken::numbered(protocol) else {
+        let Ok(protocol) = KnownProtocol::numbered(protocol) else {
             return u32::MAX;
         };
         let mut session = Session::new(id.to_owned(), protocol, max_frame_bytes as usize, is_new);
-        session.describe(agent_name, actions);
+        session.take_record(agent_name, actions);
         core.sessions.add(session)
     })
 }
@@ -110,7 +109,12 @@ pub fn session_set_terms(session: u32, said: f64) {
         if let Some(session) = core.sessions.get(session) {
             session.set_terms(terms);
             if said >= 0.0 {
-                session.found(said, actions);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a count is whole and not negative"
+                )]
+                session.history_read(said as u64, actions);
             }
         }
     });
@@ -121,7 +125,7 @@ pub fn session_set_terms(session: u32, said: f64) {
 pub fn session_listed(session: u32) {
     with(|core| {
         if let Some(session) = core.sessions.get(session) {
-            session.listed();
+            session.turns_listed();
         }
     });
 }

@@ -6,8 +6,8 @@ use crate::delivery::TextArena;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::ObjectWriter;
 
-use super::session::Session;
 use super::turn::Turn;
+use crate::session::Session;
 
 thread_local! {
     static CORE: RefCell<Core> = const { RefCell::new(Core::new()) };

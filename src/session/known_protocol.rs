@@ -1,6 +1,4 @@
-//! The protocols, by the numbers that the package's `protocols.ts` gives them.
-//!
-//! A core knows those of its own family; the npm package has one core for each.
+//! The protocols of this build, by number. The npm package has one build for each family.
 
 use crate::error::{Error, ErrorCode, Result};
 #[cfg(feature = "aap")]
@@ -16,22 +14,27 @@ use crate::protocol::truefoundry::{self, TrueFoundry};
 #[cfg(feature = "turn-rpc")]
 use crate::protocol::turn_rpc::{self, TurnRpc};
 
-/// A protocol that this core speaks.
-#[derive(Clone, Copy)]
-pub(super) enum Spoken {
+/// A protocol of this build.
+#[derive(Debug, Clone, Copy)]
+pub enum KnownProtocol {
+    /// The protocols of `TrueFoundry`.
     #[cfg(feature = "truefoundry")]
     TrueFoundry(TrueFoundry),
+    /// The protocols of tirea and awaken.
     #[cfg(feature = "agent-event")]
     AgentEvent(AgentEvent),
+    /// The Agent Application Protocol.
     #[cfg(feature = "aap")]
     Aap(Aap),
+    /// The protocols over a socket.
     #[cfg(feature = "turn-rpc")]
     TurnRpc(TurnRpc),
 }
 
-impl Spoken {
-    /// The protocol of this number.
-    pub(super) fn numbered(number: u8) -> Result<Self> {
+impl KnownProtocol {
+    /// The protocol with this number, its place in the package's list `PROTOCOLS`. Returns an error of code
+    /// `unsupported` if this build does not have it.
+    pub fn numbered(number: u8) -> Result<Self> {
         Ok(match number {
             #[cfg(feature = "truefoundry")]
             0 => Self::TrueFoundry(TrueFoundry::new(truefoundry::Dialect::Gateway)),
@@ -51,8 +54,9 @@ impl Spoken {
         })
     }
 
-    /// The same for a session in which these terms (JSON) hold.
-    pub(super) fn with_terms(self, terms: &str) -> Self {
+    /// The same protocol for a session with these terms: a JSON object that each of its calls has as parameter `terms`.
+    #[must_use]
+    pub fn with_terms(self, terms: &str) -> Self {
         match self {
             #[cfg(feature = "aap")]
             Self::Aap(_) => {
@@ -67,8 +71,8 @@ impl Spoken {
         }
     }
 
-    /// What it says. Where there is one family, that is known at compile time (measured: 240 brotli bytes).
-    pub(super) fn protocol(&self) -> &dyn Protocol {
+    /// The protocol itself. In a build with one family, the compiler knows its type (measured: 240 brotli bytes).
+    pub fn protocol(&self) -> &dyn Protocol {
         match self {
             #[cfg(feature = "truefoundry")]
             Self::TrueFoundry(protocol) => protocol,

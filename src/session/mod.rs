@@ -1,0 +1,11 @@
+//! A session: what its turns share, and which decisions depend on more than one turn.
+//!
+//! Like the modules below it, this one is sans-IO: it has no clock, no socket and no JavaScript type.
+
+mod known_protocol;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use known_protocol::KnownProtocol;
+pub use state::{PausedStream, Session};
