@@ -13,10 +13,10 @@ use crate::protocol::{Answer, Call};
 use crate::session::{KnownProtocol, Session};
 use crate::text::cut;
 
-use crate::turn::{Failure, Moment, Outcome, Reconnect};
+use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
 
 use super::state::{texts, with};
-use super::turn::{Goal, Turn};
+use super::turn::{Goal, Turn, write_pause};
 
 /// Makes room for as many bytes for the next call; gives the address where to write them.
 #[wasm_bindgen]
@@ -316,20 +316,41 @@ pub fn turn_next(
         let outcome = match outcome {
             0 => Outcome::Ended,
             1 => Outcome::Answered(input),
-            2 => {
-                let (code, message) = cut(input, 0);
-                let error =
-                    Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
-                // Only sockets can tell.
-                let is_unsent = cfg!(feature = "socket") && code == "unsent";
-                Outcome::Failed(Failure { error, retry_after, is_offline, is_unsent })
-            }
+            2 => Outcome::Failed(failure(input, status, retry_after, is_offline)),
             3 => Outcome::Aborted,
             4 => Outcome::Unsent,
             _ => Outcome::Waited,
         };
         let (turn, session) = core.turn(turn)?;
         turn.next(session, outcome, Moment { now, random })
+    })
+}
+
+/// Decides whether a request that changes nothing is sent again after this failure, given as for [`turn_next`].
+/// `attempts` is the number of attempts before it. Returns `{ attempts, delay, least }` as JSON: the new number, and the
+/// wait in milliseconds, which may be cut short after `least` of them. Returns an empty text if the failure is final.
+#[expect(clippy::too_many_arguments, reason = "numbers cross one by one")]
+#[wasm_bindgen(js_name = retry)]
+pub fn retry(
+    status: u16,
+    retry_after: u32,
+    is_offline: bool,
+    attempts: u32,
+    max_attempts: u32,
+    base_delay: u32,
+    max_delay: u32,
+    random: f64,
+) -> u32 {
+    texts(&mut |_, code| {
+        let mut budget = RetryBudget::after(Reconnect { max_attempts, base_delay, max_delay }, attempts);
+        let mut json = String::new();
+        if let Some(pause) = budget.retry(failure(code, status, retry_after, is_offline), random) {
+            let mut object = ObjectWriter::new(&mut json);
+            object.u64("attempts", budget.attempts().into());
+            write_pause(&mut object, &pause);
+            object.end();
+        }
+        Ok(json)
     })
 }
 
@@ -399,6 +420,16 @@ fn turn_texts(turn: u32, call: TurnCall) -> u32 {
         let (turn, session) = core.turn(turn)?;
         call(turn, session, input)
     })
+}
+
+/// A failure with this code, a NUL character and this message.
+fn failure(text: &str, status: u16, retry_after: u32, is_offline: bool) -> Failure {
+    let (code, message) = cut(text, 0);
+    let error = Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
+    // Only sockets can tell.
+    let is_unsent = cfg!(feature = "socket") && code == "unsent";
+    let is_lost = matches!(error.code, ErrorCode::Network | ErrorCode::Timeout);
+    Failure { error, retry_after, is_offline: is_offline && is_lost, is_unsent }
 }
 
 /// What the package's code of an error is here, as far as it matters to what is done next.
