@@ -13,10 +13,10 @@ use crate::protocol::{Answer, Call};
 use crate::session::{KnownProtocol, Session};
 use crate::text::cut;
 
-use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
+use crate::turn::{Failure, Moment, Outcome, Pause, Reconnect, RetryBudget};
 
 use super::state::{texts, with};
-use super::turn::{Goal, Turn, write_pause};
+use super::turn::{Goal, Turn};
 
 /// Makes room for as many bytes for the next call; gives the address where to write them.
 #[wasm_bindgen]
@@ -200,7 +200,7 @@ pub fn turn_take_record(turn: u32) -> u32 {
     turn_texts(turn, |turn, session, json| turn.take_record(session, json).map(nothing))
 }
 
-/// Takes events that were listed (a JSON array), not streamed; all that the turn has said if `is_all`.
+/// Takes events (a JSON array) that were listed and not streamed; all of the turn's events if `is_all`.
 #[wasm_bindgen(js_name = turnApplyListed)]
 pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
     texts(&mut |core, events| {
@@ -327,8 +327,8 @@ pub fn turn_next(
 }
 
 /// Decides whether a request that changes nothing is sent again after this failure, given as for [`turn_next`].
-/// `attempts` is the number of attempts before it. Returns `{ attempts, delay, least }` as JSON: the new number, and the
-/// wait in milliseconds, which may be cut short after `least` of them. Returns an empty text if the failure is final.
+/// `attempts` is the number of attempts before it. Returns the address of their new number, and of the wait and of its part
+/// that the server asks for, in milliseconds; 0 if the failure is final.
 #[expect(clippy::too_many_arguments, reason = "numbers cross one by one")]
 #[wasm_bindgen(js_name = retry)]
 pub fn retry(
@@ -341,16 +341,21 @@ pub fn retry(
     max_delay: u32,
     random: f64,
 ) -> u32 {
-    texts(&mut |_, code| {
+    with(|core| {
+        let code = core.take_text();
         let mut budget = RetryBudget::after(Reconnect { max_attempts, base_delay, max_delay }, attempts);
-        let mut json = String::new();
-        if let Some(pause) = budget.retry(failure(code, status, retry_after, is_offline), random) {
-            let mut object = ObjectWriter::new(&mut json);
-            object.u64("attempts", budget.attempts().into());
-            write_pause(&mut object, &pause);
-            object.end();
+        match budget.retry(failure(&code, status, retry_after, is_offline), random) {
+            Some(Pause { delay, least, .. }) => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a cast saturates"
+                )]
+                let wait = |time: f64| time as u32;
+                core.give([budget.attempts(), wait(delay), wait(least), 0, 0, 0])
+            }
+            None => 0,
         }
-        Ok(json)
     })
 }
 

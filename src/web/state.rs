@@ -124,7 +124,8 @@ impl Core {
         self.give(header)
     }
 
-    fn give(&mut self, header: [u32; 6]) -> u32 {
+    /// Sets the header; returns its address.
+    pub(super) fn give(&mut self, header: [u32; 6]) -> u32 {
         self.header = header;
         word(self.header.as_ptr().addr())
     }

@@ -300,10 +300,9 @@ impl Turn {
                     object.bool("whole", true);
                 }
             }
-            Step::Retry(pause) => {
-                write_pause(&mut object, &pause);
-                object.u64("attempt", pause.attempt.into());
-                write_error(object.member("error"), &pause.cause);
+            Step::Retry(Pause { delay, least, attempt, cause }) => {
+                object.u64("delay", millis(delay)).u64("least", millis(least)).u64("attempt", attempt.into());
+                write_error(object.member("error"), &cause);
             }
             Step::Wait(Waiting { delay, awaited }) => {
                 object.u64("delay", millis(delay)).str("for", awaited.as_str());
@@ -447,11 +446,6 @@ fn write_plan(object: &mut ObjectWriter<'_>, plan: &Plan) {
     if let Some(after) = plan.resumes_after {
         object.u64("after", after);
     }
-}
-
-/// Writes how long a wait is.
-pub(super) fn write_pause(object: &mut ObjectWriter<'_>, pause: &Pause) {
-    object.u64("delay", millis(pause.delay)).u64("least", millis(pause.least));
 }
 
 /// Whole milliseconds.

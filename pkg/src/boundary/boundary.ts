@@ -138,10 +138,14 @@ export class CoreClient {
     return textAt(this.#exports, this.#exports.readAnswer(this.#protocol, call, status));
   }
 
-  /** Whether to repeat a request that failed: `{ attempts, delay, least }`, or an empty text if the error is final. */
-  retry({ code, status = 0, retryAfter = 0 }: TurnwireError, isOffline: boolean, attempts: number, reconnect: Reconnect): string {
+  /**
+   * How to repeat a request that failed: the number of attempts with the next one, the wait before it, and the part of
+   * the wait that the server asks for. Nothing if the error is final.
+   */
+  retry({ code, status = 0, retryAfter = 0 }: TurnwireError, isOffline: boolean, attempts: number, reconnect: Reconnect): Uint32Array {
     passText(this.#exports, code);
-    return textAt(this.#exports, this.#exports.retry(status, retryAfter, Number(isOffline), attempts, ...reconnect, Math.random()));
+    const at = this.#exports.retry(status, retryAfter, Number(isOffline), attempts, ...reconnect, Math.random()) >>> 2;
+    return roomOf(this.#exports).memory.words.slice(at, at && at + 3);
   }
 
   /** `actions` is what the session's last turn waits for, as JSON. */

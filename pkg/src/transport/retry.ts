@@ -18,11 +18,11 @@ export async function withRetry<T>({ core, settings }: Server, ask: () => Promis
       return await ask();
     } catch (cause) {
       const error = asTurnwireError(cause);
-      const pause = signal.aborted ? "" : core.retry(error, isOffline(), attempts, settings.reconnect);
-      if (pause === "") throw error;
-      const next = JSON.parse(pause) as { attempts: number; delay: number; least: number };
-      attempts = next.attempts;
-      await sleep(next.delay, signal, next.least);
+      if (signal.aborted) throw error;
+      const [next, delay, least] = core.retry(error, isOffline(), attempts, settings.reconnect);
+      if (next === undefined) throw error;
+      attempts = next;
+      await sleep(delay!, signal, least);
       if (signal.aborted) throw stopped(signal);
     }
   }
