@@ -7,9 +7,10 @@
 //! 3. [`event`]: the one vocabulary that all protocols are turned into,
 //! 4. [`index`]: events → an id-keyed index, and what changed in it,
 //! 5. [`turn`]: the life of a turn: what may be called when, where the cursor stands, how it ended,
-//! 6. `web`: the browser: fetch, timers, and what JavaScript sees.
+//! 6. [`session`]: what the turns of a session share,
+//! 7. `web`: the browser: fetch, timers, and what JavaScript sees.
 //!
-//! The first five know neither a clock nor a socket nor a JavaScript type. They run on any host; `web`
+//! All but the last know neither a clock nor a socket nor a JavaScript type. They run on any host; `web`
 //! exists only in the WebAssembly build.
 
 #![cfg_attr(
@@ -28,6 +29,7 @@ mod names;
 pub mod protocol;
 #[cfg(feature = "socket")]
 pub mod rpc;
+pub mod session;
 pub mod sse;
 mod text;
 pub mod turn;

@@ -19,7 +19,7 @@ mod result_counts;
 mod tests;
 
 pub use cursor::{Admission, Cursor};
-pub use driver::{Awaited, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiting};
+pub use driver::{Awaited, Moment, Outcome, Pause, Plan, RetryBudget, Step, TurnDriver, Waiting};
 pub use input::{Pending, TurnInput};
 pub use lost_start::{Newest, StartTrace};
 pub use machine::{StreamEnd, StreamPlan, TurnMachine, TurnStatus};

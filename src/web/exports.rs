@@ -12,11 +12,11 @@ use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::{Answer, AnyProtocol, Call};
 use crate::text::cut;
 
-use crate::turn::{Failure, Moment, Outcome, Reconnect};
+use crate::turn::{Failure, Moment, Outcome, Pause, Reconnect, RetryBudget};
 
-use super::session::Session;
 use super::state::{texts, with};
 use super::turn::{Goal, Turn};
+use crate::session::Session;
 
 /// Makes room for as many bytes for the next call; gives the address where to write them.
 #[wasm_bindgen]
@@ -91,7 +91,7 @@ pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
             return u32::MAX;
         };
         let mut session = Session::new(id.to_owned(), protocol, max_frame_bytes as usize, is_new);
-        session.describe(agent_name, actions);
+        session.take_record(agent_name, actions);
         core.sessions.add(session)
     })
 }
@@ -107,7 +107,12 @@ pub fn session_set_terms(session: u32, said: f64) {
         if let Some(session) = core.sessions.get(session) {
             session.set_terms(terms);
             if said >= 0.0 {
-                session.found(said, actions);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a count is whole and not negative"
+                )]
+                session.history_read(said as u64, actions);
             }
         }
     });
@@ -118,7 +123,7 @@ pub fn session_set_terms(session: u32, said: f64) {
 pub fn session_listed(session: u32) {
     with(|core| {
         if let Some(session) = core.sessions.get(session) {
-            session.listed();
+            session.turns_listed();
         }
     });
 }
@@ -193,7 +198,7 @@ pub fn turn_take_record(turn: u32) -> u32 {
     turn_texts(turn, |turn, session, json| turn.take_record(session, json).map(nothing))
 }
 
-/// Takes events that were listed (a JSON array), not streamed; all that the turn has said if `is_all`.
+/// Takes events (a JSON array) that were listed and not streamed; all of the turn's events if `is_all`.
 #[wasm_bindgen(js_name = turnApplyListed)]
 pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
     texts(&mut |core, events| {
@@ -309,20 +314,46 @@ pub fn turn_next(
         let outcome = match outcome {
             0 => Outcome::Ended,
             1 => Outcome::Answered(input),
-            2 => {
-                let (code, message) = cut(input, 0);
-                let error =
-                    Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
-                // Only sockets can tell.
-                let is_unsent = cfg!(feature = "socket") && code == "unsent";
-                Outcome::Failed(Failure { error, retry_after, is_offline, is_unsent })
-            }
+            2 => Outcome::Failed(failure(input, status, retry_after, is_offline)),
             3 => Outcome::Aborted,
             4 => Outcome::Unsent,
             _ => Outcome::Waited,
         };
         let (turn, session) = core.turn(turn)?;
         turn.next(session, outcome, Moment { now, random })
+    })
+}
+
+/// Decides whether a request that changes nothing is sent again after this failure, given as for [`turn_next`].
+/// `attempts` is the number of attempts before it. Returns the address of their new number, and of the wait and of its part
+/// that the server asks for, in milliseconds; 0 if the failure is final.
+#[expect(clippy::too_many_arguments, reason = "numbers cross one by one")]
+#[wasm_bindgen(js_name = retry)]
+pub fn retry(
+    status: u16,
+    retry_after: u32,
+    is_offline: bool,
+    attempts: u32,
+    max_attempts: u32,
+    base_delay: u32,
+    max_delay: u32,
+    random: f64,
+) -> u32 {
+    with(|core| {
+        let code = core.take_text();
+        let mut budget = RetryBudget::after(Reconnect { max_attempts, base_delay, max_delay }, attempts);
+        match budget.retry(failure(&code, status, retry_after, is_offline), random) {
+            Some(Pause { delay, least, .. }) => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a cast saturates"
+                )]
+                let wait = |time: f64| time as u32;
+                core.give([budget.attempts(), wait(delay), wait(least), 0, 0, 0])
+            }
+            None => 0,
+        }
     })
 }
 
@@ -392,6 +423,16 @@ fn turn_texts(turn: u32, call: TurnCall) -> u32 {
         let (turn, session) = core.turn(turn)?;
         call(turn, session, input)
     })
+}
+
+/// A failure with this code, a NUL character and this message.
+fn failure(text: &str, status: u16, retry_after: u32, is_offline: bool) -> Failure {
+    let (code, message) = cut(text, 0);
+    let error = Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
+    // Only sockets can tell.
+    let is_unsent = cfg!(feature = "socket") && code == "unsent";
+    let is_lost = matches!(error.code, ErrorCode::Network | ErrorCode::Timeout);
+    Failure { error, retry_after, is_offline: is_offline && is_lost, is_unsent }
 }
 
 /// What the package's code of an error is here, as far as it matters to what is done next.

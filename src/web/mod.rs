@@ -15,8 +15,6 @@ mod line;
 #[cfg(feature = "socket")]
 mod listening;
 mod page;
-#[cfg(feature = "module")]
-mod session;
 #[cfg(feature = "socket")]
 pub mod socket;
 #[cfg(feature = "module")]

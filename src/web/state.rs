@@ -6,8 +6,8 @@ use crate::delivery::TextArena;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::ObjectWriter;
 
-use super::session::Session;
 use super::turn::Turn;
+use crate::session::Session;
 
 thread_local! {
     static CORE: RefCell<Core> = const { RefCell::new(Core::new()) };
@@ -124,7 +124,8 @@ impl Core {
         self.give(header)
     }
 
-    fn give(&mut self, header: [u32; 6]) -> u32 {
+    /// Sets the header; returns its address.
+    pub(super) fn give(&mut self, header: [u32; 6]) -> u32 {
         self.header = header;
         word(self.header.as_ptr().addr())
     }

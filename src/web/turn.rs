@@ -10,8 +10,8 @@ use crate::turn::{
     TurnReader, TurnStatus, Waiting,
 };
 
-use super::session::Session;
 use super::state::{Lent, write_error};
+use crate::session::{PausedStream, Session};
 
 /// A turn, as JavaScript uses it.
 pub(super) struct Turn {
@@ -52,9 +52,9 @@ impl Turn {
         turn_id: &str,
         is_newest: bool,
     ) -> Self {
-        let key = session.key();
+        let key = session.new_key();
         if is_newest {
-            session.begin(key, 0);
+            session.add_newest(key, 0);
         }
         let mut reader =
             TurnReader::new(session.protocol.protocol(), TurnMachine::unstarted(), session.max_frame_bytes);
@@ -98,7 +98,7 @@ impl Turn {
         text: &str,
         discards_pending: bool,
     ) -> Result<String> {
-        session.check()?;
+        session.check_open()?;
         let (json, options) = cut(text, 0);
         if cfg!(feature = "socket") {
             self.driver.set_options(options);
@@ -171,7 +171,7 @@ impl Turn {
         })?;
         let id = record.text("id");
         self.reader().machine_mut().created(id);
-        session.begun(self.key, id, record.text("previous_turn_id"));
+        session.turn_begun(self.key, id, record.text("previous_turn_id"));
         self.driver.take_state(state);
         self.note(session);
         Ok(())
@@ -237,14 +237,14 @@ impl Turn {
         let is_start = self.machine().status() == TurnStatus::Unstarted;
         if is_start {
             self.check_start(session)?;
-            self.driver.set_user_message_count(session.said);
+            self.driver.set_user_message_count(session.user_message_count);
         }
-        if let Some((events, messages)) = self.paused_turn(session) {
-            self.driver.reader_mut().follow(events, &messages);
+        if let Some(paused) = self.paused_stream(session) {
+            self.driver.reader_mut().follow(paused.events, &paused.messages);
         }
         self.driver.set_terms(&session.terms);
         let now = millis(now);
-        let trace = session.trace(now);
+        let trace = session.start_trace(now);
         let step = match goal {
             Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
             Goal::Start => self.driver.start(reconnect, trace)?,
@@ -252,7 +252,7 @@ impl Turn {
             Goal::End => self.driver.complete(reconnect, trace)?,
         };
         if is_start {
-            session.begin(self.key, now);
+            session.add_newest(self.key, now);
         }
         self.step(session, step)
     }
@@ -275,10 +275,10 @@ impl Turn {
         moment: Moment,
     ) -> Result<String> {
         if self.driver.is_looking() {
-            self.driver.set_others(&session.others(self.key));
+            self.driver.set_others(&session.other_ids(self.key));
         }
         let step = self.driver.next(outcome, moment);
-        session.learn(self.driver.newest());
+        session.newest_read(self.driver.newest());
         self.step(session, step)
     }
 
@@ -287,7 +287,7 @@ impl Turn {
     fn step(&mut self, session: &mut Session, step: Step) -> Result<String> {
         self.note(session);
         if self.machine().status() == TurnStatus::Unstarted {
-            session.refused(self.key);
+            session.start_refused(self.key);
         }
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
@@ -392,8 +392,8 @@ impl Turn {
         (self.changes.records(), self.changes.text())
     }
 
-    /// What came of the turn that this one goes on with under the same id.
-    fn paused_turn(&self, session: &Session) -> Option<(u64, Vec<String>)> {
+    /// How much the turn has delivered that this one continues under the same id.
+    fn paused_stream<'s>(&self, session: &'s Session) -> Option<&'s PausedStream> {
         let (machine, input) = (self.machine(), self.driver.input());
         let is_answer = self.driver.reader().capabilities().has_answers_apart() && input.answer_count() > 0;
         if !is_answer || machine.status() != TurnStatus::Unstarted {
@@ -404,12 +404,12 @@ impl Turn {
         };
         let named = self.driver.previous_turn_id();
         let id = if matches!(named, "" | "auto") { &newest } else { named };
-        session.brought(id).map(|(events, messages)| (events, messages.to_vec()))
+        session.paused_stream(id)
     }
 
     /// The turn may start now.
     fn check_start(&self, session: &Session) -> Result<()> {
-        session.check()?;
+        session.check_open()?;
         if self.discards_pending && self.driver.input().answer_count() == 0 {
             return Ok(());
         }
@@ -420,8 +420,9 @@ impl Turn {
     fn note(&mut self, session: &mut Session) {
         let machine = self.driver.reader().machine();
         if let Some(id) = machine.id().filter(|_| !self.is_named) {
-            session.begun(self.key, id, "");
-            session.said = session.said.map(|said| said + self.driver.input().message_count());
+            session.turn_begun(self.key, id, "");
+            let count = self.driver.input().message_count();
+            session.user_message_count = session.user_message_count.map(|before| before + count);
             self.is_named = true;
         }
         if machine.status().is_terminal() {
@@ -431,10 +432,11 @@ impl Turn {
             let messages = index.messages().iter().filter(|_| goes_on);
             let messages = messages.map(|message| message.id.clone()).collect();
             let pending = Pending::Known(index.pending().to_vec());
-            session.ended(self.key, pending, (machine.cursor().last(), messages));
+            let paused = PausedStream { events: machine.cursor().last(), messages };
+            session.turn_ended(self.key, pending, paused);
         } else if self.driver.reader().capabilities().has_client_ids() {
             let is_live = matches!(machine.status(), TurnStatus::Starting | TurnStatus::Running);
-            session.stands(self.key, is_live, self.driver.reader().index().pending());
+            session.set_live(self.key, is_live, self.driver.reader().index().pending());
         }
     }
 }

@@ -1,6 +1,7 @@
 // The boundary to the core. Only numbers cross it: strings and bytes are written into the core's memory and read from
 // it (`src/web/exports.rs` documents each export).
 import type { InitOutput } from "../../core/truefoundry/core.js";
+import type { TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
 
 /** The exports of a running core, including its `memory`. All cores have the same. */
@@ -138,6 +139,16 @@ export class CoreClient {
   answer(call: number, status: number, statusText: string, contentType: string, params: string, body: string): string {
     passText(this.#exports, `${statusText}\0${contentType}\0${params}\0${body}`);
     return textAt(this.#exports, this.#exports.readAnswer(this.#protocol, call, status));
+  }
+
+  /**
+   * How to repeat a request that failed: the number of attempts with the next one, the wait before it, and the part of
+   * the wait that the server asks for. Nothing if the error is final.
+   */
+  retry({ code, status = 0, retryAfter = 0 }: TurnwireError, isOffline: boolean, attempts: number, reconnect: Reconnect): Uint32Array {
+    passText(this.#exports, code);
+    const at = this.#exports.retry(status, retryAfter, Number(isOffline), attempts, ...reconnect, Math.random()) >>> 2;
+    return roomOf(this.#exports).memory.words.slice(at, at && at + 3);
   }
 
   /** `actions` is what the session's last turn waits for, as JSON. */

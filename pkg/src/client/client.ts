@@ -216,7 +216,7 @@ export class Agents {
   async #agentOf(sessionId: string, limits: Limits): Promise<string | null> {
     const name = (record: TurnRecord): string | null => record.agent_name ?? null;
     let last: string | null = null;
-    for await (last of list(this.#connection.transport, Call.ListTurns, { sessionId }, limits, name));
+    for await (last of list(this.#connection, Call.ListTurns, { sessionId }, limits, name));
     return last;
   }
 
@@ -282,8 +282,8 @@ export class Agents {
     options: ListOptions,
     agentName: string | null = null,
   ): AsyncGenerator<Session, void, undefined> {
-    const { transport, conventions } = this.#connection;
-    return list(transport, call, params, options, (record: SessionRecord) => {
+    const { conventions } = this.#connection;
+    return list(this.#connection, call, params, options, (record: SessionRecord) => {
       // A session without an agent belongs to the agent for which it is listed.
       if (conventions.clientIds) record.agent_name ??= agentName;
       return this.#session(record);
@@ -292,10 +292,9 @@ export class Agents {
 
   /** Lists sessions that need to know their agents. */
   async *#listOf(agentName: string, options: ListSessionsOptions): AsyncGenerator<Session, void, undefined> {
-    const { transport } = this.#connection;
     demandOptions("listSessions", options, "limit", "pageToken");
     const agent = await this.#agent(agentName, split(options)[0]);
-    const records = list(transport, Call.ListSessions, { agentName }, options, (record: SessionRecord) => record);
+    const records = list(this.#connection, Call.ListSessions, { agentName }, options, (record: SessionRecord) => record);
     for await (const record of only(records, ({ agent_name: name }) => name === agentName)) {
       yield this.#session(record, false, agent);
     }

@@ -177,7 +177,7 @@ export class Session {
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
     let isSorted = options.pageToken === undefined;
-    const turns = list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
+    const turns = list(this.#connection, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
       const isNewest = before === undefined ? isSorted : follows(record, before);
       if (before && !isNewest && !follows(before, record)) isSorted = false;
       before = record;
@@ -208,7 +208,7 @@ export class Session {
 
   /** Lists the events of all finished turns, newest first, over all pages. The list has no deltas. */
   listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<ListedSessionEvent, void, undefined> {
-    const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
+    const events = list(this.#connection, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
     return this.#listed(events, options, () => {});
   }
 
@@ -282,9 +282,8 @@ export class Session {
    * a client of this package started have their ids.
    */
   async #conversation(options: RequestOptions): Promise<Turn[]> {
-    const { transport } = this.#connection;
     const records = new Map<string, TurnRecord>();
-    for await (const record of list(transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => record)) {
+    for await (const record of list(this.#connection, Call.ListTurns, this.#params(), options, (record: TurnRecord) => record)) {
       records.set(record.id, record);
     }
     const parts: { id: string; input: TurnInputItem[]; events: SessionEvent["event"][] }[] = [];
@@ -384,8 +383,7 @@ export class Session {
 
   /** Lists the messages that the server keeps, over all pages, oldest first by default. */
   listMessages(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ThreadMessage, void, undefined> {
-    const { transport } = this.#connection;
-    return list(transport, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
+    return list(this.#connection, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
   }
 
   /**

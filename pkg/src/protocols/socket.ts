@@ -4,7 +4,6 @@ import type { CoreClient } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { adopting, ApiError, askToken, ConnectionError, InputError, limited, messageOf, onAbort, orAborted, StateError, stopped, streams, TurnwireError, unconnected, unsent, Watch } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
-import type { Reconnect } from "../common/reconnect.js";
 import type { Clocks, Limits } from "../transport/clocks.js";
 import type { OpenSocket, Socket, Token } from "../transport/platform.js";
 import type { Settings, Transport } from "../transport/transport.js";
@@ -50,7 +49,6 @@ const GRAIN = 50;
 /** The way to one server. All calls share one connection, which is made when it is needed. */
 export class SocketTransport implements Transport {
   /** How persistently questions are asked again. */
-  readonly reconnect: Reconnect;
   readonly #core: CoreClient;
   readonly #url: string;
   readonly #token: Token | null | undefined;
@@ -77,7 +75,6 @@ export class SocketTransport implements Transport {
     this.#token = token;
     this.#clocks = settings;
     this.#largest = settings.maxFrameBytes;
-    this.reconnect = settings.reconnect;
     // Looked up at each connection: tests and tracers replace the platform's.
     this.#open = webSocket ?? platformSocket;
   }

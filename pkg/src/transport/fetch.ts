@@ -2,7 +2,6 @@
 import type { CoreClient } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { adopting, ConnectionError, type ErrorDetails, InputError, messageOf } from "../common/errors.js";
-import type { Reconnect } from "../common/reconnect.js";
 import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
 import type { Fetch, Token } from "./platform.js";
 import { askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport } from "./transport.js";
@@ -28,8 +27,6 @@ interface LocalAnswer {
 
 /** The transport to one server. */
 export class FetchTransport implements Transport {
-  /** How often and how fast requests are repeated. */
-  readonly reconnect: Reconnect;
   readonly #core: CoreClient;
   readonly #baseUrl: string;
   readonly #token: Token | null | undefined;
@@ -42,7 +39,6 @@ export class FetchTransport implements Transport {
     this.#baseUrl = baseUrl;
     this.#token = token;
     this.#clocks = settings;
-    this.reconnect = settings.reconnect;
     this.#headers = Object.entries(headers ?? {});
     // Look it up at each call: tests and tracers replace the platform's.
     this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));

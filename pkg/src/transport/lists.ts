@@ -4,8 +4,7 @@ import { demand, demandNames, isObject } from "../common/check.js";
 import { ProtocolError } from "../common/errors.js";
 import { checkedReconnect, type ReconnectOptions } from "../common/reconnect.js";
 import { type Clocks, CLOCKS, demandClocks, type Limits, Watch } from "./clocks.js";
-import { withRetry } from "./retry.js";
-import type { Transport } from "./transport.js";
+import { type Server, withRetry } from "./retry.js";
 
 /** The options of every request. */
 export interface RequestOptions extends Clocks {
@@ -54,7 +53,7 @@ interface Page<T> {
 
 /** Lists all pages; requests each page when it is needed. */
 export async function* list<T, U>(
-  transport: Transport,
+  server: Server,
   call: Call,
   params: object,
   given: ListOptions,
@@ -74,7 +73,7 @@ export async function* list<T, U>(
     do {
       const query = { ...params, ...options, ...(token === undefined ? {} : { pageToken: token }) };
       const own = { ...limits, signal: whole.signal, deadline: 0 };
-      const page = await withRetry(() => transport.ask<Page<T>>(call, query, own), transport.reconnect, whole.signal);
+      const page = await withRetry(server, () => server.transport.ask<Page<T>>(call, query, own), whole.signal);
       for (const item of page.items) {
         if (typeof item !== "object" || item === null) {
           throw new ProtocolError("unexpected_response", "an item of a list is no object");

@@ -10,8 +10,6 @@ export type Settings = Required<Pick<Limits, "connectTimeout" | "idleTimeout">> 
 
 /** The transport to one server. */
 export interface Transport {
-  /** How often and how fast requests are repeated. */
-  readonly reconnect: Reconnect;
   /** Requests JSON; returns it in turnwire's form. */
   ask<T>(call: Call, params: object, limits?: Limits): Promise<T>;
   /**

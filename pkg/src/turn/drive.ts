@@ -134,8 +134,7 @@ export class Drive {
     // The start was answered, with a response too large to read, so it may have begun the turn: the core looks for it.
     else if (isStart && code === "frame_too_large") known = "unexpected_response";
     const text = outcome === FAILED ? `${known}\0${message}` : input;
-    const isLost = isOffline() && (code === "network" || code === "timeout");
-    return adopting(() => this.#driven.core.next(outcome, status, retryAfter, isLost, text), this.#cause);
+    return adopting(() => this.#driven.core.next(outcome, status, retryAfter, isOffline(), text), this.#cause);
   }
 
   /** Asks for JSON, and returns it; or reads a stream to its end, and returns an empty string. */

@@ -123,7 +123,7 @@ export class Turn {
   listEvents(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ListedEvent, void, undefined> {
     demandOptions("listEvents", options, "limit", "pageToken", "order");
     const params = this.#store.params("listEvents");
-    return list(this.#connection.transport, Call.ListTurnEvents, params, options, (event: ListedEvent) => event);
+    return list(this.#connection, Call.ListTurnEvents, params, options, (event: ListedEvent) => event);
   }
 
   /**

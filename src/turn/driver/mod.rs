@@ -17,12 +17,11 @@ use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::{Call, HAS_OTHERS};
 
-pub use retry::{Awaited, Pause, Waiting};
+pub use retry::{Awaited, Pause, RetryBudget, Waiting};
 
 use super::{Failure, Newest, Reconnect, StartTrace, StreamEnd, StreamPlan, TurnInput, TurnReader, digits};
 use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
-use retry::RetryBudget;
 use states::{
     Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, is_listed, not_begun,
     start,

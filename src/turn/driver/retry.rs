@@ -59,7 +59,7 @@ impl Awaited {
 
 /// The attempts that are left to reach the server.
 #[derive(Debug, Default)]
-pub(super) struct RetryBudget {
+pub struct RetryBudget {
     reconnect: Reconnect,
     /// Attempts in a row that brought nothing new.
     attempts: u32,
@@ -73,7 +73,13 @@ pub(super) struct RetryBudget {
 
 impl RetryBudget {
     pub(super) fn new(reconnect: Reconnect) -> Self {
-        Self { reconnect, ..Self::default() }
+        Self::after(reconnect, 0)
+    }
+
+    /// What is left after this number of attempts in a row.
+    #[must_use]
+    pub fn after(reconnect: Reconnect, attempts: u32) -> Self {
+        Self { reconnect, attempts, ..Self::default() }
     }
 
     /// Whether nothing is ever retried.
@@ -85,7 +91,9 @@ impl RetryBudget {
         self.attempts >= self.reconnect.max_attempts
     }
 
-    pub(super) fn attempts(&self) -> u32 {
+    /// The number of attempts in a row that brought nothing new.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
         self.attempts
     }
 
@@ -128,6 +136,14 @@ impl RetryBudget {
     /// What is waited for goes on. The count of waits starts over, but not their length.
     pub(super) fn changed(&mut self) {
         self.waits = self.waits.min(DOUBLINGS);
+    }
+
+    /// The wait before a request that has failed is sent again, for requests that change nothing, such as a page of a
+    /// list. `None` if it must not be sent again. `random` is from 0 up to 1.
+    #[must_use]
+    pub fn retry(&mut self, failure: Failure, random: f64) -> Option<Pause> {
+        let can_retry = failure.can_retry() && !self.is_exhausted();
+        can_retry.then(|| self.pause(failure, 0, random))
     }
 
     /// The wait before the next attempt. `asked` is what the stream asked for, in milliseconds.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::error::{Error, ErrorCode};
 use crate::turn::policy::Remedy;
-use crate::turn::{Failure, Reconnect};
+use crate::turn::{Failure, Reconnect, RetryBudget};
 
 fn http(status: u16) -> Failure {
     Error::new(ErrorCode::Http, "no").with_status(Some(status)).into()
@@ -71,6 +71,41 @@ fn every_other_failure_has_its_remedy() {
         assert_eq!(failure.may_have_begun(), may_have_begun, "{code:?}");
         assert_eq!(failure.may_have_begun() && failure.may_yet_begin(), may_yet_begin, "{code:?}");
     }
+}
+
+/// A request that changes nothing, such as a page of a list, is sent again by the same rules.
+#[test]
+fn a_request_is_sent_again_after_what_may_pass() {
+    let reconnect = Reconnect { max_attempts: 2, base_delay: 100, max_delay: 150 };
+    let rpc = |status| Failure::from(Error::new(ErrorCode::Rpc, "no").with_status(status));
+    let cases = [
+        (http(503), true),
+        (http(404), false),
+        (http(412), false),
+        (http(501), false),
+        (rpc(Some(503)), true),
+        (rpc(Some(500)), true),
+        (rpc(Some(404)), false),
+        (rpc(None), false),
+        (of(ErrorCode::Network), true),
+        (of(ErrorCode::InvalidInput), false),
+        (after(http(503), 300_001), false),
+    ];
+    for (failure, expected) in cases {
+        let pause = RetryBudget::after(reconnect, 0).retry(failure.clone(), 0.5);
+        assert_eq!(pause.is_some(), expected, "{failure:?}");
+    }
+    let mut budget = RetryBudget::after(reconnect, 0);
+    let mut wait = |failure: Failure| budget.retry(failure, 1.0).map(|pause| (pause.delay, pause.least));
+    assert_eq!(wait(http(503)), Some((100.0, 0.0)));
+    assert_eq!(
+        wait(Failure { is_offline: true, ..of(ErrorCode::Network) }),
+        Some((150.0, 0.0)),
+        "it does not count"
+    );
+    assert_eq!(wait(after(http(503), 1000)), Some((1150.0, 1000.0)));
+    assert_eq!(wait(http(503)), None, "two attempts are all");
+    assert!(RetryBudget::after(Reconnect::OFF, 0).retry(http(503), 1.0).is_none());
 }
 
 #[test]

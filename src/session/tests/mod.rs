@@ -1,0 +1,3 @@
+//! Tests of what a session decides from more than one of its turns.
+
+mod state;
