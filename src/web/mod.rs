@@ -5,6 +5,8 @@
 //! JSON out. Decisions are taken in the sans-IO parts; the package's TypeScript puts the public classes,
 //! iterators and listeners around what is exported here.
 
+#[cfg(feature = "module")]
+mod boundary;
 #[cfg(feature = "socket")]
 mod expected;
 #[cfg(feature = "module")]

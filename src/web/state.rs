@@ -2,22 +2,15 @@
 
 use std::cell::RefCell;
 
-use crate::delivery::TextArena;
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::ObjectWriter;
 
+use super::boundary::{Lent, report};
 use super::session::Session;
 use super::turn::Turn;
 
 thread_local! {
     static CORE: RefCell<Core> = const { RefCell::new(Core::new()) };
 }
-
-/// Records and the text that they point into.
-pub(super) type Lent<'a> = (&'a [u32], &'a TextArena);
-
-/// What stands before an error. No document that the core gives begins with it.
-const MARK: char = '!';
 
 /// Everything that JavaScript can name.
 pub(super) struct Core {
@@ -166,25 +159,6 @@ impl<T> Slots<T> {
 /// JavaScript lets things go only when nobody can name them any more.
 fn gone() -> Error {
     Error::new(ErrorCode::Unsupported, "it was let go")
-}
-
-fn report(error: &Error) -> String {
-    let mut report = String::from(MARK);
-    write_error(&mut report, error);
-    report
-}
-
-/// An error as JSON: `{ "code", "message", "status"?, "body"? }`.
-pub(super) fn write_error(out: &mut String, error: &Error) {
-    let mut object = ObjectWriter::new(out);
-    object.str("code", error.code.as_str()).str("message", &error.message);
-    if let Some(status) = error.status {
-        object.u64("status", u64::from(status));
-    }
-    if let Some(body) = &error.body {
-        object.str("body", body);
-    }
-    object.end();
 }
 
 /// An address or a length in the wasm memory, which has no more than 2^32 bytes.

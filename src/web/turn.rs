@@ -10,8 +10,8 @@ use crate::turn::{
     TurnReader, TurnStatus, Waiting,
 };
 
+use super::boundary::{Lent, write_error};
 use super::session::Session;
-use super::state::{Lent, write_error};
 
 /// A turn, as JavaScript uses it.
 pub(super) struct Turn {
