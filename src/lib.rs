@@ -24,6 +24,7 @@ pub mod event;
 pub mod index;
 mod iso;
 pub mod json;
+mod message;
 mod names;
 pub mod protocol;
 #[cfg(feature = "socket")]

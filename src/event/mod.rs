@@ -38,7 +38,7 @@ pub use state::{
     ActivityDelta, ActivitySnapshot, MessagesSnapshot, PatchOperation, StateDelta, StateKey, StateOperation,
     StateOperations, StateSnapshot, ThreadMessage, ThreadToolCall, ToolProgress, TrackedPatch,
 };
-pub use thread::{AgentInfo, ParentCall, ThreadCreated, ThreadDone, ThreadState};
+pub use thread::{AgentInfo, MAIN_THREAD, ParentCall, ThreadCreated, ThreadDone, ThreadState};
 pub use tool::{
     McpAuthRequired, McpInitialize, McpServer, McpServerAuth, SandboxCreated, ToolCallRef, ToolOutput,
     ToolResponse, ToolsRequired,

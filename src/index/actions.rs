@@ -2,8 +2,9 @@
 
 use crate::json::{Object, Value};
 
-use super::message::Json;
-use super::{EventIndex, Message};
+use crate::message::{Json, Message};
+
+use super::EventIndex;
 
 /// One thing that waits for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]

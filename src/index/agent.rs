@@ -4,9 +4,9 @@
 
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_str};
+use crate::message::Message;
 
 use super::EventIndex;
-use super::message::Message;
 use super::operations::operate;
 use super::patch::patch;
 

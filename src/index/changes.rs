@@ -6,8 +6,8 @@
 
 use crate::event::TextField;
 use crate::json::{ObjectWriter, write_str};
+use crate::message::{Marks, Message, MessageCall};
 
-use super::message::{Marks, Message, MessageCall};
 use super::thread::{Thread, ThreadStatus};
 use super::{EventIndex, PendingAction, PendingKind};
 

@@ -11,9 +11,6 @@ mod agent;
 mod changes;
 #[cfg(feature = "agent-state")]
 mod decimal;
-mod merge;
-mod message;
-mod named;
 #[cfg(feature = "tool-output")]
 mod notices;
 #[cfg(feature = "agent-state")]
@@ -27,18 +24,14 @@ mod tests;
 mod thread;
 
 pub use actions::{PendingAction, PendingKind};
-pub use message::{Message, MessageCall};
 pub use thread::{Thread, ThreadStatus};
 
-use crate::event::{EventKind, EventRef, TextDelta, TextField};
+pub use crate::message::{Message, MessageCall};
+
+use crate::event::{EventKind, EventRef, MAIN_THREAD, TextDelta, TextField};
 use crate::json::{Object, Value};
+use crate::message::{Json, NamedJson};
 use crate::names::Names;
-
-use message::Json;
-use named::NamedJson;
-
-/// The thread that every turn has.
-pub const MAIN_THREAD: &str = "main";
 
 /// What is known of one turn.
 #[derive(Debug)]

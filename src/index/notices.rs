@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::json::{Object, ObjectWriter};
+use crate::message::Json;
 
 use super::EventIndex;
-use super::message::Json;
 
 /// How many are kept: the last ones.
 const MOST: usize = 256;

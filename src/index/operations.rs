@@ -2,10 +2,9 @@
 //! They are not JSON Patch: paths are lists of names and indexes, and objects on the way are made.
 
 use crate::error::sentence;
-use crate::json::{MAX_DEPTH, Object, Value};
+use crate::json::{MAX_DEPTH, Object, Value, is_same};
 
 use super::decimal;
-use super::patch::is_same;
 
 /// Does one operation. After an error the state may be changed in part.
 pub(super) fn operate(state: &mut Value<'static>, operation: &Object<'_>) -> Result<(), String> {

@@ -4,8 +4,7 @@
 use std::borrow::Cow;
 
 use crate::error::sentence;
-use crate::json::{MAX_DEPTH, Object, Value, parse_u64};
-use crate::names::Names;
+use crate::json::{MAX_DEPTH, Object, Value, is_same, parse_u64};
 
 /// What the copies of one patch may weigh together, in bytes: as much as a frame. A few copies of the whole into
 /// itself would otherwise fill all memory.
@@ -174,32 +173,5 @@ fn weight(value: &Value<'_>) -> usize {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
         Value::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
-    }
-}
-
-/// Whether two values are the same: the names of an object have no order.
-pub(super) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
-    match (one, other) {
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            let mut names = Names::default();
-            let mut pairs: Vec<[Option<&Value<'_>>; 2]> = Vec::new();
-            for (side, members) in [one, other].into_iter().enumerate() {
-                for (name, value) in members.iter() {
-                    let (number, is_new) = names.number(name);
-                    if is_new {
-                        pairs.push([None, None]);
-                    }
-                    if let Some(pair) = pairs.get_mut(number as usize) {
-                        // Of several members of one name, the last one counts.
-                        pair[side] = Some(value);
-                    }
-                }
-            }
-            pairs.iter().all(|pair| matches!(pair, [Some(one), Some(other)] if is_same(one, other)))
-        }
-        _ => one == other,
     }
 }

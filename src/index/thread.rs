@@ -1,9 +1,7 @@
 //! A thread: the main agent's, or a sub-agent's.
 
 use crate::json::Object;
-
-use super::message::Json;
-use super::named::NamedJson;
+use crate::message::{Json, NamedJson};
 
 /// A thread of a turn.
 #[derive(Debug, Clone)]

@@ -5,20 +5,20 @@
 //! finish reason does not close a message: later deltas are still merged.
 
 use crate::event::{TextDelta, TextField};
+#[cfg(feature = "agent-state")]
+use crate::json::is_same;
 use crate::json::{Object, Value};
 
 #[cfg(feature = "partial-lists")]
-use super::message::Marks;
-use super::message::{Message, MessageCall, Part, Text};
-#[cfg(feature = "agent-state")]
-use super::patch::is_same;
+use super::Marks;
+use super::{Message, MessageCall, Part, Text};
 
 /// Whether this build has a protocol in which a call's arguments can come once more, as other ones.
 const REPLACES_ARGUMENTS: bool = cfg!(feature = "call-updates");
 
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
-    pub(super) fn append(&mut self, delta: &TextDelta<'_>) -> bool {
+    pub(crate) fn append(&mut self, delta: &TextDelta<'_>) -> bool {
         match delta.field {
             TextField::Content => self.append_content(delta.text),
             TextField::Reasoning => self.reasoning.push(delta.text),
@@ -45,7 +45,7 @@ impl Message {
     }
 
     /// Merges a delta.
-    pub(super) fn merge(&mut self, delta: &Object<'_>) {
+    pub(crate) fn merge(&mut self, delta: &Object<'_>) {
         self.append_content(delta.text("content"));
         self.reasoning.push(delta.text("reasoning_content"));
         self.refusal.push(delta.text("refusal"));
@@ -81,7 +81,7 @@ impl Message {
 
     /// What was said does not count.
     #[cfg(feature = "agent-state")]
-    pub(super) fn reset(&mut self, _: &Object<'_>) {
+    pub(crate) fn reset(&mut self, _: &Object<'_>) {
         let (id, thread) = (std::mem::take(&mut self.id), self.thread);
         let before = std::mem::replace(self, Self::new(&id, thread));
         self.has_base = before.has_base;
@@ -92,7 +92,7 @@ impl Message {
 
     /// Says something else.
     #[cfg(feature = "agent-state")]
-    pub(super) fn set_text(&mut self, text: &str) {
+    pub(crate) fn set_text(&mut self, text: &str) {
         self.text = Text::of(text);
         self.continued_at = 0;
         self.parts = None;
@@ -155,7 +155,7 @@ impl Message {
     /// Takes a `model.message`. The first one is the beginning of its message: deltas that came before
     /// it stay merged, as if it had come before them. A complete one, or a second one, replaces
     /// everything.
-    pub(super) fn put(&mut self, base: &Object<'_>) {
+    pub(crate) fn put(&mut self, base: &Object<'_>) {
         let is_beginning = !self.has_base && base.text("finish_reason").is_empty();
         let before = std::mem::replace(self, Self::new(&self.id, self.thread));
         self.marks = before.marks;

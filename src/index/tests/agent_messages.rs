@@ -66,7 +66,7 @@ fn a_retried_attempt_goes_on_with_its_message() {
     let mut index = EventIndex::new();
     apply(&mut index, &events);
     assert!(index.message("m1").is_none() && index.message("m2").is_none());
-    assert_eq!(index.message("m3").map(super::super::message::Message::content), Some("partial text!"));
+    assert_eq!(index.message("m3").map(crate::message::Message::content), Some("partial text!"));
 }
 
 /// A page that follows renames the message and appends to it: nothing of it comes again.

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::index::patch::{is_same, patch};
-use crate::json::Value;
+use crate::index::patch::patch;
+use crate::json::{Value, is_same};
 
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&["a", "b", "~", "/", "~1", "0", "1", "-", "", "é"])

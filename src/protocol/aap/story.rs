@@ -3,7 +3,7 @@
 //! Messages are counted by the same rule as in a stream (section 4), so that both have the same ids: a message contains
 //! everything from the agent until a tool's result.
 
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::names::Names;
 use crate::protocol::fields::{Problem, event, put, with_text};

@@ -2,74 +2,89 @@
 
 use crate::error::sentence;
 use crate::event::{EventKind, EventRef, TextDelta};
-use crate::index::EventIndex;
 use crate::json::{Object, Value};
+use crate::message::Message;
 use crate::names::Names;
 use crate::protocol::EventSink;
 
 use super::decoder::Turn;
 
-/// Takes the events of a turn, and puts its messages together.
+/// Collects the events of a turn, with whole messages in place of their pieces.
 #[derive(Default)]
 struct Collected {
-    index: EventIndex,
     events: Vec<Entry>,
-    /// The results that came, by thread and id: in a task's thread a call may be called as in its parent's.
+    /// The numbers of messages, by id.
+    message_of: Names,
+    messages: Vec<Message>,
+    /// The results so far, by thread and id: a task's thread may have a call with the id of another thread's call.
     responses: Names,
 }
 
 /// An event in the order of the list.
 enum Entry {
-    /// The message of this id, as it has become in the end.
-    Message(String),
+    /// The message of this number, in the thread of this id.
+    Message(usize, String),
     Event(Object<'static>),
 }
 
-impl EventSink for Collected {
-    fn delta(&mut self, _: u64, delta: TextDelta<'_>) {
-        self.index.append(&delta);
-    }
-
-    fn event(&mut self, _: u64, event: EventRef<'_>) {
-        let fields = event.fields;
-        let id = fields.text("id");
-        match event.kind {
-            EventKind::ModelMessage if self.index.message(id).is_none() => {
-                self.events.push(Entry::Message(id.to_owned()));
-            }
-            EventKind::ModelMessage | EventKind::ModelMessageDelta => {}
-            kind => {
-                let thread = fields.text("thread_id");
-                if kind == EventKind::ToolResponse && !self.responses.number(&sentence(&[thread, "\0", id])).1
-                {
-                    // The last result of a call is its result.
-                    self.events.retain(|known| match known {
-                        Entry::Event(known) => (known.text("thread_id"), known.text("id")) != (thread, id),
-                        Entry::Message(_) => true,
-                    });
-                }
-                self.events.push(Entry::Event(fields.clone().into_owned()));
-            }
-        }
-        self.index.apply(event);
-    }
-}
-
 impl Collected {
+    /// The message of this id. A new one takes its place in the list here.
+    fn message(&mut self, id: &str, thread_id: &str) -> Option<&mut Message> {
+        let (number, is_new) = self.message_of.number(id);
+        let number = number as usize;
+        if is_new {
+            self.messages.push(Message::new(id, 0));
+            self.events.push(Entry::Message(number, thread_id.to_owned()));
+        }
+        self.messages.get_mut(number)
+    }
+
     fn into_events(self) -> Vec<Object<'static>> {
-        let Self { index, events, .. } = self;
+        let Self { events, messages, .. } = self;
         let events = events.into_iter().filter_map(|entry| match entry {
             Entry::Event(event) => Some(event),
-            Entry::Message(id) => {
-                let message = index.message(&id)?;
-                let thread = index.threads().get(message.thread).map_or("", |thread| &thread.id);
-                match Value::parse(&message.to_json(thread)).ok()?.into_owned() {
+            Entry::Message(number, thread_id) => {
+                match Value::parse(&messages.get(number)?.to_json(&thread_id)).ok()?.into_owned() {
                     Value::Object(message) => Some(message),
                     _ => None,
                 }
             }
         });
         events.collect()
+    }
+}
+
+impl EventSink for Collected {
+    fn delta(&mut self, _: u64, delta: TextDelta<'_>) {
+        if let Some(message) = self.message(delta.id, delta.thread_id) {
+            message.append(&delta);
+        }
+    }
+
+    fn event(&mut self, _: u64, event: EventRef<'_>) {
+        let fields = event.fields;
+        let (id, thread_id) = (fields.text("id"), fields.text("thread_id"));
+        match event.kind {
+            EventKind::ModelMessage | EventKind::ModelMessageDelta => {
+                let Some(message) = self.message(id, thread_id) else { return };
+                if event.kind == EventKind::ModelMessage {
+                    message.put(fields);
+                } else {
+                    message.merge(fields);
+                }
+            }
+            kind => {
+                let name = sentence(&[thread_id, "\0", id]);
+                if kind == EventKind::ToolResponse && !self.responses.number(&name).1 {
+                    // The last result of a call counts.
+                    self.events.retain(|known| match known {
+                        Entry::Event(known) => (known.text("thread_id"), known.text("id")) != (thread_id, id),
+                        Entry::Message(..) => true,
+                    });
+                }
+                self.events.push(Entry::Event(fields.clone().into_owned()));
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Threads and turns as the servers have them → records (sections 3, 4 and 14).
 
 use crate::error::Result;
+use crate::event::MAIN_THREAD;
 use crate::iso::iso;
 use crate::json::{Object, Value};
 use crate::protocol::body::unexpected;
@@ -52,7 +53,7 @@ pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>)
         if let Some(answer) = answers.next_back() {
             let mut output = with_text("type", "model.message");
             output.set("id", answer.text("id").to_owned().into());
-            output.set("thread_id", crate::index::MAIN_THREAD.into());
+            output.set("thread_id", MAIN_THREAD.into());
             output.set("content", answer.text("text").to_owned().into());
             output.set("finish_reason", "stop".into());
             state.set("output", output.into());

@@ -24,8 +24,8 @@ use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use retry::RetryBudget;
 use states::{
-    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, is_listed, not_begun,
-    start,
+    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, follow, is_listed,
+    not_begun, start,
 };
 
 /// What to do next.
@@ -310,7 +310,7 @@ impl TurnDriver {
                     start(cx)
                 }
             }
-            StreamPlan::Subscribe => Transition::to(cx.follow(None)),
+            StreamPlan::Subscribe => Transition::to(follow(cx, None)),
             StreamPlan::Look => {
                 let lost = match &self.state {
                     State::Ended(Some(lost)) => lost.clone(),

@@ -7,7 +7,7 @@ use crate::protocol::fields::{Problem, missing};
 use super::super::blocks::ToolUse;
 use super::super::ids::Maker;
 use super::super::{results, waiting};
-use super::turn::{Start, Turn};
+use super::{Start, Turn};
 
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
 pub(super) const MAX_CALLS: u32 = 1024;

@@ -1,13 +1,13 @@
 //! The end of a turn (sections 4 and 9): the first `turn_stop`. What follows it does not belong to the turn.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
 use super::super::story::done;
-use super::turn::Turn;
+use super::Turn;
 
 impl Turn {
     /// The turn has ended, or waits for the client.

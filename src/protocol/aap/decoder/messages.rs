@@ -1,14 +1,13 @@
 //! Messages. Nothing in the stream begins one: the first text or call opens a message, and a tool's result closes it
 //! (section 4).
 
-use crate::event::{TextDelta, TextField};
-use crate::index::MAIN_THREAD;
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
 use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 
 use super::super::ids;
-use super::turn::Turn;
+use super::Turn;
 
 /// The last message that began.
 #[derive(Debug, Default)]

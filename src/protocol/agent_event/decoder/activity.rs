@@ -9,31 +9,12 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, check_patch, event, missing, put, take, text};
-use super::nested::call_in;
-use super::run::Run;
+use super::report::{call_in, is_beginning};
 
 /// The most activities that are remembered.
 const MAX_ACTIVITIES: usize = 256;
-
-/// The fields of a report before `updated_at_ms`, in their order (`tool-call-progress.v1`).
-const SEED: [&str; 15] = [
-    "call_id",
-    "loaded",
-    "message",
-    "node_id",
-    "parent_call_id",
-    "parent_node_id",
-    "parent_run_id",
-    "progress",
-    "run_id",
-    "schema",
-    "status",
-    "thread_id",
-    "tool_name",
-    "total",
-    "type",
-];
 
 /// The state of all activities.
 #[derive(Debug, Default)]
@@ -179,11 +160,4 @@ impl Activities {
     fn of(&mut self, message_id: &str) -> Option<&mut Activity> {
         self.known.iter_mut().rev().find(|activity| activity.message_id == message_id)
     }
-}
-
-/// Whether a report is the beginning of one that comes field by field.
-pub(super) fn is_beginning(content: &Value<'_>) -> bool {
-    let Some(content) = content.as_object() else { return false };
-    let is_in_order = content.iter().zip(SEED).all(|((name, _), seed)| name == seed);
-    is_in_order && !content.is_empty() && content.len() <= SEED.len()
 }

@@ -1,14 +1,12 @@
 //! Tool calls: their beginning, their arguments, their cancellation, and their output.
 
 use crate::error::sentence;
-use crate::event::{TextDelta, TextField};
-use crate::index::MAIN_THREAD;
-use crate::json::{Object, Value};
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
+use crate::json::{Object, Value, is_same};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, event, object, optional_text, put, text, with_text};
-use super::run::Run;
-use super::same::is_same;
 
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
 pub(super) const MAX_CALLS: u32 = 1024;

@@ -1,12 +1,13 @@
 //! The end of a run (sections 1.3 to 1.5): `run_finish`, or an `error` after which the stream ends.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, event, object, optional_text, put, text, with_text};
-use super::run::{Head, Run};
+use super::run::Head;
 
 /// The data of an `error`.
 #[derive(Debug)]

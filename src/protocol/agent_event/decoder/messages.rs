@@ -1,12 +1,11 @@
 //! Steps → messages: text, reasoning, and the end of the model's message.
 
-use crate::event::{TextDelta, TextField};
-use crate::index::MAIN_THREAD;
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, event, optional_text, put, text, wrong};
-use super::run::Run;
 
 /// The message of a step.
 #[derive(Debug)]

@@ -5,19 +5,16 @@
 //! thread ends with the parent call.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::activity::is_beginning;
+use super::Run;
 use super::fields::{event, put, with_text};
-use super::run::Run;
+use super::report::{CALL_NODE, is_beginning, parent_of};
 
 /// The most nested calls, and the most threads for them. Reports of further calls are in the main thread.
 const MAX_NESTED: usize = 1024;
-
-/// The prefix of a node's id if the node is a tool call.
-const CALL_NODE: &str = "tool_call:";
 
 /// Calls inside calls, and their threads.
 #[derive(Debug, Default)]
@@ -41,11 +38,6 @@ struct NestedThread {
     parent_thread: String,
     title: String,
     is_over: bool,
-}
-
-/// The call in the id of a node or a report; empty if there is none.
-pub(super) fn call_in(id: &str) -> &str {
-    id.strip_prefix(CALL_NODE).unwrap_or_default()
 }
 
 impl Run {
@@ -182,10 +174,4 @@ impl NestedThread {
         event.set("parent", parent.into());
         event
     }
-}
-
-/// The call that contains a report's own call.
-fn parent_of<'o>(content: &'o Object<'_>) -> &'o str {
-    let said = content.text("parent_call_id");
-    if said.is_empty() { call_in(content.text("parent_node_id")) } else { said }
 }

@@ -3,8 +3,9 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, check_object, missing, optional_text, put, text, wrong};
-use super::run::{Head, Run};
+use super::run::Head;
 
 /// The fields of a stored result, in order.
 const RESULT: [&str; 4] = ["tool_name", "status", "data", "message"];

@@ -3,8 +3,8 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, check_list, check_patch, take};
-use super::run::Run;
 
 impl Run {
     pub(super) fn state_delta(

@@ -7,8 +7,8 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
 use super::super::waiting::{action, in_state};
+use super::Run;
 use super::fields::{Problem, put, take, with_text};
-use super::run::Run;
 
 /// The most waiting calls of one snapshot that are read.
 const MAX_WAITING: usize = 1024;

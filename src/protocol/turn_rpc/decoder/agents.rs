@@ -10,8 +10,8 @@ use crate::protocol::fields::Problem;
 use crate::rpc::Message;
 
 use super::super::codex;
+use super::Turn;
 use super::tasks::{About, MOST};
-use super::turn::Turn;
 
 /// What this connection hears of a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

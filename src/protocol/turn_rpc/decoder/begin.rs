@@ -7,8 +7,8 @@ use crate::protocol::fields::{event, put, with_text};
 use crate::protocol::options::wire;
 
 use super::super::input::{said, words};
+use super::Turn;
 use super::items::{Item, Kind};
-use super::turn::Turn;
 
 impl Turn {
     /// A turn that is started with these parameters.

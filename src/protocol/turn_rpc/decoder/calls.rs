@@ -6,27 +6,19 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, object, put, with_text};
 use crate::text::is_among;
 
+use super::Turn;
+use super::fingerprint::Fingerprint;
 use super::items::{Item, Kind, Place};
 use super::output::{content_of, outcome_of};
-use super::turn::{Print, Turn};
 
 /// How many calls a message may have; more of them are made in a message of their own.
 const MOST_IN_MESSAGE: usize = 1024;
-
-/// The types that are calls. The gateway's have a `toolName`; Codex has a type for each tool of its own.
-const CALLS: &str = "commandExecution, fileChange, webSearch, webFetch, download, dynamicToolCall, \
-    mcpToolCall, collabAgentToolCall, imageView, imageGeneration, sleep";
 
 /// What an item says of itself and of its end: everything else of it is what the tool is called with.
 const NO_ARGUMENTS: &str = "type, id, status, server, tool, pluginId, processId, source, commandActions, \
     aggregatedOutput, exitCode, durationMs, startedAtMs, completedAtMs, result, error, success, \
     contentItems, agentsStates, mcpAppResourceUri, scriptPath, namespace, receiverThreadIds, senderThreadId, \
     appContext, mcpAppUi, readOnlyHint, results, failure, generationId, revisedPrompt, savedPath";
-
-/// Whether an item is a call: also one of a type that is newer than this, if it names its tool.
-pub(super) fn is_call(item: &Object<'_>) -> bool {
-    is_among(item.text("type"), CALLS) || !item.text("toolName").is_empty()
-}
 
 /// The tool that an item calls.
 pub(super) fn tool_of<'o>(item: &'o Object<'_>) -> &'o str {
@@ -103,7 +95,7 @@ impl Turn {
         if let Some(item) = self.items.get_mut(at) {
             item.is_told = true;
             item.kind = Kind::Call;
-            item.print = Print::of(arguments);
+            item.fingerprint = Fingerprint::of(arguments);
             item.maker = (maker, index);
         }
         call.set("index", u64::from(index).into());
@@ -131,9 +123,11 @@ impl Turn {
 
     /// What is called, and with what, may be known only when the work is done.
     fn correct_call(&mut self, at: usize, tool: &str, arguments: &str, sink: &mut dyn EventSink) {
-        let print = Print::of(arguments);
-        let Some(item) = self.items.get_mut(at).filter(|item| item.print != print) else { return };
-        item.print = print;
+        let fingerprint = Fingerprint::of(arguments);
+        let Some(item) = self.items.get_mut(at).filter(|item| item.fingerprint != fingerprint) else {
+            return;
+        };
+        item.fingerprint = fingerprint;
         let ((maker, index), thread) = (item.maker, item.thread);
         let Some(round) = self.items.get_mut(maker) else { return };
         let call = round.calls.get_mut(index as usize);
@@ -152,14 +146,14 @@ impl Turn {
     }
 
     fn call_completed(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
-        let (print, outcome, content) = result_of(source);
+        let (fingerprint, outcome, content) = result_of(source);
         let Some(item) = self.items.get_mut(at) else { return };
         // It is said once more where it is read again.
-        if item.is_completed && item.result == print {
+        if item.is_completed && item.result == fingerprint {
             return;
         }
         item.is_completed = true;
-        item.result = print;
+        item.result = fingerprint;
         let (id, thread) = (item.id.clone(), item.thread);
         self.requests.retain(|request| request.thread != thread || request.call_id != id);
         let mut result = with_text("tool_name", tool_of(source));
@@ -175,12 +169,12 @@ impl Turn {
     }
 }
 
-/// What a call came to: its print, how it came out, and what is shown of it.
-pub(super) fn result_of(item: &Object<'_>) -> (Print, &'static str, String) {
+/// What a call came to: its fingerprint, how it came out, and what is shown of it.
+pub(super) fn result_of(item: &Object<'_>) -> (Fingerprint, &'static str, String) {
     let (outcome, content) = (outcome_of(item), content_of(item));
-    let mut print = Print::of(outcome);
-    print.push(&content);
-    (print, outcome, content)
+    let mut fingerprint = Fingerprint::of(outcome);
+    fingerprint.push(&content);
+    (fingerprint, outcome, content)
 }
 
 /// The tool of a server that the agent's server has.

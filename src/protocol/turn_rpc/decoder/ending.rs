@@ -1,14 +1,14 @@
 //! How a turn ends (sections 6, 7 and 14): by one notification, or by what the server keeps of it.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::iso::iso;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
+use super::Turn;
 use super::items::{Kind, Place};
-use super::turn::Turn;
 
 /// Where a turn is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! Items: what a turn is made of (section 5), each known by its turn's id and its own.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, text};
 use crate::text::is_among;
 
-use super::order::{Mark, name_in};
-use super::turn::{Print, Turn};
+use super::Turn;
+use super::fingerprint::Fingerprint;
 
 /// How many items are remembered. More than these are not told apart, and not told.
 pub(super) const MOST: usize = 16_384;
@@ -16,6 +16,10 @@ pub(super) const MOST: usize = 16_384;
 /// Items that are news: they are neither said nor called.
 const NEWS: &str = "systemEvent, plan, contextCompaction, enteredReviewMode, exitedReviewMode, hookPrompt, \
     functionCallOutput, subAgentActivity";
+
+/// The types that are calls. The gateway's have a `toolName`; Codex has a type for each tool of its own.
+const CALLS: &str = "commandExecution, fileChange, webSearch, webFetch, download, dynamicToolCall, \
+    mcpToolCall, collabAgentToolCall, imageView, imageGeneration, sleep";
 
 /// Where an item is.
 #[derive(Debug, Clone, Default)]
@@ -51,17 +55,38 @@ pub(super) struct Item {
     /// Whether its text was told as something that it is not.
     pub(super) is_misread: bool,
     /// Of its text; of a call, of its arguments.
-    pub(super) print: Print,
+    pub(super) fingerprint: Fingerprint,
     /// Of a call's result.
-    pub(super) result: Print,
+    pub(super) result: Fingerprint,
     /// Of what a call puts out, by its streams.
-    pub(super) outputs: Vec<(String, Print)>,
+    pub(super) outputs: Vec<(String, Fingerprint)>,
     /// The calls that are made in it, as they were told.
     pub(super) calls: Vec<Object<'static>>,
     /// Of a call: the item in which it is made, and its place there.
     pub(super) maker: (usize, u32),
     /// How far it is known.
     pub(super) mark: Mark,
+}
+
+/// How far an item, or a task, is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark {
+    /// Whether an item was told to have begun, or to be complete: a piece of it may come before.
+    pub(super) is_begun: bool,
+    /// The number of the newest event that was read of it, or matches what was heard of it.
+    pub(super) sequence: u64,
+    /// How many reads had been begun when it was heard of.
+    pub(super) heard: u32,
+}
+
+/// Whether an item is a call: also one of a type that is newer than this, if it names its tool.
+fn is_call(item: &Object<'_>) -> bool {
+    is_among(item.text("type"), CALLS) || !item.text("toolName").is_empty()
+}
+
+/// The name of an item of a task's turn.
+pub(super) fn name_in(turn_id: &str, id: &str) -> String {
+    sentence(&[turn_id, "\n", id])
 }
 
 impl Turn {
@@ -90,7 +115,7 @@ impl Turn {
                     self.system_event(place.thread, item, sink);
                 }
             }
-            _ if super::calls::is_call(item) => self.call_item(is_completed, place, item, sink)?,
+            _ if is_call(item) => self.call_item(is_completed, place, item, sink)?,
             _ => return Ok(false),
         }
         if place.thread == 0 && matches!(item.text("type"), "collabAgentToolCall" | "subAgentActivity") {
@@ -115,8 +140,8 @@ impl Turn {
                 is_told: false,
                 is_completed: false,
                 is_misread: false,
-                print: Print::default(),
-                result: Print::default(),
+                fingerprint: Fingerprint::default(),
+                result: Fingerprint::default(),
                 outputs: Vec::new(),
                 calls: Vec::new(),
                 maker: (0, 0),

@@ -7,7 +7,6 @@ use crate::rpc::refusal;
 
 use super::super::input::said;
 use super::super::status_of;
-use super::Turn;
 use super::agents::waits;
 use super::ending::Told;
 use super::gate::{Gate, LATE};
@@ -15,7 +14,7 @@ use super::items::Place;
 use super::notices::method_of_kept;
 use super::order::sequence_of;
 use super::tasks::About;
-use super::turn::Look;
+use super::{Look, Turn};
 
 /// The code of whatever goes wrong in the gateway itself: it does not know the turn, or the thread.
 const REFUSED: i64 = -32600;

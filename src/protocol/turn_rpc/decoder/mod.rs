@@ -13,6 +13,7 @@ mod begin;
 mod calls;
 mod delta;
 mod ending;
+mod fingerprint;
 mod gate;
 mod items;
 mod kept;
@@ -24,12 +25,13 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod texts;
-mod turn;
 mod usage;
 
-use crate::error::{Error, ErrorCode};
-use crate::json::{Object, Value};
-use crate::protocol::fields::{Problem, text};
+use crate::error::{Error, ErrorCode, sentence};
+use crate::event::EventRef;
+use crate::json::{Object, Value, write_u64};
+use crate::names::Names;
+use crate::protocol::fields::{Problem, put, text, with_text};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
@@ -37,12 +39,15 @@ use crate::text::is_among;
 
 use super::markdown::without_markdown;
 use super::{Dialect, codex, gateway};
+use agents::Agents;
 use delta::DeltaReader;
 pub(super) use ending::{Told, state_of};
+use fingerprint::Fingerprint;
 use gate::Gate;
-use items::Place;
-use turn::Look;
-pub(super) use turn::Turn;
+use items::{Item, Place};
+use requests::Request;
+use tasks::{Task, Timeline};
+use usage::Usage;
 
 /// Reads what one turn's connections bring.
 #[derive(Debug)]
@@ -51,6 +56,65 @@ pub(super) struct TurnDecoder {
     deltas: DeltaReader,
     turn: Turn,
     gate: Gate,
+}
+
+/// Where a turn may be that is not the newest of its thread.
+#[derive(Debug)]
+enum Look {
+    /// Among those behind this cursor; without one, among the newest.
+    Older(String),
+    /// In the thread, which this server can only give as a whole.
+    Thread,
+}
+
+/// The memory of a turn.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the turn's id beside those of others")]
+#[expect(clippy::struct_excessive_bools, reason = "facts of which each may be true with any other")]
+pub(super) struct Turn {
+    thread_id: String,
+    /// Empty as long as only the server knows it.
+    turn_id: String,
+    previous_turn_id: Value<'static>,
+    /// What it was given, until that is told.
+    input: Option<Value<'static>>,
+    /// How many events were given.
+    given: u64,
+    is_begun: bool,
+    is_over: bool,
+    /// The id of the item that the input is.
+    user_message: String,
+    /// The items by number; each is named by its id, after the name of its turn if that is another one.
+    items: Vec<Item>,
+    names: Names,
+    /// The item that was begun last and is a message, for each thread: calls are made in it.
+    rounds: Vec<(u32, usize)>,
+    /// The threads of tasks: thread 1 is the first.
+    tasks: Vec<Task>,
+    timeline: Timeline,
+    agents: Agents,
+    /// The number of the read that is being taken; 0 if none is.
+    reading: u32,
+    /// Prints of what is told once.
+    facts: Vec<u64>,
+    requests: Vec<Request>,
+    /// The ids of requests that nobody here knows, until they are responded to.
+    refusals: Vec<String>,
+    usage: Usage,
+    /// The last answer, for the turn's end: the number of its item, and its text.
+    answer: Option<(usize, String)>,
+    /// The turn as the server keeps it, until what was heard meanwhile is taken.
+    kept: Option<Object<'static>>,
+    /// Whether no turn runs in the thread, as the server said last.
+    is_idle: bool,
+    /// Whether the turn was not among those of its thread.
+    is_missing: bool,
+    /// Where the turn is to be looked for, if it was not found.
+    look: Option<Look>,
+    /// Why this connection is of no use, until there is another one.
+    failure: Option<Error>,
+    /// How the turn has ended, while something of it is still to be read.
+    ending: Option<Object<'static>>,
 }
 
 impl TurnDecoder {
@@ -173,6 +237,56 @@ fn responds_to(data: &str) -> Option<&str> {
 }
 
 impl Turn {
+    /// Whether something is of this turn. What names no turn is of the whole thread.
+    fn is_own(&self, thread_id: &str, turn_id: &str) -> bool {
+        thread_id == self.thread_id && (turn_id.is_empty() || turn_id == self.turn_id)
+    }
+
+    /// Gives an event.
+    fn give(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
+        self.given += 1;
+        sink.event(self.given, EventRef::of(event));
+    }
+
+    /// The id of the next event, where it has none of its own.
+    fn next_id(&self) -> String {
+        let mut id = sentence(&[&*self.turn_id, ":e"]);
+        write_u64(&mut id, self.given + 1);
+        id
+    }
+
+    /// Gives what is not known, or could not be read.
+    fn unknown(
+        &mut self,
+        wire_type: &str,
+        raw: Value<'_>,
+        problem: Option<Problem>,
+        sink: &mut dyn EventSink,
+    ) {
+        if self.is_over {
+            return;
+        }
+        self.created(sink);
+        let mut event = with_text("type", "unknown");
+        event.set("wire_type", if wire_type.is_empty() { Value::Null } else { wire_type.to_owned().into() });
+        event.set("raw", raw);
+        if let Some(problem) = problem {
+            put(&mut event, "problem", &problem);
+        }
+        self.give(&event, sink);
+    }
+
+    /// Whether a fact of this name was not told yet.
+    fn is_new_fact(&mut self, name: &str) -> bool {
+        const MOST: usize = 4096;
+        let print = Fingerprint::of(name).hash();
+        let is_new = !self.facts.contains(&print);
+        if is_new && self.facts.len() < MOST {
+            self.facts.push(print);
+        }
+        is_new
+    }
+
     /// Takes a message by the general way.
     fn message(&mut self, data: &str, gate: &mut Gate, sink: &mut dyn EventSink) {
         if self.is_over {

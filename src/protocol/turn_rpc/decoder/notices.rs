@@ -8,7 +8,7 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 use crate::text::is_among;
 
-use super::turn::Turn;
+use super::Turn;
 
 /// News by their methods, with how bad each is, and whether the server keeps them: those are read again, and may have
 /// been heard before.

@@ -5,25 +5,14 @@
 //! was read before; if it comes before what the item is known to say; or if the item was heard of after the read was
 //! begun, since all that is heard was kept before, and what is newer will be heard as well.
 
-use crate::error::sentence;
 use crate::json::{Object, Value};
 
+use super::Turn;
 use super::calls::result_of;
-use super::items::{Item, Kind};
+use super::fingerprint::Fingerprint;
+use super::items::{Item, Kind, Mark, name_in};
 use super::tasks::id_of;
 use super::texts::text_of;
-use super::turn::{Print, Turn};
-
-/// How far an item, or a task, is known.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mark {
-    /// Whether an item was told to have begun, or to be complete: a piece of it may come before.
-    pub(super) is_begun: bool,
-    /// The number of the newest event that was read of it, or matches what was heard of it.
-    sequence: u64,
-    /// How many reads had been begun when it was heard of.
-    heard: u32,
-}
 
 /// The number of an event that is kept; 0 if it has none.
 pub(super) fn sequence_of(event: &Object<'_>) -> u64 {
@@ -60,7 +49,7 @@ impl Turn {
         let reading = self.reading;
         let known = self.item_of(turn_id, item).and_then(|at| self.items.get(at));
         // What a call was begun with is older than whatever it is known to be made with.
-        let is_made = |known: &Item| known.kind == Kind::Call && known.print.len > 0;
+        let is_made = |known: &Item| known.kind == Kind::Call && known.fingerprint.len > 0;
         if method == "item/started" && known.is_some_and(is_made) {
             return true;
         }
@@ -82,7 +71,7 @@ impl Turn {
         let known = self.item_of(turn_id, item).and_then(|at| self.items.get(at));
         known.filter(|known| is_completed && known.is_completed).is_some_and(|known| match known.kind {
             Kind::Call => known.result == result_of(item).0,
-            kind => known.print == Print::of(&text_of(kind, item)),
+            kind => known.fingerprint == Fingerprint::of(&text_of(kind, item)),
         })
     }
 
@@ -101,11 +90,6 @@ impl Turn {
         let at = if turn_id.is_empty() { self.names.get(id) } else { self.names.get(&name_in(turn_id, id)) };
         at.map(|at| at as usize)
     }
-}
-
-/// The name of an item of a task's turn.
-pub(super) fn name_in(turn_id: &str, id: &str) -> String {
-    sentence(&[turn_id, "\n", id])
 }
 
 /// Whether something was heard of after this read was begun.

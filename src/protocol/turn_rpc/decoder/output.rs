@@ -5,8 +5,9 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 
+use super::Turn;
 use super::delta::{Piece, Source};
-use super::turn::{Print, Turn};
+use super::fingerprint::Fingerprint;
 
 /// How many streams of a call are held against what it put out in truth.
 const MOST_STREAMS: usize = 8;
@@ -28,8 +29,8 @@ impl Turn {
             _ => "output",
         };
         let item = self.items.get_mut(at).filter(|_| !piece.text.is_empty());
-        if let Some(print) = item.and_then(|item| print_of(&mut item.outputs, stream)) {
-            print.push(piece.text);
+        if let Some(fingerprint) = item.and_then(|item| fingerprint_of(&mut item.outputs, stream)) {
+            fingerprint.push(piece.text);
         }
         let mut output = event("tool.output", self.next_id(), self.thread_name(thread));
         put(&mut output, "tool_call_id", &id);
@@ -59,11 +60,11 @@ impl Turn {
         }
         for (stream, whole) in streams {
             let Some(item) = self.items.get_mut(at).filter(|item| !item.outputs.is_empty()) else { return };
-            let Some(print) = print_of(&mut item.outputs, stream) else { return };
-            if *print == Print::of(whole) {
+            let Some(fingerprint) = fingerprint_of(&mut item.outputs, stream) else { return };
+            if *fingerprint == Fingerprint::of(whole) {
                 continue;
             }
-            *print = Print::of(whole);
+            *fingerprint = Fingerprint::of(whole);
             let (id, thread) = (item.id.clone(), item.thread);
             let mut output = event("tool.output", self.next_id(), self.thread_name(thread));
             put(&mut output, "tool_call_id", &id);
@@ -75,13 +76,16 @@ impl Turn {
     }
 }
 
-/// The print of what came on a stream, if there is room for it.
-fn print_of<'o>(outputs: &'o mut Vec<(String, Print)>, stream: &str) -> Option<&'o mut Print> {
+/// The fingerprint of what came on a stream, if there is room for it.
+fn fingerprint_of<'o>(
+    outputs: &'o mut Vec<(String, Fingerprint)>,
+    stream: &str,
+) -> Option<&'o mut Fingerprint> {
     let at = outputs.iter().position(|(known, _)| known == stream).unwrap_or(outputs.len());
     if at == outputs.len() && at < MOST_STREAMS {
-        outputs.push((stream.to_owned(), Print::default()));
+        outputs.push((stream.to_owned(), Fingerprint::default()));
     }
-    outputs.get_mut(at).map(|(_, print)| print)
+    outputs.get_mut(at).map(|(_, fingerprint)| fingerprint)
 }
 
 /// What a call has put out on each of its streams, where its item says all of it.

@@ -6,8 +6,8 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, put, with_text};
 use crate::rpc::Message;
 
+use super::Turn;
 use super::either;
-use super::turn::Turn;
 
 /// How many may wait at once.
 const MOST: usize = 256;

@@ -1,14 +1,14 @@
 //! Tasks: each is a thread of its own, with what its child turn says (section 4).
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
+use super::Turn;
 use super::either;
-use super::order::Mark;
-use super::turn::Turn;
+use super::items::Mark;
 
 /// How many tasks are told.
 pub(super) const MOST: usize = 1024;

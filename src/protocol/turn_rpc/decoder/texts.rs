@@ -8,9 +8,10 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, joined, put};
 
+use super::Turn;
 use super::delta::{Piece, Source};
+use super::fingerprint::Fingerprint;
 use super::items::{Kind, Place};
-use super::turn::{Print, Turn};
 
 /// Between parts of reasoning.
 const BREAK: &str = "\n\n";
@@ -37,7 +38,7 @@ impl Turn {
         match item.kind {
             Kind::Answer | Kind::Reasoning | Kind::Calls => {
                 // Parts stand apart, but for the first one.
-                if piece.source != Source::Part || item.print.len > 0 {
+                if piece.source != Source::Part || item.fingerprint.len > 0 {
                     self.say(at, piece.text, sink);
                 }
             }
@@ -51,7 +52,7 @@ impl Turn {
         self.given += 1;
         let sequence_number = self.given;
         let Some(item) = self.items.get_mut(at) else { return };
-        item.print.push(text);
+        item.fingerprint.push(text);
         let field = if item.kind == Kind::Reasoning { TextField::Reasoning } else { TextField::Content };
         let thread = item.thread;
         let id = std::mem::take(&mut item.id);
@@ -89,8 +90,8 @@ impl Turn {
         let Some(item) = self.items.get_mut(at) else { return Ok(()) };
         // Deltas may have come before, on the way that both kinds share: which it is, its type says (section 6).
         if matches!(item.kind, Kind::Answer | Kind::Reasoning) && item.kind != kind {
-            item.is_misread = item.print.len > 0;
-            item.print = Print::default();
+            item.is_misread = item.fingerprint.len > 0;
+            item.fingerprint = Fingerprint::default();
             item.kind = kind;
         }
         let is_misread = item.is_misread;
@@ -101,8 +102,10 @@ impl Turn {
             if kind == Kind::Answer {
                 self.tell(at, Some(source), sink);
             }
-            let print = self.items.get(at).map(|item| item.print);
-            if is_misread || !whole.is_empty() && print.is_some_and(|print| print.len < whole.len()) {
+            let fingerprint = self.items.get(at).map(|item| item.fingerprint);
+            if is_misread
+                || !whole.is_empty() && fingerprint.is_some_and(|fingerprint| fingerprint.len < whole.len())
+            {
                 self.replace(at, &whole, "", source, sink);
             }
         }
@@ -118,7 +121,7 @@ impl Turn {
         let reason = if item.calls.is_empty() { "stop" } else { "tool_calls" };
         // Of an answer, what is completed first is the truth also if it is empty (section 7.4).
         let is_nothing = whole.is_empty() && (was_completed || kind != Kind::Answer);
-        let is_same = (is_nothing || item.print == Print::of(whole)) && !item.is_misread;
+        let is_same = (is_nothing || item.fingerprint == Fingerprint::of(whole)) && !item.is_misread;
         if kind == Kind::Answer && thread == 0 && self.is_answer(at, was_completed, whole) {
             self.answer = Some((at, whole.to_owned()));
         }
@@ -154,7 +157,7 @@ impl Turn {
     ) {
         let Some(item) = self.items.get_mut(at) else { return };
         item.is_told = true;
-        item.print = Print::of(whole);
+        item.fingerprint = Fingerprint::of(whole);
         let (id, thread, calls) = (item.id.clone(), item.thread, item.calls.clone());
         let is_misread = std::mem::take(&mut item.is_misread);
         let fields = ["content", "reasoning_content"];

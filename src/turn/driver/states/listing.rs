@@ -1,17 +1,15 @@
 //! A turn that has ended: the events that no stream brought are listed.
 
 use crate::error::{Error, ErrorCode};
-use crate::event::{EventKind, EventRef};
-use crate::index::MAIN_THREAD;
+use crate::event::{EventKind, EventRef, MAIN_THREAD};
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::Call;
 use crate::turn::StreamEnd;
 use crate::turn::conventions::Output;
 
 use super::super::context::{Context, incomplete};
-use super::super::pager::Pager;
+use super::super::pager::{PAGE, Pager};
 use super::super::retry::Awaited;
-use super::starting::PAGE;
 use super::{State, Then, Transition};
 
 /// Events of a session of a page (section 1.2, #10).

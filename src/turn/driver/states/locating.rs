@@ -9,9 +9,9 @@ use crate::turn::policy::Remedy;
 use crate::turn::{Failure, StreamEnd};
 
 use super::super::context::{Context, incomplete};
-use super::super::pager::TurnPages;
+use super::super::pager::{PAGE, TurnPages};
 use super::super::retry::LOCATE_ATTEMPTS;
-use super::starting::{PAGE, not_started, start, started};
+use super::starting::{not_started, start, started};
 use super::{State, Then, Transition, answering};
 
 /// The search for a turn.

@@ -9,7 +9,7 @@ use crate::turn::conventions::{AttachedReaders, PartialLists};
 use super::super::context::{Context, incomplete};
 use super::super::retry::Awaited;
 use super::listing::Listing;
-use super::{State, Then, Transition, answering};
+use super::{State, Then, Transition, answering, follow};
 
 /// How often a turn is read that stops without a reader: it may just have ended.
 const MOST_READS: u32 = 3;
@@ -23,7 +23,7 @@ pub(super) fn checked(cx: &mut Context, turn: &Object<'_>) -> Transition {
         // Its stream may still bring the rest.
         cx.ended = ended.to_json();
     }
-    Transition::to(cx.follow(None))
+    Transition::to(follow(cx, None))
 }
 
 /// There is no stream to go back to.

@@ -1,0 +1,33 @@
+//! Fingerprints of texts, kept in place of the texts.
+
+/// The fingerprint of a text that grows: its length and its hash (FNV-1a).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprint {
+    pub(super) len: usize,
+    hash: u64,
+}
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self { len: 0, hash: 0xcbf2_9ce4_8422_2325 }
+    }
+}
+
+impl Fingerprint {
+    pub(super) fn of(text: &str) -> Self {
+        let mut fingerprint = Self::default();
+        fingerprint.push(text);
+        fingerprint
+    }
+
+    pub(super) fn hash(self) -> u64 {
+        self.hash
+    }
+
+    pub(super) fn push(&mut self, piece: &str) {
+        self.len += piece.len();
+        for byte in piece.bytes() {
+            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
