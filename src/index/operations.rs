@@ -57,7 +57,7 @@ pub(super) fn operate(state: &mut Value<'static>, operation: &Object<'_>) -> Res
             }
             Ok(())
         }
-        _ => Err("it is an unknown operation".to_owned()),
+        _ => Err("the operation is unknown".to_owned()),
     }
 }
 
@@ -140,5 +140,5 @@ fn missing(path: &[Value<'_>]) -> String {
 }
 
 fn not(path: &[Value<'_>], what: &str) -> String {
-    sentence(&["what is at ", &Value::Array(path.to_vec()).to_json(), " is not ", what])
+    sentence(&["the value at ", &Value::Array(path.to_vec()).to_json(), " is not ", what])
 }

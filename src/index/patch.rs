@@ -18,12 +18,12 @@ pub(super) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Resul
         if operation.kind == Kind::Copy {
             copied += at(document, operation.from).map_or(0, |source| weight(source));
             if copied > MOST_COPIED {
-                return Err("a JSON Patch copies too much".to_owned());
+                return Err("a JSON Patch copies more than 8 MiB".to_owned());
             }
         }
         operation
             .apply(document)
-            .ok_or_else(|| sentence(&["a JSON Patch does not fit at `", operation.path, "`"]))?;
+            .ok_or_else(|| sentence(&["a JSON Patch fails at `", operation.path, "`"]))?;
     }
     Ok(())
 }

@@ -145,7 +145,7 @@ pub trait EventDecoder {
             event.set("type", "unknown".into());
             event.set("wire_type", Value::Null);
             event.set("raw", body);
-            event.set("problem", "the answer is not a stream".into());
+            event.set("problem", "the response is not a stream".into());
             sink.event(0, EventRef::of(&event));
         }
     }

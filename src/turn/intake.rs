@@ -192,7 +192,7 @@ impl Intake {
         let last = self.machine.cursor().last();
         let Some(fingerprints) = &mut self.fingerprints else { return };
         if !is_over && !fingerprints.matches(sequence_number, last, parts) {
-            let problem = "the server's record of the turn is not what its stream brought";
+            let problem = "the server's record of the turn differs from its stream";
             self.broken = Some(Error::new(ErrorCode::Incomplete, problem));
         }
     }
@@ -241,7 +241,7 @@ impl EventSink for Intake {
 
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
         if self.broken.is_none() && self.is_foreign(event) {
-            let problem = "the stream went over to another turn";
+            let problem = "the stream switched to another turn";
             self.broken = Some(Error::new(ErrorCode::UnexpectedResponse, problem));
         }
         #[expect(

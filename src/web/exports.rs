@@ -416,5 +416,5 @@ fn nothing((): ()) -> String {
 
 fn call_of(number: u8) -> Result<Call> {
     let call = Call::ALL.get(usize::from(number)).copied();
-    call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no such call"))
+    call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "the call is unknown"))
 }

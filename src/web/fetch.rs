@@ -86,7 +86,8 @@ impl<P: Protocol> Server<P> {
         if !answer.is_stream() {
             self.read(call, params, &response).await.map_err(|error| failure(error, &response))?;
         }
-        let body = response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the answer has no body"))?;
+        let body =
+            response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the response has no body"))?;
         let silence = self.protocol.capabilities().silence;
         Ok(Chunks { reader: body.get_reader().unchecked_into(), silence, page: Returns::new() })
     }

@@ -87,7 +87,7 @@ impl Drop for Returns {
 
 /// Why a connection from before the page was away is given up.
 pub(super) fn was_away() -> Error {
-    Error::new(ErrorCode::Network, "the page was away, or without a network")
+    Error::new(ErrorCode::Network, "the page was suspended or offline")
 }
 
 /// Whether there is no network at all, as far as the browser knows.

@@ -163,6 +163,6 @@ pub(super) async fn in_time<T, E: From<Error>>(
 ) -> Result<T, E> {
     match select(pin!(work), TimeoutFuture::new(limit)).await {
         Either::Left((done, _)) => done,
-        Either::Right(_) => Err(Error::new(ErrorCode::Timeout, "nothing came in time").into()),
+        Either::Right(_) => Err(Error::new(ErrorCode::Timeout, "the server did not respond in time").into()),
     }
 }

@@ -105,7 +105,7 @@ impl Turn {
         }
         let capabilities = self.driver.reader().capabilities();
         if discards_pending && !capabilities.can_discard_pending() {
-            let problem = "this protocol has no way to throw away what waits";
+            let problem = "this protocol cannot discard pending calls";
             return Err(Error::new(ErrorCode::Unsupported, problem));
         }
         self.discards_pending = discards_pending && capabilities.can_discard_pending();
@@ -113,10 +113,10 @@ impl Turn {
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json, &capabilities)?;
         if capabilities.takes_text_only() && input.has_files() {
-            return Err(Error::new(ErrorCode::InvalidInput, "this agent takes messages of text only"));
+            return Err(Error::new(ErrorCode::InvalidInput, "this agent accepts only text messages"));
         }
         if !capabilities.takes_images() && input.has_images() {
-            return Err(Error::new(ErrorCode::InvalidInput, "this agent takes no images by their address"));
+            return Err(Error::new(ErrorCode::InvalidInput, "this agent does not accept URLs of images"));
         }
         self.driver.set_input(input);
         self.check_start(session)?;
@@ -126,7 +126,7 @@ impl Turn {
     /// Takes answers to calls that wait while the turn runs; gives them as they will be sent.
     pub(super) fn take_answers(&self, json: &str) -> Result<String> {
         if !self.driver.reader().capabilities().has_live_answers() {
-            let problem = "this protocol takes no answers while a turn runs";
+            let problem = "this protocol accepts no answers while a turn runs";
             return Err(Error::new(ErrorCode::Unsupported, problem));
         }
         let json = Value::parse(json);
@@ -167,7 +167,7 @@ impl Turn {
             }
         }
         let state = record.object("state").ok_or_else(|| {
-            Error::new(ErrorCode::UnexpectedResponse, "the server gave a turn without `state`")
+            Error::new(ErrorCode::UnexpectedResponse, "the server returned a turn without `state`")
         })?;
         let id = record.text("id");
         self.reader().machine_mut().created(id);
@@ -463,5 +463,5 @@ fn sequence_number(number: f64) -> Result<u64> {
     if (0.0..=9_007_199_254_740_991.0).contains(&number) && number.fract() == 0.0 {
         return Ok(number as u64);
     }
-    Err(Error::new(ErrorCode::InvalidOption, "`afterSequenceNumber` must be a whole number from 0 on"))
+    Err(Error::new(ErrorCode::InvalidOption, "`afterSequenceNumber` must be a whole number, at least 0"))
 }

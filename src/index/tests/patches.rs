@@ -67,7 +67,7 @@ proptest! {
                 // Without what undoes a patch that fails, which panics where a value was moved to the root.
                 json_patch::patch_unsafe(&mut after, &operations)
                     .map(|()| after)
-                    .map_err(|error| format!("a JSON Patch does not fit at `{}`", error.path))
+                    .map_err(|error| format!("a JSON Patch fails at `{}`", error.path))
             });
         let delta: Vec<Value<'_>> = delta.iter().map(ours).collect();
         let mut after = ours(&before);

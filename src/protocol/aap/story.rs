@@ -155,7 +155,7 @@ impl<'p, 'a> Story<'p, 'a> {
         let number = self.messages - 1;
         let known = self.known(&call.id);
         if known.maker == Some(number) {
-            return Err("the message has made this call already".to_owned());
+            return Err("the message already has this call".to_owned());
         }
         *known = Call { maker: Some(number), is_answered: false };
         self.open().calls.push(call.to_call().into());

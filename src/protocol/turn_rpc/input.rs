@@ -62,7 +62,7 @@ pub(super) fn parts<'a>(dialect: Dialect, input: Option<&Value<'a>>) -> Result<V
                     parts.push(part.map_err(|rule| invalid(&place_of_part(at, number), &rule))?);
                 }
             }
-            _ => return Err(invalid(&place(at), "`content` must be a text or a list of parts")),
+            _ => return Err(invalid(&place(at), "`content` must be a string or a list of parts")),
         }
     }
     Ok(parts)
@@ -126,7 +126,7 @@ fn file<'a>(dialect: Dialect, url: &str) -> Result<Value<'a>, String> {
         _ => "file",
     };
     if dialect == Dialect::Codex && !matches!(kind, "image" | "audio") {
-        return Err("of files, this server takes images and sound only, as data URIs".to_owned());
+        return Err("this server accepts only image and audio files, as data URIs".to_owned());
     }
     let mut part = with_text("type", kind);
     put(&mut part, "url", url);

@@ -403,8 +403,7 @@ impl TurnDriver {
         let end = if cx.cancels_by_disconnect && cx.conventions().transcripts().is_some() {
             cancelled(cx)
         } else if is_started && cx.conventions().requires_attached_reader() {
-            let problem =
-                "the signal was aborted, and this server stops a turn that has no reader; what came is kept";
+            let problem = "the signal was aborted, and this server stops a turn that has no reader; received events are kept";
             StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem))
         } else {
             StreamEnd::Aborted

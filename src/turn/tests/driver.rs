@@ -49,7 +49,7 @@ fn an_interrupted_stream_is_resumed_after_the_cursor() {
     }
 }
 
-/// What would only happen again ends it at once; what came is kept.
+/// What would only happen again ends it at once; received events are kept.
 #[test]
 fn what_cannot_be_recovered_from_is_reported_at_once() {
     for status in [400, 401, 403, 404, 410, 422, 501] {
@@ -283,7 +283,7 @@ fn a_list_that_cannot_be_read_ends_the_turn_with_an_error() {
             (Fails(http(403)), "end done: incomplete 403"),
         ],
     );
-    assert_eq!(play.content(), "a", "what came is kept");
+    assert_eq!(play.content(), "a", "received events are kept");
     let mut play = started(1..=3);
     assert_eq!(play.next(Fails(http(412))), "read");
     assert_eq!(play.next(Answers(record("done"))), "list");

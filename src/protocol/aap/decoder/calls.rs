@@ -32,7 +32,7 @@ impl Turn {
         let index = open.map_or(0, |message| message.calls);
         let is_made = |known: &Call| known.maker + 1 == self.messages && known.tool_use.id == call.id;
         if open.is_some() && self.calls.iter().any(is_made) {
-            return Err("the message has made this call already".to_owned());
+            return Err("the message already has this call".to_owned());
         }
         if index == MAX_CALLS {
             return Err("the message has too many calls".to_owned());

@@ -20,7 +20,7 @@ impl Turn {
                 done(output, questions)
             }
             "end_turn" | "max_tokens" | "refusal" => done(self.output(reason), Vec::new()),
-            "error" => failed("the agent reported an error; the protocol carries no text of it".to_owned()),
+            "error" => failed("the agent reported an error without a message".to_owned()),
             newer => failed(sentence(&["the turn ended for the unknown reason `", newer, "`"])),
         };
         state.set("termination", with_text("type", reason).into());

@@ -158,7 +158,7 @@ impl Turn {
     ) -> Result<bool, Problem> {
         match event {
             "turn_start" if is_first => {}
-            "turn_start" => return Err("the turn has begun already".to_owned()),
+            "turn_start" => return Err("the turn has already begun".to_owned()),
             "text_delta" => self.piece(TextField::Content, text(fields, "delta")?, sink),
             "thinking_delta" => self.piece(TextField::Reasoning, text(fields, "delta")?, sink),
             "text" => self.piece(TextField::Content, text(fields, "text")?, sink),

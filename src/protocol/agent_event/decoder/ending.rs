@@ -97,7 +97,7 @@ impl Run {
             // A failure before the beginning.
             self.id.clone_from(&head.run_id);
         } else if !head.run_id.is_empty() && head.run_id != self.id {
-            return Err("it is of another run".to_owned());
+            return Err("it belongs to another run".to_owned());
         }
         let termination = fields.object("termination").cloned().unwrap_or_default();
         let result = fields.get_mut("result").map(std::mem::take).unwrap_or_default();

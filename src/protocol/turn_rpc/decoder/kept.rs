@@ -125,7 +125,7 @@ impl Turn {
             ("turn/get", REFUSED | NOT_FOUND) if is_awaited => {
                 self.created(sink);
                 let mut turn = Object::new();
-                let parts = ["the server does not know the turn any more: ", &message];
+                let parts = ["the server no longer has the turn: ", &message];
                 turn.set("error", sentence(&parts).into());
                 // Of what its tasks brought there is nothing to wait for.
                 self.timeline.give_up();
@@ -168,7 +168,7 @@ impl Turn {
             }
             _ => return false,
         }
-        let parts = ["the response to `", method, "` cannot be read, or is not what it should be"];
+        let parts = ["the response to `", method, "` is not valid"];
         self.failure = Some(Error::of(ErrorCode::UnexpectedResponse, &parts));
         true
     }
@@ -241,7 +241,7 @@ impl Turn {
             }
             self.created(sink);
             let mut turn = Object::new();
-            turn.set("error", "the server does not know the turn any more".into());
+            turn.set("error", "the server no longer has the turn".into());
             self.end(&turn, Told::Failed, sink);
         } else {
             // Others came after it.

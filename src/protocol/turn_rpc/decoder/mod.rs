@@ -198,7 +198,7 @@ impl EventDecoder for TurnDecoder {
                 return;
             }
             if !self.gate.is_awaited("turn/start") {
-                let problem = "too much came before the server had said what was missed";
+                let problem = "too much data arrived before the missed part of the turn was read";
                 self.turn.failure = Some(Error::new(ErrorCode::Incomplete, problem));
                 return;
             }

@@ -66,7 +66,7 @@ impl Turn {
         }
         if self.requests.len() == MOST {
             self.refuse(id);
-            return Err("too many requests wait".to_owned());
+            return Err("too many requests are pending".to_owned());
         }
         let id = id_json;
         let call_id = self.call_of(&id, params);

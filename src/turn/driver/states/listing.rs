@@ -89,7 +89,7 @@ pub(super) fn unread(cx: &mut Context, cause: &Error) -> Transition {
     cx.reader.set_unread(true);
     // The machine has no error to report for a turn that has ended.
     let _ = cx.reader.machine_mut().stream_ended(StreamEnd::Eof);
-    let before = "the turn has ended, and the events that were missed could not be read: ";
+    let before = "the turn has ended, but its missed events could not be read: ";
     let error = incomplete(before, cause, "; `listEvents()` may return them later");
     Transition::stay(Then::Report(Err(error)))
 }
@@ -130,7 +130,7 @@ impl Listing {
         if self.reads_left > 0 {
             return Transition::stay(Then::Wait(Awaited::Events));
         }
-        let problem = "the server's list does not have the whole of a message";
+        let problem = "the server's list lacks part of a message";
         gave_up(cx, &self.ended, &Error::new(ErrorCode::Incomplete, problem))
     }
 }
@@ -190,7 +190,7 @@ impl Explaining {
         if self.pager.advance(page) {
             return Transition::stay(Then::Ask);
         }
-        let error = Error::new(ErrorCode::Incomplete, "the session has no call that waits under this id");
+        let error = Error::new(ErrorCode::Incomplete, "the session has no pending call with this id");
         unread(cx, &error)
     }
 }

@@ -72,8 +72,10 @@ impl Locating {
     fn listed(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         if self.read.add(page) && !cx.request.trace.is_past(&self.read.turns) {
             if self.read.is_full() {
-                return self
-                    .unclear(cx, &Error::new(ErrorCode::Incomplete, "the session has too many turns"));
+                return self.unclear(
+                    cx,
+                    &Error::new(ErrorCode::Incomplete, "the session has too many turns to search"),
+                );
             }
             return Transition::stay(Then::Ask);
         }
@@ -89,7 +91,7 @@ impl Locating {
                 started(cx, turn)
             }
             Finding::Unclear => {
-                let problem = "the session has a turn of the same input that may be another one, or another branch of turns";
+                let problem = "the session has other turns with this input, or another branch of turns";
                 self.unclear(cx, &Error::new(ErrorCode::Incomplete, problem))
             }
             Finding::Absent => self.absent(cx),
@@ -141,10 +143,10 @@ pub(in super::super) fn is_listed(cx: &Context) -> bool {
 
 fn unclear(cx: &Context, error: &Error, end: impl FnOnce(StreamEnd) -> Transition) -> Transition {
     let hope = match cx.conventions().recovery {
-        Recovery::None(_) => "; the agent keeps no history that could tell",
+        Recovery::None(_) => "; the agent keeps no history",
         _ => "; `stream()` looks for it again",
     };
-    end(StreamEnd::Failed(incomplete("whether the turn began is not known: ", error, hope)))
+    end(StreamEnd::Failed(incomplete("the turn may have begun: ", error, hope)))
 }
 
 /// Why a turn is looked for whose start was left before it was answered.

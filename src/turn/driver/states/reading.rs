@@ -56,10 +56,12 @@ impl Abandoned {
         if self.reads_left > 0 {
             return Transition::stay(Then::Wait(Awaited::History));
         }
-        let cause =
-            self.cause.take().unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
+        let cause = self
+            .cause
+            .take()
+            .unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is not available"));
         let before = "the stream was lost before the turn ended, and this server cannot resume it: ";
-        let after = "; what came is kept, and `session.history()` reads what the server stored";
+        let after = "; received events are kept, and `session.history()` reads what the server stored";
         Transition::end(StreamEnd::Lost(incomplete(before, &cause, after)))
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn not_started(cx: &Context, failure: Failure) -> Transition {
     if !cx.has_answered() {
         return Transition::end(StreamEnd::NotBegun(failure.error));
     }
-    let before = "only some of the answers were taken: ";
+    let before = "the server accepted only some of the answers: ";
     let error = incomplete(before, &failure.error, "; `stream()` sends the others");
     Transition::stay(Then::End(StreamEnd::Failed(error), Some(failure)))
 }

@@ -130,5 +130,5 @@ fn cut_short(cx: &Context) -> Failure {
 /// The stream was all there was.
 fn lost(cause: &Error) -> Transition {
     let before = "the stream was lost before the turn ended, and the agent keeps no history: ";
-    Transition::end(StreamEnd::Lost(incomplete(before, cause, "; what came is kept")))
+    Transition::end(StreamEnd::Lost(incomplete(before, cause, "; received events are kept")))
 }

@@ -54,7 +54,7 @@ fn a_turn_that_is_not_there_any_more_ends_with_an_error() {
         &json!({"response_to": "turn/get", "error": {"code": -32600, "message": "turn `u` was not found"}}),
     );
     let state = &turn.seen.last()["state"];
-    assert_eq!(state["message"], "the server does not know the turn any more: turn `u` was not found");
+    assert_eq!(state["message"], "the server no longer has the turn: turn `u` was not found");
     let mut codex = Reading::codex();
     codex.resume(&json!({"sessionId": "t", "turnId": "u"}));
     codex.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "idle"}}}}));
