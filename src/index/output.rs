@@ -5,7 +5,7 @@ use crate::json::{Object, Value};
 use super::EventIndex;
 
 impl EventIndex {
-    /// A call has put out more.
+    /// Takes output of a call (`tool.output`).
     pub(super) fn tool_output(&mut self, event: &Object<'_>) {
         let call_id = event.text("tool_call_id");
         let Some(slot) = self.newest_call(event.text("thread_id"), call_id) else { return };

@@ -1,9 +1,9 @@
-//! Compares two values.
+//! Compares two JSON values.
 
 use super::Value;
 use crate::names::Names;
 
-/// Whether two values are the same: the names of an object have no order.
+/// Whether two values are equal, in any order of members. Numbers are compared as they are written.
 pub(crate) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {
@@ -19,7 +19,7 @@ pub(crate) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
                         pairs.push([None, None]);
                     }
                     if let Some(pair) = pairs.get_mut(number as usize) {
-                        // Of several members of one name, the last one counts.
+                        // Of several members with one name, the last one counts.
                         pair[side] = Some(value);
                     }
                 }

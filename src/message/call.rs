@@ -6,29 +6,29 @@ use crate::json::ObjectWriter;
 use super::output::Output;
 use super::{Json, NamedJson, Text};
 
-/// A tool call as far as it has come.
+/// A tool call as received so far.
 #[derive(Debug, Clone)]
 pub struct MessageCall {
-    /// The call's id; empty until a delta brings it.
+    /// The call's id; empty until a delta has it.
     pub id: String,
     /// `"function"`.
     pub r#type: String,
     /// The function's name.
     pub name: String,
-    /// The sub-agent's thread that this call started.
+    /// The thread of the sub-agent that this call started.
     pub thread_id: Option<String>,
     pub(crate) arguments: Text,
-    /// The name in the tool's info, the one to show.
+    /// The name in the tool's info, which is shown in place of `name`.
     pub(crate) tool_name: String,
     pub(crate) tool_info: Json,
     pub(crate) provider_fields: NamedJson,
     pub(crate) response: Json,
-    /// The last report on it.
+    /// The last report of its progress.
     pub(crate) progress: Json,
-    /// What it puts out while it runs.
+    /// Its output while it runs.
     #[cfg(feature = "tool-output")]
     pub(crate) output: Output,
-    /// Whether it will not be made.
+    /// Whether it was cancelled, so that it gets no result.
     pub is_cancelled: bool,
 }
 

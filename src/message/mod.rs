@@ -16,18 +16,18 @@ pub(crate) use text::Text;
 
 use crate::json::{ObjectWriter, write_str};
 
-/// A model message as far as it has come.
+/// A model message as received so far.
 #[derive(Debug, Clone)]
 pub struct Message {
     /// The message's id.
     pub id: String,
     /// The slot of its thread in [`EventIndex::threads`](crate::index::EventIndex::threads).
     pub thread: usize,
-    /// Whether its `model.message` has come, and not only deltas.
+    /// Whether its `model.message` was received, and not only deltas.
     pub has_base: bool,
     /// The text of the content, over all its parts.
     pub(crate) text: Text,
-    /// The content's parts, if it came in parts.
+    /// The parts of the content, if the content is a list of parts.
     pub(crate) parts: Option<Vec<Part>>,
     pub(crate) reasoning: Text,
     pub(crate) refusal: Text,
@@ -36,35 +36,37 @@ pub struct Message {
     pub(crate) created_at: Json,
     pub(crate) name: Json,
     pub(crate) usage: Json,
-    /// Opaque pieces of reasoning.
+    /// Opaque reasoning data.
     pub(crate) encrypted: Vec<String>,
-    /// What else the server says: the model, how long it took.
-    pub(crate) notes: NamedJson,
-    /// How long the content was when another attempt went on with it.
+    /// Further fields that some servers send: the model, the duration.
+    pub(crate) details: NamedJson,
+    /// The length of the content when another attempt continued the message.
     pub(crate) continued_at: usize,
-    /// Whether the list that the message is about to come from has its content and calls only.
+    /// Whether the next base comes from a list that has only contents and calls.
     pub(crate) is_partial_listing: bool,
     pub(crate) marks: Marks,
 }
 
-/// A part of a content that came in parts.
+/// A part of a content.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     pub(crate) is_refusal: bool,
     pub(crate) text: String,
 }
 
-/// What has changed in a message since changes were taken.
+/// What has changed in a message since changes were last taken.
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Marks {
+    /// Whether the message is in the list of changed messages.
     pub(crate) listed: bool,
+    /// Fields other than texts.
     pub(crate) head: bool,
-    /// Text was replaced, not only appended.
+    /// All texts were replaced, not only extended.
     pub(crate) reset: bool,
-    /// The content was replaced, and nothing else.
+    /// Only the content was replaced.
     pub(crate) content_reset: bool,
-    /// Arguments were replaced, and nothing else: those of all calls follow whole.
+    /// Only arguments were replaced. The arguments of all calls follow whole.
     pub(crate) arguments_reset: bool,
 }
 
@@ -79,7 +81,7 @@ impl Part {
 
 impl Message {
     pub(crate) fn new(id: &str, thread: usize) -> Self {
-        // Every field by itself: what takes the rest from a default message is a copy of that in the module.
+        // Each field is listed: `..Self::default()` would copy that function into the module.
         Self {
             id: id.to_owned(),
             thread,
@@ -94,7 +96,7 @@ impl Message {
             name: Json::new(),
             usage: Json::new(),
             encrypted: Vec::new(),
-            notes: NamedJson::default(),
+            details: NamedJson::default(),
             continued_at: 0,
             is_partial_listing: false,
             marks: Marks { head: true, ..Marks::default() },
@@ -119,13 +121,13 @@ impl Message {
         self.refusal.get()
     }
 
-    /// Why it ended; empty as long as it has not.
+    /// Why it ended; empty until then.
     #[must_use]
     pub fn finish_reason(&self) -> &str {
         &self.finish_reason
     }
 
-    /// The tool calls; a hole is one of which nothing has arrived yet.
+    /// The tool calls by index; `None` for a call of which nothing was received.
     #[must_use]
     pub fn calls(&self) -> &[Option<MessageCall>] {
         &self.calls
@@ -141,9 +143,9 @@ impl Message {
         self.calls.iter_mut().flatten().rfind(|call| call.id == id)
     }
 
-    /// Writes what only some servers say.
-    pub(crate) fn write_notes(&self, object: &mut ObjectWriter<'_>) {
-        for (name, value) in self.notes.iter() {
+    /// Writes the fields that only some servers send.
+    pub(crate) fn write_details(&self, object: &mut ObjectWriter<'_>) {
+        for (name, value) in self.details.iter() {
             object.raw(name, value);
         }
         if !self.encrypted.is_empty() {
@@ -159,7 +161,7 @@ impl Message {
         let mut object = ObjectWriter::new(&mut json);
         object.str("type", "model.message").str("id", &self.id).str("thread_id", thread_id);
         object.raw("created_at", &self.created_at).raw("name", &self.name);
-        // What parts refuse stands before what the field itself says, and stays with its part.
+        // `refusal` begins with the refusals in the parts, which are written with their parts.
         let mut in_parts = 0;
         match &self.parts {
             Some(parts) => {
@@ -176,13 +178,13 @@ impl Message {
             self.calls.iter().map(|call| call.as_ref().map_or("null".into(), MessageCall::to_json)).collect();
         object.raw("tool_calls", &array(&calls));
         object.str("finish_reason", &self.finish_reason).raw("usage", &self.usage);
-        self.write_notes(&mut object);
+        self.write_details(&mut object);
         object.end();
         json
     }
 }
 
-/// An array of these elements. Not by `join` and `concat`, which are four times as large.
+/// A JSON array of these elements. `join` and `concat` would be four times as large.
 fn array(elements: &[String]) -> String {
     let mut array = String::from("[");
     for (at, element) in elements.iter().enumerate() {

@@ -4,12 +4,12 @@ use crate::json::ObjectWriter;
 
 use super::MessageCall;
 
-/// How much of a stream is kept, in bytes: its end. It is written anew with every change of its message.
+/// The most bytes of a stream that are kept, from its end. They are written again with each change of the message.
 const MOST: usize = 32 * 1024;
-/// How many streams of a call are told apart.
+/// The most streams of a call.
 const MOST_STREAMS: usize = 8;
 
-/// The ends of a call's streams, by their names.
+/// The last output of a call, by the names of its streams.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Output(Vec<(String, String)>);
 
@@ -25,7 +25,7 @@ impl Output {
             text.clear();
         }
         text.push_str(piece);
-        // Twice as much before it is cut, so that not every piece moves the rest.
+        // Cut only at twice the size, so that not every piece moves the text.
         if text.len() > 2 * MOST {
             let mut start = text.len() - MOST;
             while !text.is_char_boundary(start) {
@@ -35,7 +35,7 @@ impl Output {
         }
     }
 
-    /// Writes `{ stream: text, … }`, if there is anything.
+    /// Writes `{ stream: text, … }`, unless it is empty.
     pub(crate) fn write(&self, call: &mut ObjectWriter<'_>) {
         if self.0.is_empty() {
             return;
@@ -49,7 +49,7 @@ impl Output {
 }
 
 impl MessageCall {
-    /// The end of what the call has put out on this stream.
+    /// The last output of the call on this stream.
     #[must_use]
     pub fn output(&self, stream: &str) -> Option<&str> {
         let known = self.output.0.iter().find(|(name, _)| name == stream);

@@ -190,7 +190,7 @@ impl TurnInput {
     /// Checks that there are only answers, each to a call that waits.
     pub fn check_answers(&self, actions: &[PendingAction]) -> Result<()> {
         if self.answers.is_empty() {
-            return Err(Error::new(ErrorCode::InvalidInput, "the input must have an answer"));
+            return Err(Error::new(ErrorCode::InvalidInput, "the input has no answer"));
         }
         for (at, answer) in self.answers.iter().enumerate() {
             let rule = match answer {
@@ -271,7 +271,7 @@ fn check_message(message: &mut Object<'_>, takes_native: bool) -> Result<(), &'s
     match message.get_mut("content") {
         Some(Value::String(text)) if text.trim_ascii().is_empty() => Err("a user message must not be empty"),
         Some(Value::String(_)) => Ok(()),
-        Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have at least one part"),
+        Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have a part"),
         Some(Value::Array(parts)) => parts.iter_mut().try_for_each(|part| check_part(part, takes_native)),
         _ => Err("`content` must be a string or a list of parts"),
     }

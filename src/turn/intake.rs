@@ -102,8 +102,8 @@ impl Intake {
         }
         // The record of a turn may have shown its last message already.
         let is_new = self.seen.is_empty() && self.machine.cursor() == &Cursor::default();
-        if is_new && self.index.is_unread() {
-            self.index.start_over();
+        if is_new && self.index.has_missing_events() {
+            self.index.restart();
         }
     }
 
@@ -134,11 +134,11 @@ impl Intake {
         if event.kind == EventKind::ModelMessage
             && let Some(message) = self.index.message(fields.text("id"))
         {
-            let whole = Message::of(fields);
+            let whole = Message::from_base(fields);
             return message.has_base
                 && message.finish_reason() == whole.finish_reason()
                 && call_ids(message).eq(call_ids(&whole))
-                && message.says(&whole);
+                && message.has_same_text(&whole);
         }
         let is_counted = match &mut self.results {
             Some(results) if event.kind == EventKind::ToolResponse => {
@@ -208,7 +208,7 @@ impl Intake {
             return false;
         }
         self.gaps.push((last, sequence_number));
-        self.index.set_unread(true);
+        self.index.set_missing_events(true);
         self.machine.pass(sequence_number);
         true
     }

@@ -316,7 +316,7 @@ impl TurnMachine {
     }
 }
 
-const KEPT: &str = "; received events are kept, and `stream()` continues after them";
+const KEPT: &str = "; events are kept, and `stream()` continues after them";
 
 const NOT_KNOWN: &str = "the turn may have begun; `session.listTurns()` shows it";
 

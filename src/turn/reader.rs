@@ -306,17 +306,17 @@ impl TurnReader {
     /// Whether all events of the turn up to now came, or were listed. An action that waits has its call then.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.index().is_unread() && !self.index().hides_actions()
+        !self.index().has_missing_events() && !self.index().hides_actions()
     }
 
     /// Sets whether events of the turn are missing.
-    pub(super) fn set_unread(&mut self, is_unread: bool) {
-        self.intake.index.set_unread(is_unread);
+    pub(super) fn set_missing_events(&mut self, has_missing_events: bool) {
+        self.intake.index.set_missing_events(has_missing_events);
     }
 
     /// Takes a message of an earlier turn. It may have made a call that waits in this one.
-    pub(super) fn explain(&mut self, event: &Object<'_>) {
-        self.intake.index.explain(event);
+    pub(super) fn apply_earlier_message(&mut self, event: &Object<'_>) {
+        self.intake.index.apply_earlier_message(event);
     }
 
     /// Takes an event that was listed, not streamed.
@@ -337,7 +337,7 @@ impl TurnReader {
         let mut messages = messages.filter(|event| event.text("type") == "model.message");
         messages.all(|event| {
             let known = self.index().message(event.text("id"));
-            known.is_none_or(|known| known.begins(&Message::of(event)))
+            known.is_none_or(|known| known.is_prefix_of(&Message::from_base(event)))
         })
     }
 
@@ -377,7 +377,7 @@ impl TurnReader {
         // A stream that is being read brings everything up to the end, and then the end.
         let is_end = !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state);
         if is_end {
-            self.intake.index.turn_found_ended(state);
+            self.intake.index.turn_recorded_as_ended(state);
             self.intake.state = Some(state.to_json());
         }
         is_end
@@ -387,10 +387,10 @@ impl TurnReader {
     pub fn resolve_actions(&mut self, is_discarded: bool) {
         #[cfg(feature = "discard-pending")]
         if is_discarded {
-            return self.intake.index.discard();
+            return self.intake.index.discard_actions();
         }
         let _ = is_discarded;
-        self.intake.index.settle();
+        self.intake.index.resolve_actions();
     }
 
     /// The events since they were last taken.
@@ -407,9 +407,9 @@ impl TurnReader {
         }
     }
 
-    /// Does not keep text that is taken as a change: see [`EventIndex::give_away_text`].
-    pub fn give_away_text(&mut self) {
-        self.intake.index.give_away_text();
+    /// Does not keep text that is taken as a change: see [`EventIndex::release_taken_text`].
+    pub fn release_taken_text(&mut self) {
+        self.intake.index.release_taken_text();
     }
 
     /// Fills `batch` with what changed in the index. Returns the document of changes, if there are any.

@@ -158,7 +158,7 @@ impl<T> Slots<T> {
 
 /// JavaScript lets things go only when nobody can name them any more.
 fn gone() -> Error {
-    Error::new(ErrorCode::Unsupported, "the turn or its session was released")
+    Error::new(ErrorCode::Unsupported, "the turn was released")
 }
 
 /// An address or a length in the wasm memory, which has no more than 2^32 bytes.

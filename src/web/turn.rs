@@ -59,7 +59,7 @@ impl Turn {
         let mut reader =
             TurnReader::new(session.protocol.protocol(), TurnMachine::unstarted(), session.max_frame_bytes);
         // The package's snapshots hold it.
-        reader.give_away_text();
+        reader.release_taken_text();
         // They wait until something takes them.
         reader.set_wants_events(true);
         let mut driver = TurnDriver::new(reader, &session.id, previous_turn_id);
@@ -426,9 +426,9 @@ impl Turn {
         }
         if machine.status().is_terminal() {
             let index = self.driver.reader().index();
-            let goes_on =
+            let continue_message =
                 self.driver.reader().capabilities().has_answers_apart() && !index.pending().is_empty();
-            let messages = index.messages().iter().filter(|_| goes_on);
+            let messages = index.messages().iter().filter(|_| continue_message);
             let messages = messages.map(|message| message.id.clone()).collect();
             let pending = Pending::Known(index.pending().to_vec());
             session.ended(self.key, pending, (machine.cursor().last(), messages));

@@ -68,9 +68,9 @@ impl EventSink for Collected {
             EventKind::ModelMessage | EventKind::ModelMessageDelta => {
                 let Some(message) = self.message(id, thread_id) else { return };
                 if event.kind == EventKind::ModelMessage {
-                    message.put(fields);
+                    message.apply_base(fields);
                 } else {
-                    message.merge(fields);
+                    message.apply_delta(fields);
                 }
             }
             kind => {

@@ -239,7 +239,7 @@ impl TurnDriver {
                 let ended = self.cx.found.clone();
                 finish(&mut self.cx, &ended);
             }
-            self.cx.reader.set_unread(false);
+            self.cx.reader.set_missing_events(false);
         }
     }
 

@@ -74,7 +74,7 @@ fn calls_that_the_protocol_does_not_have_are_unsupported() {
         if let Err(error) = request(call, &params)
             && error.code == ErrorCode::Unsupported
         {
-            assert_eq!(error.message, "this protocol does not support this call");
+            assert_eq!(error.message, "this protocol does not support it");
             unsupported += 1;
         }
     }

@@ -86,7 +86,7 @@ pub(super) fn gave_up(cx: &mut Context, state: &str, cause: &Error) -> Transitio
 
 /// The turn has ended, and events or a call that waits are missing.
 pub(super) fn unread(cx: &mut Context, cause: &Error) -> Transition {
-    cx.reader.set_unread(true);
+    cx.reader.set_missing_events(true);
     // The machine has no error to report for a turn that has ended.
     let _ = cx.reader.machine_mut().stream_ended(StreamEnd::Eof);
     let before = "the turn has ended, but its missed events could not be read: ";
@@ -156,7 +156,7 @@ pub(super) fn backfill(cx: &mut Context) -> Transition {
 /// All events of the turn came, or were listed. A call that waits may have been made in an earlier turn, for instance
 /// by a sub-agent that lives on.
 pub(super) fn completed(cx: &mut Context) -> Transition {
-    cx.reader.set_unread(false);
+    cx.reader.set_missing_events(false);
     if cx.reader.is_complete() {
         return Transition::end(StreamEnd::Eof);
     }
@@ -181,7 +181,7 @@ impl Explaining {
     pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         for item in page.array("items").iter().filter_map(Value::as_object) {
             if let Some(event) = item.object("event").filter(|event| event.text("type") == "model.message") {
-                cx.reader.explain(event);
+                cx.reader.apply_earlier_message(event);
             }
         }
         if cx.reader.is_complete() {

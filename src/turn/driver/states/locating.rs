@@ -72,10 +72,8 @@ impl Locating {
     fn listed(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         if self.read.add(page) && !cx.request.trace.is_past(&self.read.turns) {
             if self.read.is_full() {
-                return self.unclear(
-                    cx,
-                    &Error::new(ErrorCode::Incomplete, "the session has too many turns to search"),
-                );
+                return self
+                    .unclear(cx, &Error::new(ErrorCode::Incomplete, "the session has too many turns"));
             }
             return Transition::stay(Then::Ask);
         }
