@@ -8,7 +8,7 @@ use crate::protocol::body::{object, page, take_list, unexpected};
 use crate::protocol::fields::with_text;
 use crate::protocol::options::{unsupported, wire};
 
-use super::{Dialect, kept, record};
+use super::{Dialect, lists, record};
 
 /// Normalizes the result of `call`.
 pub(super) fn normalize<'a>(
@@ -128,12 +128,12 @@ fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -
             if result.get("items").and_then(Value::as_array).is_none() {
                 return Err(unexpected("the result has no list `items`"));
             }
-            kept::of_timeline(thread_id, turn_id, result)
+            lists::of_timeline(thread_id, turn_id, result)
         }
         Dialect::Codex => {
             let mut turns = thread(result)?.array("turns").iter().filter_map(Value::as_object);
             let turn = turns.find(|turn| turn.text("id") == turn_id).ok_or_else(no_such_turn)?;
-            kept::of_turn(thread_id, turn)
+            lists::of_turn(thread_id, turn)
         }
     };
     let is_inside = |event: &Object<'_>| !matches!(event.text("type"), "turn.created" | "turn.done");
@@ -168,12 +168,12 @@ fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>
             }
             for turn in turns {
                 let turn_id = turn.first().map_or("", |event| event.text("turn_id"));
-                take(turn_id, kept::of_events(thread_id, turn_id, &turn));
+                take(turn_id, lists::of_events(thread_id, turn_id, &turn));
             }
         }
         Dialect::Codex => {
             for turn in thread(result)?.array("turns").iter().filter_map(Value::as_object) {
-                take(turn.text("id"), kept::of_turn(thread_id, turn));
+                take(turn.text("id"), lists::of_turn(thread_id, turn));
             }
         }
     }

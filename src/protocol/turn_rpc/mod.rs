@@ -10,7 +10,7 @@ mod decision;
 mod decoder;
 mod gateway;
 mod input;
-mod kept;
+mod lists;
 mod markdown;
 mod params;
 mod record;

@@ -8,7 +8,7 @@ use crate::protocol::body::unexpected;
 use crate::protocol::fields::with_text;
 
 use super::Dialect;
-use super::decoder::{Told, state_of};
+use super::decoder::{EndReport, state_of};
 use super::input::said;
 
 /// A session: a thread. Its agent is its mode, or its model.
@@ -40,14 +40,14 @@ pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Objec
     Ok(session)
 }
 
-/// A turn. Codex keeps what it was given with it, the gateway does not.
+/// A turn. Codex keeps what it was emitted with it, the gateway does not.
 pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>) -> Result<Object<'a>> {
     if turn.text("id").is_empty() {
         return Err(unexpected("a turn has no `id`"));
     }
     let items = turn.array("items").iter().filter_map(Value::as_object);
     let message = items.clone().find(|item| item.text("type") == "userMessage");
-    let mut state = state_of(turn, Told::Kept);
+    let mut state = state_of(turn, EndReport::Record);
     if state.text("status") == "done" {
         let mut answers = items.filter(|item| item.text("type") == "agentMessage");
         if let Some(answer) = answers.next_back() {

@@ -1,4 +1,4 @@
-//! How a turn begins, and how a connection goes on with it (sections 7 and 8).
+//! The beginning of a turn, and its continuation on another connection (sections 7 and 8).
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
@@ -11,7 +11,7 @@ use super::Turn;
 use super::items::{Item, Kind};
 
 impl Turn {
-    /// A turn that is started with these parameters.
+    /// A turn that starts with these parameters.
     pub(super) fn started(params: &Object<'_>) -> Self {
         let params = wire(params);
         let previous = params.text("previous_turn_id");
@@ -28,25 +28,25 @@ impl Turn {
         }
     }
 
-    /// The turn is read, and heard of, on another connection.
+    /// The turn is read again on another connection.
     pub(super) fn resumed(&mut self, params: &Object<'_>) {
         let params = wire(params);
         params.text("session_id").clone_into(&mut self.thread_id);
         params.text("turn_id").clone_into(&mut self.turn_id);
-        // Whoever reads a turn for the first time has events that came elsewhere.
+        // A new reader of a turn may have its first events from elsewhere.
         let after = params.get("after_sequence_number").and_then(Value::as_u64);
-        self.given = after.unwrap_or(self.given);
-        // What it brought is read again.
+        self.emitted = after.unwrap_or(self.emitted);
+        // The timeline is read again.
         self.timeline.resume();
         self.ending = None;
-        self.look = None;
+        self.search = None;
         self.failure = None;
         self.is_missing = false;
-        self.requests_are_stale();
-        self.agents.are_silent();
+        self.mark_requests_stale();
+        self.agents.connection_lost();
     }
 
-    /// Tells that the turn has begun, unless that was told, or its id is not known.
+    /// Reports that the turn has begun, once, when its id is known.
     pub(super) fn created(&mut self, sink: &mut dyn EventSink) {
         if self.turn_id.is_empty() || std::mem::replace(&mut self.is_begun, true) {
             return;
@@ -56,10 +56,10 @@ impl Turn {
         created.set("previous_turn_id", self.previous_turn_id.clone());
         created.set("input", self.input.take().unwrap_or_else(|| Vec::new().into()));
         created.set("state", with_text("status", "running").into());
-        self.give(&created, sink);
+        self.emit(&created, sink);
     }
 
-    /// The user's message is what the turn was given. A second one was said while the turn ran.
+    /// Takes a user message. The first one is the turn's input; later ones were sent while the turn ran.
     pub(super) fn user_message(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
         let id = item.text("id");
         if self.user_message.is_empty() {
@@ -75,7 +75,7 @@ impl Turn {
                 self.notice(("info", "capability.attached", ""), id, Some(chips.into()), sink);
             }
         } else if self.user_message != id && self.is_new_fact(id) {
-            // Told as the turn's own input is, and with its place: news are listed apart from messages.
+            // Notices are listed apart from messages, so this one names the message before it.
             let mut details = Object::new();
             details.set("input", said(item));
             details.set("after", self.last_message().map_or(Value::Null, |id| id.to_owned().into()));
@@ -83,9 +83,9 @@ impl Turn {
         }
     }
 
-    /// The message that was begun last.
+    /// The id of the last message that began.
     fn last_message(&self) -> Option<&str> {
-        let is_message = |item: &Item| item.thread == 0 && item.is_told && item.kind != Kind::Call;
+        let is_message = |item: &Item| item.thread == 0 && item.is_announced && item.kind != Kind::Call;
         self.items.iter().rev().find(|item| is_message(item)).map(|item| &*item.id)
     }
 }

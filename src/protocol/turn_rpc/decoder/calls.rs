@@ -1,4 +1,4 @@
-//! Calls of tools: made in the message of their round, and answered by what their items say in the end (section 5).
+//! Tool calls. Each is made in a message, and its completed item is its result (section 5).
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
@@ -11,16 +11,16 @@ use super::fingerprint::Fingerprint;
 use super::items::{Item, Kind, Place};
 use super::output::{content_of, outcome_of};
 
-/// How many calls a message may have; more of them are made in a message of their own.
+/// The most calls in one message. Further calls get another message.
 const MOST_IN_MESSAGE: usize = 1024;
 
-/// What an item says of itself and of its end: everything else of it is what the tool is called with.
+/// The fields of an item that are not arguments of its call.
 const NO_ARGUMENTS: &str = "type, id, status, server, tool, pluginId, processId, source, commandActions, \
     aggregatedOutput, exitCode, durationMs, startedAtMs, completedAtMs, result, error, success, \
     contentItems, agentsStates, mcpAppResourceUri, scriptPath, namespace, receiverThreadIds, senderThreadId, \
     appContext, mcpAppUi, readOnlyHint, results, failure, generationId, revisedPrompt, savedPath";
 
-/// The tool that an item calls.
+/// The name of an item's tool.
 pub(super) fn tool_of<'o>(item: &'o Object<'_>) -> &'o str {
     ["toolName", "tool", "type"]
         .map(|name| item.text(name))
@@ -29,7 +29,7 @@ pub(super) fn tool_of<'o>(item: &'o Object<'_>) -> &'o str {
         .unwrap_or_default()
 }
 
-/// What it is called with, as JSON.
+/// The arguments of an item's call, as JSON.
 fn arguments_of(item: &Object<'_>) -> String {
     if item.contains("arguments") {
         return item.json("arguments");
@@ -43,7 +43,7 @@ fn arguments_of(item: &Object<'_>) -> String {
 }
 
 impl Turn {
-    /// A tool is called, or has done its work.
+    /// Takes an item that is a call: begun, updated or completed.
     pub(super) fn call_item(
         &mut self,
         is_completed: bool,
@@ -53,8 +53,8 @@ impl Turn {
     ) -> Result<(), Problem> {
         let at = self.item_at(place, source.text("id"), Kind::Call)?;
         let arguments = arguments_of(source);
-        // What was taken for something said may turn out to be a call.
-        if self.items.get(at).is_some_and(|item| !item.is_told || item.kind != Kind::Call) {
+        // An item that was read as text may turn out to be a call.
+        if self.items.get(at).is_some_and(|item| !item.is_announced || item.kind != Kind::Call) {
             self.make_call(at, tool_of(source), &arguments, source, sink)?;
         } else if is_completed || self.items.get(at).is_some_and(|item| !item.is_completed) {
             self.correct_call(at, tool_of(source), &arguments, sink);
@@ -66,7 +66,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Makes the call in its round's message.
+    /// Makes the call in the last message of its thread.
     pub(super) fn make_call(
         &mut self,
         at: usize,
@@ -87,13 +87,13 @@ impl Turn {
         if !server.is_empty() {
             call.set("tool_info", mcp(server, tool).into());
         }
-        self.tell(maker, None, sink);
+        self.announce(maker, None, sink);
         let Some(round) = self.items.get_mut(maker) else { return Ok(()) };
         let index = u32::try_from(round.calls.len()).unwrap_or(u32::MAX);
         round.calls.push(call.clone());
         let message_id = round.id.clone();
         if let Some(item) = self.items.get_mut(at) {
-            item.is_told = true;
+            item.is_announced = true;
             item.kind = Kind::Call;
             item.fingerprint = Fingerprint::of(arguments);
             item.maker = (maker, index);
@@ -102,11 +102,11 @@ impl Turn {
         let mut delta = event("model.message.delta", message_id, self.thread_name(thread));
         delta.set("tool_calls", vec![call.into()].into());
         put(&mut delta, "finish_reason", "tool_calls");
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
         Ok(())
     }
 
-    /// The item in whose message a call is made: what was said last, or one that stands for nothing said.
+    /// The item in whose message a call is made: the last message of the thread, or a new one without text.
     fn round(&mut self, thread: u32, call_id: &str) -> Result<usize, Problem> {
         let known = self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, at)| *at);
         let has_room = |item: &Item| item.calls.len() < MOST_IN_MESSAGE;
@@ -121,7 +121,7 @@ impl Turn {
         Ok(at)
     }
 
-    /// What is called, and with what, may be known only when the work is done.
+    /// Corrects the tool and the arguments, which may be final only when the call is completed.
     fn correct_call(&mut self, at: usize, tool: &str, arguments: &str, sink: &mut dyn EventSink) {
         let fingerprint = Fingerprint::of(arguments);
         let Some(item) = self.items.get_mut(at).filter(|item| item.fingerprint != fingerprint) else {
@@ -142,13 +142,13 @@ impl Turn {
         piece.set("function", function.into());
         let mut delta = event("model.message.delta", message_id, self.thread_name(thread));
         delta.set("tool_calls", vec![piece.into()].into());
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
     }
 
     fn call_completed(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
         let (fingerprint, outcome, content) = result_of(source);
         let Some(item) = self.items.get_mut(at) else { return };
-        // It is said once more where it is read again.
+        // The record repeats the result.
         if item.is_completed && item.result == fingerprint {
             return;
         }
@@ -165,11 +165,11 @@ impl Turn {
         response.set("content", content.into());
         put(&mut response, "outcome", outcome);
         response.set("result", result.into());
-        self.give(&response, sink);
+        self.emit(&response, sink);
     }
 }
 
-/// What a call came to: its fingerprint, how it came out, and what is shown of it.
+/// The result of a call: its fingerprint, its outcome, and the text that is shown.
 pub(super) fn result_of(item: &Object<'_>) -> (Fingerprint, &'static str, String) {
     let (outcome, content) = (outcome_of(item), content_of(item));
     let mut fingerprint = Fingerprint::of(outcome);
@@ -177,7 +177,7 @@ pub(super) fn result_of(item: &Object<'_>) -> (Fingerprint, &'static str, String
     (fingerprint, outcome, content)
 }
 
-/// The tool of a server that the agent's server has.
+/// The tool info of a tool of an MCP server.
 fn mcp(server: &str, tool: &str) -> Object<'static> {
     let mut info = with_text("type", "mcp");
     for name in ["server_id", "server_name", "mcp_server_id", "mcp_server_name"] {

@@ -86,7 +86,7 @@ fn numbers_go_on_where_another_page_stood() {
     with(&json!({"sessionId": "t", "turnId": "u", "afterSequenceNumber": 41}), |params| {
         turn.decoder.resume(params);
     });
-    assert_eq!(turn.decoder.turn.given, 41);
+    assert_eq!(turn.decoder.turn.emitted, 41);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the servers keep of turns → lists of events: the same events as of a stream, each message whole.
+//! The servers' records of turns → lists of events: the same events as from a stream, with whole messages.
 
 use crate::error::sentence;
 use crate::event::{EventKind, EventRef, TextDelta};
@@ -88,24 +88,23 @@ impl EventSink for Collected {
     }
 }
 
-/// The events of a turn of which the server keeps these, in its gateway's form. With what says how it began and ended,
-/// if that is kept as well.
+/// The events of a turn, from the events that the gateway records. With its beginning and end, if they are recorded.
 pub(super) fn of_events(thread_id: &str, turn_id: &str, events: &[&Object<'_>]) -> Vec<Object<'static>> {
     let mut collected = Collected::default();
-    Turn::of_kept(thread_id, turn_id).keep_all(events, &mut collected);
+    Turn::for_record(thread_id, turn_id).apply_events(events, &mut collected);
     collected.into_events()
 }
 
-/// The events of a turn and of the tasks in it, of which this is the timeline.
+/// The events of a turn and its tasks, from the timeline.
 pub(super) fn of_timeline(thread_id: &str, turn_id: &str, timeline: &Object<'_>) -> Vec<Object<'static>> {
     let mut collected = Collected::default();
-    Turn::of_kept(thread_id, turn_id).timeline_read(timeline, &mut collected);
+    Turn::for_record(thread_id, turn_id).timeline_read(timeline, &mut collected);
     collected.into_events()
 }
 
-/// The events of a turn that the server keeps as a list of its items.
+/// The events of a turn, from its recorded list of items.
 pub(super) fn of_turn(thread_id: &str, turn: &Object<'_>) -> Vec<Object<'static>> {
     let mut collected = Collected::default();
-    Turn::of_kept(thread_id, turn.text("id")).keep_turn(turn, &mut collected);
+    Turn::for_record(thread_id, turn.text("id")).apply_listed_turn(turn, &mut collected);
     collected.into_events()
 }
