@@ -87,7 +87,7 @@ impl Route {
             let id = params.text(name);
             // URL parsers would resolve `.` and `..`, even percent-encoded.
             if matches!(id, "" | "." | "..") {
-                return Err(option_error(name, " must be the id of something that exists"));
+                return Err(option_error(name, " must be a non-empty id"));
             }
             percent_encode(id, &mut path);
             rest = tail;

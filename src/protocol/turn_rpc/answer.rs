@@ -30,7 +30,7 @@ pub(super) fn normalize<'a>(
             | Call::CreateTurnStream
             | Call::SubscribeTurn
     ) {
-        // Whatever it is: a response of ours, which an answer is, has no result at all.
+        // Our response to a request of the server has no result.
         return Ok(Value::Null);
     }
     let mut result = object(result)?;
@@ -81,7 +81,7 @@ pub(super) fn normalize<'a>(
     }
 }
 
-/// What every later call is told of the connection.
+/// The data of the connection that later calls need.
 fn connection<'a>(dialect: Dialect, result: &Object<'a>) -> Object<'a> {
     let mut connection = Object::new();
     let (from, name, of) = match dialect {
@@ -112,7 +112,7 @@ fn agent(model: Value<'_>) -> Result<Value<'_>> {
     Ok(model.into())
 }
 
-/// A page of what is there oldest first.
+/// A page of a list that has the oldest items first.
 fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
     if params.text("order") == "desc" {
         items.reverse();
@@ -120,7 +120,7 @@ fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
     page(items, Value::Null)
 }
 
-/// Events of a turn: all but how it began and ended.
+/// The events of a turn, without its beginning and end.
 fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -> Result<Value<'a>> {
     let (thread_id, turn_id) = (params.text("session_id"), params.text("turn_id"));
     let events = match dialect {
@@ -177,7 +177,7 @@ fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>
             }
         }
     }
-    // Newest first, as turns are.
+    // The newest items first, as in lists of turns.
     if params.text("order") != "asc" {
         items.reverse();
     }

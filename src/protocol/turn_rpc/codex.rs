@@ -10,14 +10,14 @@ use crate::rpc::{Message, Messages};
 use super::params::{Params, about};
 use super::{Dialect, decision, input};
 
-/// The agent that is whatever model the server is set to; every other agent is a model.
+/// The agent for the server's default model. The name of every other agent is a model.
 const DEFAULT_AGENT: &str = "codex";
 
-/// What `call` says.
+/// The messages of `call`.
 pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
     let options = match call {
         Call::Connect => return Ok(connect()),
-        // It changes nothing, and the answer is short.
+        // It has no effect, and its response is short.
         Call::Ping => return Ok(Messages::request("thread/loaded/list", "{}".to_owned())),
         Call::ListAgents => return Ok(Messages::request("model/list", "{}".to_owned())),
         Call::CreateSession => "agent_name, session_options",
@@ -47,19 +47,19 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
         | Call::ListSessionEvents
         | Call::GetTurn
         | Call::ListTurnEvents => {
-            // With all its turns: the server calls that deprecated for threads of its newer format, and answers it for
-            // both. Before its first turn a thread has none that could be read.
+            // Read with all turns: deprecated for threads in the newer format, but it works for both formats. A
+            // thread without turns cannot be read.
             own.set("includeTurns", (call != Call::GetSession).into());
             "thread/read"
         }
         Call::ListNewestTurns => {
-            // The newest turn, without its items. It need not be loaded for that, as it must be to be heard of.
+            // The newest turn without its items. Unlike a subscription, this works for a thread that is not loaded.
             own.set("limit", 1.into());
             put(&mut own, "sortDirection", "desc");
             "thread/turns/list"
         }
         Call::SubscribeTurn => {
-            // Not with all its turns, which would be one message, however long the thread is.
+            // Without the turns, which would come in one message, however many they are.
             let list = vec![resume(thread), newest_turn(thread, "")];
             return Ok(Messages { thread: thread.to_owned(), subscribes: true, list, ..Messages::default() });
         }
@@ -67,7 +67,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
             put(&mut own, "turnId", params.id("turn_id")?);
             "turn/interrupt"
         }
-        // Where the turn of this id does not run the server refuses, so that none is begun by it.
+        // The server refuses it if this turn does not run, so it starts no turn.
         Call::SteerTurn => {
             put(&mut own, "expectedTurnId", params.id("turn_id")?);
             own.set("input", input::parts(Dialect::Codex, params.get("input"))?.into());
@@ -85,14 +85,14 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
     Ok(about(thread, method, &own))
 }
 
-/// Makes the connection hear of a thread.
+/// Subscribes the connection to a thread.
 pub(super) fn resume(thread: &str) -> Message {
     let mut params = with_text("threadId", thread);
     params.set("excludeTurns", true.into());
     Message::Request { method: "thread/resume", params: params.to_json() }
 }
 
-/// Asks for the newest turn of a thread, with its items; or for the one before the turn that the cursor names.
+/// Requests the newest turn of a thread, with its items; or the turn after the cursor.
 pub(super) fn newest_turn(thread: &str, cursor: &str) -> Message {
     let mut params = with_text("threadId", thread);
     params.set("limit", 1.into());
@@ -104,8 +104,7 @@ pub(super) fn newest_turn(thread: &str, cursor: &str) -> Message {
     Message::Request { method: "thread/turns/list", params: params.to_json() }
 }
 
-/// Asks which threads a thread's sub-agents have, and theirs, newest first. Without a search through all that the server
-/// keeps on its disk.
+/// Requests the list of threads below a thread, the newest first, without a search through the server's files.
 pub(super) fn sub_agents(thread: &str) -> Message {
     let mut params = with_text("ancestorThreadId", thread);
     params.set("limit", 100.into());
@@ -113,7 +112,7 @@ pub(super) fn sub_agents(thread: &str) -> Message {
     Message::Request { method: "thread/list", params: params.to_json() }
 }
 
-/// Asks for a thread with all its turns.
+/// Requests a thread with all its turns.
 pub(super) fn whole_thread(thread: &str) -> Message {
     let mut params = with_text("threadId", thread);
     params.set("includeTurns", true.into());
@@ -125,7 +124,7 @@ fn connect() -> Messages {
     put(&mut info, "title", "turnwire");
     put(&mut info, "version", env!("CARGO_PKG_VERSION"));
     let mut capabilities = Object::new();
-    // Without it, `excludeTurns` is refused, and tools of the client's own are.
+    // Required for `excludeTurns`, and for the client's own tools.
     capabilities.set("experimentalApi", true.into());
     let mut params = Object::new();
     params.set("clientInfo", info.into());
@@ -170,7 +169,7 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
     Ok(messages)
 }
 
-/// Responses to the server's requests.
+/// The responses to requests of the server.
 fn answer(thread: &str, params: &Params<'_>) -> Result<Messages> {
     let items = params.get("input").and_then(Value::as_array).unwrap_or_default();
     let list = items.iter().enumerate().map(|(at, item)| decision::response(at, item));

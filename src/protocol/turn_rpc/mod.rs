@@ -1,8 +1,8 @@
-//! JSON-RPC over a WebSocket: threads hold turns, and a turn is told as the life of its items.
+//! JSON-RPC over a WebSocket: threads contain turns, and turns consist of items. This folder knows the wire format of
+//! both dialects, and nothing else does: the gateway protocol, and Codex app-server (section 14).
 //!
-//! Two dialects: the gateway protocol, and Codex app-server (section 14). Nothing is numbered on the wire and nothing
-//! is replayed; a client that comes back reads what the server keeps, and goes on with what it hears. Section numbers
-//! in this folder are those of the protocol note.
+//! Messages have no numbers, and servers replay none. After a reconnect, the client reads the server's record of the
+//! turn, and goes on with the notifications. Section numbers in this folder are those of the protocol note.
 
 mod answer;
 mod codex;
@@ -28,14 +28,14 @@ use crate::rpc::Messages;
 
 use decoder::TurnDecoder;
 
-/// What files and approvals take. Other parts are checked by their dialect.
+/// The fields of files and approvals. Each dialect checks the other parts itself.
 const INPUT_FIELDS: &str = input_fields! {
     "file:type, name, data, file, url"
     "file_upload:type, name, data, file, url"
     ".approval:status, reason, remember, result, cancel"
 };
 
-/// Which server it is.
+/// The server's dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// The gateway.
@@ -58,15 +58,15 @@ impl TurnRpc {
     }
 }
 
-/// The HTTP status that a code amounts to, where it says more than that something is refused.
+/// The HTTP status for an error code, if it is more than a refusal.
 fn status_of(code: i64) -> Option<u16> {
     match code {
         -32040 => Some(401),
         -32043 => Some(403),
         -32044 => Some(404),
-        // Codex: it has too much to do, and did nothing.
+        // Codex is overloaded, and did nothing.
         -32001 => Some(503),
-        // Something went wrong in the server.
+        // An internal error of the server.
         -32603 => Some(500),
         _ => None,
     }
@@ -76,12 +76,12 @@ impl Protocol for TurnRpc {
     fn capabilities(&self) -> Capabilities {
         let is_codex = self.dialect == Dialect::Codex;
         Capabilities {
-            // Events are numbered here, over all connections of a turn.
+            // The decoder numbers the events of a turn, over all its connections.
             resume: Resume::Cursor,
             cancel: true,
             interrupt: false,
             history: true,
-            // What waits for the client are requests of the server's (section 9).
+            // Waiting calls are requests of the server (section 9).
             live_answers: is_codex,
             steer: is_codex,
             discard_pending: false,
@@ -93,7 +93,7 @@ impl Protocol for TurnRpc {
             rename: is_codex,
             delete: is_codex,
             state: false,
-            // A turn runs on, whoever listens.
+            // A turn runs on without a listener.
             detached: true,
             client_ids: !is_codex,
             turn_ids: !is_codex,
@@ -104,7 +104,7 @@ impl Protocol for TurnRpc {
             unnamed: false,
             whole_answers: false,
             socket: true,
-            // Whether the socket lives is asked by pings. A stream says nothing while a long command runs.
+            // Pings show whether the socket is alive. A stream is silent while a long command runs.
             input_fields: INPUT_FIELDS,
             silence: 90_000,
         }
@@ -127,9 +127,10 @@ impl Protocol for TurnRpc {
 
     fn status_of(&self, call: Call, code: i64) -> Option<u16> {
         match code {
-            // The code of everything that goes wrong: of a read it is that there is no such thing (section 2).
+            // The code of all the gateway's own errors. For a read it means that the object does not exist (section
+            // 2).
             -32600 if matches!(call, Call::GetTurn | Call::GetSession) => Some(404),
-            // A thread that has only just got its first turn is not there yet for who comes back to it.
+            // A thread whose first turn has only just begun is not available to another connection yet.
             -32600 | -32601 if call == Call::SubscribeTurn && self.dialect == Dialect::Codex => Some(503),
             code => status_of(code),
         }
@@ -144,7 +145,7 @@ impl Protocol for TurnRpc {
     }
 
     fn error_message(&self, _: &str) -> Option<String> {
-        // A response's error says it.
+        // The error of a response has its message.
         None
     }
 

@@ -1,4 +1,4 @@
-//! Threads and turns as the servers have them → records (sections 3, 4 and 14).
+//! Threads and turns of the servers → records (sections 3, 4 and 14).
 
 use crate::error::Result;
 use crate::event::MAIN_THREAD;
@@ -11,7 +11,7 @@ use super::Dialect;
 use super::decoder::{EndReport, state_of};
 use super::input::said;
 
-/// A session: a thread. Its agent is its mode, or its model.
+/// A session is a thread. Its agent is its mode, or its model.
 pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Object<'a>> {
     if thread.text("id").is_empty() {
         return Err(unexpected("a thread has no `id`"));
@@ -30,7 +30,7 @@ pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Objec
     if let Some(workspace) = text("workspace_id") {
         session.set("workspace_id", workspace);
     }
-    // It begins with what was said first.
+    // A thread without a preview has no turns.
     if dialect == Dialect::Codex && thread.get("preview").and_then(Value::as_str) == Some("") {
         session.set("is_new", true.into());
     }
@@ -40,7 +40,7 @@ pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Objec
     Ok(session)
 }
 
-/// A turn. Codex keeps what it was emitted with it, the gateway does not.
+/// A turn. Codex records its input with it; the gateway does not.
 pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>) -> Result<Object<'a>> {
     if turn.text("id").is_empty() {
         return Err(unexpected("a turn has no `id`"));

@@ -239,7 +239,7 @@ fn what_is_no_option_is_refused_by_name() {
             Dialect::Gateway,
             Call::GetSession,
             json!({}),
-            "`sessionId` must be the id of something that exists",
+            "`sessionId` must be a non-empty id",
         ),
         (
             Dialect::Gateway,
@@ -270,7 +270,7 @@ fn what_is_no_option_is_refused_by_name() {
             Dialect::Codex,
             Call::SteerTurn,
             json!({"sessionId": "t", "input": []}),
-            "`turnId` must be the id of something that exists",
+            "`turnId` must be a non-empty id",
         ),
         (
             Dialect::Codex,
