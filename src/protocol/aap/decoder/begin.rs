@@ -32,10 +32,10 @@ impl Turn {
         }
         let Start { turn_id, previous_turn_id, input, .. } = self.start.clone();
         let created = story::created(&turn_id, self.next_id(), previous_turn_id, input.clone());
-        self.give(&created, sink);
+        self.emit(&created, sink);
         for item in input.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
             if let Some(answer) = self.answer(item) {
-                self.give(&answer, sink);
+                self.emit(&answer, sink);
             }
         }
         true

@@ -49,7 +49,7 @@ impl Turn {
         piece.set("index", u64::from(index).into());
         let mut delta = self.message_delta();
         delta.set("tool_calls", vec![piece.into()].into());
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
         self.calls.push(Call { tool_use: call, maker: self.messages - 1, is_answered: false });
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Turn {
         let content = content?;
         results::check(content)?;
         let response = results::response(&self.start.turn_id, maker, call_id, content);
-        self.give(&response, sink);
+        self.emit(&response, sink);
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Turn {
             questions.push(waiting::question(turn_id, Some(call.maker), &call.tool_use, own_tools));
         }
         for question in &questions {
-            self.give(question, sink);
+            self.emit(question, sink);
         }
         questions
     }

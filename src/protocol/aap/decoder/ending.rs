@@ -26,7 +26,7 @@ impl Turn {
         state.set("termination", with_text("type", reason).into());
         let mut stop = event("turn.done", self.next_id(), "");
         stop.set("state", state.into());
-        self.give(&stop, sink);
+        self.emit(&stop, sink);
         self.is_over = true;
         self.message = None;
         self.calls = Vec::new();

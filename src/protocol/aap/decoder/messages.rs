@@ -51,7 +51,7 @@ impl Turn {
         }
         let id = ids::message(&self.start.turn_id, self.messages);
         self.messages += 1;
-        self.give(&event("model.message", id.clone(), MAIN_THREAD), sink);
+        self.emit(&event("model.message", id.clone(), MAIN_THREAD), sink);
         self.message = Some(Message { id, ..Message::default() });
     }
 
@@ -68,6 +68,6 @@ impl Turn {
         let reason = if reason == "stop" && message.calls > 0 { "tool_calls" } else { reason };
         let mut delta = self.message_delta();
         put(&mut delta, "finish_reason", reason);
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
     }
 }

@@ -39,7 +39,7 @@ pub(super) struct TurnDecoder {
 struct Turn {
     start: Start,
     /// The number of events so far.
-    given: u64,
+    emitted: u64,
     is_begun: bool,
     is_over: bool,
     /// The last message that began.
@@ -107,17 +107,17 @@ impl Turn {
 
     /// The number of the next event.
     fn next_number(&mut self) -> u64 {
-        self.given += 1;
-        self.given
+        self.emitted += 1;
+        self.emitted
     }
 
     /// The id of the next event, if it has none of its own.
     fn next_id(&self) -> String {
-        ids::event(&self.start.turn_id, self.given + 1)
+        ids::event(&self.start.turn_id, self.emitted + 1)
     }
 
     /// Emits an event.
-    fn give(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
+    fn emit(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
         let number = self.next_number();
         sink.event(number, EventRef::of(event));
     }
@@ -131,7 +131,7 @@ impl Turn {
         sink: &mut dyn EventSink,
     ) {
         let event = story::unknown(wire_type, raw, problem);
-        self.give(&event, sink);
+        self.emit(&event, sink);
     }
 
     /// Reads a frame without the hot path.

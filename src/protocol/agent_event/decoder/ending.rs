@@ -83,7 +83,7 @@ impl Run {
         if !code.is_empty() {
             put(&mut error, "code", code);
         }
-        self.give(&error, sink);
+        self.emit(&error, sink);
     }
 
     /// The run has ended, or waits for the client.
@@ -121,7 +121,7 @@ impl Run {
         head.stamp(&mut done, "created_at");
         done.set("state", state.into());
         self.failure = None;
-        self.give(&done, sink);
+        self.emit(&done, sink);
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl Run {
             state.set("metrics", metrics.into());
         }
         done.set("state", state.into());
-        self.give(&done, sink);
+        self.emit(&done, sink);
     }
 }
 

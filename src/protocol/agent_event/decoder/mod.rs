@@ -49,7 +49,7 @@ pub(super) struct RunDecoder {
 #[derive(Debug, Default)]
 struct Run {
     /// The number of events so far.
-    given: u64,
+    emitted: u64,
     /// The run's id, once the stream has sent it.
     id: String,
     /// The run's thread on the server: turnwire's session.
@@ -94,15 +94,15 @@ impl EventDecoder for RunDecoder {
 impl Run {
     /// The number of the next event.
     fn next_number(&mut self) -> u64 {
-        self.given += 1;
-        self.given
+        self.emitted += 1;
+        self.emitted
     }
 
     /// The id of the next event, if it has none of its own.
     fn next_id(&self) -> String {
         let mut id = self.id.clone();
         id.push(':');
-        write_u64(&mut id, self.given + 1);
+        write_u64(&mut id, self.emitted + 1);
         id
     }
 
@@ -117,7 +117,7 @@ impl Run {
     }
 
     /// Emits an event.
-    fn give(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
+    fn emit(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
         let number = self.next_number();
         sink.event(number, EventRef::of(event));
     }
@@ -137,12 +137,12 @@ impl Run {
         if let Some(problem) = problem {
             event.set("problem", problem.into());
         }
-        self.give(&event, sink);
+        self.emit(&event, sink);
     }
 
     /// Takes a frame by the general way. `event` is its type for the stream, which only event stores use.
     fn frame(&mut self, event: &str, mut json: Value<'_>, sink: &mut dyn EventSink) {
-        // An event store keeps frames in envelopes (section 5), together with what is not for readers of streams.
+        // An event store keeps frames in envelopes (section 5), together with frames that streams do not have.
         if json.get("event_kind").is_some() {
             match json.as_object_mut().and_then(|envelope| envelope.get_mut("payload")) {
                 Some(payload) if payload.get("event_type").is_some() => json = std::mem::take(payload),

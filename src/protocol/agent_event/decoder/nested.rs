@@ -95,7 +95,7 @@ impl Run {
         message.set("content", "".into());
         message.set("tool_calls", vec![call.into()].into());
         message.set("finish_reason", "tool_calls".into());
-        self.give(&message, sink);
+        self.emit(&message, sink);
         let id = call_id.to_owned();
         self.lineage.calls.push(NestedCall { id, thread_id: thread_id.clone(), is_over: false });
         thread_id
@@ -107,7 +107,7 @@ impl Run {
         let (id, parent_call) = (thread_id.to_owned(), parent_call.to_owned());
         let thread = NestedThread { id, parent_call, parent_thread, title, is_over: false };
         let created = thread.event("thread.created", self.next_id());
-        self.give(&created, sink);
+        self.emit(&created, sink);
         self.lineage.threads.push(thread);
     }
 
@@ -128,7 +128,7 @@ impl Run {
         put(&mut response, "tool_call_id", call_id);
         put(&mut response, "content", said);
         response.set("outcome", if is_ok { "succeeded" } else { "failed" }.into());
-        self.give(&response, sink);
+        self.emit(&response, sink);
         self.end_threads(call_id, is_ok, said, sink);
     }
 
@@ -153,7 +153,7 @@ impl Run {
             }
             done.set("status", state.get("status").cloned().unwrap_or_default());
             done.set("state", state.into());
-            self.give(&done, sink);
+            self.emit(&done, sink);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a report of an activity says of itself: its call, the call around that, and whether all of it is there.
+//! The data of an activity report: its call, the call that contains that, and whether the report is complete.
 
 use crate::json::{Object, Value};
 

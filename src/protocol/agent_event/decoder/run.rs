@@ -63,7 +63,7 @@ impl Run {
         head.stamp(&mut created, "created_at");
         created.set("input", Vec::new().into());
         created.set("state", with_text("status", "running").into());
-        self.give(&created, sink);
+        self.emit(&created, sink);
         Ok(())
     }
 }
