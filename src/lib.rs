@@ -1,16 +1,16 @@
 //! Stream the turns of AI agents into web pages.
 //!
-//! The modules in the order of the data's way:
+//! The modules in the order of the data flow:
 //!
-//! 1. [`sse`]: bytes → frames; `rpc` where they come over a socket,
+//! 1. [`sse`]: bytes → frames; `rpc` if they come over a socket,
 //! 2. [`protocol`]: frames → events, calls → requests,
-//! 3. [`event`]: the one vocabulary that all protocols are turned into,
-//! 4. [`index`]: events → an id-keyed index, and what changed in it,
-//! 5. [`turn`]: the life of a turn: what may be called when, where the cursor stands, how it ended,
-//! 6. `web`: the browser: fetch, timers, and what JavaScript sees.
+//! 3. [`event`]: the one vocabulary of all protocols,
+//! 4. [`index`]: events → an index by id, and what changed in it,
+//! 5. [`turn`]: the life of a turn: its rules, its cursor, its end,
+//! 6. `web`: the browser: fetch, timers, and the exports to JavaScript.
 //!
-//! The first five know neither a clock nor a socket nor a JavaScript type. They run on any host; `web`
-//! exists only in the WebAssembly build.
+//! The first five know neither a clock nor a socket nor a JavaScript type. They run on any host; `web` exists only in
+//! the WebAssembly build.
 
 #![cfg_attr(
     not(all(feature = "truefoundry", feature = "agent-event", feature = "aap", feature = "turn-rpc")),

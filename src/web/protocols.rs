@@ -1,4 +1,4 @@
-//! The protocols, by the numbers that the package's `protocols.ts` gives them.
+//! The protocols, by their numbers in the package's `protocols.ts`.
 //!
 //! A core knows those of its own family; the npm package has one core for each.
 
@@ -30,7 +30,7 @@ pub(super) enum Spoken {
 }
 
 impl Spoken {
-    /// The protocol of this number.
+    /// The protocol with this number.
     pub(super) fn numbered(number: u8) -> Result<Self> {
         Ok(match number {
             #[cfg(feature = "truefoundry")]
@@ -51,7 +51,7 @@ impl Spoken {
         })
     }
 
-    /// The same for a session in which these terms (JSON) hold.
+    /// The same protocol, for a session with these terms (JSON).
     pub(super) fn with_terms(self, terms: &str) -> Self {
         match self {
             #[cfg(feature = "aap")]
@@ -67,7 +67,7 @@ impl Spoken {
         }
     }
 
-    /// What it says. Where there is one family, that is known at compile time (measured: 240 brotli bytes).
+    /// The protocol itself. With one family it is known at compile time, which saves 240 bytes of brotli.
     pub(super) fn protocol(&self) -> &dyn Protocol {
         match self {
             #[cfg(feature = "truefoundry")]
