@@ -1,4 +1,4 @@
-//! The common vocabulary of all wire protocols.
+//! The common vocabulary of all wire protocols. It knows JSON, and no protocol.
 //!
 //! An event is JSON in one form, whichever protocol it came from: an [`EventRef`] with its [`EventKind`]. The rest of
 //! turnwire and the browser read that JSON where they need it. In Rust, [`EventRef::to_event`] converts it to [`Event`]

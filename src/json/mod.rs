@@ -1,4 +1,4 @@
-//! A small JSON reader and writer (RFC 8259).
+//! A small JSON reader and writer (RFC 8259). It knows nothing else of turnwire.
 //!
 //! There are three ways to read, from the cheapest: a [`Scanner`] walks a text in place and lends strings and numbers
 //! as slices; [`RawStr`] decodes a string's escapes on demand; a [`Value`] is the whole document in memory, mostly

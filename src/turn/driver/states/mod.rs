@@ -1,5 +1,5 @@
-//! What a turn can be doing, one file for each kind of state. A state owns its data; what follows from an outcome is
-//! a [`Transition`].
+//! The states of a driver, one file for each kind. A state owns its data, and turns each outcome into a [`Transition`]. It
+//! knows the driver's context, and nothing of other states but how to enter them.
 
 mod answering;
 mod listing;
