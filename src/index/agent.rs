@@ -133,7 +133,7 @@ impl EventIndex {
         let slot = slot as usize;
         if let Some(message) = self.messages.get_mut(slot) {
             id.clone_into(&mut message.id);
-            message.continued_at = message.text.len();
+            message.content.continued_at = message.content.text.len();
         }
         self.changes.message(slot, &mut self.messages, true);
         true

@@ -101,7 +101,7 @@ impl EventIndex {
             message.take_text(slot, appended);
             // Text from before the base has to be appended to it.
             if self.changes.releases_text && message.has_base {
-                message.text.release();
+                message.content.text.release();
                 message.reasoning.release();
             }
             if marks.head || marks.reset || marks.content_reset || marks.arguments_reset {
@@ -169,14 +169,14 @@ impl EventIndex {
             }
         }
         object.str("id", &message.id).str("thread_id", thread_id);
-        object.raw("created_at", &message.created_at).raw("name", &message.name);
+        object.raw("created_at", &message.base.created_at).raw("name", &message.base.name);
         object.str("refusal", message.refusal());
         text_or_null(
             object.member("finish_reason"),
             Some(message.finish_reason()).filter(|reason| !reason.is_empty()),
         );
         object.raw("usage", &message.usage);
-        message.write_details(&mut object);
+        message.details.write(&mut object);
         let mut list = List::new(object.member("tool_calls"));
         for call in &message.calls {
             let out = list.item();
@@ -230,7 +230,7 @@ impl Message {
                 appended(slot, field, piece);
             }
         };
-        give(TextField::Content, self.text.take());
+        give(TextField::Content, self.content.text.take());
         give(TextField::Reasoning, self.reasoning.take());
         for (index, call) in (0_u32..).zip(&mut self.calls) {
             if let Some(call) = call {

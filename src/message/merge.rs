@@ -11,7 +11,7 @@ use crate::json::{Object, Value};
 
 #[cfg(feature = "partial-lists")]
 use super::Marks;
-use super::{Message, MessageCall, Part, Text};
+use super::{Base, Message, MessageCall, Text};
 
 /// Whether this build has a protocol that can replace a call's arguments.
 const REPLACES_ARGUMENTS: bool = cfg!(feature = "call-updates");
@@ -20,7 +20,7 @@ impl Message {
     /// Appends a piece of text. Returns whether anything other than text changed.
     pub(crate) fn append(&mut self, delta: &TextDelta<'_>) -> bool {
         match delta.field {
-            TextField::Content => self.append_content(delta.text),
+            TextField::Content => self.content.push(delta.text),
             TextField::Reasoning => self.reasoning.push(delta.text),
             TextField::Arguments(index) => {
                 let index = index as usize;
@@ -32,21 +32,9 @@ impl Message {
         false
     }
 
-    /// Appends to the content; if it has parts, to the last one, or to a new one after a refusal.
-    fn append_content(&mut self, piece: &str) {
-        self.text.push(piece);
-        let Some(parts) = self.parts.as_mut().filter(|_| !piece.is_empty()) else {
-            return;
-        };
-        match parts.last_mut() {
-            Some(part) if !part.is_refusal => part.text.push_str(piece),
-            _ => parts.push(Part { is_refusal: false, text: piece.to_owned() }),
-        }
-    }
-
     /// Merges a `model.message.delta`.
     pub(crate) fn apply_delta(&mut self, delta: &Object<'_>) {
-        self.append_content(delta.text("content"));
+        self.content.push(delta.text("content"));
         self.reasoning.push(delta.text("reasoning_content"));
         self.refusal.push(delta.text("refusal"));
         for call in delta.array("tool_calls").iter().filter_map(Value::as_object) {
@@ -62,21 +50,7 @@ impl Message {
             self.usage = usage.to_json();
         }
         #[cfg(feature = "agent-state")]
-        self.set_details(delta);
-    }
-
-    /// Takes the fields that only some servers send.
-    #[cfg(feature = "agent-state")]
-    fn set_details(&mut self, event: &Object<'_>) {
-        let encrypted = event.text("reasoning_encrypted");
-        if !encrypted.is_empty() {
-            self.encrypted.push(encrypted.to_owned());
-        }
-        for name in ["model", "duration_ms"] {
-            if event.contains(name) {
-                self.details.set(name, event.json(name));
-            }
-        }
+        self.details.take(delta);
     }
 
     /// Discards the texts and calls so far (`message.reset`).
@@ -85,17 +59,14 @@ impl Message {
         let (id, thread) = (std::mem::take(&mut self.id), self.thread);
         let before = std::mem::replace(self, Self::new(&id, thread));
         self.has_base = before.has_base;
-        self.created_at = before.created_at;
-        self.name = before.name;
+        self.base = before.base;
         self.marks = Marks { reset: true, ..before.marks };
     }
 
     /// Replaces the content.
     #[cfg(feature = "agent-state")]
     pub(crate) fn replace_content(&mut self, text: &str) {
-        self.text = Text::of(text);
-        self.continued_at = 0;
-        self.parts = None;
+        self.content.replace(text);
         self.marks.content_reset = true;
     }
 
@@ -117,7 +88,7 @@ impl Message {
 
     /// Whether the texts of this message are the beginning of those of `whole`.
     pub(crate) fn is_prefix_of(&self, whole: &Self) -> bool {
-        self.text.is_prefix_of(&whole.text) && self.reasoning.is_prefix_of(&whole.reasoning)
+        self.content.text.is_prefix_of(&whole.content.text) && self.reasoning.is_prefix_of(&whole.reasoning)
     }
 
     /// Whether both have the same texts.
@@ -131,7 +102,7 @@ impl Message {
             }
             all
         };
-        self.text.matches_from(&other.text, self.continued_at)
+        self.content.text.matches_from(&other.content.text, self.content.continued_at)
             && (self.is_partial_listing && other.reasoning().is_empty()
                 || self.reasoning.matches_from(&other.reasoning, 0))
             && self.refusal() == other.refusal()
@@ -160,12 +131,11 @@ impl Message {
         self.marks = before.marks;
         self.marks.reset = true;
         self.has_base = true;
-        self.created_at = base.json("created_at");
-        self.name = base.json("name");
+        self.base = Base { created_at: base.json("created_at"), name: base.json("name") };
         self.usage = base.json("usage");
         #[cfg(feature = "agent-state")]
-        self.set_details(base);
-        self.set_content(base);
+        self.details.take(base);
+        self.content.set(base, &mut self.refusal);
         self.reasoning = Text::of(base.text("reasoning_content"));
         self.refusal.push(base.text("refusal"));
         base.text("finish_reason").clone_into(&mut self.finish_reason);
@@ -185,35 +155,15 @@ impl Message {
         if before.is_partial_listing && self.reasoning().is_empty() {
             self.marks = Marks { content_reset: true, arguments_reset: true, ..before.marks };
             self.reasoning = before.reasoning;
-            self.encrypted = before.encrypted;
             self.details = before.details;
             replace(&mut self.usage, &before.usage);
         }
     }
 
-    fn set_content(&mut self, base: &Object<'_>) {
-        self.text.push(base.text("content"));
-        let Some(parts) = base.get("content").and_then(Value::as_array) else {
-            return;
-        };
-        let mut own = Vec::new();
-        for part in parts.iter().filter_map(Value::as_object) {
-            let is_refusal = part.text("type") == "refusal";
-            let text = part.text(if is_refusal { "refusal" } else { "text" });
-            if is_refusal {
-                self.refusal.push(text);
-            } else {
-                self.text.push(text);
-            }
-            own.push(Part { is_refusal, text: text.to_owned() });
-        }
-        self.parts = Some(own);
-    }
-
     /// Keeps parts of the message before its base: the results and threads of calls, and, with `with_text`, its texts.
     fn keep_earlier(&mut self, before: &Self, with_text: bool) {
         if with_text {
-            self.append_content(before.content());
+            self.content.push(before.content());
             self.reasoning.push(before.reasoning());
             self.refusal.push(before.refusal());
             replace(&mut self.finish_reason, &before.finish_reason);

@@ -4,6 +4,8 @@
 //! with it. It knows events and JSON, and nothing of an index, a protocol or a turn.
 
 mod call;
+mod content;
+mod details;
 mod merge;
 mod named;
 #[cfg(feature = "tool-output")]
@@ -11,10 +13,12 @@ mod output;
 mod text;
 
 pub use call::MessageCall;
+pub(crate) use content::Content;
+pub(crate) use details::Details;
 pub(crate) use named::{Json, NamedJson};
 pub(crate) use text::Text;
 
-use crate::json::{ObjectWriter, write_str};
+use crate::json::ObjectWriter;
 
 /// A model message as received so far.
 #[derive(Debug, Clone)]
@@ -25,33 +29,25 @@ pub struct Message {
     pub thread: usize,
     /// Whether its `model.message` was received, and not only deltas.
     pub has_base: bool,
-    /// The text of the content, over all its parts.
-    pub(crate) text: Text,
-    /// The parts of the content, if the content is a list of parts.
-    pub(crate) parts: Option<Vec<Part>>,
+    pub(crate) content: Content,
     pub(crate) reasoning: Text,
     pub(crate) refusal: Text,
     pub(crate) calls: Vec<Option<MessageCall>>,
     pub(crate) finish_reason: String,
-    pub(crate) created_at: Json,
-    pub(crate) name: Json,
+    /// The fields that only a `model.message` has.
+    pub(crate) base: Base,
     pub(crate) usage: Json,
-    /// Opaque reasoning data.
-    pub(crate) encrypted: Vec<String>,
-    /// Further fields that some servers send: the model, the duration.
-    pub(crate) details: NamedJson,
-    /// The length of the content when another attempt continued the message.
-    pub(crate) continued_at: usize,
+    pub(crate) details: Details,
     /// Whether the next base comes from a list that has only contents and calls.
     pub(crate) is_partial_listing: bool,
     pub(crate) marks: Marks,
 }
 
-/// A part of a content.
-#[derive(Debug, Clone)]
-pub(crate) struct Part {
-    pub(crate) is_refusal: bool,
-    pub(crate) text: String,
+/// The fields of a message that only its `model.message` has.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Base {
+    pub(crate) created_at: Json,
+    pub(crate) name: Json,
 }
 
 /// What has changed in a message since changes were last taken.
@@ -70,15 +66,6 @@ pub(crate) struct Marks {
     pub(crate) arguments_reset: bool,
 }
 
-impl Part {
-    fn to_json(&self) -> String {
-        let kind = if self.is_refusal { "refusal" } else { "text" };
-        let mut json = String::new();
-        ObjectWriter::new(&mut json).str("type", kind).str(kind, &self.text).end();
-        json
-    }
-}
-
 impl Message {
     pub(crate) fn new(id: &str, thread: usize) -> Self {
         // Each field is listed: `..Self::default()` would copy that function into the module.
@@ -86,18 +73,14 @@ impl Message {
             id: id.to_owned(),
             thread,
             has_base: false,
-            text: Text::default(),
-            parts: None,
+            content: Content::default(),
             reasoning: Text::default(),
             refusal: Text::default(),
             calls: Vec::new(),
             finish_reason: String::new(),
-            created_at: Json::new(),
-            name: Json::new(),
+            base: Base::default(),
             usage: Json::new(),
-            encrypted: Vec::new(),
-            details: NamedJson::default(),
-            continued_at: 0,
+            details: Details::default(),
             is_partial_listing: false,
             marks: Marks { head: true, ..Marks::default() },
         }
@@ -106,7 +89,7 @@ impl Message {
     /// The text of the content, over all its parts.
     #[must_use]
     pub fn content(&self) -> &str {
-        self.text.get()
+        self.content.text.get()
     }
 
     /// The reasoning.
@@ -143,34 +126,15 @@ impl Message {
         self.calls.iter_mut().flatten().rfind(|call| call.id == id)
     }
 
-    /// Writes the fields that only some servers send.
-    pub(crate) fn write_details(&self, object: &mut ObjectWriter<'_>) {
-        for (name, value) in self.details.iter() {
-            object.raw(name, value);
-        }
-        if !self.encrypted.is_empty() {
-            let pieces: Vec<String> = self.encrypted.iter().map(|piece| quoted(piece)).collect();
-            object.raw("reasoning_encrypted", &array(&pieces));
-        }
-    }
-
     /// The message as the `model.message` that a server would list.
     #[must_use]
     pub fn to_json(&self, thread_id: &str) -> String {
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
         object.str("type", "model.message").str("id", &self.id).str("thread_id", thread_id);
-        object.raw("created_at", &self.created_at).raw("name", &self.name);
+        object.raw("created_at", &self.base.created_at).raw("name", &self.base.name);
         // `refusal` begins with the refusals in the parts, which are written with their parts.
-        let mut in_parts = 0;
-        match &self.parts {
-            Some(parts) => {
-                in_parts = parts.iter().filter(|part| part.is_refusal).map(|part| part.text.len()).sum();
-                let parts: Vec<String> = parts.iter().map(Part::to_json).collect();
-                object.raw("content", &array(&parts))
-            }
-            None => object.str("content", self.content()),
-        };
+        let in_parts = self.content.write(&mut object);
         object
             .str("refusal", self.refusal().get(in_parts..).unwrap_or_default())
             .str("reasoning_content", self.reasoning());
@@ -178,7 +142,7 @@ impl Message {
             self.calls.iter().map(|call| call.as_ref().map_or("null".into(), MessageCall::to_json)).collect();
         object.raw("tool_calls", &array(&calls));
         object.str("finish_reason", &self.finish_reason).raw("usage", &self.usage);
-        self.write_details(&mut object);
+        self.details.write(&mut object);
         object.end();
         json
     }
@@ -195,10 +159,4 @@ fn array(elements: &[String]) -> String {
     }
     array.push(']');
     array
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    write_str(&mut quoted, text);
-    quoted
 }
