@@ -10,6 +10,16 @@ use super::super::input::{said, words};
 use super::Turn;
 use super::items::{Item, Kind};
 
+/// The parameters of a turn's start.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    pub(super) previous_turn_id: Value<'static>,
+    /// The input, until it is reported.
+    pub(super) input: Option<Value<'static>>,
+    /// The id of the item that is the input.
+    user_message: String,
+}
+
 impl Turn {
     /// A turn that starts with these parameters.
     pub(super) fn started(params: &Object<'_>) -> Self {
@@ -19,11 +29,14 @@ impl Turn {
         Self {
             thread_id: params.text("session_id").to_owned(),
             turn_id: params.text("turn_id").to_owned(),
-            previous_turn_id: match previous {
-                "" | "auto" | "none" => Value::Null,
-                id => id.to_owned().into(),
+            start: Start {
+                previous_turn_id: match previous {
+                    "" | "auto" | "none" => Value::Null,
+                    id => id.to_owned().into(),
+                },
+                input: Some(input.into_owned()),
+                user_message: String::new(),
             },
-            input: Some(input.into_owned()),
             ..Self::default()
         }
     }
@@ -39,10 +52,9 @@ impl Turn {
         // The timeline is read again.
         self.timeline.resume();
         self.ending = None;
-        self.search = None;
         self.failure = None;
-        self.is_missing = false;
-        self.mark_requests_stale();
+        self.lookup.reconnected();
+        self.requests.mark_stale();
         self.agents.connection_lost();
     }
 
@@ -53,8 +65,8 @@ impl Turn {
         }
         let mut created = event("turn.created", sentence(&[&*self.turn_id, ":created"]), "");
         put(&mut created, "turn_id", &self.turn_id);
-        created.set("previous_turn_id", self.previous_turn_id.clone());
-        created.set("input", self.input.take().unwrap_or_else(|| Vec::new().into()));
+        created.set("previous_turn_id", self.start.previous_turn_id.clone());
+        created.set("input", self.start.input.take().unwrap_or_else(|| Vec::new().into()));
         created.set("state", with_text("status", "running").into());
         self.emit(&created, sink);
     }
@@ -62,10 +74,10 @@ impl Turn {
     /// Takes a user message. The first one is the turn's input; later ones were sent while the turn ran.
     pub(super) fn user_message(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
         let id = item.text("id");
-        if self.user_message.is_empty() {
-            id.clone_into(&mut self.user_message);
-            if !self.is_begun && self.input.is_none() {
-                self.input = Some(said(item).into_owned());
+        if self.start.user_message.is_empty() {
+            id.clone_into(&mut self.start.user_message);
+            if !self.is_begun && self.start.input.is_none() {
+                self.start.input = Some(said(item).into_owned());
             }
             self.created(sink);
             let chips =
@@ -74,7 +86,7 @@ impl Turn {
             if !chips.is_empty() {
                 self.notice(("info", "capability.attached", ""), id, Some(chips.into()), sink);
             }
-        } else if self.user_message != id && self.is_new_fact(id) {
+        } else if self.start.user_message != id && self.facts.is_new(id) {
             // Notices are listed apart from messages, so this one names the message before it.
             let mut details = Object::new();
             details.set("input", said(item));

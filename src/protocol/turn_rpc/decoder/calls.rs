@@ -155,7 +155,7 @@ impl Turn {
         item.is_completed = true;
         item.result = fingerprint;
         let (id, thread) = (item.id.clone(), item.thread);
-        self.requests.retain(|request| request.thread != thread || request.call_id != id);
+        self.requests.call_completed(thread, &id);
         let mut result = with_text("tool_name", tool_of(source));
         put(&mut result, "status", if outcome == "failed" { "error" } else { "success" });
         result.set("data", source.clone().into());

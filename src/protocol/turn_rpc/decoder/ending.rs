@@ -82,7 +82,7 @@ impl Turn {
             let _ = self.item("item/completed", &place, item, sink);
         }
         if let Some(manifest) = turn.object("prompt_manifest")
-            && self.is_new_fact("prompt_manifest")
+            && self.facts.is_new("prompt_manifest")
         {
             let level = if manifest.array("diagnostics").is_empty() { "info" } else { "warning" };
             self.notice((level, "prompt_manifest", ""), "", Some(manifest.clone().into()), sink);

@@ -16,6 +16,7 @@ mod ending;
 mod fingerprint;
 mod gate;
 mod items;
+mod lookup;
 mod notices;
 mod output;
 mod overlap;
@@ -40,12 +41,14 @@ use crate::text::is_among;
 use super::markdown::without_markdown;
 use super::{Dialect, codex, gateway};
 use agents::Agents;
+use begin::Start;
 use delta::DeltaReader;
 pub(super) use ending::{EndReport, state_of};
-use fingerprint::Fingerprint;
+use fingerprint::Facts;
 use gate::Gate;
 use items::{Item, Place};
-use requests::Request;
+use lookup::{Lookup, Search};
+use requests::Requests;
 use tasks::{Task, Timeline};
 use usage::Usage;
 
@@ -58,32 +61,18 @@ pub(super) struct TurnDecoder {
     gate: Gate,
 }
 
-/// Where to look for a turn that is not the newest one of its thread.
-#[derive(Debug)]
-enum Search {
-    /// In the page after this cursor; without a cursor, in the first page.
-    Older(String),
-    /// In the whole thread, if the server has no list of turns.
-    Thread,
-}
-
 /// The state of a turn.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_field_names, reason = "the turn's id beside those of others")]
-#[expect(clippy::struct_excessive_bools, reason = "facts of which each may be true with any other")]
 pub(super) struct Turn {
     thread_id: String,
     /// Empty until the server sends it.
     turn_id: String,
-    previous_turn_id: Value<'static>,
-    /// The input, until it is reported.
-    input: Option<Value<'static>>,
+    start: Start,
     /// The number of events so far.
     emitted: u64,
     is_begun: bool,
     is_over: bool,
-    /// The id of the item that is the input.
-    user_message: String,
     /// The items by number. An item's name is its id; in another turn, the turn's name comes before it.
     items: Vec<Item>,
     names: Names,
@@ -95,22 +84,12 @@ pub(super) struct Turn {
     agents: Agents,
     /// The number of the read whose response is being taken; 0 outside of one.
     reading: u32,
-    /// The hashes of facts that are reported once.
-    facts: Vec<u64>,
-    requests: Vec<Request>,
-    /// The ids of unknown requests of the server, which are to be refused.
-    refusals: Vec<String>,
+    facts: Facts,
+    requests: Requests,
     usage: Usage,
     /// The last answer, for the turn's end: the number of its item, and its text.
     answer: Option<(usize, String)>,
-    /// The server's record of the turn, until the held messages are taken.
-    kept: Option<Object<'static>>,
-    /// Whether the thread runs no turn, by the server's last status.
-    is_idle: bool,
-    /// Whether the thread did not have the turn.
-    is_missing: bool,
-    /// Where to look for the turn next, if it was not found.
-    search: Option<Search>,
+    lookup: Lookup,
     /// Why this connection must no longer be read, until there is another one.
     failure: Option<Error>,
     /// The state in which the turn ended, while tasks of it are still to be read.
@@ -145,16 +124,19 @@ impl EventDecoder for TurnDecoder {
     fn has_asks(&self) -> bool {
         // While the turn itself is being read, a response to a subscription belongs to that.
         let seeks = self.gate.is_open() && self.turn.agents.has_asks();
-        seeks || self.turn.timeline.has_changed() || self.turn.has_refusals() || self.turn.search.is_some()
+        seeks
+            || self.turn.timeline.has_changed()
+            || self.turn.requests.has_refusals()
+            || self.turn.lookup.next.is_some()
     }
 
     fn asks(&mut self) -> Option<Messages> {
-        let mut list = self.turn.take_refusals();
+        let mut list = self.turn.requests.take_refusals();
         let (thread, turn) = (&self.turn.thread_id, &self.turn.turn_id);
         if self.turn.timeline.ask() {
             list.push(gateway::timeline(thread, turn));
         }
-        match self.turn.search.take() {
+        match self.turn.lookup.next.take() {
             Some(Search::Older(cursor)) => list.push(codex::newest_turn(thread, &cursor)),
             Some(Search::Thread) => list.push(codex::whole_thread(thread)),
             None => {}
@@ -166,7 +148,7 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn answered(&mut self, calls: &[(String, String)]) {
-        self.turn.mark_answered(calls);
+        self.turn.requests.mark_answered(calls);
     }
 
     fn concerns(&self, data: &str) -> bool {
@@ -273,17 +255,6 @@ impl Turn {
             put(&mut event, "problem", &problem);
         }
         self.emit(&event, sink);
-    }
-
-    /// Whether a fact with this name was not reported before.
-    fn is_new_fact(&mut self, name: &str) -> bool {
-        const MOST: usize = 4096;
-        let print = Fingerprint::of(name).hash();
-        let is_new = !self.facts.contains(&print);
-        if is_new && self.facts.len() < MOST {
-            self.facts.push(print);
-        }
-        is_new
     }
 
     /// Takes a message without the hot path.

@@ -84,7 +84,8 @@ impl Turn {
         for (name, value) in params.iter().filter(|(name, _)| !is_among(name, PLACE)) {
             details.insert(snake(name), value.clone());
         }
-        if is_kept && !self.is_new_fact(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
+        if is_kept
+            && !self.facts.is_new(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
         {
             return true;
         }
@@ -97,7 +98,7 @@ impl Turn {
     /// Emits an item as a notice.
     pub(super) fn system_event(&mut self, thread: u32, item: &Object<'_>, sink: &mut dyn EventSink) {
         let id = item.text("id");
-        if !self.is_new_fact(&sentence(&["event:", self.thread_name(thread), "\n", id])) {
+        if !self.facts.is_new(&sentence(&["event:", self.thread_name(thread), "\n", id])) {
             return;
         }
         let level = match item.text("level") {

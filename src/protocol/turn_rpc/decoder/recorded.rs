@@ -7,14 +7,15 @@ use crate::rpc::refusal;
 
 use super::super::input::said;
 use super::super::status_of;
+use super::Turn;
 use super::agents::waits;
 use super::ending::EndReport;
 use super::gate::{Gate, LATE};
 use super::items::Place;
+use super::lookup::Search;
 use super::notices::method_of_recorded;
 use super::overlap::sequence_of;
 use super::tasks::TaskInfo;
-use super::{Search, Turn};
 
 /// The gateway's code for all its own errors, for example an unknown turn or thread.
 const REFUSED: i64 = -32600;
@@ -37,10 +38,10 @@ impl Turn {
             match payload.text("type") {
                 "turnStarted" => {
                     let input = payload.array("input");
-                    if self.input.is_none() && !input.is_empty() {
+                    if self.start.input.is_none() && !input.is_empty() {
                         let mut message = Object::new();
                         message.set("content", input.to_vec().into());
-                        self.input = Some(said(&message).into_owned());
+                        self.start.input = Some(said(&message).into_owned());
                     }
                 }
                 "turnCompleted" => self.end(turn, EndReport::Completed, sink),
@@ -83,7 +84,7 @@ impl Turn {
         }
         if gate.is_awaited(method) {
             if let Some(results) = gate.take(method, result) {
-                self.kept(&results, sink);
+                self.apply_results(&results, sink);
             }
             return true;
         }
@@ -135,7 +136,7 @@ impl Turn {
             ("turn/timeline", REFUSED | NOT_FOUND | UNKNOWN_METHOD) => {}
             // Older servers return only whole threads.
             ("thread/turns/list", REFUSED | UNKNOWN_METHOD) if is_awaited => {
-                self.search = Some(Search::Thread);
+                self.lookup.next = Some(Search::Thread);
                 return;
             }
             _ if is_awaited || matches!(method, "thread/turns/list" | "thread/read") => {
@@ -146,7 +147,7 @@ impl Turn {
             _ => {}
         }
         // Reported once: on each connection it would look like progress.
-        if self.is_new_fact(&sentence(&["refused:", method, "\n", &message])) {
+        if self.facts.is_new(&sentence(&["refused:", method, "\n", &message])) {
             self.notice(("warning", method, &message), "", Some(error.clone()), sink);
         }
     }
@@ -160,7 +161,7 @@ impl Turn {
             LATE => {
                 let words = "the response cannot be read";
                 // Reported once: on each connection it would look like progress.
-                if self.is_new_fact(&sentence(&["unreadable:", method])) {
+                if self.facts.is_new(&sentence(&["unreadable:", method])) {
                     self.notice(("warning", method, words), "", None, sink);
                 }
                 self.timeline_read(const { &Object::new() }, sink);
@@ -174,7 +175,7 @@ impl Turn {
     }
 
     /// Takes the awaited results: the record of the turn, or the id of a new one.
-    fn kept(&mut self, results: &[(String, Value<'static>)], sink: &mut dyn EventSink) {
+    fn apply_results(&mut self, results: &[(String, Value<'static>)], sink: &mut dyn EventSink) {
         let nothing = const { &Object::new() };
         let result = |method: &str| {
             let found = results.iter().find(|(known, _)| known == method);
@@ -185,9 +186,9 @@ impl Turn {
             return self.created(sink);
         }
         let events = result("turn/items").array("events");
-        if self.input.is_none() && !self.is_begun {
+        if self.start.input.is_none() && !self.is_begun {
             let mut items = events.iter().filter_map(|event| event.get("payload")?.get("item")?.as_object());
-            self.input =
+            self.start.input =
                 items.find(|item| item.text("type") == "userMessage").map(|item| said(item).into_owned());
         }
         // It has the data of tasks in order; but it may also come later.
@@ -199,7 +200,7 @@ impl Turn {
         for event in events {
             self.recorded_event(event, &Place::default(), sink);
         }
-        self.kept = result("turn/get").object("turn").cloned().map(Object::into_owned);
+        self.lookup.record = result("turn/get").object("turn").cloned().map(Object::into_owned);
         if let Some(thread) = result("thread/resume").object("thread") {
             self.apply_thread_record(thread, result("thread/turns/list"), sink);
         }
@@ -209,8 +210,8 @@ impl Turn {
     /// Takes the thread and its newest turn.
     fn apply_thread_record(&mut self, thread: &Object<'_>, turns: &Object<'_>, sink: &mut dyn EventSink) {
         let status = thread.object("status").unwrap_or(const { &Object::new() });
-        self.is_idle = is_idle(status);
-        if self.search.is_none() {
+        self.lookup.set_idle(is_idle(status));
+        if self.lookup.next.is_none() {
             self.find_in_turns(turns.array("data"), turns.text("nextCursor"), sink);
         }
         if !waits(thread) {
@@ -224,19 +225,17 @@ impl Turn {
         let mut known = turns.iter().filter_map(Value::as_object);
         if let Some(turn) = known.find(|turn| turn.text("id") == self.turn_id) {
             let items = turn.array("items").iter().filter_map(Value::as_object);
-            if self.input.is_none() && !self.is_begun {
+            if self.start.input.is_none() && !self.is_begun {
                 let message = items.clone().find(|item| item.text("type") == "userMessage");
-                self.input = message.map(|item| said(item).into_owned());
+                self.start.input = message.map(|item| said(item).into_owned());
             }
             self.created(sink);
             for item in items {
                 self.recorded_item("item/completed", 0, item, &Place::default(), sink);
             }
-            self.kept = Some(turn.clone().into_owned());
+            self.lookup.record = Some(turn.clone().into_owned());
         } else if next.is_empty() {
-            if !self.is_idle {
-                // The turn has only just begun, or it no longer exists. Which of them shows when the thread is idle.
-                self.is_missing = true;
+            if !self.lookup.is_lost() {
                 return;
             }
             self.created(sink);
@@ -245,22 +244,18 @@ impl Turn {
             self.end(&turn, EndReport::Failed, sink);
         } else {
             // Later turns follow it.
-            self.search = Some(Search::Older(next.to_owned()));
+            self.lookup.next = Some(Search::Older(next.to_owned()));
         }
     }
 
-    /// Takes the status of the thread. A turn that was not found while the thread was running is looked for once more
-    /// before it counts as lost.
+    /// Takes the status of the thread.
     pub(super) fn thread_status(&mut self, params: &Object<'_>) {
-        self.is_idle = params.object("status").is_some_and(is_idle);
-        if self.is_idle && std::mem::take(&mut self.is_missing) {
-            self.search = Some(Search::Older(String::new()));
-        }
+        self.lookup.set_idle(params.object("status").is_some_and(is_idle));
     }
 
     /// Takes the turn's record, once the held messages are taken.
     pub(super) fn apply_held_record(&mut self, sink: &mut dyn EventSink) {
-        if let Some(turn) = self.kept.take() {
+        if let Some(turn) = self.lookup.record.take() {
             self.apply_turn_record(&turn, sink);
         }
     }
@@ -298,7 +293,7 @@ impl Turn {
                 },
                 (_, event) => {
                     let id = item.text("id");
-                    if self.is_new_fact(&sentence(&["timeline:", id])) {
+                    if self.facts.is_new(&sentence(&["timeline:", id])) {
                         let details = event.map(|event| Value::Object(event.clone()));
                         let task = origin.text("taskId");
                         let thread = if task.is_empty() {
@@ -365,14 +360,14 @@ impl Turn {
         }
         let read = self.item(method, place, item, sink);
         self.note_read(&place.turn_id, item, sequence);
-        if read != Ok(true) && self.is_new_fact(&item.to_json()) {
+        if read != Ok(true) && self.facts.is_new(&item.to_json()) {
             let problem = read.err();
             self.unknown(method, item.clone().into(), problem, sink);
         }
     }
 
     fn recorded_unknown(&mut self, kind: &str, payload: &Object<'_>, sink: &mut dyn EventSink) {
-        if self.is_new_fact(&payload.to_json()) {
+        if self.facts.is_new(&payload.to_json()) {
             self.unknown(kind, payload.clone().into(), None, sink);
         }
     }
