@@ -1,16 +1,16 @@
-//! Looking at bytes, eight at a time.
+//! Compares and counts bytes, eight at a time.
 //!
-//! In wasm the standard library compares slices byte by byte, which took most of the time of a delta
-//! whose fixed parts are compared with an earlier one's; and it looks for ASCII by four.
+//! In wasm the standard library compares slices byte by byte. That took most of the time of a delta whose fixed parts
+//! are compared with an earlier one. For ASCII it checks four bytes at a time.
 
-/// Whether both have the same bytes.
+/// Whether both slices are equal.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as a comparison")]
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
         return false;
     }
-    // The last eight bytes may overlap what was compared before.
+    // The last eight bytes may overlap bytes that were compared before.
     let (Some(one_end), Some(other_end)) = (one.last_chunk::<8>(), other.last_chunk::<8>()) else {
         return one.iter().zip(other).all(|(a, b)| a == b);
     };
@@ -33,13 +33,13 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     high & LOWEST_BITS << 7 == 0 && rest.iter().all(|byte| *byte < 0x80)
 }
 
-/// The length of UTF-8 in UTF-16 units: one for each character, and one more for those that take four bytes.
+/// The length of UTF-8 in UTF-16 units: one for each character, and one more for characters of four bytes.
 pub(crate) fn utf16_len(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut len = bytes.len();
     for word in words {
         let word = u64::from_le_bytes(*word);
-        // Bytes that go on with a character are 10xxxxxx, and the first one of four is 1111xxxx.
+        // Continuation bytes are 10xxxxxx, and the first byte of four is 1111xxxx.
         len -= (word >> 7 & !(word >> 6) & LOWEST_BITS).count_ones() as usize;
         len += (word >> 7 & word >> 6 & word >> 5 & word >> 4 & LOWEST_BITS).count_ones() as usize;
     }

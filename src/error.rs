@@ -1,10 +1,9 @@
-//! The one error type: a closed set of codes, and a message that says what happened, what is kept and
-//! what to do.
+//! The one error type: a closed set of codes, and a message that says what happened, what was kept and what to do.
 
 use std::fmt;
 use std::ops::Deref;
 
-/// What went wrong, for code to decide on. The set may grow.
+/// The kind of an error, for code. The set may grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorCode {
@@ -14,29 +13,29 @@ pub enum ErrorCode {
     InvalidUrl,
     /// A turn's input breaks a rule; nothing was sent.
     InvalidInput,
-    /// The turn has not been started, so that there is nothing to list, cancel or wait for.
+    /// The turn has not started, so there is nothing to list, cancel or wait for.
     TurnNotStarted,
-    /// The turn has been started already; a second start would send its input twice.
+    /// The turn has already started; a second start would send its input twice.
     TurnAlreadyStarted,
-    /// The turn is being streamed already, or its stream was read to its end.
+    /// The turn is already being streamed, or its stream was read to its end.
     TurnAlreadyStreamed,
-    /// The turn has ended; its events come from `listEvents`.
+    /// The turn has ended; `listEvents` returns its events.
     TurnNotRunning,
     /// The session was cancelled and takes no further turns.
     SessionCancelled,
-    /// The protocol has no such request.
+    /// The protocol does not support the call.
     Unsupported,
-    /// The server answered with a status that means failure.
+    /// The server responded with an error status.
     Http,
-    /// The server answered a message over a socket with an error; `body` is that, as JSON.
+    /// The server responded over a socket with an error; `body` is that error as JSON.
     Rpc,
-    /// The request or its answer did not get through.
+    /// The request or its response was lost.
     Network,
-    /// Nothing came in time: no answer, nothing of a stream, or not all within the deadline.
+    /// A response, a stream's data or the whole call did not arrive in time.
     Timeout,
-    /// The `token` function threw or gave no string.
+    /// The `token` function threw, or did not return a string.
     Token,
-    /// The answer is not what the protocol says: not an event stream, or not JSON.
+    /// The response does not follow the protocol: it is not an event stream, or not JSON.
     UnexpectedResponse,
     /// An event is larger than `maxFrameBytes`.
     FrameTooLarge,
@@ -47,7 +46,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// The code as JavaScript sees it. Stable.
+    /// The code in JavaScript. Stable.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -73,22 +72,22 @@ impl ErrorCode {
     }
 }
 
-/// A failure of any part of turnwire.
+/// An error of any part of turnwire.
 ///
-/// One pointer wide, so that the results which carry it stay small.
+/// One pointer wide, so that results stay small.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(Box<ErrorDetails>);
 
-/// What an [`Error`] says.
+/// The data of an [`Error`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorDetails {
-    /// What went wrong.
+    /// The kind of the error.
     pub code: ErrorCode,
-    /// For people: what happened, what is kept, what to do. Holds no token and no header.
+    /// For people: what happened, what was kept, what to do. Contains no token and no header.
     pub message: String,
-    /// The HTTP status of the answer, where there was one.
+    /// The HTTP status of the response, if there was one.
     pub status: Option<u16>,
-    /// The body of a failing answer, cut to [`Error::BODY_LIMIT`] bytes.
+    /// The body of the error response, cut to [`Error::BODY_LIMIT`] bytes.
     pub body: Option<String>,
 }
 
@@ -101,7 +100,7 @@ impl Deref for Error {
 }
 
 impl Error {
-    /// How much of a failing answer's body an error keeps, in bytes.
+    /// The most bytes of an error response's body that are kept.
     pub const BODY_LIMIT: usize = 64 * 1024;
 
     /// An error with a message.
@@ -109,25 +108,25 @@ impl Error {
         Self(Box::new(ErrorDetails { code, message: message.to_owned(), status: None, body: None }))
     }
 
-    /// An error with a message that is put together.
+    /// An error with a message of several parts.
     pub(crate) fn of(code: ErrorCode, parts: &[&str]) -> Self {
         Self::new(code, &sentence(parts))
     }
 
-    /// The same error with the status of the answer that caused it.
+    /// The same error with the status of its response.
     #[must_use]
     pub fn with_status(mut self, status: Option<u16>) -> Self {
         self.0.status = status;
         self
     }
 
-    /// The same error with the answer that caused it.
+    /// The same error with its response.
     #[must_use]
     pub fn with_response(self, status: u16, body: &str) -> Self {
         self.with_status(Some(status)).with_body(body)
     }
 
-    /// The same error with the body of the answer that caused it, as far as it is kept.
+    /// The same error with the body of its response, cut to the limit.
     #[must_use]
     pub(crate) fn with_body(mut self, body: &str) -> Self {
         let mut end = body.len().min(Self::BODY_LIMIT);
@@ -147,10 +146,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What fallible functions of this crate return.
+/// The result of fallible functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Joins pieces into a message. `format!` would bring std's formatting machinery into the module, and
+/// Joins the parts of a message. `format!` would bring the formatting code into the module, and `concat` is four
+/// times as large.
 /// `concat` is four times as large.
 pub(crate) fn sentence(parts: &[&str]) -> String {
     let mut sentence = String::new();

@@ -1,12 +1,12 @@
-//! Points in time as texts.
+//! Times as texts.
 
 use crate::json::write_u64;
 
-/// Milliseconds since 1970 as ISO 8601 in UTC: `2026-11-21T10:02:07.046Z`. Whatever lies beyond the year 9999 is
-/// given as that year's end, so that times are in order as texts.
+/// Milliseconds since 1970 as ISO 8601 in UTC: `2026-11-21T10:02:07.046Z`. Times after the year 9999 become the end
+/// of that year, so that the order of the texts is that of the times.
 ///
-/// Days become dates as in the proleptic Gregorian calendar: 400 of its years have 146 097 days, and a year that
-/// begins with March ends with the leap day.
+/// Dates are of the proleptic Gregorian calendar: 400 years have 146 097 days, and a year that begins in March ends
+/// with the leap day.
 pub(crate) fn iso(ms: u64) -> String {
     const YEAR_9999_END: u64 = 253_402_300_799_999;
     const DAY: u64 = 86_400_000;
@@ -18,7 +18,7 @@ pub(crate) fn iso(ms: u64) -> String {
     // A leap day every 4 years, none every 100, one every 400.
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
-    // From March on, five months have 153 days, over and over.
+    // From March on, each five months have 153 days.
     let month = (5 * day + 2) / 153;
     let date = day - (153 * month + 2) / 5 + 1;
     let (month, turns_year) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
@@ -44,10 +44,10 @@ pub(crate) fn iso(ms: u64) -> String {
     text
 }
 
-/// The milliseconds since 1970 of a time that is written so, without the fraction of its last second.
+/// The milliseconds since 1970 of such a text, without the fraction of the last second.
 pub(crate) fn millis(text: &str) -> Option<u64> {
     let mut numbers = [0_u64; 6];
-    // Each has two digits, but the year four.
+    // Each has two digits, except the year with four.
     for (at, byte) in text.bytes().take("2026-11-21T10:02:07".len()).enumerate() {
         let number = numbers.get_mut(at.saturating_sub(2) / 3)?;
         if byte.is_ascii_digit() {

@@ -1,17 +1,17 @@
 //! Stream the turns of AI agents into web pages.
 //!
-//! The modules in the order of the data's way:
+//! The modules in the order of the data flow:
 //!
-//! 1. [`sse`]: bytes → frames; `rpc` where they come over a socket,
+//! 1. [`sse`]: bytes → frames; `rpc` if they come over a socket,
 //! 2. [`protocol`]: frames → events, calls → requests,
-//! 3. [`event`]: the one vocabulary that all protocols are turned into,
-//! 4. [`index`]: events → an id-keyed index, and what changed in it,
-//! 5. [`turn`]: the life of a turn: what may be called when, where the cursor stands, how it ended,
+//! 3. [`event`]: the one vocabulary of all protocols,
+//! 4. [`index`]: events → an index by id, and what changed in it,
+//! 5. [`turn`]: the life of a turn: its rules, its cursor, its end,
 //! 6. [`session`]: what the turns of a session share,
-//! 7. `web`: the browser: fetch, timers, and what JavaScript sees.
+//! 7. `web`: the browser: fetch, timers, and the exports to JavaScript.
 //!
-//! All but the last know neither a clock nor a socket nor a JavaScript type. They run on any host; `web`
-//! exists only in the WebAssembly build.
+//! All but the last know neither a clock nor a socket nor a JavaScript type. They run on any host; `web` exists only in
+//! the WebAssembly build.
 
 #![cfg_attr(
     not(feature = "default"),
@@ -25,6 +25,7 @@ pub mod event;
 pub mod index;
 mod iso;
 pub mod json;
+mod message;
 mod names;
 pub mod protocol;
 #[cfg(feature = "socket")]

@@ -1,26 +1,25 @@
-//! Strings by number: ids that are met again and again.
+//! Numbers for strings that occur again and again, such as ids.
 
 use crate::bytes::same;
 
-/// Numbers strings from 0 on. Looking up the string of the last time costs one comparison.
+/// Numbers strings from 0 on. Looking up the same string again costs one comparison.
 ///
-/// A small open-addressing table: the standard library's map and its hasher weigh six times as much in
-/// the module.
+/// A small open-addressing table: the standard library's map and its hasher take six times the bytes in the module.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     known: Vec<String>,
-    /// Numbers plus one, placed by hash; 0 is free. At most half full, so that a search ends soon.
+    /// Numbers plus one, placed by hash; 0 is free. At most half full, so that searches are short.
     slots: Vec<u32>,
     recent: u32,
-    /// The number that was looked up last for a source of names, by the source's lowest bits.
+    /// The last looked up number for each source of names, by the lowest bits of the source.
     sources: [u32; SOURCES],
 }
 
-/// As many sources as alternate: messages that stream at a time, in all shapes of their frames.
+/// The number of sources: enough for the messages that stream at the same time, in all shapes of their frames.
 const SOURCES: usize = 32;
 
 impl Names {
-    /// Whether nothing has a number yet.
+    /// Whether no string has a number yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -31,7 +30,7 @@ impl Names {
         self.slots.get(slot)?.checked_sub(1)
     }
 
-    /// The number of a string, and whether it is new.
+    /// The number of a string, and whether it is new. New strings are added.
     #[inline]
     pub(crate) fn number(&mut self, name: &str) -> (u32, bool) {
         if self.is_named(self.recent, name) {
@@ -40,7 +39,7 @@ impl Names {
         self.look_up(name)
     }
 
-    /// The same where a source mostly has the same string again.
+    /// The same, for a source that often repeats its last string.
     #[inline]
     pub(crate) fn number_of(&mut self, source: u32, name: &str) -> (u32, bool) {
         let at = source as usize % SOURCES;
@@ -58,7 +57,7 @@ impl Names {
         (number, is_new)
     }
 
-    /// The string of this number is another one from now on, which has no number yet.
+    /// Gives a number another string, which has no number yet.
     pub(crate) fn rename(&mut self, number: u32, name: &str) {
         if self.get(name).is_some() {
             return;
@@ -109,7 +108,7 @@ impl Names {
         }
     }
 
-    /// The slot of a string: where it is, or where it would be put. `None` only while there is no table.
+    /// The slot of a string: its own, or the free one where it would be added. `None` only without a table.
     fn slot_of(&self, name: &str) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut slot = hash(name) & mask;
@@ -123,7 +122,7 @@ impl Names {
     }
 }
 
-/// Eight bytes at a time: short, and good enough for ids.
+/// Eight bytes at a time: short code, and good enough for ids.
 fn hash(name: &str) -> usize {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut rest = name.as_bytes();
@@ -136,7 +135,7 @@ fn hash(name: &str) -> usize {
     for byte in rest {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(FACTOR);
     }
-    // The low bits decide the slot; the high ones are mixed better.
+    // The low bits select the slot, and the high bits are mixed better.
     (hash >> 32) as usize
 }
 

@@ -1,14 +1,14 @@
-//! Small things done with texts.
+//! Small functions for texts.
 
-/// What stands before the first of this byte, an ASCII one, and what after it: nothing if there is none.
+/// The text before the first occurrence of this ASCII byte, and the text after it, which is empty if there is none.
 ///
-/// The standard library's searches bring a searcher each into the module.
+/// The standard library's searches would each bring a searcher into the module.
 pub(crate) fn cut(text: &str, at: u8) -> (&str, &str) {
     let end = text.bytes().position(|byte| byte == at).unwrap_or(text.len());
     (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
 }
 
-/// Whether it is one of these names: `one, other`. A list of texts weighs eight bytes a text more.
+/// Whether a name is in a list: `one, other`. A list of strings takes eight bytes more for each.
 pub(crate) fn is_among(name: &str, names: &str) -> bool {
     let mut rest = names;
     while !rest.is_empty() {

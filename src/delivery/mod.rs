@@ -1,4 +1,4 @@
-//! Events and changes as records that JavaScript reads in one crossing.
+//! Events and changes as records that JavaScript reads in one crossing. It knows events and the index, but no JavaScript.
 //!
 //! A crossing into JavaScript for every event or field would cost much more than decoding and merging. So the events of
 //! a whole network chunk become fixed-size records of integers beside arenas of text. JavaScript decodes each arena

@@ -1,4 +1,4 @@
-//! The common vocabulary of all wire protocols.
+//! The common vocabulary of all wire protocols. It knows JSON, and no protocol.
 //!
 //! An event is JSON in one form, whichever protocol it came from: an [`EventRef`] with its [`EventKind`]. The rest of
 //! turnwire and the browser read that JSON where they need it. In Rust, [`EventRef::to_event`] converts it to [`Event`]
@@ -38,7 +38,7 @@ pub use state::{
     ActivityDelta, ActivitySnapshot, MessagesSnapshot, PatchOperation, StateDelta, StateKey, StateOperation,
     StateOperations, StateSnapshot, ThreadMessage, ThreadToolCall, ToolProgress, TrackedPatch,
 };
-pub use thread::{AgentInfo, ParentCall, ThreadCreated, ThreadDone, ThreadState};
+pub use thread::{AgentInfo, MAIN_THREAD, ParentCall, ThreadCreated, ThreadDone, ThreadState};
 pub use tool::{
     McpAuthRequired, McpInitialize, McpServer, McpServerAuth, SandboxCreated, ToolCallRef, ToolOutput,
     ToolResponse, ToolsRequired,

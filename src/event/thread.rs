@@ -5,6 +5,9 @@ use tsify::Tsify;
 
 use super::ModelMessage;
 
+/// The id of the agent's own thread, which every turn has.
+pub const MAIN_THREAD: &str = "main";
+
 /// A sub-agent's thread began (`thread.created`). The main thread has no such event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct ThreadCreated {

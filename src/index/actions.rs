@@ -1,36 +1,37 @@
-//! Required actions: what waits for the client before the next turn can go on.
+//! Required actions: the calls and servers that wait for the client.
 
 use crate::json::{Object, Value};
 
-use super::message::Json;
-use super::{EventIndex, Message};
+use crate::message::{Json, Message};
 
-/// One thing that waits for the client.
+use super::EventIndex;
+
+/// A call or a server that waits for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingAction {
-    /// What is asked.
+    /// What the client is asked for.
     pub kind: PendingKind,
-    /// The thread that waits; empty where the whole turn does.
+    /// The waiting thread; empty if the whole turn waits.
     pub thread_id: String,
-    /// The call that waits; for an authorization the MCP server's id.
+    /// The id of the waiting call; for an authorization, of the MCP server.
     pub id: String,
-    /// The message that made the call, where the server says so.
+    /// The id of the message that made the call, if the server sends it.
     pub(super) source_event_id: String,
-    /// The slot of that message, once it has come.
+    /// The slot of that message, once it was received.
     pub(super) slot: Option<usize>,
-    /// The MCP server.
+    /// The MCP server, for an authorization.
     pub(super) server: Json,
-    /// The tool, where the server says so apart from the call.
+    /// The name of the tool, if the server sends it outside the call.
     pub(super) name: String,
-    /// The call's arguments, where the server says so apart from the call.
+    /// The call's arguments, if the server sends them outside the call.
     pub(super) arguments: String,
-    /// What the tool is, where the call was made in an earlier turn.
+    /// The tool info, if an earlier turn made the call.
     pub(super) tool_info: Json,
-    /// What the call waits for, as the server put it.
+    /// The reason for the wait, as the server sent it.
     pub(super) suspension: Json,
 }
 
-/// What is asked of the client.
+/// What the client is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PendingKind {
     /// To allow or deny a call.
@@ -42,12 +43,12 @@ pub enum PendingKind {
 }
 
 impl PendingAction {
-    /// What the call waits for, as the server put it: JSON; empty if it said nothing.
+    /// The reason for the wait as JSON, as the server sent it; empty if it sent none.
     pub(crate) fn suspension(&self) -> &str {
         &self.suspension
     }
 
-    /// Whether this is about the call of this id in this thread.
+    /// Whether the action is for the call with this id in this thread.
     #[must_use]
     pub fn is_call(&self, thread_id: &str, tool_call_id: &str) -> bool {
         self.kind != PendingKind::Auth && self.id == tool_call_id && self.thread_id == thread_id
@@ -55,8 +56,8 @@ impl PendingAction {
 }
 
 impl EventIndex {
-    /// Takes an event that asks something of the client.
-    pub(super) fn require(&mut self, kind: PendingKind, event: &Object<'_>) {
+    /// Takes an event that asks the client for something.
+    pub(super) fn add_actions(&mut self, kind: PendingKind, event: &Object<'_>) {
         let list = if kind == PendingKind::Auth { "mcp_servers" } else { "tool_calls" };
         for item in event.array(list).iter().filter_map(Value::as_object) {
             let mut action = PendingAction {
@@ -71,40 +72,40 @@ impl EventIndex {
                 tool_info: Json::new(),
                 suspension: item.object("suspension").map(Object::to_json).unwrap_or_default(),
             };
-            // A turn that ends says once more what it waits for.
+            // The end of a turn repeats its actions.
             let is_known = |known: &PendingAction| {
                 known.kind == kind && known.id == action.id && known.thread_id == action.thread_id
             };
             if !self.pending.iter().any(is_known) {
                 action.slot = self.call_slot(&action);
-                self.mark_call(&action);
+                self.mark_call_changed(&action);
                 self.pending.push(action);
             }
         }
         self.changes.turn = true;
     }
 
-    /// What is `over` does not wait any longer.
-    pub(super) fn release(&mut self, over: &dyn Fn(&PendingAction) -> bool) {
-        while let Some(at) = self.pending.iter().position(over) {
+    /// Removes the actions that are resolved.
+    pub(super) fn remove_actions(&mut self, is_resolved: &dyn Fn(&PendingAction) -> bool) {
+        while let Some(at) = self.pending.iter().position(is_resolved) {
             let action = self.pending.remove(at);
             self.changes.turn = true;
-            self.mark_call(&action);
+            self.mark_call_changed(&action);
         }
     }
 
-    /// The call waits no longer.
+    /// The call no longer waits.
     #[cfg(feature = "call-updates")]
     pub(super) fn tool_resumed(&mut self, event: &Object<'_>) {
         let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
-        self.release(&|action| action.is_call(thread_id, call_id));
+        self.remove_actions(&|action| action.is_call(thread_id, call_id));
     }
 
-    /// The call will not be made. One of the same id may come after it.
+    /// The call is cancelled. A later call may have the same id.
     #[cfg(feature = "call-updates")]
     pub(super) fn tool_cancelled(&mut self, event: &Object<'_>) {
         let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
-        self.release(&|action| action.is_call(thread_id, call_id));
+        self.remove_actions(&|action| action.is_call(thread_id, call_id));
         let Some(slot) = self.newest_call(thread_id, call_id) else {
             return;
         };
@@ -114,15 +115,15 @@ impl EventIndex {
         self.changes.message(slot, &mut self.messages, true);
     }
 
-    /// A later turn has answered whatever waited.
-    pub fn settle(&mut self) {
-        self.release(&|_| true);
+    /// Removes all actions: a later turn has answered them.
+    pub fn resolve_actions(&mut self) {
+        self.remove_actions(&|_| true);
     }
 
-    /// What has no result will get none: a later turn has thrown it away.
+    /// Removes all actions, and cancels the calls without a result: a later turn has discarded them.
     #[cfg(feature = "discard-pending")]
-    pub fn discard(&mut self) {
-        self.settle();
+    pub fn discard_actions(&mut self) {
+        self.resolve_actions();
         for slot in 0..self.messages.len() {
             let Some(message) = self.messages.get_mut(slot) else { return };
             for call in message.calls.iter_mut().flatten().filter(|call| call.response.is_empty()) {
@@ -132,16 +133,16 @@ impl EventIndex {
         }
     }
 
-    /// The status of a call changes with what waits for it.
-    fn mark_call(&mut self, action: &PendingAction) {
+    /// The status of a call depends on its action.
+    fn mark_call_changed(&mut self, action: &PendingAction) {
         if let Some(slot) = action.slot {
             self.changes.message(slot, &mut self.messages, true);
         }
     }
 
-    /// A message has changed: an action shows the call that waits. That call may have come only now, for
-    /// instance from a list.
-    pub(super) fn show_calls(&mut self, slot: usize) {
+    /// A message has changed: links it to the actions whose calls it makes. It may have been received after the action,
+    /// for example from a list.
+    pub(super) fn link_actions(&mut self, slot: usize) {
         for at in 0..self.pending.len() {
             let Some(action) = self.pending.get(at) else { return };
             let found = action.slot.or_else(|| self.call_slot(action));
@@ -152,27 +153,26 @@ impl EventIndex {
         }
     }
 
-    /// Whether an action can be shown: with its call. While events of the turn are missing, only what the server itself
-    /// says of a call is known to be the whole of it.
+    /// Whether an action can be shown, which needs its call. While events of the turn are missing, a call in a message may
+    /// be incomplete; only a call that the server sends with the action is not.
     pub(super) fn is_shown(&self, action: &PendingAction) -> bool {
-        let is_told = !action.name.is_empty();
+        let has_own_call = !action.name.is_empty();
         match action.kind {
             PendingKind::Auth => true,
-            _ if self.is_unread => is_told && !action.arguments.is_empty(),
-            _ => is_told || action.slot.is_some(),
+            _ if self.has_missing_events => has_own_call && !action.arguments.is_empty(),
+            _ => has_own_call || action.slot.is_some(),
         }
     }
 
-    /// Whether something waits whose call is not known.
+    /// Whether there are actions whose calls are not known yet, and which are therefore not shown.
     #[must_use]
     pub fn hides_actions(&self) -> bool {
         !self.pending.iter().all(|action| self.is_shown(action))
     }
 
-    /// Takes a message of an earlier turn: it may have made a call that waits in this one. The newest message comes
-    /// first.
-    pub(crate) fn explain(&mut self, event: &Object<'_>) {
-        let message = Message::of(event);
+    /// Takes a message of an earlier turn, which may have made a call that waits in this one. Newer messages come first.
+    pub(crate) fn apply_earlier_message(&mut self, event: &Object<'_>) {
+        let message = Message::from_base(event);
         for action in &mut self.pending {
             let is_named = [event.text("id"), ""].contains(&&*action.source_event_id);
             let is_maker = is_named && action.thread_id == event.text("thread_id");
@@ -185,7 +185,7 @@ impl EventIndex {
         }
     }
 
-    /// The message that made a call: the one that the server names, or the newest in that thread.
+    /// The slot of the message that made a call: of the one that the server names, or of the newest in the thread.
     fn call_slot(&self, action: &PendingAction) -> Option<usize> {
         let has_call =
             |slot: &usize| self.messages.get(*slot).is_some_and(|message| message.call(&action.id).is_some());
@@ -193,7 +193,7 @@ impl EventIndex {
         named.filter(has_call).or_else(|| self.newest_call(&action.thread_id, &action.id))
     }
 
-    /// The newest message in a thread that makes this call. Some models number their calls anew in every
+    /// The slot of the newest message in a thread that makes this call. Some models number their calls again in every
     /// message.
     pub(super) fn newest_call(&self, thread_id: &str, call_id: &str) -> Option<usize> {
         let thread = self.threads.iter().position(|thread| thread.id == thread_id)?;

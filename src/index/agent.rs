@@ -1,26 +1,26 @@
-//! What agents keep beside their messages: their state, and reports of what is going on.
+//! The state of an agent, and the reports of its activities.
 //!
 //! Only the `AgentEvent` protocols have these.
 
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, write_str};
+use crate::message::Message;
 
 use super::EventIndex;
-use super::message::Message;
-use super::operations::operate;
+use super::operations::apply_operation;
 use super::patch::patch;
 
-/// The agent's side of a turn.
+/// The state of an agent and its activities.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
     /// The state, once it is known.
     state: Option<Value<'static>>,
-    /// Why the last change of the state could not be made; empty if it could.
+    /// Why the last change of the state failed; empty if it did not.
     problem: String,
     activities: Vec<Activity>,
 }
 
-/// The last report on something.
+/// The last report of an activity.
 #[derive(Debug)]
 struct Activity {
     message_id: String,
@@ -28,8 +28,8 @@ struct Activity {
     thread_id: String,
     tool_call_id: String,
     content: Value<'static>,
-    /// Whether its call shows it, or there is none to show it.
-    is_shown: bool,
+    /// Whether its call shows it, or it has no call.
+    is_linked: bool,
 }
 
 impl Agent {
@@ -38,7 +38,7 @@ impl Agent {
         self.problem.clear();
     }
 
-    /// Makes a change, or says why it could not be made; then nothing of it is, nor of what comes after it.
+    /// Changes the state. If that fails, the state stays as it was, and later changes are ignored until the next snapshot.
     fn change(&mut self, change: &dyn Fn(&mut Value<'static>) -> Result<(), String>) {
         if !self.problem.is_empty() {
             return;
@@ -50,10 +50,10 @@ impl Agent {
         }
     }
 
-    /// Writes what a snapshot shows: the state without the server's own names.
+    /// Writes what a snapshot shows: the state without the server's private names.
     pub(super) fn write(&self, turn: &mut ObjectWriter<'_>) {
         if let Some(state) = &self.state {
-            turn.raw("agent_state", &public(state).to_json());
+            turn.raw("agent_state", &without_private_names(state).to_json());
         }
         if !self.problem.is_empty() {
             turn.str("agent_state_problem", &self.problem);
@@ -84,28 +84,27 @@ impl Agent {
 }
 
 impl EventIndex {
-    /// The agent's state as far as it is known, without the names that begin with `__`: those are the
-    /// server's own business.
+    /// The agent's state, if it is known, without the names that begin with `__`, which are private to the server.
     #[must_use]
     pub fn agent_state(&self) -> Option<serde_json::Value> {
-        self.agent.state.as_ref().map(|state| typed(&public(state)))
+        self.agent.state.as_ref().map(|state| to_serde(&without_private_names(state)))
     }
 
-    /// Why the last change of the agent's state could not be made, if that is so. The state is then as it was
-    /// before, until it comes whole again.
+    /// Why the last change of the agent's state failed, if it did. The state stays as it was before, until the next
+    /// snapshot.
     #[must_use]
     pub fn agent_state_problem(&self) -> Option<&str> {
         (!self.agent.problem.is_empty()).then_some(&*self.agent.problem)
     }
 
-    /// The last report on what `message_id` names.
+    /// The last report of the activity with this id.
     #[must_use]
     pub fn activity(&self, message_id: &str) -> Option<serde_json::Value> {
         let known = self.agent.activities.iter().find(|activity| activity.message_id == message_id);
-        known.map(|activity| typed(&activity.content))
+        known.map(|activity| to_serde(&activity.content))
     }
 
-    /// Takes an event of the agent's side.
+    /// Takes an event of an agent's state, activities or messages.
     pub(super) fn apply_agent(&mut self, event: EventRef<'_>) {
         let fields = event.fields;
         match event.kind {
@@ -114,8 +113,8 @@ impl EventIndex {
                 let delta = fields.array("delta");
                 self.agent.change(&|state| patch(state, delta));
             }
-            EventKind::ActivitySnapshot => self.report(fields),
-            EventKind::ActivityDelta => self.amend_report(fields),
+            EventKind::ActivitySnapshot => self.snapshot_activity(fields),
+            EventKind::ActivityDelta => self.patch_activity(fields),
             EventKind::MessagesSnapshot => return self.messages_snapshot(fields),
             EventKind::MessageReset => return self.change(fields, Message::reset),
             _ => return,
@@ -123,8 +122,8 @@ impl EventIndex {
         self.changes.turn = true;
     }
 
-    /// Whether a message goes on with a known one, which then has its id.
-    pub(super) fn goes_on(&mut self, message: &Object<'_>) -> bool {
+    /// If a message continues a known one, gives that one the new id. Returns whether it does.
+    pub(super) fn continue_message(&mut self, message: &Object<'_>) -> bool {
         let (id, before) = (message.text("id"), message.text("continues"));
         let slot = self.message_of.get(before).filter(|_| !before.is_empty());
         let Some(slot) = slot.filter(|_| self.message_of.get(id).is_none()) else {
@@ -134,24 +133,25 @@ impl EventIndex {
         let slot = slot as usize;
         if let Some(message) = self.messages.get_mut(slot) {
             id.clone_into(&mut message.id);
-            message.continued_at = message.text.len();
+            message.content.continued_at = message.content.text.len();
         }
         self.changes.message(slot, &mut self.messages, true);
         true
     }
 
-    /// Takes what a tool call changed in the state. Where that is not known, it says nothing of the rest of it.
-    pub(super) fn track(&mut self, patch: &Object<'_>) {
+    /// Takes the changes of a tool call to the state. They are ignored while the state is not known.
+    pub(super) fn apply_tracked_patch(&mut self, patch: &Object<'_>) {
         if self.agent.state.is_none() {
             return;
         }
         let operations = patch.object("patch").map(|patch| patch.array("ops")).unwrap_or_default();
         let operations = operations.iter().filter_map(Value::as_object);
-        self.agent.change(&|state| operations.clone().try_for_each(|operation| operate(state, operation)));
+        self.agent
+            .change(&|state| operations.clone().try_for_each(|operation| apply_operation(state, operation)));
         self.changes.turn = true;
     }
 
-    fn report(&mut self, event: &Object<'_>) {
+    fn snapshot_activity(&mut self, event: &Object<'_>) {
         let message_id = event.text("message_id");
         let content = owned(event.get("content"));
         let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
@@ -164,60 +164,60 @@ impl EventIndex {
                 thread_id: event.text("thread_id").to_owned(),
                 tool_call_id: event.text("tool_call_id").to_owned(),
                 content,
-                is_shown: event.text("tool_call_id").is_empty(),
+                is_linked: event.text("tool_call_id").is_empty(),
             }),
         }
-        self.show_progress(message_id);
+        self.update_progress(message_id);
     }
 
-    fn amend_report(&mut self, event: &Object<'_>) {
+    fn patch_activity(&mut self, event: &Object<'_>) {
         let message_id = event.text("message_id");
         let delta = event.array("patch");
         let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
         if let Some(activity) = known {
             let mut content = activity.content.clone();
-            // One that does not fit leaves the report as it was.
+            // A patch that does not fit leaves the report as it was.
             if patch(&mut content, delta).is_ok() {
                 activity.content = content;
             }
         }
-        self.show_progress(message_id);
+        self.update_progress(message_id);
     }
 
-    /// A message has changed: its calls show the reports that came before them.
-    pub(super) fn show_reports(&mut self, slot: usize) {
+    /// A message has changed: links its calls to reports that were received earlier.
+    pub(super) fn link_activities(&mut self, slot: usize) {
         let Some(message) = self.messages.get_mut(slot) else { return };
         let thread_id = self.threads.get(message.thread).map_or("", |thread| &thread.id);
         let waiting = self.agent.activities.iter_mut();
-        for activity in waiting.filter(|activity| !activity.is_shown && activity.thread_id == thread_id) {
+        for activity in waiting.filter(|activity| !activity.is_linked && activity.thread_id == thread_id) {
             if let Some(call) = message.call_mut(&activity.tool_call_id) {
                 call.progress = activity.content.to_json();
-                activity.is_shown = true;
+                activity.is_linked = true;
             }
         }
     }
 
-    /// A call shows the last report on it.
-    fn show_progress(&mut self, message_id: &str) {
+    /// Shows a report in its call.
+    fn update_progress(&mut self, message_id: &str) {
         let is_it = |activity: &&mut Activity| activity.message_id == message_id;
         let Some(activity) = self.agent.activities.iter_mut().find(is_it) else { return };
-        activity.is_shown = activity.tool_call_id.is_empty();
+        activity.is_linked = activity.tool_call_id.is_empty();
         let (thread_id, call_id) = (activity.thread_id.clone(), activity.tool_call_id.clone());
-        // Of several calls of that id it is the newest.
+        // Of several calls with that id, the newest counts.
         if let Some(slot) = self.newest_call(&thread_id, &call_id) {
-            self.show_reports(slot);
+            self.link_activities(slot);
             self.changes.message(slot, &mut self.messages, true);
         }
     }
 
-    /// The messages of this turn become what the server keeps of them.
+    /// Replaces the contents of this turn's messages by those in the server's record.
     fn messages_snapshot(&mut self, event: &Object<'_>) {
         for message in event.array("messages").iter().filter_map(Value::as_object) {
             let known = self.message_of.get(message.text("id")).map(|slot| slot as usize);
             let text = message.get("content").and_then(Value::as_str);
             let (Some(slot), Some(text)) = (known, text) else { continue };
             if let Some(message) = self.messages.get_mut(slot) {
-                message.set_text(text);
+                message.replace_content(text);
                 self.changes.message(slot, &mut self.messages, true);
             }
         }
@@ -228,24 +228,24 @@ fn owned(value: Option<&Value<'_>>) -> Value<'static> {
     value.cloned().unwrap_or_default().into_owned()
 }
 
-/// The value as Rust users have it.
-fn typed(value: &Value<'_>) -> serde_json::Value {
+/// The value as a type of serde.
+fn to_serde(value: &Value<'_>) -> serde_json::Value {
     serde_json::from_str(&value.to_json()).unwrap_or_default()
 }
 
-/// A state without the names that begin with `__`; awaken has them in `extensions`.
-fn public(state: &Value<'static>) -> Value<'static> {
-    shown(state, "extensions")
+/// A state without the names that begin with `__`; awaken has such names in `extensions`, too.
+fn without_private_names(state: &Value<'static>) -> Value<'static> {
+    without_private_names_in(state, "extensions")
 }
 
-/// A value without such names, also in the member `within`.
-fn shown(value: &Value<'static>, within: &str) -> Value<'static> {
+/// A value without the names that begin with `__`, also in its member `within`.
+fn without_private_names_in(value: &Value<'static>, within: &str) -> Value<'static> {
     let Value::Object(members) = value else {
         return value.clone();
     };
     let mut shown_members = Object::new();
     for (name, value) in members.iter().filter(|(name, _)| !name.starts_with("__")) {
-        let value = if name == within { shown(value, "") } else { value.clone() };
+        let value = if name == within { without_private_names_in(value, "") } else { value.clone() };
         shown_members.add(name.to_owned(), value);
     }
     Value::Object(shown_members)

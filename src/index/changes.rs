@@ -1,40 +1,39 @@
-//! What changed since changes were last taken: the parts of the index as JSON, text as what was
-//! appended to it.
+//! The changes of the index since they were last taken: changed parts as JSON, and the text that was appended.
 //!
-//! Whoever mirrors the index pays for what changed, however long the history is and however many
-//! events there were in between.
+//! So the cost of a mirror of the index depends only on what changed, not on the length of the history or the number of
+//! events.
 
 use crate::event::TextField;
 use crate::json::{ObjectWriter, write_str};
+use crate::message::{Marks, Message, MessageCall};
 
-use super::message::{Marks, Message, MessageCall};
 use super::thread::{Thread, ThreadStatus};
 use super::{EventIndex, PendingAction, PendingKind};
 
-/// Notes what changed.
+/// The changed parts of the index.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Changes {
-    /// Slots of changed messages, each once.
+    /// The slots of changed messages, each once.
     messages: Vec<usize>,
-    /// The list of threads, or something in it.
+    /// Whether a thread changed, or the list of them.
     pub(super) threads: bool,
-    /// Anything else: required actions, servers, the sandbox.
+    /// Whether anything else changed: required actions, servers, the sandbox.
     pub(super) turn: bool,
-    /// Whether text that was taken is not kept.
-    gives_away: bool,
-    /// Whether what was taken before is void.
+    /// Whether text is dropped when it was taken.
+    releases_text: bool,
+    /// Whether the messages that were taken before are void.
     restarts: bool,
 }
 
 impl Changes {
-    /// Everything is new to whoever looks for the first time.
+    /// At first everything has changed.
     pub(super) fn new() -> Self {
-        Self { messages: Vec::new(), threads: true, turn: true, gives_away: false, restarts: false }
+        Self { messages: Vec::new(), threads: true, turn: true, releases_text: false, restarts: false }
     }
 
-    /// Messages that were taken are void.
-    pub(super) fn start_over(&mut self) {
+    /// All messages that were taken are void.
+    pub(super) fn restart(&mut self) {
         self.messages.clear();
         self.restarts = true;
         self.threads = true;
@@ -55,26 +54,25 @@ impl Changes {
 }
 
 impl EventIndex {
-    /// Whether there is anything to take.
+    /// Whether there are changes to take.
     #[must_use]
     pub fn has_changes(&self) -> bool {
         self.changes.turn || self.changes.threads || !self.changes.messages.is_empty()
     }
 
-    /// From now on, contents and reasoning are kept until they are taken, and no longer, so that whoever
-    /// mirrors the index holds them alone: [`Message::content`] and [`Message::reasoning`] are then what
-    /// has not been taken.
-    pub fn give_away_text(&mut self) {
-        self.changes.gives_away = true;
+    /// Drops contents and reasoning from now on once they were taken, so that only the mirror of the index keeps them.
+    /// [`Message::content`] and [`Message::reasoning`] then return only what was not taken.
+    pub fn release_taken_text(&mut self) {
+        self.changes.releases_text = true;
     }
 
-    /// Takes what changed. Appended text goes to `appended`, as the message's slot, the field and the
-    /// piece; everything else comes as JSON:
-    /// `{ "restart"?: true, "turn"?: {…}, "threads"?: [all], "messages"?: [changed] }`. With `restart` the messages
-    /// before are void. A message with `"reset": true` starts over: its text follows whole; with `content_reset` only
-    /// its content, with `arguments_reset` only the arguments of its calls.
+    /// Takes the changes. Appended text is passed to `appended`, as the slot of the message, the field and the piece.
+    /// Everything else is returned as JSON:
+    /// `{ "restart"?: true, "turn"?: {…}, "threads"?: [all], "messages"?: [changed] }`. With `restart`, all messages
+    /// before are void. If a message has `"reset": true`, all its texts follow whole; with `content_reset` only its
+    /// content, with `arguments_reset` only the arguments of its calls. Returns `None` if nothing changed.
     pub fn take_changes(&mut self, appended: &mut dyn FnMut(usize, TextField, &str)) -> Option<String> {
-        self.take_found_output();
+        self.apply_recorded_output();
         if !self.has_changes() {
             return None;
         }
@@ -101,10 +99,10 @@ impl EventIndex {
             };
             let marks = std::mem::take(&mut message.marks);
             message.take_text(slot, appended);
-            // What came before its base is put behind that.
-            if self.changes.gives_away && message.has_base {
-                message.text.give_away();
-                message.reasoning.give_away();
+            // Text from before the base has to be appended to it.
+            if self.changes.releases_text && message.has_base {
+                message.content.text.release();
+                message.reasoning.release();
             }
             if marks.head || marks.reset || marks.content_reset || marks.arguments_reset {
                 self.write_message(list.item(), slot, marks);
@@ -171,14 +169,14 @@ impl EventIndex {
             }
         }
         object.str("id", &message.id).str("thread_id", thread_id);
-        object.raw("created_at", &message.created_at).raw("name", &message.name);
+        object.raw("created_at", &message.base.created_at).raw("name", &message.base.name);
         object.str("refusal", message.refusal());
         text_or_null(
             object.member("finish_reason"),
             Some(message.finish_reason()).filter(|reason| !reason.is_empty()),
         );
         object.raw("usage", &message.usage);
-        message.write_notes(&mut object);
+        message.details.write(&mut object);
         let mut list = List::new(object.member("tool_calls"));
         for call in &message.calls {
             let out = list.item();
@@ -232,7 +230,7 @@ impl Message {
                 appended(slot, field, piece);
             }
         };
-        give(TextField::Content, self.text.take());
+        give(TextField::Content, self.content.text.take());
         give(TextField::Reasoning, self.reasoning.take());
         for (index, call) in (0_u32..).zip(&mut self.calls) {
             if let Some(call) = call {
@@ -280,7 +278,7 @@ impl<'o> List<'o> {
         Self { out, first: true }
     }
 
-    /// Lends the output for the next element.
+    /// The output for the next element.
     fn item(&mut self) -> &mut String {
         if !self.first {
             self.out.push(',');

@@ -1,15 +1,15 @@
-//! Sums of numbers as JSON writes them, to the last digit.
+//! Exact sums of JSON numbers.
 //!
-//! The standard library's reading and writing of floats would weigh more in the module than all of the rest of
-//! the agent's state.
+//! Reading and writing floats with the standard library would take more bytes in the module than the rest of the
+//! agent's state.
 
 use crate::error::sentence;
 use crate::json::write_u64;
 
-/// The most digits behind the point, and of an exponent, that are reckoned with.
+/// The most digits after the point, and the largest exponent.
 const MOST_DIGITS: i32 = 15;
 
-/// A number: its digits without a point, and how many of them are behind it.
+/// A number: its digits without the point, and how many of them come after it.
 struct Decimal {
     digits: i64,
     places: i32,
@@ -17,8 +17,8 @@ struct Decimal {
     is_fraction: bool,
 }
 
-/// The sum, or the difference, of two numbers; nothing if it has too many digits. Whole numbers stay whole; with a
-/// fraction, the sum is one, too.
+/// The sum, or the difference, of two numbers; `None` if it has too many digits. The result is written as a fraction if
+/// one of them is.
 pub(super) fn add(one: &str, other: &str, is_negative: bool) -> Option<String> {
     let (one, other) = (read(one)?, read(other)?);
     let places = one.places.max(other.places);

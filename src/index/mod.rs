@@ -1,9 +1,9 @@
-//! The id-keyed event index: events → threads → messages → tool calls, and what changed in them.
+//! The index of a turn's events by id: threads, messages, tool calls, and what changed in them. It knows events and
+//! messages, and nothing of a protocol, a connection or JavaScript.
 //!
-//! Deltas are merged into the message of their id (protocol note, section 3.7). Beside the messages the
-//! index keeps the tree of threads, joins tool calls with their results, and knows which required
-//! actions are still open over all threads. The cost of an event does not depend on how much came
-//! before it.
+//! Deltas are merged into the message with their id (protocol note, section 3.7). The index also keeps the tree of
+//! threads, joins calls with their results, and knows the open required actions of all threads. The cost of an event does
+//! not depend on the number of events before it.
 
 mod actions;
 #[cfg(feature = "agent-state")]
@@ -11,9 +11,6 @@ mod agent;
 mod changes;
 #[cfg(feature = "agent-state")]
 mod decimal;
-mod merge;
-mod message;
-mod named;
 #[cfg(feature = "tool-output")]
 mod notices;
 #[cfg(feature = "agent-state")]
@@ -27,20 +24,16 @@ mod tests;
 mod thread;
 
 pub use actions::{PendingAction, PendingKind};
-pub use message::{Message, MessageCall};
 pub use thread::{Thread, ThreadStatus};
 
-use crate::event::{EventKind, EventRef, TextDelta, TextField};
+pub use crate::message::{Message, MessageCall};
+
+use crate::event::{EventKind, EventRef, MAIN_THREAD, TextDelta, TextField};
 use crate::json::{Object, Value};
+use crate::message::{Json, NamedJson};
 use crate::names::Names;
 
-use message::Json;
-use named::NamedJson;
-
-/// The thread that every turn has.
-pub const MAIN_THREAD: &str = "main";
-
-/// What is known of one turn.
+/// The threads, messages and required actions of one turn.
 #[derive(Debug)]
 pub struct EventIndex {
     messages: Vec<Message>,
@@ -49,9 +42,9 @@ pub struct EventIndex {
     pending: Vec<PendingAction>,
     mcp_servers: NamedJson,
     sandbox_id: Option<String>,
-    found_state: Json,
+    recorded_state: Json,
     /// Whether events of the turn are missing.
-    is_unread: bool,
+    has_missing_events: bool,
     #[cfg(feature = "agent-state")]
     agent: agent::Agent,
     #[cfg(feature = "tool-output")]
@@ -68,8 +61,8 @@ impl Default for EventIndex {
             pending: Vec::new(),
             mcp_servers: NamedJson::default(),
             sandbox_id: None,
-            found_state: Json::new(),
-            is_unread: false,
+            recorded_state: Json::new(),
+            has_missing_events: false,
             #[cfg(feature = "agent-state")]
             agent: agent::Agent::default(),
             #[cfg(feature = "tool-output")]
@@ -80,7 +73,7 @@ impl Default for EventIndex {
 }
 
 impl EventIndex {
-    /// An index that knows of the main thread only.
+    /// An index with only the main thread.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -92,7 +85,7 @@ impl EventIndex {
         &self.messages
     }
 
-    /// The message of this id.
+    /// The message with this id.
     #[must_use]
     pub fn message(&self, id: &str) -> Option<&Message> {
         self.messages.get(self.message_of.get(id)? as usize)
@@ -104,19 +97,19 @@ impl EventIndex {
         &self.threads
     }
 
-    /// The thread of this id.
+    /// The thread with this id.
     #[must_use]
     pub fn thread(&self, id: &str) -> Option<&Thread> {
         self.threads.iter().find(|thread| thread.id == id)
     }
 
-    /// What waits for the client, over all threads.
+    /// The actions that wait for the client, of all threads.
     #[must_use]
     pub fn pending(&self) -> &[PendingAction] {
         &self.pending
     }
 
-    /// The sandbox, once there is one.
+    /// The id of the sandbox, once there is one.
     #[must_use]
     pub fn sandbox_id(&self) -> Option<&str> {
         self.sandbox_id.as_deref()
@@ -130,22 +123,22 @@ impl EventIndex {
             self.changes.message(slot, &mut self.messages, head_changed);
             #[cfg(feature = "agent-state")]
             if head_changed {
-                self.show_reports(slot);
+                self.link_activities(slot);
             }
             if matches!(delta.field, TextField::Arguments(_)) {
-                self.show_calls(slot);
+                self.link_actions(slot);
             }
         }
     }
 
-    /// Takes in any event.
+    /// Takes an event of any kind.
     pub fn apply(&mut self, event: EventRef<'_>) {
         let EventRef { kind, fields } = event;
         match kind {
             #[cfg(feature = "agent-state")]
-            EventKind::ModelMessage if self.goes_on(fields) => {}
-            EventKind::ModelMessage => self.change(fields, Message::put),
-            EventKind::ModelMessageDelta => self.change(fields, Message::merge),
+            EventKind::ModelMessage if self.continue_message(fields) => {}
+            EventKind::ModelMessage => self.change(fields, Message::apply_base),
+            EventKind::ModelMessageDelta => self.change(fields, Message::apply_delta),
             EventKind::ToolResponse => self.tool_response(fields),
             EventKind::ThreadCreated => self.thread_created(fields),
             EventKind::ThreadDone => self.thread_done(fields),
@@ -154,9 +147,9 @@ impl EventIndex {
                 self.sandbox_id = Some(fields.text("sandbox_id").to_owned());
                 self.changes.turn = true;
             }
-            EventKind::ToolApprovalRequired => self.require(PendingKind::Approval, fields),
-            EventKind::ToolResponseRequired => self.require(PendingKind::Response, fields),
-            EventKind::McpAuthRequired => self.require(PendingKind::Auth, fields),
+            EventKind::ToolApprovalRequired => self.add_actions(PendingKind::Approval, fields),
+            EventKind::ToolResponseRequired => self.add_actions(PendingKind::Response, fields),
+            EventKind::McpAuthRequired => self.add_actions(PendingKind::Auth, fields),
             EventKind::TurnDone => {
                 if let Some(state) = fields.object("state") {
                     self.turn_ended(state);
@@ -170,7 +163,7 @@ impl EventIndex {
             #[cfg(feature = "tool-output")]
             EventKind::ToolOutput => self.tool_output(fields),
             #[cfg(feature = "tool-output")]
-            EventKind::Notice => self.noticed(fields),
+            EventKind::Notice => self.add_notice(fields),
             #[cfg(feature = "agent-state")]
             EventKind::MessageReset
             | EventKind::StateSnapshot
@@ -184,8 +177,8 @@ impl EventIndex {
         }
     }
 
-    /// The message of this id, if it is known, is about to be replaced by the whole of it: a listed message
-    /// that never ended looks like the beginning of one.
+    /// The next base of this message is the whole message, even if it looks like a beginning: a listed message may never
+    /// have ended. Does nothing if the message is not known.
     pub(crate) fn expect_whole(&mut self, id: &str) {
         let slot = self.message_of.get(id);
         if let Some(message) = slot.and_then(|slot| self.messages.get_mut(slot as usize)) {
@@ -193,7 +186,7 @@ impl EventIndex {
         }
     }
 
-    /// The message of this id, if it is known, comes from a list that has messages' contents and calls only.
+    /// The next base of this message comes from a list that has only contents and calls.
     pub(crate) fn expect_partial_listing(&mut self, id: &str) {
         let slot = self.message_of.get(id);
         if let Some(message) = slot.and_then(|slot| self.messages.get_mut(slot as usize)) {
@@ -201,7 +194,7 @@ impl EventIndex {
         }
     }
 
-    /// Takes an event that was missed, after the turn has ended. What waits then is what the turn's end said.
+    /// Takes a missed event after the turn has ended. The required actions stay those of the turn's end.
     pub(crate) fn backfill(&mut self, event: EventRef<'_>) {
         let pending = self.pending.clone();
         self.apply(event);
@@ -210,26 +203,25 @@ impl EventIndex {
         }
     }
 
-    /// Takes the terminal state of the turn. It says once more what the turn waits for, and may be the
-    /// first to say so.
+    /// Takes the terminal state of the turn, which repeats its required actions, or is the first to have them.
     pub fn turn_ended(&mut self, state: &Object<'_>) {
-        self.required_by(state);
+        self.apply_required_actions(state);
         self.output(state, |message| !message.has_base);
     }
 
-    /// The same for a state that was fetched: what led to it is missing. Its output is the last message, so that it
-    /// waits for events that are listed next, until changes are taken.
-    pub fn turn_found_ended(&mut self, state: &Object<'_>) {
-        self.set_unread(true);
-        self.required_by(state);
-        self.found_state = state.to_json();
+    /// Takes a terminal state from a record of the turn, whose events are missing. Its output is the last message, so it is
+    /// added only when changes are taken, after the events that are listed next.
+    pub fn turn_recorded_as_ended(&mut self, state: &Object<'_>) {
+        self.set_missing_events(true);
+        self.apply_required_actions(state);
+        self.recorded_state = state.to_json();
     }
 
-    pub(super) fn take_found_output(&mut self) {
-        let state = std::mem::take(&mut self.found_state);
+    pub(super) fn apply_recorded_output(&mut self) {
+        let state = std::mem::take(&mut self.recorded_state);
         let state = Value::parse(&state).unwrap_or_default();
         let state = state.as_object().unwrap_or(const { &Object::new() });
-        // Messages that were missed would come before it.
+        // Other missed messages would come before it.
         let id = state.object("output").map_or("", |output| output.text("id"));
         if self.messages.is_empty() || self.message(id).is_some() {
             self.output(state, |message| !message.has_base || message.finish_reason().is_empty());
@@ -238,33 +230,33 @@ impl EventIndex {
 
     /// Whether events of the turn are missing.
     #[must_use]
-    pub fn is_unread(&self) -> bool {
-        self.is_unread
+    pub fn has_missing_events(&self) -> bool {
+        self.has_missing_events
     }
 
-    /// Events of the turn are missing, or are not missing any more.
-    pub(crate) fn set_unread(&mut self, is_unread: bool) {
-        self.changes.turn |= self.is_unread != is_unread;
-        self.is_unread = is_unread;
+    /// Sets whether events of the turn are missing.
+    pub(crate) fn set_missing_events(&mut self, has_missing_events: bool) {
+        self.changes.turn |= self.has_missing_events != has_missing_events;
+        self.has_missing_events = has_missing_events;
     }
 
-    /// All events of the turn are listed, from the first one on: the messages are put together anew.
-    pub(crate) fn start_over(&mut self) {
+    /// Removes all messages, because all events of the turn are listed again from the first one on.
+    pub(crate) fn restart(&mut self) {
         self.messages.clear();
         self.message_of = Names::default();
         for action in &mut self.pending {
             action.slot = None;
         }
-        self.changes.start_over();
+        self.changes.restart();
     }
 
-    fn required_by(&mut self, state: &Object<'_>) {
+    fn apply_required_actions(&mut self, state: &Object<'_>) {
         if state.text("status") != "done" {
-            return self.release(&|_| true);
+            return self.remove_actions(&|_| true);
         }
         for action in state.array("required_actions").iter().filter_map(Value::as_object) {
             let kind = EventKind::of(action.text("type"));
-            // A newer kind of action is in the state that is handed out.
+            // Unknown kinds of actions are only in the snapshot's state.
             if matches!(
                 kind,
                 EventKind::ToolApprovalRequired
@@ -276,14 +268,14 @@ impl EventIndex {
         }
     }
 
-    /// The output of a turn or thread whose stream was joined late may never have come as events.
+    /// Takes the output of a turn or a thread, if its message is missing or `is_partial`.
     fn output(&mut self, state: &Object<'_>, is_partial: fn(&Message) -> bool) {
         let Some(output) = state.object("output") else {
             return;
         };
         let id = output.text("id");
         if !id.is_empty() && self.message(id).is_none_or(is_partial) {
-            self.change(output, Message::put);
+            self.change(output, Message::apply_base);
         }
     }
 
@@ -292,22 +284,22 @@ impl EventIndex {
         if let Some(message) = self.messages.get_mut(slot) {
             change(message, event);
             self.changes.message(slot, &mut self.messages, true);
-            self.show_calls(slot);
+            self.link_actions(slot);
             #[cfg(feature = "agent-state")]
-            self.show_reports(slot);
+            self.link_activities(slot);
         }
     }
 
-    /// The result joins the newest call of that id in its thread. The result of a call from an earlier
-    /// turn is kept with the thread.
+    /// Adds the result to the newest call with that id in its thread. The result of an earlier turn's call is kept with the
+    /// thread.
     fn tool_response(&mut self, response: &Object<'_>) {
         let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
-        self.release(&|action| action.is_call(thread_id, call_id));
+        self.remove_actions(&|action| action.is_call(thread_id, call_id));
         #[cfg(feature = "agent-state")]
         if let Some(patch) = response.object("patch") {
-            self.track(patch);
+            self.apply_tracked_patch(patch);
         }
-        let json = unnumbered(response);
+        let json = without_sequence_number(response);
         if let Some(slot) = self.newest_call(thread_id, call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
                 call.response = json;
@@ -332,7 +324,7 @@ impl EventIndex {
             return;
         };
         let call_id = parent.text("tool_call_id");
-        // The call that started the thread knows which one that is.
+        // The call that started the thread refers to it.
         if let Some(slot) = self.newest_call(parent.text("thread_id"), call_id) {
             if let Some(call) = self.messages.get_mut(slot).and_then(|message| message.call_mut(call_id)) {
                 call.thread_id = Some(id.to_owned());
@@ -349,7 +341,7 @@ impl EventIndex {
         thread.describe(done);
         thread.status = match state.text("status") {
             "done" => ThreadStatus::Done,
-            // Whatever else ends a thread is not success.
+            // Any other end of a thread is a failure.
             other if state.text("error").is_empty() => ThreadStatus::Error(other.to_owned()),
             _ => ThreadStatus::Error(state.text("error").to_owned()),
         };
@@ -364,7 +356,7 @@ impl EventIndex {
         self.changes.turn = true;
     }
 
-    /// The slot of a message, made if need be: a delta may come before its base.
+    /// The slot of a message, which is added if it is missing: a delta may come before its base.
     #[inline]
     fn slot(&mut self, source: u32, id: &str, thread_id: &str) -> usize {
         let (slot, is_new) = self.message_of.number_of(source, id);
@@ -375,7 +367,7 @@ impl EventIndex {
         slot as usize
     }
 
-    /// The slot of a thread, made if need be: a sub-agent may live on from an earlier turn.
+    /// The slot of a thread, which is added if it is missing: a sub-agent may continue from an earlier turn.
     fn thread_slot(&mut self, id: &str) -> usize {
         if let Some(slot) = self.threads.iter().position(|thread| thread.id == id) {
             return slot;
@@ -386,8 +378,8 @@ impl EventIndex {
     }
 }
 
-/// The JSON of a result as a stream brings it: a listed one may have its number in it.
-fn unnumbered(response: &Object<'_>) -> String {
+/// The JSON of a result without its sequence number, which only listed results have.
+fn without_sequence_number(response: &Object<'_>) -> String {
     if !cfg!(feature = "json-numbers") || !response.contains("sequence_number") {
         return response.to_json();
     }

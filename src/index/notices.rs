@@ -1,21 +1,21 @@
-//! News of the turn, in the order in which they came.
+//! The notices of a turn, in their order.
 
 use std::collections::VecDeque;
 
 use crate::json::{Object, ObjectWriter};
+use crate::message::Json;
 
 use super::EventIndex;
-use super::message::Json;
 
-/// How many are kept: the last ones.
+/// The most notices that are kept: the last ones.
 const MOST: usize = 256;
 
-/// The last news.
+/// The last notices.
 #[derive(Debug, Default)]
 pub(super) struct Notices(VecDeque<Json>);
 
 impl Notices {
-    /// Writes what a snapshot shows.
+    /// Writes them for a snapshot, unless there are none.
     pub(super) fn write(&self, turn: &mut ObjectWriter<'_>) {
         if self.0.is_empty() {
             return;
@@ -33,12 +33,12 @@ impl Notices {
 }
 
 impl EventIndex {
-    /// The last news of the turn, each a `notice` as JSON.
+    /// The last notices of the turn, each a `notice` as JSON.
     pub fn notices(&self) -> impl Iterator<Item = &str> {
         self.notices.0.iter().map(String::as_str)
     }
 
-    pub(super) fn noticed(&mut self, notice: &Object<'_>) {
+    pub(super) fn add_notice(&mut self, notice: &Object<'_>) {
         if self.notices.0.len() == MOST {
             self.notices.0.pop_front();
         }

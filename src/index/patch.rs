@@ -1,17 +1,16 @@
-//! JSON Patch (RFC 6902). A property test holds it to the `json-patch` crate, which would be a seventh of the module
-//! with the values that it works on.
+//! JSON Patch (RFC 6902). A property test compares it with the `json-patch` crate, which would be a seventh of the module
+//! with its own values.
 
 use std::borrow::Cow;
 
 use crate::error::sentence;
-use crate::json::{MAX_DEPTH, Object, Value, parse_u64};
-use crate::names::Names;
+use crate::json::{MAX_DEPTH, Object, Value, is_same, parse_u64};
 
-/// What the copies of one patch may weigh together, in bytes: as much as a frame. A few copies of the whole into
-/// itself would otherwise fill all memory.
+/// The most bytes that one patch may copy: as many as a frame may have. Otherwise a few copies of the document into
+/// itself would fill all memory.
 const MOST_COPIED: usize = 8 << 20;
 
-/// Applies a patch, or says why it does not fit; then the document may be changed in part.
+/// Applies a patch. On an error, which says why it does not fit, the document may be partly changed.
 pub(super) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Result<(), String> {
     let operations: Option<Vec<Operation<'_>>> = delta.iter().map(Operation::read).collect();
     let mut copied = 0;
@@ -19,12 +18,12 @@ pub(super) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Resul
         if operation.kind == Kind::Copy {
             copied += at(document, operation.from).map_or(0, |source| weight(source));
             if copied > MOST_COPIED {
-                return Err("a JSON Patch copies too much".to_owned());
+                return Err("a JSON Patch copies more than 8 MiB".to_owned());
             }
         }
         operation
             .apply(document)
-            .ok_or_else(|| sentence(&["a JSON Patch does not fit at `", operation.path, "`"]))?;
+            .ok_or_else(|| sentence(&["a JSON Patch fails at `", operation.path, "`"]))?;
     }
     Ok(())
 }
@@ -39,13 +38,13 @@ enum Kind {
     Test,
 }
 
-/// One operation. Its pointers are whole.
+/// One operation, with valid pointers.
 struct Operation<'p> {
     kind: Kind,
     path: &'p str,
-    /// Where the value comes from, of those that have none; else empty.
+    /// The source of the value for `move` and `copy`; else empty.
     from: &'p str,
-    /// The value; `null` of those that have none.
+    /// The value; `null` for operations without one.
     value: &'p Value<'p>,
 }
 
@@ -69,7 +68,7 @@ impl<'p> Operation<'p> {
         Some(Self { kind, path: pointer(operation, "path")?, from, value })
     }
 
-    /// Does the operation; returns nothing if it does not fit.
+    /// Applies the operation. Returns `None` if it does not fit.
     fn apply(&self, document: &mut Value<'static>) -> Option<()> {
         match self.kind {
             Kind::Add => add(document, self.path, self.value.clone().into_owned()),
@@ -95,17 +94,17 @@ impl<'p> Operation<'p> {
     }
 }
 
-/// A pointer (RFC 6901), if it is one: empty, or names that each begin with a slash.
+/// A pointer (RFC 6901), if it is valid: empty, or names that each begin with a slash.
 fn pointer<'p>(operation: &'p Object<'_>, name: &str) -> Option<&'p str> {
     let pointer = operation.get(name)?.as_str()?;
     let is_whole = pointer.is_empty() || pointer.starts_with('/');
     let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    // What could not be read at once is not built up piece by piece either.
+    // Patches must not build a document that is too deep to be read.
     let is_shallow = pointer.split('/').count() <= MAX_DEPTH as usize + 1;
     (is_whole && is_escaped && is_shallow).then_some(pointer)
 }
 
-/// What is at a pointer.
+/// The value at a pointer.
 fn at<'d>(document: &'d mut Value<'static>, pointer: &str) -> Option<&'d mut Value<'static>> {
     pointer.split('/').skip(1).try_fold(document, |parent, token| match parent {
         Value::Object(members) => members.get_mut(&unescaped(token)),
@@ -147,7 +146,7 @@ fn remove(document: &mut Value<'static>, pointer: &str) -> Option<Value<'static>
     }
 }
 
-/// A name as it is between slashes, without its escapes.
+/// A name between slashes, without its escapes.
 fn unescaped(token: &str) -> Cow<'_, str> {
     let Some((first, rest)) = token.split_once('~') else { return Cow::Borrowed(token) };
     let mut name = first.to_owned();
@@ -159,7 +158,7 @@ fn unescaped(token: &str) -> Cow<'_, str> {
     Cow::Owned(name)
 }
 
-/// A place in an array: digits, without zeros before them.
+/// An index of an array: digits without leading zeros.
 fn index(token: &str) -> Option<usize> {
     if token.len() > 1 && token.starts_with('0') {
         return None;
@@ -174,32 +173,5 @@ fn weight(value: &Value<'_>) -> usize {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
         Value::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
-    }
-}
-
-/// Whether two values are the same: the names of an object have no order.
-pub(super) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
-    match (one, other) {
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
-        }
-        (Value::Object(one), Value::Object(other)) => {
-            let mut names = Names::default();
-            let mut pairs: Vec<[Option<&Value<'_>>; 2]> = Vec::new();
-            for (side, members) in [one, other].into_iter().enumerate() {
-                for (name, value) in members.iter() {
-                    let (number, is_new) = names.number(name);
-                    if is_new {
-                        pairs.push([None, None]);
-                    }
-                    if let Some(pair) = pairs.get_mut(number as usize) {
-                        // Of several members of one name, the last one counts.
-                        pair[side] = Some(value);
-                    }
-                }
-            }
-            pairs.iter().all(|pair| matches!(pair, [Some(one), Some(other)] if is_same(one, other)))
-        }
-        _ => one == other,
     }
 }

@@ -1,26 +1,23 @@
-//! A thread: the main agent's, or a sub-agent's.
+//! A thread: of the main agent, or of a sub-agent.
 
 use crate::json::Object;
-
-use super::message::Json;
-use super::named::NamedJson;
+use crate::message::{Json, NamedJson};
 
 /// A thread of a turn.
 #[derive(Debug, Clone)]
 pub struct Thread {
     /// `"main"`, or the sub-agent's thread id.
     pub id: String,
-    /// Where it stands.
+    /// Its status.
     pub status: ThreadStatus,
     pub(super) title: Json,
     pub(super) parent: Json,
     pub(super) agent_info: Json,
-    /// Results of calls that were made in an earlier turn, for instance before an approval, by the
-    /// call's id.
+    /// The results of calls that an earlier turn made, for example before an approval, by the call's id.
     pub(super) responses: NamedJson,
 }
 
-/// Where a thread stands. The main thread never ends: it lives as long as its session.
+/// The status of a thread. The main thread lasts as long as its session, and never ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThreadStatus {
     /// It has not ended.
@@ -43,7 +40,7 @@ impl Thread {
         }
     }
 
-    /// Takes what an event says of the thread. What it leaves out stays.
+    /// Takes the fields of an event about the thread. Missing fields keep their value.
     pub(super) fn describe(&mut self, event: &Object<'_>) {
         for (name, field) in
             [("title", &mut self.title), ("parent", &mut self.parent), ("agent_info", &mut self.agent_info)]

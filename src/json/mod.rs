@@ -1,4 +1,4 @@
-//! A small JSON reader and writer (RFC 8259).
+//! A small JSON reader and writer (RFC 8259). It knows nothing else of turnwire.
 //!
 //! There are three ways to read, from the cheapest: a [`Scanner`] walks a text in place and lends strings and numbers
 //! as slices; [`RawStr`] decodes a string's escapes on demand; a [`Value`] is the whole document in memory, mostly
@@ -11,6 +11,8 @@ mod error;
 mod number;
 mod object;
 mod raw_str;
+#[cfg(feature = "agent-state")]
+mod same;
 mod scan;
 mod special;
 #[cfg(test)]
@@ -23,6 +25,8 @@ pub use error::{JsonError, JsonErrorKind};
 pub(crate) use number::parse_u64;
 pub use object::Object;
 pub use raw_str::RawStr;
+#[cfg(feature = "agent-state")]
+pub(crate) use same::is_same;
 pub use scan::{MAX_DEPTH, Scanner};
 pub use text::Text;
 pub use value::Value;

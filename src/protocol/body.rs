@@ -30,7 +30,7 @@ pub(super) fn page<'a>(items: Vec<Value<'a>>, next: Value<'a>) -> Value<'a> {
 pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err(unexpected("the answer is no object, or holds something that is none")),
+        _ => Err(unexpected("the response, or an item in it, is not an object")),
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {
 pub(super) fn take_list<'a>(body: &mut Object<'a>, name: &str) -> Result<Vec<Value<'a>>> {
     match body.get_mut(name).map(std::mem::take) {
         Some(Value::Array(items)) => Ok(items),
-        _ => Err(Error::of(ErrorCode::UnexpectedResponse, &["the answer has no list `", name, "`"])),
+        _ => Err(Error::of(ErrorCode::UnexpectedResponse, &["the response has no list `", name, "`"])),
     }
 }
 

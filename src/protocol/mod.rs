@@ -1,7 +1,7 @@
-//! Frames → events, calls → requests: what each wire protocol says, one folder each.
+//! Frames → events, calls → requests: one folder for each wire protocol.
 //!
-//! A protocol's own words stay inside its folder. Everything else of turnwire speaks [`EventRef`]s,
-//! [`Call`]s and [`Request`]s.
+//! A protocol knows frames, messages and events, but no index and no turn. The knowledge of a protocol stays inside its
+//! folder: the rest of turnwire uses [`EventRef`]s, [`Call`]s and [`Request`]s.
 
 #[cfg(feature = "aap")]
 pub mod aap;
@@ -177,7 +177,7 @@ pub trait EventDecoder {
             event.set("type", "unknown".into());
             event.set("wire_type", Value::Null);
             event.set("raw", body);
-            event.set("problem", "the answer is not a stream".into());
+            event.set("problem", "the response is not a stream".into());
             sink.event(0, EventRef::of(&event));
         }
     }

@@ -55,5 +55,5 @@ pub(super) use input_fields;
 
 /// The error of a call that a protocol does not support.
 pub(super) fn unsupported() -> Error {
-    Error::new(ErrorCode::Unsupported, "this protocol has no such request")
+    Error::new(ErrorCode::Unsupported, "this protocol does not support it")
 }

@@ -62,7 +62,7 @@ impl Route {
             let id = id.as_str().unwrap_or_default();
             // URL parsers would resolve `.` and `..`, even percent-encoded.
             if matches!(id, "" | "." | "..") {
-                problem = Some(option_error(name, " must be the id of something that exists"));
+                problem = Some(option_error(name, " must be a non-empty id"));
             }
             percent_encode(id, &mut path);
             template = after;

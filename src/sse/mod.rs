@@ -1,6 +1,6 @@
 //! Bytes → frames: an incremental decoder of the event-stream format (WHATWG HTML, section 9.2, "Server-sent events").
 //!
-//! Sans-IO: the caller passes chunks of bytes, split anywhere. A closure borrows each frame as soon as the blank line
+//! Sans-IO, and without knowledge of events or protocols: the caller passes chunks of bytes, split anywhere. A closure borrows each frame as soon as the blank line
 //! that ends it has arrived.
 
 mod decoder;

@@ -154,7 +154,7 @@ impl TurnInput {
             }
             "user.tool_response" => {
                 if item.text("content").is_empty() {
-                    return Err("`content` of a tool response must be a text that is not empty");
+                    return Err("`content` of a tool response must be a non-empty string");
                 }
                 PendingKind::Response
             }
@@ -164,7 +164,7 @@ impl TurnInput {
         };
         let (thread_id, call_id) = (item.text("thread_id"), item.text("tool_call_id"));
         if thread_id.is_empty() || call_id.is_empty() {
-            return Err("`thread_id` and `tool_call_id` must name the call that waits");
+            return Err("`thread_id` and `tool_call_id` must name a pending call");
         }
         let (thread_id, call_id) = (thread_id.to_owned(), call_id.to_owned());
         self.answers.push(Some(Answer { kind, thread_id, call_id }));
@@ -190,12 +190,12 @@ impl TurnInput {
     /// Checks that there are only answers, each to a call that waits.
     pub fn check_answers(&self, actions: &[PendingAction]) -> Result<()> {
         if self.answers.is_empty() {
-            return Err(Error::new(ErrorCode::InvalidInput, "there must be an answer"));
+            return Err(Error::new(ErrorCode::InvalidInput, "the input has no answer"));
         }
         for (at, answer) in self.answers.iter().enumerate() {
             let rule = match answer {
                 Some(answer) => answer.check(actions),
-                None => Err("a user message is no answer".to_owned()),
+                None => Err("a user message is not an answer".to_owned()),
             };
             rule.map_err(|rule| broken(at, &rule))?;
         }
@@ -217,7 +217,7 @@ impl TurnInput {
                     let parts = [
                         "no call `",
                         &answer.call_id,
-                        "` waits, as far as is known: `history()` reads it anew",
+                        "` is known to wait: `history()` reads the pending calls",
                     ];
                     return Err(broken(at, &sentence(&parts)));
                 }
@@ -240,7 +240,7 @@ impl TurnInput {
         if missing.is_empty() {
             return Ok(());
         }
-        let message = sentence(&["every call that waits must be answered in one turn; missing: ", &missing]);
+        let message = sentence(&["every pending call must be answered in one turn; missing: ", &missing]);
         Err(Error::new(ErrorCode::InvalidInput, &message))
     }
 }
@@ -269,11 +269,11 @@ impl Answer {
 
 fn check_message(message: &mut Object<'_>, takes_native: bool) -> Result<(), &'static str> {
     match message.get_mut("content") {
-        Some(Value::String(text)) if text.trim_ascii().is_empty() => Err("a user message must say something"),
+        Some(Value::String(text)) if text.trim_ascii().is_empty() => Err("a user message must not be empty"),
         Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have a part"),
         Some(Value::Array(parts)) => parts.iter_mut().try_for_each(|part| check_part(part, takes_native)),
-        _ => Err("`content` must be a text or a list of parts"),
+        _ => Err("`content` must be a string or a list of parts"),
     }
 }
 

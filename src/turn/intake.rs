@@ -1,6 +1,5 @@
-//! What becomes of decoded events: which are new, which are repeats, and what is done where some are missing.
+//! Takes decoded events: drops repeats, and notes missing events.
 
-use crate::delivery::EventBatch;
 use crate::error::{Error, ErrorCode};
 use crate::event::{EventKind, EventRef, TextDelta};
 use crate::index::{EventIndex, Message};
@@ -11,44 +10,28 @@ use crate::protocol::EventSink;
 use super::answered::AnsweredCalls;
 use super::conventions::{Conventions, PartialLists, Recovery};
 use super::fingerprints::Fingerprints;
+use super::numbering::Numbering;
+use super::output::Output;
 use super::result_counts::ResultCounts;
 use super::{Admission, Cursor, TurnMachine, digits};
 
-/// A gap that is met this often in the same place is lost. Connections that break leave out events, too.
-const GAP_MEETINGS: u32 = 4;
-/// After so many gaps that the server could not fill, its numbers are not dense.
-const MAX_UNFILLED: usize = 3;
-
-/// Everything behind the decoder.
+/// Everything after the decoder.
 pub(super) struct Intake {
     pub(super) machine: TurnMachine,
     pub(super) index: EventIndex,
-    pub(super) batch: EventBatch,
-    pub(super) wants_events: bool,
-    pub(super) wants_native: bool,
-    /// The ids of the events that came, apart from deltas.
+    pub(super) output: Output,
+    /// The ids of all events except deltas.
     pub(super) seen: Names,
-    /// Whether another connection may fill a gap.
-    pub(super) refills: bool,
-    /// The number before the last gap, and how often that gap was met.
-    gap_at: (u64, u32),
-    /// The gaps that were passed over: the numbers on both sides.
-    pub(super) gaps: Vec<(u64, u64)>,
-    /// The first frame whose `id` differs from the number in its JSON: both.
-    pub(super) mismatch: Option<(u64, u64)>,
-    /// Why nothing more of this connection is taken.
+    pub(super) numbering: Numbering,
+    /// Why no more of this connection is taken.
     pub(super) broken: Option<Error>,
-    /// The fingerprint of each event, if a record of the stream may be read whose numbers are only counts.
+    /// The fingerprints of events, if the stream's record may be read, whose numbers are only counts.
     pub(super) fingerprints: Option<Fingerprints>,
-    /// If lists of events lack what a stream brings.
+    /// If lists of events lack parts of the stream.
     partial_lists: Option<PartialLists>,
     results: Option<ResultCounts>,
     /// The calls that were answered one by one.
     pub(super) answered: Option<AnsweredCalls>,
-    /// The JSON of `turn.created`, until it is taken.
-    pub(super) created: Option<String>,
-    /// The JSON of the terminal state, until it is taken.
-    pub(super) state: Option<String>,
 }
 
 impl Intake {
@@ -61,84 +44,61 @@ impl Intake {
         Self {
             machine,
             index: EventIndex::new(),
-            batch: EventBatch::default(),
-            wants_events: false,
-            wants_native: false,
+            output: Output::default(),
             seen: Names::default(),
-            refills: false,
-            gap_at: (0, 0),
-            gaps: Vec::new(),
-            mismatch: None,
+            numbering: Numbering::default(),
             broken: None,
             fingerprints,
             partial_lists,
             results: partial_lists.map(ResultCounts::new),
             answered: None,
-            created: None,
-            state: None,
         }
     }
 
-    /// Takes a frame as it came: its data, and its name where only that tells what it is.
-    pub(super) fn native(&mut self, name: Option<&str>, data: &str) {
-        if !self.wants_native {
-            return;
-        }
-        match name {
-            Some(name) => {
-                let mut frame = Object::new();
-                frame.set("event", name.to_owned().into());
-                frame.set("data", Value::parse(data).unwrap_or_else(|_| data.into()));
-                self.batch.native(&frame.to_json());
-            }
-            None => self.batch.native(data),
-        }
-    }
-
-    /// A list of the turn's events begins, from the first one on.
+    /// A list of all of the turn's events begins.
     pub(super) fn begin_list(&mut self) {
         if let Some(results) = &mut self.results {
             results.begin_list();
         }
-        // The record of a turn may have shown its last message already.
+        // The index may have the last message already, from the record of the turn.
         let is_new = self.seen.is_empty() && self.machine.cursor() == &Cursor::default();
-        if is_new && self.index.is_unread() {
-            self.index.start_over();
+        if is_new && self.index.has_missing_events() {
+            self.index.restart();
         }
     }
 
-    /// Takes an event that was listed because the stream is gone. What the stream brought is not delivered again; a
-    /// message that came in part is, whole.
+    /// Takes a listed event that the stream may have missed. Events of the stream are not delivered again, except partial
+    /// messages, which are delivered whole.
     pub(super) fn missed(&mut self, event: EventRef<'_>) {
         let number = listed_number(event.fields);
         let id = event.fields.text("id");
         if self.partial_lists.is_some() {
             self.index.expect_partial_listing(id);
         }
-        // The terminal state comes last, and the beginning is known.
+        // The beginning is known, and the terminal state is applied last.
         let is_frame = matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated);
         if self.is_known(event, number) || is_frame {
             return;
         }
         let is_new = self.machine.admit_listed(number);
-        // The number of a message may be that of its beginning, which came. Its rest has none.
+        // The number of a listed message may be that of its delivered beginning. The rest has no number.
         if is_new || event.kind == EventKind::ModelMessage && self.machine.admit_listed(0) {
             self.index.expect_whole(id);
             self.take(if is_new { number } else { 0 }, event);
         }
     }
 
-    /// Whether a listed event was delivered, whole.
+    /// Whether a listed event was delivered completely.
     fn is_known(&mut self, event: EventRef<'_>, number: u64) -> bool {
         let fields = event.fields;
         if event.kind == EventKind::ModelMessage
             && let Some(message) = self.index.message(fields.text("id"))
         {
-            let whole = Message::of(fields);
+            let whole = Message::from_base(fields);
             return message.has_base
                 && message.finish_reason() == whole.finish_reason()
                 && call_ids(message).eq(call_ids(&whole))
-                && message.says(&whole);
+                && message.has_same_text(&whole);
         }
         let is_counted = match &mut self.results {
             Some(results) if event.kind == EventKind::ToolResponse => {
@@ -160,19 +120,12 @@ impl Intake {
             _ => {}
         }
         if self.machine.status().is_terminal() {
-            // It comes after the turn's last event.
+            // The turn's last event was delivered before.
             return self.index.backfill(event);
         }
         self.machine.observe(event);
         self.index.apply(event);
-        match event.kind {
-            EventKind::TurnCreated => self.created = Some(event.fields.to_json()),
-            EventKind::TurnDone => self.state = Some(event.fields.json("state")),
-            _ => {}
-        }
-        if self.wants_events {
-            self.batch.event(sequence_number, event.fields);
-        }
+        self.output.event(sequence_number, event);
     }
 
     /// Whether an event is taken.
@@ -186,13 +139,13 @@ impl Intake {
             }
     }
 
-    /// Compares an event with the one that came under its number before, if one did.
+    /// Compares an event with an earlier one of the same number, if there was one.
     fn compare(&mut self, sequence_number: u64, parts: &[&str]) {
         let is_over = self.broken.is_some() || self.machine.status().is_terminal();
         let last = self.machine.cursor().last();
         let Some(fingerprints) = &mut self.fingerprints else { return };
         if !is_over && !fingerprints.matches(sequence_number, last, parts) {
-            let problem = "the server's record of the turn is not what its stream brought";
+            let problem = "the server's record of the turn differs from its stream";
             self.broken = Some(Error::new(ErrorCode::Incomplete, problem));
         }
     }
@@ -200,20 +153,17 @@ impl Intake {
     /// Whether a gap before this number is passed over.
     fn passes(&mut self, sequence_number: u64) -> bool {
         let last = self.machine.cursor().last();
-        let met = if self.gap_at.0 == last { self.gap_at.1 + 1 } else { 1 };
-        self.gap_at = (last, met);
-        if self.refills && met < GAP_MEETINGS && self.gaps.len() < MAX_UNFILLED {
-            let parts = ["event ", &digits(last + 1), " is missing: ", &digits(sequence_number), " came"];
+        if !self.numbering.passes(last, sequence_number) {
+            let parts = ["event ", &digits(last + 1), " is missing: ", &digits(sequence_number), " arrived"];
             self.broken = Some(Error::of(ErrorCode::Incomplete, &parts));
             return false;
         }
-        self.gaps.push((last, sequence_number));
-        self.index.set_unread(true);
+        self.index.set_missing_events(true);
         self.machine.pass(sequence_number);
         true
     }
 
-    /// Whether an event says that another turn begins. What follows would be of that one.
+    /// Whether an event begins another turn. The events after it would belong to that turn.
     fn is_foreign(&self, event: EventRef<'_>) -> bool {
         event.kind == EventKind::TurnCreated
             && self.machine.id().is_some_and(|id| id != event.fields.text("turn_id"))
@@ -234,14 +184,12 @@ impl EventSink for Intake {
             return;
         }
         self.index.append(&delta);
-        if self.wants_events {
-            self.batch.delta(sequence_number, &delta);
-        }
+        self.output.delta(sequence_number, &delta);
     }
 
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
         if self.broken.is_none() && self.is_foreign(event) {
-            let problem = "the stream went over to another turn";
+            let problem = "the stream switched to another turn";
             self.broken = Some(Error::new(ErrorCode::UnexpectedResponse, problem));
         }
         #[expect(
@@ -251,7 +199,7 @@ impl EventSink for Intake {
         if let Some(_) = self.fingerprints {
             self.compare(sequence_number, &[event.fields.text("type"), id_of(event)]);
         }
-        // What cannot be read, and has no number, has no place in the order either.
+        // An unreadable event without a number has no place in the order.
         let is_stray = sequence_number == 0 && event.kind == EventKind::Unknown;
         let is_over = self.broken.is_some() || self.machine.status().is_terminal();
         let is_admitted = if is_stray { !is_over } else { self.admits(sequence_number) };
@@ -268,7 +216,7 @@ impl EventSink for Intake {
 
     #[cfg(feature = "json-numbers")]
     fn mismatch(&mut self, id: u64, sequence_number: u64) {
-        self.mismatch.get_or_insert((id, sequence_number));
+        self.numbering.mismatched(id, sequence_number);
     }
 }
 

@@ -163,7 +163,7 @@ impl TurnMachine {
         let plan = match self.status {
             _ if self.is_streaming => return Err(already_streamed()),
             TurnStatus::Unstarted if after.unwrap_or(0) > 0 => {
-                let problem = "`afterSequenceNumber` is for a turn that has started";
+                let problem = "`afterSequenceNumber` requires a turn that has started";
                 return Err(Error::new(ErrorCode::InvalidOption, problem));
             }
             TurnStatus::Unstarted => {
@@ -184,7 +184,7 @@ impl TurnMachine {
                 return Err(already_streamed());
             }
             TurnStatus::Done | TurnStatus::Cancelled | TurnStatus::Error => {
-                let problem = "the turn has ended: its events come from `listEvents()`";
+                let problem = "the turn has ended: read its events with `listEvents()`";
                 return Err(Error::new(ErrorCode::TurnNotRunning, problem));
             }
         };
@@ -288,7 +288,7 @@ impl TurnMachine {
                 if !is_started {
                     self.status = TurnStatus::Incomplete;
                 }
-                Err(Error::new(ErrorCode::Aborted, "the signal was aborted; the turn itself goes on"))
+                Err(Error::new(ErrorCode::Aborted, "the signal was aborted; the turn itself continues"))
             }
             StreamEnd::Lost(error) => {
                 self.status = TurnStatus::Incomplete;
@@ -316,20 +316,20 @@ impl TurnMachine {
     }
 }
 
-const KEPT: &str = "; what came is kept, and `stream()` goes on after it";
+const KEPT: &str = "; events are kept, and `stream()` continues after them";
 
-const NOT_KNOWN: &str = "whether the turn began is not known; `session.listTurns()` tells";
+const NOT_KNOWN: &str = "the turn may have begun; `session.listTurns()` shows it";
 
 fn already_started() -> Error {
     Error::new(
         ErrorCode::TurnAlreadyStarted,
-        "the turn was started already, and a second start could send its input twice",
+        "the turn was already started; a second start would send its input twice",
     )
 }
 
 fn already_streamed() -> Error {
     Error::new(
         ErrorCode::TurnAlreadyStreamed,
-        "the turn is streamed once: share its events, or use `listEvents()`",
+        "a turn is streamed once: share its events, or use `listEvents()`",
     )
 }

@@ -1,5 +1,6 @@
 //! A turn's life: which calls are allowed when, where its cursor is, how it ended, and how it recovers when its
-//! connection breaks.
+//! connection breaks. It knows the calls, requests and events of protocols, and neither their formats nor a clock, a
+//! socket or JavaScript.
 
 mod answered;
 mod conventions;
@@ -12,6 +13,8 @@ mod input;
 mod intake;
 mod lost_start;
 mod machine;
+mod numbering;
+mod output;
 mod policy;
 mod reader;
 mod result_counts;

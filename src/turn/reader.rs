@@ -103,12 +103,12 @@ impl TurnReader {
 
     /// Sets whether the caller takes the events themselves, and not only the index.
     pub fn set_wants_events(&mut self, wants_events: bool) {
-        self.intake.wants_events = wants_events;
+        self.intake.output.wants_events = wants_events;
     }
 
     /// Sets whether the caller takes the frames as they come.
     pub fn set_wants_native(&mut self, wants_native: bool) {
-        self.intake.wants_native = wants_native;
+        self.intake.output.wants_native = wants_native;
     }
 
     /// A new connection begins: what was left of the last one is dropped. If `refills`, a gap ends the connection, so
@@ -116,7 +116,7 @@ impl TurnReader {
     pub fn connected(&mut self, refills: bool) {
         self.frames.reset();
         self.position = self.machine().cursor().last();
-        self.intake.refills = refills;
+        self.intake.numbering.connected(refills);
         self.intake.broken = None;
     }
 
@@ -173,7 +173,7 @@ impl TurnReader {
 
     /// Takes an answer that is no stream but holds the whole turn.
     pub(super) fn push_body(&mut self, body: &Object<'_>) {
-        self.intake.native(None, &body.to_json());
+        self.intake.output.native(None, &body.to_json());
         self.decoder.body(Value::Object(body.clone()), &mut self.intake);
     }
 
@@ -294,29 +294,29 @@ impl TurnReader {
     /// Gaps that were passed over: the numbers on both sides of what is lost.
     #[must_use]
     pub fn gaps(&self) -> &[(u64, u64)] {
-        &self.intake.gaps
+        self.intake.numbering.gaps()
     }
 
     /// The `id` of the first frame of all streams that differs from the number in its JSON, and that number.
     #[must_use]
     pub fn mismatch(&self) -> Option<(u64, u64)> {
-        self.intake.mismatch.filter(|_| cfg!(feature = "json-numbers"))
+        self.intake.numbering.mismatch()
     }
 
     /// Whether all events of the turn up to now came, or were listed. An action that waits has its call then.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        !self.index().is_unread() && !self.index().hides_actions()
+        !self.index().has_missing_events() && !self.index().hides_actions()
     }
 
     /// Sets whether events of the turn are missing.
-    pub(super) fn set_unread(&mut self, is_unread: bool) {
-        self.intake.index.set_unread(is_unread);
+    pub(super) fn set_missing_events(&mut self, has_missing_events: bool) {
+        self.intake.index.set_missing_events(has_missing_events);
     }
 
     /// Takes a message of an earlier turn. It may have made a call that waits in this one.
-    pub(super) fn explain(&mut self, event: &Object<'_>) {
-        self.intake.index.explain(event);
+    pub(super) fn apply_earlier_message(&mut self, event: &Object<'_>) {
+        self.intake.index.apply_earlier_message(event);
     }
 
     /// Takes an event that was listed, not streamed.
@@ -337,7 +337,7 @@ impl TurnReader {
         let mut messages = messages.filter(|event| event.text("type") == "model.message");
         messages.all(|event| {
             let known = self.index().message(event.text("id"));
-            known.is_none_or(|known| known.begins(&Message::of(event)))
+            known.is_none_or(|known| known.is_prefix_of(&Message::from_base(event)))
         })
     }
 
@@ -355,7 +355,7 @@ impl TurnReader {
     /// the turn's id, and without a number.
     pub fn end_missed(&mut self, state: &Object<'_>) {
         // It may say more than the record that told that the turn has ended.
-        self.intake.state = Some(state.to_json());
+        self.intake.output.state = Some(state.to_json());
         let mut done = Object::new();
         done.set("type", "turn.done".into());
         done.set("id", self.machine().id().unwrap_or_default().to_owned().into());
@@ -368,7 +368,7 @@ impl TurnReader {
     /// Takes the server's record of the turn, in place of the missing `turn.created`.
     pub fn found(&mut self, record: &Object<'_>) {
         self.machine_mut().created(record.text("id"));
-        self.intake.created = Some(record.to_json());
+        self.intake.output.created = Some(record.to_json());
     }
 
     /// Takes a state that was read, not streamed. Returns whether it ends the turn.
@@ -377,8 +377,8 @@ impl TurnReader {
         // A stream that is being read brings everything up to the end, and then the end.
         let is_end = !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state);
         if is_end {
-            self.intake.index.turn_found_ended(state);
-            self.intake.state = Some(state.to_json());
+            self.intake.index.turn_recorded_as_ended(state);
+            self.intake.output.state = Some(state.to_json());
         }
         is_end
     }
@@ -387,29 +387,29 @@ impl TurnReader {
     pub fn resolve_actions(&mut self, is_discarded: bool) {
         #[cfg(feature = "discard-pending")]
         if is_discarded {
-            return self.intake.index.discard();
+            return self.intake.index.discard_actions();
         }
         let _ = is_discarded;
-        self.intake.index.settle();
+        self.intake.index.resolve_actions();
     }
 
     /// The events since they were last taken.
     pub fn batch(&mut self) -> &mut EventBatch {
-        &mut self.intake.batch
+        &mut self.intake.output.batch
     }
 
     /// Frees the memory that only a stream needs, once the turn has ended and its events were taken.
     pub fn release(&mut self) {
         if self.machine().status().is_terminal() {
             self.frames.reset();
-            self.intake.batch = EventBatch::default();
+            self.intake.output.batch = EventBatch::default();
             self.intake.seen = Names::default();
         }
     }
 
-    /// Does not keep text that is taken as a change: see [`EventIndex::give_away_text`].
-    pub fn give_away_text(&mut self) {
-        self.intake.index.give_away_text();
+    /// Does not keep text that is taken as a change: see [`EventIndex::release_taken_text`].
+    pub fn release_taken_text(&mut self) {
+        self.intake.index.release_taken_text();
     }
 
     /// Fills `batch` with what changed in the index. Returns the document of changes, if there are any.
@@ -419,12 +419,12 @@ impl TurnReader {
 
     /// Takes the JSON of `turn.created`, once it has come.
     pub fn take_created(&mut self) -> Option<String> {
-        self.intake.created.take()
+        self.intake.output.created.take()
     }
 
     /// Takes the JSON of the terminal state, once it has come.
     pub fn take_state(&mut self) -> Option<String> {
-        self.intake.state.take()
+        self.intake.output.state.take()
     }
 }
 
@@ -457,11 +457,11 @@ impl Incoming<'_> {
 impl FrameSink for Incoming<'_> {
     fn frame(&mut self, frame: Frame<'_>) {
         #[cfg(feature = "socket")]
-        let is_native = !self.intake.wants_native || self.decoder.concerns(frame.data);
+        let is_native = !self.intake.output.wants_native || self.decoder.concerns(frame.data);
         #[cfg(not(feature = "socket"))]
         let is_native = true;
         if is_native {
-            self.intake.native(self.names.map(|_| frame.event), frame.data);
+            self.intake.output.native(self.names.map(|_| frame.event), frame.data);
         }
         let before = self.intake.machine.cursor().last();
         self.decoder.decode(&frame, self.intake);
@@ -473,7 +473,7 @@ impl FrameSink for Incoming<'_> {
     }
 
     fn takes_runs(&self) -> bool {
-        !self.intake.wants_native && self.intake.broken.is_none()
+        !self.intake.output.wants_native && self.intake.broken.is_none()
     }
 
     fn run(&mut self, bytes: &[u8]) -> Run {

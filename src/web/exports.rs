@@ -1,9 +1,8 @@
-//! What the npm package calls: nothing but numbers cross.
+//! The functions that the npm package calls. Only numbers cross the boundary.
 //!
-//! Texts and bytes lie in the module's memory, where both sides read and write them. What a call takes is
-//! written to [`room`] before; where a call gives a text or records, it gives the address of their header.
-//! Exports that took and gave strings and objects themselves would cost a tenth of the package in glue, on
-//! both sides of every one of them.
+//! Texts and bytes are in the module's memory, where both sides read and write them. The input of a call is written
+//! to [`room`] first. A call that returns a text or records returns the address of their header. Exports with strings
+//! and objects would add glue code on both sides, a tenth of the package.
 
 use wasm_bindgen::prelude::*;
 
@@ -18,14 +17,14 @@ use super::state::{texts, with};
 use super::turn::{Goal, Turn};
 use crate::session::Session;
 
-/// Makes room for as many bytes for the next call; gives the address where to write them.
+/// Makes room for `len` bytes of the next call's input. Returns their address.
 #[wasm_bindgen]
 pub fn room(len: u32) -> u32 {
     with(|core| core.room(len))
 }
 
-/// What the session supports, or without one the protocol of this number, as
-/// [`Capabilities::to_text`](crate::protocol::Capabilities::to_text) writes it.
+/// The capabilities of the session, or without one of the protocol with this number, as
+/// [`Capabilities::to_text`](crate::protocol::Capabilities::to_text) writes them.
 #[wasm_bindgen(js_name = capabilitiesOf)]
 pub fn capabilities(protocol: u8, session: u32) -> u32 {
     texts(&mut |core, _| {
@@ -37,9 +36,9 @@ pub fn capabilities(protocol: u8, session: u32) -> u32 {
     })
 }
 
-/// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
-/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ local }`, its answer;
-/// of a protocol that is spoken over a socket, its [`Messages`](crate::rpc::Messages).
+/// The request of a call, by its place in [`Call::ALL`]. The input is its parameters, a JSON object. Returns JSON:
+/// the request `{ path, method, headers, body? }`; for a call that needs no server its response, `{ local }`; for a
+/// protocol over a socket its [`Messages`](crate::rpc::Messages).
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
@@ -64,8 +63,8 @@ pub fn request(protocol: u8, call: u8) -> u32 {
     })
 }
 
-/// Reads an answer with this status; gives JSON in turnwire's form. Takes the status in words, the type, the
-/// parameters of the request as JSON, and the body, a NUL character between them.
+/// Reads a response with this status. Returns its JSON in turnwire's form. The input is the status text, the content
+/// type, the parameters of the request (JSON) and the body, with a NUL character between them.
 #[wasm_bindgen(js_name = readAnswer)]
 pub fn read_answer(protocol: u8, call: u8, status: u16) -> u32 {
     texts(&mut |_, input| {
@@ -79,8 +78,8 @@ pub fn read_answer(protocol: u8, call: u8, status: u16) -> u32 {
     })
 }
 
-/// A session; a new one is known to have no turns yet. Takes its id, its agent's name, and what its last turn
-/// waits for as a JSON array of events, a NUL character between them.
+/// Opens a session. A new one has no turns yet. The input is its id, its agent's name, and the actions of its last
+/// turn (a JSON array of events), with a NUL character between them. Returns its number.
 #[wasm_bindgen(js_name = sessionOpen)]
 pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
     with(|core| {
@@ -96,9 +95,9 @@ pub fn session_open(protocol: u8, max_frame_bytes: u32, is_new: bool) -> u32 {
     })
 }
 
-/// Every call of the session is told these terms (JSON) from now on. If `said` is not negative, it is how many
-/// messages the user has said in it, and what its last turn waits for (a JSON array of events) follows a NUL
-/// character.
+/// Sets the terms (JSON) that every later call of the session has. If `said` is not negative, it is the number of the
+/// user's messages in the session; the input then also has a NUL character and the actions of its last turn (a JSON
+/// array of events).
 #[wasm_bindgen(js_name = sessionSetTerms)]
 pub fn session_set_terms(session: u32, said: f64) {
     with(|core| {
@@ -118,7 +117,7 @@ pub fn session_set_terms(session: u32, said: f64) {
     });
 }
 
-/// The session's turns were listed: the newest of those that were given is the newest one.
+/// The session's turns were listed, so its newest known turn is its newest one.
 #[wasm_bindgen(js_name = sessionListed)]
 pub fn session_listed(session: u32) {
     with(|core| {
@@ -128,7 +127,7 @@ pub fn session_listed(session: u32) {
     });
 }
 
-/// The session was cancelled: it takes no further turns.
+/// The session was cancelled, and takes no further turns.
 #[wasm_bindgen(js_name = sessionCancelled)]
 pub fn session_cancelled(session: u32) {
     with(|core| {
@@ -138,15 +137,15 @@ pub fn session_cancelled(session: u32) {
     });
 }
 
-/// Nobody can name the session any more.
+/// Frees the session. JavaScript no longer refers to it.
 #[wasm_bindgen(js_name = sessionFree)]
 pub fn session_free(session: u32) {
     with(|core| core.sessions.free(session));
 }
 
-/// A turn, to be given its input, or what the server keeps of it. The session's newest one decides what the
-/// next turn's input must answer. Takes the id of the turn that a new one follows, if one is named, a NUL
-/// character, and the id that a new one is given where clients make ids.
+/// Opens a turn, which then takes its input or the server's record of it. The next turn's input must answer the
+/// actions of the session's newest turn. The input is the id of the turn before a new one, if it is named, a NUL
+/// character, and the new turn's id, if clients make ids. Returns its number.
 #[wasm_bindgen(js_name = turnOpen)]
 pub fn turn_open(session: u32, is_newest: bool) -> u32 {
     with(|core| {
@@ -160,15 +159,15 @@ pub fn turn_open(session: u32, is_newest: bool) -> u32 {
     })
 }
 
-/// Nobody can name the turn any more.
+/// Frees the turn. JavaScript no longer refers to it.
 #[wasm_bindgen(js_name = turnFree)]
 pub fn turn_free(turn: u32) {
     with(|core| core.turns.free(turn));
 }
 
-/// Takes the input (JSON) of a turn that this client makes, and after a NUL character what the turn is started with
-/// besides (JSON), if there is anything; gives the input as it will be sent. The turn is not to be used if that
-/// fails. A user's message may throw away what waits if `discards_pending`.
+/// Takes the input (JSON) of a new turn, and after a NUL character further options of its start (JSON), if any.
+/// Returns the input as it will be sent. After an error the turn must not be used. With `discards_pending`, a user's
+/// message discards pending calls.
 #[wasm_bindgen(js_name = turnTakeInput)]
 pub fn turn_take_input(turn: u32, discards_pending: bool) -> u32 {
     texts(&mut |core, json| {
@@ -177,13 +176,13 @@ pub fn turn_take_input(turn: u32, discards_pending: bool) -> u32 {
     })
 }
 
-/// Takes answers (JSON) to calls that wait while the turn runs; gives them as they will be sent.
+/// Takes answers (JSON) to pending calls of a running turn. Returns them as they will be sent.
 #[wasm_bindgen(js_name = turnTakeAnswers)]
 pub fn turn_take_answers(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, json| turn.take_answers(json))
 }
 
-/// Answers (JSON) were taken while the turn runs.
+/// Notes that answers (JSON) were accepted while the turn runs.
 #[wasm_bindgen(js_name = turnAnswered)]
 pub fn turn_answered(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, json| {
@@ -192,13 +191,13 @@ pub fn turn_answered(turn: u32) -> u32 {
     })
 }
 
-/// Takes the turn as the server keeps it (JSON).
+/// Takes the server's record of the turn (JSON).
 #[wasm_bindgen(js_name = turnTakeRecord)]
 pub fn turn_take_record(turn: u32) -> u32 {
     turn_texts(turn, |turn, session, json| turn.take_record(session, json).map(nothing))
 }
 
-/// Takes events (a JSON array) that were listed and not streamed; all of the turn's events if `is_all`.
+/// Takes listed events (a JSON array); with `is_all`, all events of the turn.
 #[wasm_bindgen(js_name = turnApplyListed)]
 pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
     texts(&mut |core, events| {
@@ -208,7 +207,7 @@ pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
     })
 }
 
-/// A later turn has answered what this one waited for, or has thrown it away.
+/// A later turn has answered the pending calls of this one, or has discarded them.
 #[wasm_bindgen(js_name = turnSettle)]
 pub fn turn_settle(turn: u32, is_discarded: bool) {
     with(|core| {
@@ -218,16 +217,16 @@ pub fn turn_settle(turn: u32, is_discarded: bool) {
     });
 }
 
-/// What is known of the turn, as JSON: `{ id?, status, last, lacks?, created?, state? }`, `lacks` if events of it are
-/// missing, or the call of an action that waits. What the server said of it (`turn.created`, and the terminal state) is
-/// returned once.
+/// The known facts about the turn, as JSON: `{ id?, status, last, lacks?, created?, state? }`. `lacks` is set if
+/// events of the turn are missing, or the call of an action. `created` (`turn.created`) and `state` (the terminal
+/// state) are returned once.
 #[wasm_bindgen(js_name = turnFacts)]
 pub fn turn_facts(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.facts()))
 }
 
-/// Whether events are wanted themselves, and not only what they change. They are until this says otherwise, which drops
-/// those that were not taken, and the names that their records have announced.
+/// Sets whether events are recorded, which they are at first. If not, events that were not taken are dropped, and the
+/// announced names are forgotten.
 #[wasm_bindgen(js_name = turnSetWantsEvents)]
 pub fn turn_set_wants_events(turn: u32, wants_events: bool) {
     with(|core| {
@@ -237,7 +236,7 @@ pub fn turn_set_wants_events(turn: u32, wants_events: bool) {
     });
 }
 
-/// Whether frames are wanted as they come.
+/// Sets whether frames are recorded unchanged.
 #[wasm_bindgen(js_name = turnSetWantsNative)]
 pub fn turn_set_wants_native(turn: u32, wants_native: bool) {
     with(|core| {
@@ -247,9 +246,9 @@ pub fn turn_set_wants_native(turn: u32, wants_native: bool) {
     });
 }
 
-/// Begins to stream the turn (goal 0) after a sequence number, 0 for the last one that came; to start it
-/// without a stream (1); to look whether it has started (2); or to bring it to its end, with all that it says (3). Times
-/// are in milliseconds, `now` since 1970. Returns the first step, as [`turn_next`] does.
+/// Begins to read the turn: to stream it after a sequence number, 0 for its last one (goal 0); to start it without a
+/// stream (1); to find out whether it has started (2); to read it to its end, with all its events (3). Times are in
+/// milliseconds, `now` since 1970. Returns the first step, like [`turn_next`].
 #[wasm_bindgen(js_name = turnBegin)]
 pub fn turn_begin(
     turn: u32,
@@ -273,7 +272,7 @@ pub fn turn_begin(
     })
 }
 
-/// Cancels the turn when its stream is left.
+/// Cancels the turn when its stream is closed.
 #[wasm_bindgen(js_name = turnHangUp)]
 pub fn turn_cancel_by_disconnect(turn: u32) {
     with(|core| {
@@ -283,7 +282,7 @@ pub fn turn_cancel_by_disconnect(turn: u32) {
     });
 }
 
-/// The head of a stream's answer has come, at this time.
+/// The head of a stream's response came at this time.
 #[wasm_bindgen(js_name = turnOpened)]
 pub fn turn_opened(turn: u32, now: f64) {
     with(|core| {
@@ -293,13 +292,13 @@ pub fn turn_opened(turn: u32, now: f64) {
     });
 }
 
-/// Takes how the last step went: it ended (0), or brought this answer (1), failed (2), was stopped (3), was
-/// stopped before anything was sent (4), or the wait is over (5). Of a failure, takes the error's code, a NUL
-/// character and its message, the status of the answer (0 if there was none), and for how long the server
-/// asks to be left alone. Times are in milliseconds; `random` is from 0 up to 1.
+/// Takes the result of the last step: its stream ended (0), it returned this response (1), it failed (2), it was
+/// aborted (3), it was aborted before it was sent (4), the wait is over (5). The input of a failure is the error's
+/// code, a NUL character and its message; `status` is that of the response (0 for none), and `retry_after` the time
+/// that the server asks for. Times are in milliseconds; `random` is at least 0 and below 1.
 ///
-/// Gives the next step as JSON: a request `{ call, params, after? }` (`after` where a stream is resumed), a
-/// wait `{ delay, least, attempt, error }`, or `{}` at the end; or the error with which it ends.
+/// Returns the next step as JSON: a request `{ call, params, after? }` (with `after` if a stream is resumed), a wait
+/// `{ delay, least, attempt, error }`, or `{}` at the end; or the error that ends the turn's reading.
 #[wasm_bindgen(js_name = turnNext)]
 pub fn turn_next(
     turn: u32,
@@ -357,15 +356,15 @@ pub fn retry(
     })
 }
 
-/// Makes room for chunks of up to so many bytes, for all turns; returns the address where to write them. It stays
-/// until more room is asked for.
+/// Makes room for chunks of up to `len` bytes, for all turns. Returns their address, which stays the same until more
+/// room is requested.
 #[wasm_bindgen(js_name = chunkRoom)]
 pub fn chunk_room(len: u32) -> u32 {
     with(|core| core.chunk_room(len))
 }
 
-/// Takes so many bytes of the stream from the room for chunks, cut anywhere. Returns 1 if more is to be read, 2 in
-/// addition if there are news to tell ([`turn_take_news`]), 4 if something has to be said on its socket
+/// Takes `len` bytes of the stream from the room for chunks. Chunks may be cut anywhere. Returns 1 if more is to be
+/// read, plus 2 if there are reports ([`turn_take_news`]), 4 if there are messages to send on its socket
 /// ([`turn_take_ask`]), and 8 if there are events ([`turn_events`]).
 #[wasm_bindgen(js_name = turnPush)]
 pub fn turn_push(turn: u32, len: u32) -> u8 {
@@ -379,21 +378,20 @@ pub fn turn_push(turn: u32, len: u32) -> u8 {
     })
 }
 
-/// Takes what has to be said on the stream's socket, as JSON ([`Messages`](crate::rpc::Messages)).
+/// Takes the messages for the stream's socket, as JSON ([`Messages`](crate::rpc::Messages)).
 #[wasm_bindgen(js_name = turnTakeAsk)]
 pub fn turn_take_ask(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.take_ask()))
 }
 
-/// Takes the next news of the stream: a topic of the connection, and what is told under it, as
-/// `{ gap: { after, next } }`; nothing if all is told.
+/// Takes the next report about the stream, under its topic, for example `{ gap: { after, next } }`; empty if there
+/// are no more.
 #[wasm_bindgen(js_name = turnTakeNews)]
 pub fn turn_take_news(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.take_news()))
 }
 
-/// The header of the records of the events since this was last asked; 0 if there are none. They stay there
-/// until it is asked again.
+/// The header of the records of the events since the last call; 0 if there are none. They stay until the next call.
 #[wasm_bindgen(js_name = turnEvents)]
 pub fn turn_events(turn: u32) -> u32 {
     with(|core| {
@@ -402,20 +400,20 @@ pub fn turn_events(turn: u32) -> u32 {
     })
 }
 
-/// Takes what changed in the index: a JSON document, empty if nothing did. Appended text lies at
+/// Takes the changes of the index: a JSON document, empty if nothing changed. Appended text is in
 /// [`turn_change_records`].
 #[wasm_bindgen(js_name = turnTakeChanges)]
 pub fn turn_take_changes(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, _| Ok(turn.take_changes()))
 }
 
-/// The header of the records that belong to the changes taken last.
+/// The header of the records of the last taken changes.
 #[wasm_bindgen(js_name = turnChangeRecords)]
 pub fn turn_change_records(turn: u32) -> u32 {
     with(|core| core.lend(turn, Turn::change_records))
 }
 
-/// A call of a turn that takes a text and gives one.
+/// Runs a call of a turn that takes and returns a text.
 type TurnCall = fn(&mut Turn, &mut Session, &str) -> Result<String>;
 
 fn turn_texts(turn: u32, call: TurnCall) -> u32 {
@@ -429,13 +427,13 @@ fn turn_texts(turn: u32, call: TurnCall) -> u32 {
 fn failure(text: &str, status: u16, retry_after: u32, is_offline: bool) -> Failure {
     let (code, message) = cut(text, 0);
     let error = Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
-    // Only sockets can tell.
+    // Only sockets report it.
     let is_unsent = cfg!(feature = "socket") && code == "unsent";
     let is_lost = matches!(error.code, ErrorCode::Network | ErrorCode::Timeout);
     Failure { error, retry_after, is_offline: is_offline && is_lost, is_unsent }
 }
 
-/// What the package's code of an error is here, as far as it matters to what is done next.
+/// The error code for a code of the package, as far as the next step depends on it.
 fn failure_code(code: &str) -> ErrorCode {
     match code {
         "http" => ErrorCode::Http,
@@ -454,5 +452,5 @@ fn nothing((): ()) -> String {
 
 fn call_of(number: u8) -> Result<Call> {
     let call = Call::ALL.get(usize::from(number)).copied();
-    call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no such call"))
+    call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "the call is unknown"))
 }

@@ -1,7 +1,7 @@
-//! For front ends written in Rust: calls and streams over the browser's `fetch`.
+//! Calls and streams over the browser's `fetch`, for front ends written in Rust.
 //!
-//! The npm package does its requests in TypeScript; none of this is in its module. [`Server::run`] carries
-//! out the steps of a [`TurnDriver`], so that a connection that breaks is recovered as in the package:
+//! The npm package sends its requests in TypeScript, and its module contains none of this. [`Server::run`] carries
+//! out the steps of a [`TurnDriver`], which recovers a broken connection as in the package:
 //!
 //! ```ignore
 //! let reader = TurnReader::new(&server.protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
@@ -11,8 +11,8 @@
 //! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
 //! ```
 //!
-//! A page that comes back from the back/forward cache, from being frozen or from having no network does not trust the
-//! connections of the turns that it reads: they go on on others, at once. Tries without a network do not count.
+//! When a page returns from the back/forward cache, from being frozen or from being offline, its turns are read on
+//! new connections at once. Attempts while it is offline do not count.
 
 use std::pin::pin;
 
@@ -33,20 +33,20 @@ use crate::turn::{Failure, Plan, Step, TurnDriver};
 use super::page::Returns;
 use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, in_time, params};
 
-/// A server, as a Rust front end reaches it.
+/// A server, for a Rust front end.
 #[derive(Debug)]
 pub struct Server<P> {
     /// Without a slash at its end.
     pub base_url: String,
-    /// What the server speaks.
+    /// The server's protocol.
     pub protocol: P,
-    /// The bearer token. It is kept out of errors.
+    /// The bearer token. Errors never contain it.
     pub token: Option<String>,
 }
 
 impl<P: Protocol> Server<P> {
-    /// Carries out a turn's steps until there is none. Calls `came` whenever something may have come. To drop
-    /// the future is to stop listening; the turn itself goes on.
+    /// Carries out the steps of a turn, to its end. Calls `came` after each that may have brought events. Dropping
+    /// the future stops only the reading; the turn goes on.
     pub async fn run(
         &self,
         driver: &mut TurnDriver,
@@ -56,7 +56,7 @@ impl<P: Protocol> Server<P> {
         steps::run(self, driver, first, came).await
     }
 
-    /// Asks for JSON; gives it in turnwire's form.
+    /// Requests JSON. Returns it in turnwire's form.
     pub async fn ask(&self, call: Call, params: Object<'_>) -> Result<String> {
         if let Some(answer) = self.protocol.local(call, &params) {
             return Ok(answer.to_json());
@@ -65,7 +65,7 @@ impl<P: Protocol> Server<P> {
         self.read(call, &params, &response).await
     }
 
-    /// Asks for a stream; gives its bytes as they come. To drop it is to close the connection.
+    /// Requests a stream. Returns its bytes in chunks. Dropping it closes the connection.
     pub async fn open(
         &self,
         call: Call,
@@ -78,7 +78,7 @@ impl<P: Protocol> Server<P> {
         }))
     }
 
-    /// The bytes of a stream, as they come.
+    /// The bytes of a stream, in chunks.
     async fn chunks(&self, call: Call, params: &Object<'_>, response: Response) -> Result<Chunks, Failure> {
         let content_type = response.headers().get("content-type").unwrap_or_default();
         let answer =
@@ -86,7 +86,8 @@ impl<P: Protocol> Server<P> {
         if !answer.is_stream() {
             self.read(call, params, &response).await.map_err(|error| failure(error, &response))?;
         }
-        let body = response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the answer has no body"))?;
+        let body =
+            response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the response has no body"))?;
         let silence = self.protocol.capabilities().silence;
         Ok(Chunks { reader: body.get_reader().unchecked_into(), silence, page: Returns::new() })
     }
@@ -148,17 +149,17 @@ impl<P: Protocol> Transport for Server<P> {
     }
 }
 
-/// An answer that is an error, with what the server asks for by `Retry-After` in seconds.
+/// The error of a response, with the seconds of its `Retry-After`.
 fn failure(error: Error, response: &Response) -> Failure {
     let seconds: Option<u32> = response.headers().get("retry-after").and_then(|asked| asked.parse().ok());
     let retry_after = seconds.unwrap_or_default().saturating_mul(1000);
     Failure { retry_after, ..error.into() }
 }
 
-/// A stream's chunks. Gives the connection back when it is dropped.
+/// The chunks of a stream. Dropping it closes the connection.
 pub(super) struct Chunks {
     reader: ReadableStreamDefaultReader,
-    /// The longest silence that is life, in milliseconds. Comments count.
+    /// The longest accepted silence, in milliseconds. Comments end a silence, too.
     silence: u32,
     page: Returns,
 }
@@ -183,7 +184,7 @@ impl Source for Chunks {
 
 impl Drop for Chunks {
     fn drop(&mut self) {
-        // How the closing of a stream that nobody reads goes concerns nobody.
+        // An error while closing an unused stream has no effect.
         let _ = self.reader.cancel();
     }
 }

@@ -1,10 +1,11 @@
-//! The browser: the only part that knows JavaScript.
+//! The browser: the only module that knows JavaScript. It may know all others.
 //!
 //! [`fetch`] and [`socket`] are for front ends written in Rust. Everything else is the npm package's module (feature
-//! `module`), a thin translation: options and parameters in, requests out, network chunks in, records and
-//! JSON out. Decisions are taken in the sans-IO parts; the package's TypeScript puts the public classes,
-//! iterators and listeners around what is exported here.
+//! `module`), a thin translation: options and parameters in, requests out; network chunks in, records and JSON out.
+//! The sans-IO modules take the decisions. The package's TypeScript adds the public classes, iterators and listeners.
 
+#[cfg(feature = "module")]
+mod boundary;
 #[cfg(feature = "socket")]
 mod expected;
 #[cfg(feature = "module")]
@@ -23,7 +24,7 @@ mod steps;
 #[cfg(feature = "module")]
 mod turn;
 
-/// Half the standard allocator's weight in the module, and constant time.
+/// Half the bytes of the standard allocator, and constant time.
 #[cfg(feature = "module")]
 #[global_allocator]
 static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();

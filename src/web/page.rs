@@ -1,4 +1,4 @@
-//! The page's own life: it is hidden and shown, frozen, kept in the back/forward cache, and without a network.
+//! The life of the page: hidden and shown, frozen, in the back/forward cache, offline.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll};
@@ -11,17 +11,17 @@ use web_sys::{Event, EventTarget};
 
 use crate::error::{Error, ErrorCode};
 
-/// How a page comes back.
+/// How a page returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Return {
-    /// It is shown. Timers may have been held back.
+    /// It is visible again. Its timers may have been delayed.
     Shown,
-    /// From the back/forward cache, from being frozen, or from having no network: a connection from before may be dead
-    /// without anybody knowing.
+    /// It returns from the back/forward cache, from being frozen or from being offline. Its connections may be dead
+    /// without an error.
     Away,
 }
 
-/// Tells when the page comes back, as long as it is there. Outside of pages that does not happen.
+/// Listens for returns of the page, as long as it exists. Without a page there are none.
 pub(super) struct Returns {
     heeded: Vec<(EventTarget, &'static str)>,
     heed: Closure<dyn FnMut(Event)>,
@@ -33,7 +33,7 @@ impl Returns {
         let (tell, came) = unbounded();
         let heed = Closure::<dyn FnMut(Event)>::new(move |event| {
             if let Some(how) = how(&event) {
-                // Nobody may wait for it any more.
+                // No receiver is left.
                 let _ = tell.unbounded_send(how);
             }
         });
@@ -48,21 +48,21 @@ impl Returns {
         Self { heeded: events.into_iter().filter_map(listen).collect(), heed, came }
     }
 
-    /// Whether it has come back.
+    /// Whether the page has returned.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Return> {
         match self.came.poll_next_unpin(context) {
             Poll::Ready(Some(how)) => Poll::Ready(how),
-            // The listener, which tells it, lives as long as this.
+            // The sender is in the listener, which exists as long as this.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
 
-    /// Resolves when it has come back, however.
+    /// Resolves when the page has returned in any way.
     pub(super) fn any(&mut self) -> impl Future<Output = Return> + Unpin {
         poll_fn(|context| self.poll(context))
     }
 
-    /// Resolves when it has been away, with what that means for a connection.
+    /// Resolves when the page was suspended or offline, with the error for its connections.
     pub(super) fn away(&mut self) -> impl Future<Output = Error> + Unpin {
         poll_fn(|context| {
             loop {
@@ -79,18 +79,18 @@ impl Returns {
 impl Drop for Returns {
     fn drop(&mut self) {
         for (target, name) in &self.heeded {
-            // Whoever takes listeners takes them back.
+            // An object with `addEventListener` also has `removeEventListener`.
             let _ = target.remove_event_listener_with_callback(name, self.heed.as_ref().unchecked_ref());
         }
     }
 }
 
-/// Why a connection from before the page was away is given up.
+/// The error for connections from before the page was suspended.
 pub(super) fn was_away() -> Error {
-    Error::new(ErrorCode::Network, "the page was away, or without a network")
+    Error::new(ErrorCode::Network, "the page was suspended or offline")
 }
 
-/// Whether there is no network at all, as far as the browser knows.
+/// Whether the browser knows that it is offline.
 pub(super) fn is_offline() -> bool {
     of(&of(&global(), "navigator"), "onLine").as_bool() == Some(false)
 }
@@ -106,7 +106,7 @@ fn how(event: &Event) -> Option<Return> {
     }
 }
 
-/// A member of an object, or of nothing.
+/// A member of an object; undefined for any other value.
 fn of(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap_or_default()
 }

@@ -1,11 +1,10 @@
-//! The core's state: what JavaScript names by numbers, and the buffers in which texts and bytes cross.
+//! The core's state: the objects that JavaScript refers to by numbers, and the buffers for texts and bytes.
 
 use std::cell::RefCell;
 
-use crate::delivery::TextArena;
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::ObjectWriter;
 
+use super::boundary::{Lent, report};
 use super::turn::Turn;
 use crate::session::Session;
 
@@ -13,21 +12,15 @@ thread_local! {
     static CORE: RefCell<Core> = const { RefCell::new(Core::new()) };
 }
 
-/// Records and the text that they point into.
-pub(super) type Lent<'a> = (&'a [u32], &'a TextArena);
-
-/// What stands before an error. No document that the core gives begins with it.
-const MARK: char = '!';
-
-/// Everything that JavaScript can name.
+/// All objects that JavaScript refers to, and the buffers.
 pub(super) struct Core {
-    /// What the next call is given.
+    /// The input of the next call.
     input: Vec<u8>,
-    /// Where the bytes of streams are written. It stays where it is until more room is asked for.
+    /// The chunks of streams. The address stays the same until more room is requested.
     chunk: Vec<u8>,
-    /// The text that was given last. It stays until another one is.
+    /// The last returned text. It stays until the next one.
     output: String,
-    /// Where the text or the records lie that were given last: pairs of address and length.
+    /// The addresses and lengths of the last returned text or records.
     header: [u32; 6],
     pub(super) sessions: Slots<Session>,
     pub(super) turns: Slots<Turn>,
@@ -38,9 +31,8 @@ pub(super) fn with<T>(call: impl FnOnce(&mut Core) -> T) -> T {
     CORE.with_borrow_mut(call)
 }
 
-/// Runs a call that takes a text and gives one. Gives the header's address; it points to the text, or to a
-/// mark and the error as `{ "code", "message", "status"?, "body"? }`, which the package's TypeScript makes
-/// an error of its classes from.
+/// Runs a call that takes and returns a text. Returns the address of the header of the text. An error is a mark and
+/// its JSON `{ "code", "message", "status"?, "body"? }`, from which the package creates an error of its classes.
 pub(super) fn texts(call: &mut dyn FnMut(&mut Core, &str) -> Result<String>) -> u32 {
     with(|core| {
         let input = core.take_text();
@@ -65,19 +57,19 @@ impl Core {
         }
     }
 
-    /// Makes room for what the next call is given; gives its address.
+    /// Makes room for the input of the next call. Returns its address.
     pub(super) fn room(&mut self, len: u32) -> u32 {
         self.input = vec![0; len as usize];
         word(self.input.as_ptr().addr())
     }
 
-    /// Makes room for chunks of so many bytes; returns its address.
+    /// Makes room for chunks of up to `len` bytes. Returns its address.
     pub(super) fn chunk_room(&mut self, len: u32) -> u32 {
         self.chunk = vec![0; len as usize];
         word(self.chunk.as_ptr().addr())
     }
 
-    /// Gives the first bytes of what was written to the room for chunks to a turn and its session.
+    /// Passes the first `len` bytes of the chunk to a turn and its session.
     pub(super) fn with_chunk<T: Default>(
         &mut self,
         turn: u32,
@@ -91,12 +83,12 @@ impl Core {
         given
     }
 
-    /// Takes what the call was given.
+    /// Takes the input of the call.
     pub(super) fn take_input(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.input)
     }
 
-    /// The same as text; JavaScript writes nothing but UTF-8.
+    /// Takes the input as text. JavaScript writes only UTF-8.
     pub(super) fn take_text(&mut self) -> String {
         String::from_utf8(self.take_input()).unwrap_or_default()
     }
@@ -108,7 +100,7 @@ impl Core {
         Ok((turn, session))
     }
 
-    /// Points the header to records and their text; gives its address.
+    /// Points the header to records and their text. Returns its address.
     pub(super) fn lend(&mut self, turn: u32, lent: fn(&mut Turn) -> Lent<'_>) -> u32 {
         let Some((records, text)) = self.turns.get(turn).map(lent) else {
             return 0;
@@ -131,7 +123,7 @@ impl Core {
     }
 }
 
-/// Things by number. The numbers of things that are gone are given again.
+/// Objects by number. The numbers of freed objects are used again.
 pub(super) struct Slots<T>(Vec<Option<T>>);
 
 impl<T> Slots<T> {
@@ -139,7 +131,7 @@ impl<T> Slots<T> {
         Self(Vec::new())
     }
 
-    /// Keeps a thing; gives its number.
+    /// Adds an object. Returns its number.
     pub(super) fn add(&mut self, thing: T) -> u32 {
         let free = self.0.iter().position(Option::is_none);
         let slot = free.unwrap_or(self.0.len());
@@ -151,12 +143,12 @@ impl<T> Slots<T> {
         word(slot)
     }
 
-    /// The thing of this number.
+    /// The object with this number.
     pub(super) fn get(&mut self, slot: u32) -> Option<&mut T> {
         self.0.get_mut(slot as usize)?.as_mut()
     }
 
-    /// Lets a thing go.
+    /// Frees an object.
     pub(super) fn free(&mut self, slot: u32) {
         if let Some(slot) = self.0.get_mut(slot as usize) {
             *slot = None;
@@ -164,28 +156,9 @@ impl<T> Slots<T> {
     }
 }
 
-/// JavaScript lets things go only when nobody can name them any more.
+/// JavaScript frees only objects that it no longer refers to.
 fn gone() -> Error {
-    Error::new(ErrorCode::Unsupported, "it was let go")
-}
-
-fn report(error: &Error) -> String {
-    let mut report = String::from(MARK);
-    write_error(&mut report, error);
-    report
-}
-
-/// An error as JSON: `{ "code", "message", "status"?, "body"? }`.
-pub(super) fn write_error(out: &mut String, error: &Error) {
-    let mut object = ObjectWriter::new(out);
-    object.str("code", error.code.as_str()).str("message", &error.message);
-    if let Some(status) = error.status {
-        object.u64("status", u64::from(status));
-    }
-    if let Some(body) = &error.body {
-        object.str("body", body);
-    }
-    object.end();
+    Error::new(ErrorCode::Unsupported, "the turn was released")
 }
 
 /// An address or a length in the wasm memory, which has no more than 2^32 bytes.

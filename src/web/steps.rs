@@ -1,4 +1,4 @@
-//! A turn's steps carried out, whatever carries its requests.
+//! Carries out the steps of a turn, over any transport.
 
 use std::pin::pin;
 
@@ -14,40 +14,40 @@ use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiti
 
 use super::page::{Returns, is_offline};
 
-/// From a request to the head of its answer, in milliseconds.
+/// The limit from a request to the head of its response, in milliseconds.
 pub(super) const CONNECT_TIMEOUT: u32 = 30_000;
 
-/// The way to a server.
+/// A transport to a server.
 pub(super) trait Transport {
-    /// A stream that was opened. To drop it is to leave it.
+    /// An open stream. Dropping it closes it.
     type Source: Source;
 
-    /// Asks for JSON; gives it in turnwire's form.
+    /// Requests JSON. Returns it in turnwire's form.
     async fn asked(&self, plan: &Plan) -> Result<String, Failure>;
 
-    /// Opens a stream: its answer's head has come.
+    /// Opens a stream. Returns once the head of the response has come.
     async fn opened(&self, plan: &Plan) -> Result<Self::Source, Failure>;
 }
 
-/// What comes of a stream.
+/// What a stream returns.
 pub(super) enum Came {
     /// Bytes.
     Chunk(Vec<u8>),
-    /// It is time to ask what is to be asked.
+    /// There may be messages to send.
     #[cfg(feature = "socket")]
     Time,
 }
 
-/// A stream as it comes.
+/// An open stream.
 pub(super) trait Source {
-    /// What comes next; nothing at the stream's end. Silence that is too long is a failure.
+    /// The next chunk; `None` at the end. Too long a silence is an error.
     async fn next(&mut self) -> Result<Option<Came>, Failure>;
 
-    /// There is something to be asked; it may become more in a moment. Only where there is a way to ask.
+    /// There may be messages to send on the stream, and soon more of them. Only for transports that can send.
     #[cfg(feature = "socket")]
     fn ask_soon(&mut self) {}
 
-    /// Says more on the way on which the stream comes; the answers become part of it.
+    /// Sends messages on the stream. The responses become part of it.
     #[cfg(feature = "socket")]
     fn say(&mut self, messages: &Messages) -> Result<(), Failure> {
         let _ = messages;
@@ -55,7 +55,7 @@ pub(super) trait Source {
     }
 }
 
-/// Carries out a turn's steps until there is none. Calls `came` whenever something may have come.
+/// Carries out the steps of a turn, to its end. Calls `came` after each that may have brought events.
 pub(super) async fn run(
     transport: &impl Transport,
     driver: &mut TurnDriver,
@@ -92,13 +92,13 @@ pub(super) async fn run(
     }
 }
 
-/// A failure, as the driver is to see it.
+/// A failure in the driver's form.
 fn failed(failure: Failure) -> Outcome<'static> {
     let is_lost = matches!(failure.error.code, ErrorCode::Network | ErrorCode::Timeout);
     Outcome::Failed(Failure { is_offline: is_lost && is_offline(), ..failure })
 }
 
-/// Waits; once the page has come back, no longer than has to be.
+/// Waits. If the page has returned, only as long as the server requires.
 async fn waited(pause: &Pause) {
     let until = Date::now() + pause.least;
     if let Either::Right(_) = select(timer(pause.delay), Returns::new().any()).await {
@@ -106,7 +106,7 @@ async fn waited(pause: &Pause) {
     }
 }
 
-/// A wait of so many milliseconds; waits are at most some minutes long.
+/// A timer of this many milliseconds. No wait is longer than some minutes.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -125,7 +125,7 @@ async fn read_stream(
     let mut source = transport.opened(plan).await?;
     driver.opened(Date::now());
     while let Some(news) = source.next().await? {
-        // What cannot be read the driver knows.
+        // The driver knows the error.
         let pushed = match news {
             Came::Chunk(chunk) => driver.reader_mut().push(&chunk),
             #[cfg(feature = "socket")]
@@ -148,7 +148,7 @@ async fn read_stream(
     Ok(())
 }
 
-/// A plan's parameters.
+/// The parameters of a plan.
 pub(super) fn params(plan: &Plan) -> Result<Object<'_>> {
     match Value::parse(&plan.params) {
         Ok(Value::Object(params)) => Ok(params),
@@ -156,13 +156,13 @@ pub(super) fn params(plan: &Plan) -> Result<Object<'_>> {
     }
 }
 
-/// What becomes of `work`, unless it takes longer than `limit` milliseconds.
+/// The result of `work`, or a timeout after `limit` milliseconds.
 pub(super) async fn in_time<T, E: From<Error>>(
     limit: u32,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
     match select(pin!(work), TimeoutFuture::new(limit)).await {
         Either::Left((done, _)) => done,
-        Either::Right(_) => Err(Error::new(ErrorCode::Timeout, "nothing came in time").into()),
+        Either::Right(_) => Err(Error::new(ErrorCode::Timeout, "the server did not respond in time").into()),
     }
 }

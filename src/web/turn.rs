@@ -1,4 +1,4 @@
-//! A turn: plans its requests, takes what comes, and gives records to whoever asks.
+//! A turn as JavaScript uses it: plans its requests, takes their results, and returns records.
 
 use crate::delivery::{ChangeBatch, EventBatch, TextArena};
 use crate::error::{Error, ErrorCode, Result};
@@ -10,37 +10,37 @@ use crate::turn::{
     TurnReader, TurnStatus, Waiting,
 };
 
-use super::state::{Lent, write_error};
+use super::boundary::{Lent, write_error};
 use crate::session::{PausedStream, Session};
 
 /// A turn, as JavaScript uses it.
 pub(super) struct Turn {
-    /// The session's number.
+    /// The number of its session.
     session: u32,
     key: u32,
     driver: TurnDriver,
-    /// Whether what waits is thrown away by a user's message.
+    /// Whether a user's message discards pending calls.
     discards_pending: bool,
     /// Whether the session knows the turn's id.
     is_named: bool,
-    /// Gaps that were told.
+    /// The number of reported gaps.
     gaps_told: usize,
     is_mismatch_told: bool,
-    /// The events' records that JavaScript reads.
+    /// The records of events that JavaScript reads.
     events: (Vec<u32>, TextArena),
     changes: ChangeBatch,
 }
 
-/// What a turn is begun for; JavaScript names it by its number.
+/// What a turn is read for. JavaScript passes the number.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Goal {
     /// Its events.
     Stream,
-    /// That it starts.
+    /// Its start, without a stream.
     Start,
-    /// To find out whether it started.
+    /// Whether it has started.
     Look,
-    /// Its end, with all that it says.
+    /// Its end, with all its events.
     End,
 }
 
@@ -58,9 +58,9 @@ impl Turn {
         }
         let mut reader =
             TurnReader::new(session.protocol.protocol(), TurnMachine::unstarted(), session.max_frame_bytes);
-        // The package's snapshots hold it.
-        reader.give_away_text();
-        // They wait until something takes them.
+        // The package's snapshots keep the text.
+        reader.release_taken_text();
+        // Events wait until they are taken.
         reader.set_wants_events(true);
         let mut driver = TurnDriver::new(reader, &session.id, previous_turn_id);
         driver.set_start(&session.agent_name, turn_id);
@@ -77,7 +77,7 @@ impl Turn {
         }
     }
 
-    /// The session's number.
+    /// The number of its session.
     pub(super) fn session(&self) -> u32 {
         self.session
     }
@@ -90,8 +90,8 @@ impl Turn {
         self.driver.reader().machine()
     }
 
-    /// Takes the input, and after a NUL character what the turn is started with besides, if it is anything; gives
-    /// the input as it will be sent. Every pending call must be answered, unless what waits is to be thrown away.
+    /// Takes the input, and after a NUL character further options of the start, if any. Returns the input as it will
+    /// be sent. Every pending call must be answered, unless they are to be discarded.
     pub(super) fn take_input(
         &mut self,
         session: &Session,
@@ -105,7 +105,7 @@ impl Turn {
         }
         let capabilities = self.driver.reader().capabilities();
         if discards_pending && !capabilities.can_discard_pending() {
-            let problem = "this protocol has no way to throw away what waits";
+            let problem = "this protocol cannot discard pending calls";
             return Err(Error::new(ErrorCode::Unsupported, problem));
         }
         self.discards_pending = discards_pending && capabilities.can_discard_pending();
@@ -113,20 +113,20 @@ impl Turn {
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json, &capabilities)?;
         if capabilities.takes_text_only() && input.has_files() {
-            return Err(Error::new(ErrorCode::InvalidInput, "this agent takes messages of text only"));
+            return Err(Error::new(ErrorCode::InvalidInput, "this agent accepts only text messages"));
         }
         if !capabilities.takes_images() && input.has_images() {
-            return Err(Error::new(ErrorCode::InvalidInput, "this agent takes no images by their address"));
+            return Err(Error::new(ErrorCode::InvalidInput, "this agent does not accept URLs of images"));
         }
         self.driver.set_input(input);
         self.check_start(session)?;
         Ok(self.driver.input().json().unwrap_or("[]").to_owned())
     }
 
-    /// Takes answers to calls that wait while the turn runs; gives them as they will be sent.
+    /// Takes answers to pending calls of a running turn. Returns them as they will be sent.
     pub(super) fn take_answers(&self, json: &str) -> Result<String> {
         if !self.driver.reader().capabilities().has_live_answers() {
-            let problem = "this protocol takes no answers while a turn runs";
+            let problem = "this protocol accepts no answers while a turn runs";
             return Err(Error::new(ErrorCode::Unsupported, problem));
         }
         let json = Value::parse(json);
@@ -135,14 +135,14 @@ impl Turn {
         input.check_answers(self.driver.reader().index().pending())?;
         #[cfg(feature = "socket")]
         if self.driver.reader().capabilities().has_socket() {
-            // The server asked by a message, which the answer responds to.
+            // The server asked in a message, and needs its id for the response.
             return Ok(input.with_suspensions(self.driver.reader().index().pending()));
         }
         Ok(input.json().unwrap_or("[]").to_owned())
     }
 
-    /// Answers were taken while the turn runs, or paused in that moment: what it waits for them is no end of it,
-    /// where it goes on by itself; and over a socket they may get lost, and be asked for again.
+    /// Notes that answers were accepted while the turn runs, or paused just then. If the turn continues by itself,
+    /// its pause is not its end. Over a socket, answers may get lost and be requested again.
     pub(super) fn answered(&mut self, json: &str) {
         let capabilities = self.driver.reader().capabilities();
         if capabilities.has_answers_apart() || capabilities.has_socket() {
@@ -153,12 +153,12 @@ impl Turn {
         }
     }
 
-    /// Takes the turn as the server keeps it.
+    /// Takes the server's record of the turn.
     pub(super) fn take_record(&mut self, session: &mut Session, json: &str) -> Result<()> {
         let record = Value::parse(json).unwrap_or_default();
         let record = record.as_object().unwrap_or(const { &Object::new() });
         if HAS_OTHERS && self.driver.reader().capabilities().lacks_turn_ids() {
-            // By that it is found.
+            // The turn is found by its input.
             let input = Value::Array(record.array("input").to_vec());
             self.driver
                 .set_input(TurnInput::read(input, &self.driver.reader().capabilities()).unwrap_or_default());
@@ -167,7 +167,7 @@ impl Turn {
             }
         }
         let state = record.object("state").ok_or_else(|| {
-            Error::new(ErrorCode::UnexpectedResponse, "the server gave a turn without `state`")
+            Error::new(ErrorCode::UnexpectedResponse, "the server returned a turn without `state`")
         })?;
         let id = record.text("id");
         self.reader().machine_mut().created(id);
@@ -177,19 +177,19 @@ impl Turn {
         Ok(())
     }
 
-    /// Takes events that were listed, not streamed; all that the turn has said if `is_all`.
+    /// Takes listed events; with `is_all`, all events of the turn.
     pub(super) fn apply_listed(&mut self, session: &mut Session, events: &str, is_all: bool) {
         let events = Value::parse(events).unwrap_or_default();
         self.driver.fill(events.as_array().unwrap_or_default(), is_all);
         self.note(session);
     }
 
-    /// A later turn has answered what this one waited for.
+    /// A later turn has answered the pending calls of this one.
     pub(super) fn settle(&mut self, is_discarded: bool) {
         self.reader().resolve_actions(is_discarded);
     }
 
-    /// What is known of the turn.
+    /// The known facts about the turn.
     pub(super) fn facts(&mut self) -> String {
         let mut json = String::new();
         let mut facts = ObjectWriter::new(&mut json);
@@ -224,7 +224,7 @@ impl Turn {
         }
     }
 
-    /// Begins what the turn is wanted for; gives the first step.
+    /// Begins to read the turn for a goal. Returns the first step.
     pub(super) fn begin(
         &mut self,
         session: &mut Session,
@@ -262,12 +262,12 @@ impl Turn {
         self.driver.cancel_by_disconnect();
     }
 
-    /// The head of a stream's answer has come.
+    /// The head of a stream's response has come.
     pub(super) fn opened(&mut self, now: f64) {
         self.driver.opened(now);
     }
 
-    /// Takes how a step went; gives the next one.
+    /// Takes the result of a step. Returns the next one.
     pub(super) fn next(
         &mut self,
         session: &mut Session,
@@ -282,8 +282,8 @@ impl Turn {
         self.step(session, step)
     }
 
-    /// A step as JSON: a request `{ call, params, after?, whole? }`, a wait before the next try `{ delay, least,
-    /// attempt, error }` or before the next look `{ delay, for }`, or nothing: `{}`.
+    /// A step as JSON: a request `{ call, params, after?, whole? }`, a wait before the next attempt `{ delay, least,
+    /// attempt, error }` or before the next poll `{ delay, for }`, or `{}` at the end.
     fn step(&mut self, session: &mut Session, step: Step) -> Result<String> {
         self.note(session);
         if self.machine().status() == TurnStatus::Unstarted {
@@ -313,15 +313,15 @@ impl Turn {
         Ok(json)
     }
 
-    /// Takes a chunk of the stream; gives whether to read on.
+    /// Takes a chunk of the stream. Returns whether to read on.
     pub(super) fn push(&mut self, session: &mut Session, chunk: &[u8]) -> bool {
         let pushed = self.reader().push(chunk);
         self.note(session);
         pushed.is_ok() && !self.machine().status().is_terminal()
     }
 
-    /// The next news of the stream, under its topic: a gap that was passed over, `{ gap: { after, next } }`, or
-    /// two numbers of one frame, `{ mismatch: { id, sequence_number } }`; nothing if all is told.
+    /// Takes the next report about the stream, under its topic: a gap `{ gap: { after, next } }`, or a frame with two
+    /// numbers `{ mismatch: { id, sequence_number } }`; `None` if there are no more.
     pub(super) fn take_news(&mut self) -> String {
         let mut json = String::new();
         let reader = self.driver.reader();
@@ -340,13 +340,13 @@ impl Turn {
         json
     }
 
-    /// Whether something has to be said on the stream's socket.
+    /// Whether there are messages to send on the stream's socket.
     pub(super) fn has_ask(&self) -> bool {
-        // Where no protocol asks, the compiler leaves it out.
+        // Without a protocol that sends them, the compiler removes this.
         cfg!(feature = "socket") && self.driver.reader().has_asks()
     }
 
-    /// Takes what has to be said, as JSON; nothing if nothing has.
+    /// Takes these messages as JSON; `None` if there are none.
     pub(super) fn take_ask(&mut self) -> String {
         #[cfg_attr(
             not(feature = "socket"),
@@ -359,14 +359,13 @@ impl Turn {
         String::new()
     }
 
-    /// Whether there are news of the stream to tell.
+    /// Whether there are reports about the stream.
     pub(super) fn has_news(&self) -> bool {
         let reader = self.driver.reader();
         reader.gaps().len() > self.gaps_told || (reader.mismatch().is_some() && !self.is_mismatch_told)
     }
 
-    /// Whether there have been events since they were last asked for. When there are no more to come, their
-    /// memory is given back.
+    /// Whether there were events since they were last taken. After the last ones, their memory is freed.
     pub(super) fn has_events(&mut self) -> bool {
         let has_events = !self.reader().batch().is_empty();
         if !has_events && self.machine().status().is_terminal() {
@@ -376,18 +375,18 @@ impl Turn {
         has_events
     }
 
-    /// The records of the events since this was last asked.
+    /// The records of the events since the last call.
     pub(super) fn events(&mut self) -> Lent<'_> {
         self.driver.reader_mut().batch().take(&mut self.events);
         (&self.events.0, &self.events.1)
     }
 
-    /// What changed in the index.
+    /// The changes of the index.
     pub(super) fn take_changes(&mut self) -> String {
         self.driver.reader_mut().take_changes(&mut self.changes).unwrap_or_default()
     }
 
-    /// The records that belong to the changes taken last.
+    /// The records of the last taken changes.
     pub(super) fn change_records(&mut self) -> Lent<'_> {
         (self.changes.records(), self.changes.text())
     }
@@ -407,7 +406,7 @@ impl Turn {
         session.paused_stream(id)
     }
 
-    /// The turn may start now.
+    /// Whether the turn may start now.
     fn check_start(&self, session: &Session) -> Result<()> {
         session.check_open()?;
         if self.discards_pending && self.driver.input().answer_count() == 0 {
@@ -416,7 +415,7 @@ impl Turn {
         session.check_pending(self.driver.previous_turn_id(), self.driver.input())
     }
 
-    /// Tells the session that the turn has begun, and what it waits for once it has ended.
+    /// Updates the session: the turn has begun, and after its end, these calls are pending.
     fn note(&mut self, session: &mut Session) {
         let machine = self.driver.reader().machine();
         if let Some(id) = machine.id().filter(|_| !self.is_named) {
@@ -427,9 +426,9 @@ impl Turn {
         }
         if machine.status().is_terminal() {
             let index = self.driver.reader().index();
-            let goes_on =
+            let continue_message =
                 self.driver.reader().capabilities().has_answers_apart() && !index.pending().is_empty();
-            let messages = index.messages().iter().filter(|_| goes_on);
+            let messages = index.messages().iter().filter(|_| continue_message);
             let messages = messages.map(|message| message.id.clone()).collect();
             let pending = Pending::Known(index.pending().to_vec());
             let paused = PausedStream { events: machine.cursor().last(), messages };
@@ -465,5 +464,5 @@ fn sequence_number(number: f64) -> Result<u64> {
     if (0.0..=9_007_199_254_740_991.0).contains(&number) && number.fract() == 0.0 {
         return Ok(number as u64);
     }
-    Err(Error::new(ErrorCode::InvalidOption, "`afterSequenceNumber` must be a whole number from 0 on"))
+    Err(Error::new(ErrorCode::InvalidOption, "`afterSequenceNumber` must be a whole number, at least 0"))
 }

@@ -81,7 +81,7 @@ export class Watch {
     this.#ends.push(
       onReturn((wasAway) => {
         // The old connection may be dead without an error.
-        if (wasAway) this.cut(new ConnectionError("network", "the page was away, or without a network"));
+        if (wasAway) this.cut(new ConnectionError("network", "the page was suspended or offline"));
         // Timers may be late.
         else if (this.idleTimeout > 0) this.#check();
       }),

@@ -2,31 +2,31 @@
 // `src/protocol/turn_rpc/wire`, whose golden test writes this file: do not edit it.
 
 /**
- * What `createSession` of `turn-rpc` takes as `sessionOptions`.
+ * The `sessionOptions` of `createSession` for `turn-rpc`.
  */
 export interface TurnRpcSessionOptions {
     /**
-     * The default workspace otherwise.
+     * Default: the default workspace.
      */
     workspaceId?: string;
     /**
-     * Instead of the server's.
+     * The model, in place of the server's default.
      */
     model?: string;
     /**
-     * Who provides the model.
+     * The provider of the model.
      */
     modelProvider?: string;
     /**
-     * Instead of the mode that the agent's name says.
+     * The mode, in place of the one that the agent's name selects.
      */
     mode?: "Chat" | "Agent";
     /**
-     * What tools may touch.
+     * The restrictions on tools.
      */
     sandbox?: "FullAccess";
     /**
-     * Who began the thread.
+     * The origin of the thread.
      */
     originKind?: "user" | "task_run" | "system";
     /**
@@ -34,61 +34,62 @@ export interface TurnRpcSessionOptions {
      */
     sidebarVisibility?: "visible" | "hidden";
     /**
-     * What the agent is called.
+     * The name of the agent.
      */
     agentNickname?: string;
     /**
-     * What the agent is there for.
+     * The role of the agent.
      */
     agentRole?: string;
 }
 
 /**
- * What `createTurn` of `turn-rpc` takes as `turnOptions`. All but the capabilities the thread keeps for later turns.
+ * The `turnOptions` of `createTurn` for `turn-rpc`. The thread keeps all of them but the capabilities for later
+ * turns.
  */
 export interface TurnRpcTurnOptions {
     /**
-     * Instead of the thread's.
+     * The model, in place of the thread's.
      */
     model?: string;
     /**
-     * Who provides the model.
+     * The provider of the model.
      */
     modelProvider?: string;
     /**
-     * How the agent works.
+     * The mode.
      */
     mode?: "Chat" | "Agent";
     /**
-     * What tools may touch.
+     * The restrictions on tools.
      */
     sandboxPolicy?: SandboxPolicy;
     /**
-     * What the agent is to use in this turn.
+     * The capabilities for the agent in this turn.
      */
     capabilities?: TurnCapability[];
 }
 
 /**
- * What tools may touch.
+ * The restrictions on tools.
  */
 export interface SandboxPolicy {
     /**
-     * The only one there is.
+     * The only mode.
      */
     mode: "FullAccess";
 }
 
 /**
- * Something that the agent is to use.
+ * A capability for the agent.
  */
 export interface TurnCapability {
     /**
-     * Chosen by the client.
+     * An id, chosen by the client.
      */
     id: string;
     /**
-     * What it is.
+     * Its kind.
      */
     kind: CapabilityKind;
     /**
@@ -98,20 +99,20 @@ export interface TurnCapability {
 }
 
 /**
- * What a capability is, told apart by `type`.
+ * The kind of a capability, distinguished by `type`.
  */
 export type CapabilityKind = { type: "skill"; slug: string; sourceKind: string } | { type: "mcpServer"; name: string; scopeKind: "workspace" | "user" } | { type: "mcpTool"; serverName: string; rawToolName: string; scopeKind: "workspace" | "user" };
 
 /**
- * A capability that is not to be had: `details.rejected` of the notice `capability.rejected` lists them.
+ * A rejected capability. `details.rejected` of the notice `capability.rejected` lists them.
  */
 export interface RejectedCapability {
     /**
-     * As the client called it.
+     * The id, chosen by the client.
      */
     id: string;
     /**
-     * What it is.
+     * Its kind.
      */
     kind: CapabilityKind;
     /**
@@ -119,17 +120,17 @@ export interface RejectedCapability {
      */
     label?: string;
     /**
-     * Why not.
+     * The reason.
      */
     reason: "invalid_input" | "duplicate" | "not_found" | "disabled_by_policy" | "validation_rejected" | "security_blocked" | "dependency_missing" | "unavailable" | "catalog_missing" | "tool_missing" | "provider_unsupported" | "materialization_failed";
     /**
-     * Why not, for people.
+     * The reason, for people.
      */
     message: string;
 }
 
 /**
- * A notification, told apart by `method`. On the wire `jsonrpc` stands beside it.
+ * A notification, distinguished by `method`. On the wire it also has `jsonrpc`.
  */
 export type TurnRpcNotification = { method: "thread/started"; params: ThreadParams } | { method: "thread/updated"; params: ThreadParams } | { method: "thread/closed"; params: ThreadClosedParams } | { method: "thread/tree/changed"; params: TreeChangedParams } | { method: "turn/started"; params: TurnParams } | { method: "turn/completed"; params: TurnParams } | { method: "turn/failed"; params: TurnParams } | { method: "turn/timeline/changed"; params: TimelineChangedParams } | { method: "turn/tool_loop/budget_exceeded"; params: ToolLoopBudgetExceeded } | { method: "item/started"; params: ItemParams } | { method: "item/completed"; params: ItemParams } | { method: "item/updated"; params: ItemParams } | { method: "item/agent_message/delta"; params: ItemDeltaParams } | { method: "item/command_execution/output_delta"; params: ItemDeltaParams } | { method: "item/file_change/output_delta"; params: ItemDeltaParams } | { method: "item/tool/progress"; params: ItemDeltaParams } | { method: "item/timeout_detected"; params: TimeoutDetected } | { method: "item/recovery_opened"; params: RecoveryOpened } | { method: "item/recovery_attached"; params: RecoveryAttached } | { method: "item/retry_scheduled"; params: RetryScheduled } | { method: "item/retry_attempt_started"; params: RecoveryOf } | { method: "item/recovery_succeeded"; params: RecoveryOf } | { method: "item/recovery_exhausted"; params: RecoveryExhausted } | { method: "item/tool/retry_scheduled"; params: ToolRetryScheduled } | { method: "item/tool/retry_resolved"; params: ToolRetryResolved } | { method: "item/tool/retry_exhausted"; params: ToolRetryExhausted } | { method: "context/compressing"; params: CompressingParams } | { method: "context/compressed"; params: CompressedParams };
 
@@ -138,13 +139,13 @@ export type TurnRpcNotification = { method: "thread/started"; params: ThreadPara
  */
 export interface ThreadParams {
     /**
-     * As it stands.
+     * The thread.
      */
     thread: TurnRpcThread;
 }
 
 /**
- * A thread that is gone.
+ * A thread that is unloaded.
  */
 export interface ThreadClosedParams {
     /**
@@ -158,7 +159,7 @@ export interface ThreadClosedParams {
 }
 
 /**
- * A workspace whose threads are others.
+ * A workspace whose list of threads has changed.
  */
 export interface TreeChangedParams {
     /**
@@ -180,7 +181,7 @@ export interface TurnParams {
      */
     thread_id: string;
     /**
-     * As it stands.
+     * The turn.
      */
     turn: TurnRpcTurn;
 }
@@ -202,13 +203,13 @@ export interface ItemParams {
      */
     turn_id: string;
     /**
-     * As it stands.
+     * The item.
      */
     item: TurnItem;
 }
 
 /**
- * A piece of an item. Pieces have no number, and may be lost.
+ * A piece of an item. Pieces have no numbers, and may be lost.
  */
 export interface ItemDeltaParams {
     /**
@@ -232,30 +233,30 @@ export interface ItemDeltaParams {
      */
     delta: string;
     /**
-     * What it is a piece of; the method says it where this is missing.
+     * What the piece extends; if missing, the method says it.
      */
     stream?: "agent_message" | "stdout" | "stderr" | "tool_progress" | "file_change" | "generic";
     /**
-     * What a tool says of the piece.
+     * Data of a tool about the piece.
      */
     payload?: ToolDeltaPayload;
     /**
-     * All of the text so far, as blocks.
+     * The whole text so far, as blocks.
      */
     markdown?: unknown;
     /**
-     * Of the form of the blocks: 1.
+     * The version of the blocks' format: 1.
      */
     markdown_version?: number;
 }
 
 /**
- * What a tool says of a piece of its output, told apart by `kind`: `payload` of `tool.output`.
+ * Data of a tool about a piece of its output, distinguished by `kind`: `payload` of `tool.output`.
  */
 export type ToolDeltaPayload = { kind: "output_chunk"; truncated: boolean } | { kind: "progress"; stage: string; metadata: Record<string, unknown> } | { kind: "artifact_ref"; label: string; uri: string; metadata: Record<string, unknown> } | { kind: "diagnostic"; message: string; errorClass: string; metadata: Record<string, unknown> };
 
 /**
- * A timeline that says more.
+ * A timeline with new data.
  */
 export interface TimelineChangedParams {
     /**
@@ -271,7 +272,7 @@ export interface TimelineChangedParams {
      */
     turnId: string;
     /**
-     * The task that is the cause.
+     * The task that caused the change.
      */
     taskId?: string;
     /**
@@ -293,7 +294,7 @@ export interface TimelineChangedParams {
 }
 
 /**
- * A limit that is reached.
+ * A limit that was reached.
  */
 export interface ToolLoopBudgetExceeded {
     /**
@@ -309,19 +310,19 @@ export interface ToolLoopBudgetExceeded {
      */
     turn_id: string;
     /**
-     * Which.
+     * The kind of the limit.
      */
     limit_kind: "agent_rounds" | "tool_calls" | "provider_returned_tools_after_tools_disabled";
     /**
-     * How many were allowed.
+     * The limit.
      */
     limit: number;
     /**
-     * How many there were.
+     * The reached number.
      */
     observed: number;
     /**
-     * What is done.
+     * The consequence.
      */
     action: "request_final_no_tools_round" | "fail_turn";
     /**
@@ -331,7 +332,7 @@ export interface ToolLoopBudgetExceeded {
 }
 
 /**
- * An item that takes too long.
+ * An item that has timed out.
  */
 export interface TimeoutDetected {
     /**
@@ -351,25 +352,25 @@ export interface TimeoutDetected {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * Which try it is, from 1 on.
+     * The number of the attempt, from 1 on.
      */
     attempt_number: number;
     /**
-     * What was waited for.
+     * The deadline that was exceeded.
      */
     reason: "start_deadline_exceeded" | "idle_deadline_exceeded" | "hard_deadline_exceeded" | "lease_expired";
     /**
-     * What saves it.
+     * The recovery.
      */
     recovery_job_id?: string;
 }
 
 /**
- * Something that is to be saved.
+ * A recovery.
  */
 export interface RecoveryOpened {
     /**
@@ -389,29 +390,29 @@ export interface RecoveryOpened {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What saves it.
+     * The recovery.
      */
     recovery_job_id: string;
     /**
-     * What happened.
+     * Its cause.
      */
     trigger: "timeout" | "provider_error" | "unknown";
     /**
-     * What is done.
+     * Its action.
      */
     action: "retry_attempt" | "retry_with_backoff" | "restart_turn" | "fallback" | "mark_failed";
     /**
-     * Which try it is, from 1 on.
+     * The number of the attempt, from 1 on.
      */
     attempt_number: number;
 }
 
 /**
- * Something that is saved with something else.
+ * An item that joins a recovery.
  */
 export interface RecoveryAttached {
     /**
@@ -431,41 +432,41 @@ export interface RecoveryAttached {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What saves it.
+     * The recovery.
      */
     recovery_job_id: string;
     /**
-     * What it was opened for.
+     * The item for which the recovery was opened.
      */
     recovery_item_id: string;
     /**
-     * What that is.
+     * The type of that item.
      */
     recovery_item_type: string;
     /**
-     * What happened.
+     * The cause.
      */
     trigger: "timeout" | "provider_error" | "unknown";
     /**
-     * What is done.
+     * The action.
      */
     action: "retry_attempt" | "retry_with_backoff" | "restart_turn" | "fallback" | "mark_failed";
     /**
-     * Where that stands.
+     * The status of the recovery.
      */
     existing_status: "pending" | "active" | "succeeded" | "failed" | "exhausted" | "cancelled";
     /**
-     * Which try is next.
+     * The number of the next attempt.
      */
     next_attempt_number: number;
 }
 
 /**
- * A try that will be made.
+ * A scheduled retry.
  */
 export interface RetryScheduled {
     /**
@@ -485,19 +486,19 @@ export interface RetryScheduled {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What saves it.
+     * The recovery.
      */
     recovery_job_id: string;
     /**
-     * Which try it is, from 1 on.
+     * The number of the attempt, from 1 on.
      */
     attempt_number: number;
     /**
-     * When, in seconds since 1970.
+     * Its time, in seconds since 1970.
      */
     next_run_at_unix: number;
     /**
@@ -507,7 +508,7 @@ export interface RetryScheduled {
 }
 
 /**
- * How the saving goes.
+ * The progress of a recovery.
  */
 export interface RecoveryOf {
     /**
@@ -527,21 +528,21 @@ export interface RecoveryOf {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What saves it.
+     * The recovery.
      */
     recovery_job_id: string;
     /**
-     * Which try it is, from 1 on.
+     * The number of the attempt, from 1 on.
      */
     attempt_number: number;
 }
 
 /**
- * Something that is not to be saved.
+ * A recovery that has failed for good.
  */
 export interface RecoveryExhausted {
     /**
@@ -561,19 +562,19 @@ export interface RecoveryExhausted {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What should have saved it.
+     * The recovery.
      */
     recovery_job_id: string;
     /**
-     * Which try it was, from 1 on.
+     * The number of the last attempt, from 1 on.
      */
     attempt_number: number;
     /**
-     * How that ended.
+     * The final status.
      */
     status: "pending" | "active" | "succeeded" | "failed" | "exhausted" | "cancelled";
     /**
@@ -583,19 +584,19 @@ export interface RecoveryExhausted {
 }
 
 /**
- * How often something may be tried.
+ * A limit of retries.
  */
 export interface RetryBudget {
     /**
-     * What is counted.
+     * The kind of the limit.
      */
     kind: "episode" | "error_class" | "tool_name" | "failure_signature";
     /**
-     * How often it was.
+     * The number so far.
      */
     used: number;
     /**
-     * How often it may be.
+     * The largest number.
      */
     limit: number;
 }
@@ -621,11 +622,11 @@ export interface ToolRetryScheduled {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What these tries have in common.
+     * The id that these attempts share.
      */
     tool_retry_episode_id: string;
     /**
@@ -633,23 +634,23 @@ export interface ToolRetryScheduled {
      */
     tool_name: string;
     /**
-     * Which try it is, from 1 on.
+     * The number of the attempt, from 1 on.
      */
     attempt_number: number;
     /**
-     * What went wrong, for example `"timeout"`.
+     * The kind of the error, for example `"timeout"`.
      */
     error_class: string;
     /**
-     * What to do otherwise.
+     * What to change for a retry.
      */
     retry_hint: string;
     /**
-     * How often it may be tried.
+     * The limits of retries.
      */
     budgets?: RetryBudget[];
     /**
-     * A print of what went wrong.
+     * A fingerprint of the error.
      */
     failure_signature_fingerprint: string;
     /**
@@ -679,11 +680,11 @@ export interface ToolRetryResolved {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What these tries have in common.
+     * The id that these attempts share.
      */
     tool_retry_episode_id: string;
     /**
@@ -691,15 +692,15 @@ export interface ToolRetryResolved {
      */
     tool_name: string;
     /**
-     * Which try it was, from 1 on.
+     * The number of the attempt, from 1 on.
      */
     attempt_number: number;
     /**
-     * Why not.
+     * The reason.
      */
     resolution: "succeeded" | "non_retryable";
     /**
-     * How often it may be tried.
+     * The limits of retries.
      */
     budgets?: RetryBudget[];
     /**
@@ -709,7 +710,7 @@ export interface ToolRetryResolved {
 }
 
 /**
- * A tool that cannot be called again.
+ * A tool whose retries are used up.
  */
 export interface ToolRetryExhausted {
     /**
@@ -729,11 +730,11 @@ export interface ToolRetryExhausted {
      */
     item_id: string;
     /**
-     * What it is, for example `"agent_message"`.
+     * The item's type, for example `"agent_message"`.
      */
     item_type: string;
     /**
-     * What these tries have in common.
+     * The id that these attempts share.
      */
     tool_retry_episode_id: string;
     /**
@@ -741,23 +742,23 @@ export interface ToolRetryExhausted {
      */
     tool_name: string;
     /**
-     * Which try it was, from 1 on.
+     * The number of the attempt, from 1 on.
      */
     attempt_number: number;
     /**
-     * What went wrong, for example `"timeout"`.
+     * The kind of the error, for example `"timeout"`.
      */
     error_class: string;
     /**
-     * What was used up.
+     * The limit that was reached.
      */
     exhaustion_kind: "total_retry_rounds" | "error_class" | "tool_name" | "failure_signature";
     /**
-     * How often it may be tried.
+     * The limits of retries.
      */
     budgets?: RetryBudget[];
     /**
-     * A print of what went wrong.
+     * A fingerprint of the error.
      */
     failure_signature_fingerprint: string;
     /**
@@ -767,7 +768,7 @@ export interface ToolRetryExhausted {
 }
 
 /**
- * What was said before is being made shorter.
+ * The context is being compressed.
  */
 export interface CompressingParams {
     /**
@@ -785,7 +786,7 @@ export interface CompressingParams {
 }
 
 /**
- * What was said before is shorter now.
+ * The context was compressed.
  */
 export interface CompressedParams {
     /**
@@ -797,7 +798,7 @@ export interface CompressedParams {
      */
     turn_id: string;
     /**
-     * How long it is now.
+     * Its new length in tokens.
      */
     compressed_tokens: number;
 }
@@ -807,11 +808,11 @@ export interface CompressedParams {
  */
 export interface TurnRpcThread {
     /**
-     * The workspace that it is in.
+     * Its workspace.
      */
     workspace_id: string;
     /**
-     * Chosen by the client.
+     * Its id, chosen by the client.
      */
     id: string;
     /**
@@ -819,19 +820,19 @@ export interface TurnRpcThread {
      */
     name?: string;
     /**
-     * How it begins.
+     * The beginning of its first message.
      */
     preview: string;
     /**
-     * How the agent works.
+     * The mode of the agent.
      */
     mode: "Chat" | "Agent";
     /**
-     * The model's name.
+     * The model.
      */
     model: string;
     /**
-     * Who provides it.
+     * The provider of the model.
      */
     model_provider: string;
     /**
@@ -847,23 +848,23 @@ export interface TurnRpcThread {
      */
     status: "Active" | "Idle" | "Closed";
     /**
-     * Who began it.
+     * The origin of the thread.
      */
     origin_kind?: "user" | "task_run" | "system";
     /**
-     * Whether clients list it.
+     * Whether clients list the thread.
      */
     sidebar_visibility?: "visible" | "hidden";
     /**
-     * What the agent is called.
+     * The name of the agent.
      */
     agent_nickname?: string;
     /**
-     * What the agent is there for.
+     * The role of the agent.
      */
     agent_role?: string;
     /**
-     * Oldest first.
+     * Its turns, the oldest first.
      */
     turns: TurnRpcTurn[];
 }
@@ -873,19 +874,19 @@ export interface TurnRpcThread {
  */
 export interface TurnRpcTurn {
     /**
-     * Chosen by the client.
+     * Its id, chosen by the client.
      */
     id: string;
     /**
-     * Where it stands.
+     * Its status.
      */
     status: "InProgress" | "Completed" | "Failed" | "Interrupted";
     /**
-     * What it is; a conversation where it is missing.
+     * Its kind. Default: a conversation.
      */
     turn_kind?: "conversation" | "task_run";
     /**
-     * Who began it; the user where it is missing.
+     * Its origin. Default: the user.
      */
     origin?: "user" | "scheduled_task" | "detached_task" | "attached_task";
     /**
@@ -893,21 +894,21 @@ export interface TurnRpcTurn {
      */
     error?: string;
     /**
-     * What the prompt was made of.
+     * The contents of its prompt.
      */
     prompt_manifest?: PromptManifest;
 }
 
 /**
- * What a turn's prompt was made of: `details` of the notice `prompt_manifest`.
+ * The contents of a turn's prompt: `details` of the notice `prompt_manifest`.
  */
 export interface PromptManifest {
     /**
-     * What made it.
+     * The version of the prompt compiler.
      */
     compiler_version: string;
     /**
-     * How much there is of it.
+     * The size of the prompt.
      */
     profile: "assistant_full" | "assistant_minimal" | "assistant_none";
     /**
@@ -915,33 +916,33 @@ export interface PromptManifest {
      */
     section_ids?: string[];
     /**
-     * A print of what stays the same.
+     * A fingerprint of the stable part.
      */
     fingerprint_stable: string;
     /**
-     * A print of what changes.
+     * A fingerprint of the changing part.
      */
     fingerprint_dynamic: string;
     /**
-     * A print of the whole.
+     * A fingerprint of the whole.
      */
     fingerprint_full: string;
     /**
-     * What is wrong with it.
+     * Its problems.
      */
     diagnostics?: PromptManifestDiagnostic[];
     /**
-     * Where hooks come from.
+     * The sources of its hooks.
      */
     hook_sources?: unknown[];
 }
 
 /**
- * Something that is wrong with a prompt.
+ * A problem of a prompt.
  */
 export interface PromptManifestDiagnostic {
     /**
-     * What it is.
+     * The kind of the problem.
      */
     code: "missing_file" | "file_read_error" | "file_truncated" | "total_budget_truncated" | "file_filtered_by_profile" | "dynamic_section_truncated" | "dynamic_section_omitted" | "hook_diagnostic" | "hook_best_effort_failed" | "capability_rejected";
     /**
@@ -949,114 +950,114 @@ export interface PromptManifestDiagnostic {
      */
     message: string;
     /**
-     * The file that it is about.
+     * The file.
      */
     file?: string;
     /**
-     * The part that it is about.
+     * The section.
      */
     section_id?: string;
     /**
-     * The hook that says it.
+     * The hook.
      */
     hook_source?: unknown;
 }
 
 /**
- * An item of a turn, told apart by `type`.
+ * An item of a turn, distinguished by `type`.
  */
 export type TurnItem = { type: "userMessage"; id: string; text: string; attachments?: ItemAttachment[] } | { type: "agentMessage"; id: string; text: string; markdown?: unknown; markdownVersion?: number } | { type: "reasoning"; id: string; summary?: string[]; content?: string[] } | { type: "systemEvent"; id: string; level: "info" | "warning" | "error"; message: string; code?: string; details?: unknown } | { type: "task"; id: string; taskId: string; title: string; status: string; triggerKind: string; executorKind: string; depth: number; maxDepth: number; createdAt: number; updatedAt: number; runId?: string; rootTaskId?: string; parentTaskId?: string; childThreadId?: string; childTurnId?: string; agentRole?: string; nextFireAt?: number; resultPreview?: string; errorPreview?: string } | ({ type: "commandExecution" } & { command?: string[]; cwd?: string } & ToolItem) | ({ type: "fileChange" } & { changedFiles?: string[]; exitCode?: number; stdout?: string; stderr?: string } & ToolItem) | ({ type: "webSearch" } & { query?: string; provider?: string; tookMs?: number; resultCount?: number; results?: { rank: number; title: string; url: string; snippet: string; source: string; publishedAt?: string }[] } & ToolItem) | ({ type: "webFetch" } & { url?: string; finalUrl?: string; statusCode?: number; contentType?: string; extractMode?: string; resolvedMode?: string; bytesReceived?: number; elapsedMs?: number; truncated?: unknown; title?: string; wordCount?: number; links?: { text: string; url: string }[] } & ToolItem) | ({ type: "download" } & { url?: string; finalUrl?: string; statusCode?: number; path?: string; bytesWritten?: number; sha256?: string; contentType?: string; elapsedMs?: number; truncated?: boolean } & ToolItem) | ({ type: "dynamicToolCall" } & {} & ToolItem);
 
 /**
- * What the items of all tools have. `result.data` of a tool's result is the whole item.
+ * The fields of the items of all tools. `result.data` of a tool's result is the whole item.
  */
 export interface ToolItem {
     /**
-     * The call's id, which the model's provider made.
+     * The call's id, from the model's provider.
      */
     id: string;
     /**
-     * The tool.
+     * The name of the tool.
      */
     toolName: string;
     /**
-     * What it was given.
+     * The arguments.
      */
     arguments: unknown;
     /**
-     * Where it stands.
+     * The status.
      */
     status: "in_progress" | "completed" | "failed";
     /**
-     * How it may be tried again.
+     * The rules for retries.
      */
     recoveryPolicy?: unknown;
     /**
-     * Who is told how much of what it puts out.
+     * The rules for the visibility of its output.
      */
     outputPolicy: unknown;
     /**
-     * What of it is to be shown.
+     * The part that is shown.
      */
     display: ToolDisplay;
     /**
-     * What of it is kept.
+     * The part that is stored.
      */
     storage: unknown;
     /**
-     * What another try needs to know.
+     * The data for a retry.
      */
     recovery?: unknown;
     /**
-     * Whether it did what it should.
+     * Whether it succeeded.
      */
     success?: boolean;
     /**
-     * How it came out.
+     * The outcome.
      */
     outcome?: ToolOutcome;
     /**
-     * Who saw it, and when.
+     * Who observed the result, and when.
      */
     observation?: unknown;
 }
 
 /**
- * What of a tool's call is to be shown, told apart by `kind`.
+ * The part of a tool's call that is shown, distinguished by `kind`.
  */
 export type ToolDisplay = { kind: "shell"; truncated: boolean; stdout?: string; stderr?: string; aggregated_output?: string; exit_code?: number; duration_ms?: number; timed_out?: boolean } | { kind: "summary"; title: string; lines?: string[]; metadata: Record<string, unknown>; truncated: boolean } | { kind: "progress"; stage: string; metadata: Record<string, unknown> } | { kind: "hidden" };
 
 /**
- * How a tool's call came out.
+ * The outcome of a tool's call.
  */
 export interface ToolOutcome {
     /**
-     * In a word.
+     * The status.
      */
     status: "ok" | "recoverable_error" | "fatal_error" | "partial_success";
     /**
-     * Whether another try may go better.
+     * Whether a retry may succeed.
      */
     shouldRetry: boolean;
     /**
-     * Whether something is missing.
+     * Whether the result is incomplete.
      */
     incomplete: boolean;
     /**
-     * What went wrong, for example `"timeout"` or `"permission_denied"`.
+     * The kind of the error, for example `"timeout"` or `"permission_denied"`.
      */
     errorClass?: string;
     /**
-     * What to do otherwise.
+     * What to change for a retry.
      */
     retryHint?: string;
     /**
-     * Why something is missing.
+     * Why the result is incomplete.
      */
     incompleteReason?: string;
 }
 
 /**
- * What came with a user's words, told apart by `type`.
+ * An attachment of a user's message, distinguished by `type`.
  */
 export type ItemAttachment = { type: "image"; url: string } | { type: "file"; url: string } | { type: "audio"; url: string } | { type: "video"; url: string } | { type: "localImage"; path: string } | { type: "localFile"; path: string } | { type: "localAudio"; path: string } | { type: "localVideo"; path: string } | { type: "artifact"; artifact: { artifact_id: string; version_id?: string; display_name: string; kind: string; mime_type?: string; size_bytes?: number; sha256?: string; status: string; preview?: unknown } } | { type: "skill"; capability: { id: string; label: string; slug: string; sourceKind: string } } | { type: "mcpServer"; capability: { id: string; label: string; name: string; scopeKind: "workspace" | "user" } } | { type: "mcpTool"; capability: { id: string; label: string; serverName: string; rawToolName: string; scopeKind: "workspace" | "user" } };

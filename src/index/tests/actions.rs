@@ -142,14 +142,14 @@ fn what_is_missing_may_be_part_of_the_call() {
     let mut events = asked("main", "m", "a").to_vec();
     events.extend([approval("main", &["a"], "m"), told]);
     let mut index = index_of(&events);
-    index.set_unread(true);
+    index.set_missing_events(true);
     let names = |index: &mut EventIndex| {
         let document = super::mirror::take(index).document;
         let actions = document["turn"]["required_actions"].as_array().expect("a list").clone();
         actions.iter().map(|action| action["name"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&mut index), ["told"]);
-    index.set_unread(false);
+    index.set_missing_events(false);
     assert_eq!(names(&mut index), ["shown f", "told"]);
 }
 
@@ -168,7 +168,7 @@ fn an_action_can_be_for_a_call_of_an_earlier_turn() {
         {
             let text = message.to_string();
             let json = Value::parse(&text).expect("JSON");
-            index.explain(json.as_object().expect("an object"));
+            index.apply_earlier_message(json.as_object().expect("an object"));
         }
         assert!(!index.hides_actions());
         let expected = json!([{"type": "tool.approval_required", "thread_id": "t1", "tool_call_id": "a",
@@ -187,13 +187,13 @@ fn what_is_shown_can_be_put_together_anew() {
     let state =
         json!({"status": "done", "output": output, "required_actions": [approval("main", &["a"], "m")]});
     let text = state.to_string();
-    index.turn_found_ended(Value::parse(&text).expect("JSON").as_object().expect("an object"));
+    index.turn_recorded_as_ended(Value::parse(&text).expect("JSON").as_object().expect("an object"));
     let mut mirror = Mirror::default();
     mirror.follow(&mut index);
     assert_eq!(mirror.messages.len(), 1);
-    index.start_over();
+    index.restart();
     feed(&mut index, asked("main", "m", "a").iter().chain([&output]));
-    index.set_unread(false);
+    index.set_missing_events(false);
     mirror.follow(&mut index);
     let ids: Vec<_> = mirror.messages.iter().map(|message| message.head["id"].clone()).collect();
     assert_eq!(ids, ["m", "m2"]);

@@ -66,16 +66,16 @@ fn a_retried_attempt_goes_on_with_its_message() {
     let mut index = EventIndex::new();
     apply(&mut index, &events);
     assert!(index.message("m1").is_none() && index.message("m2").is_none());
-    assert_eq!(index.message("m3").map(super::super::message::Message::content), Some("partial text!"));
+    assert_eq!(index.message("m3").map(crate::message::Message::content), Some("partial text!"));
 }
 
 /// A page that follows renames the message and appends to it: nothing of it comes again.
 #[test]
 fn a_message_that_goes_on_is_not_said_again() {
-    for gives_away in [false, true] {
+    for releases_text in [false, true] {
         let mut index = EventIndex::new();
-        if gives_away {
-            index.give_away_text();
+        if releases_text {
+            index.release_taken_text();
         }
         apply(&mut index, [&base("main", "m1"), &content("main", "m1", "partial ")]);
         take(&mut index);

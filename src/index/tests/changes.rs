@@ -163,7 +163,7 @@ fn what_says_nothing_changes_nothing() {
 fn text_that_is_given_away_is_not_kept() {
     let mut index =
         index_of(&[base("main", "m"), content("main", "m", "one "), reasoning("main", "m", "why")]);
-    index.give_away_text();
+    index.release_taken_text();
     take(&mut index);
     feed(&mut index, &[content("main", "m", "two")]);
     let message = index.message("m").expect("it came");
@@ -171,7 +171,7 @@ fn text_that_is_given_away_is_not_kept() {
     let says = |content: &str, reasoning: &str| {
         let json = json!({"id": "m", "content": content, "reasoning_content": reasoning}).to_string();
         let whole = Value::parse(&json).expect("JSON");
-        message.says(&Message::of(whole.as_object().expect("an object")))
+        message.has_same_text(&Message::from_base(whole.as_object().expect("an object")))
     };
     assert!(says("one two", "why"));
     assert!(!says("one two three", "why") && !says("one", "why") && !says("one two", ""));
@@ -181,7 +181,7 @@ fn text_that_is_given_away_is_not_kept() {
 #[test]
 fn text_before_its_base_is_kept() {
     let mut index = index_of(&[content("main", "m", "world")]);
-    index.give_away_text();
+    index.release_taken_text();
     take(&mut index);
     let mut begun = base("main", "m");
     begun["content"] = json!("hello ");

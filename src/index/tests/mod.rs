@@ -65,10 +65,10 @@ fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>)
 #[cfg(feature = "agent-state")]
 fn told(events: &[Json]) -> mirror::Mirror {
     let mirrors =
-        [(false, false), (false, true), (true, false), (true, true)].map(|(gives_away, is_taken)| {
+        [(false, false), (false, true), (true, false), (true, true)].map(|(releases_text, is_taken)| {
             let (mut index, mut mirror) = (EventIndex::new(), mirror::Mirror::default());
-            if gives_away {
-                index.give_away_text();
+            if releases_text {
+                index.release_taken_text();
             }
             for event in events {
                 apply(&mut index, [event]);

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::index::patch::{is_same, patch};
-use crate::json::Value;
+use crate::index::patch::patch;
+use crate::json::{Value, is_same};
 
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&["a", "b", "~", "/", "~1", "0", "1", "-", "", "é"])
@@ -67,7 +67,7 @@ proptest! {
                 // Without what undoes a patch that fails, which panics where a value was moved to the root.
                 json_patch::patch_unsafe(&mut after, &operations)
                     .map(|()| after)
-                    .map_err(|error| format!("a JSON Patch does not fit at `{}`", error.path))
+                    .map_err(|error| format!("a JSON Patch fails at `{}`", error.path))
             });
         let delta: Vec<Value<'_>> = delta.iter().map(ours).collect();
         let mut after = ours(&before);

@@ -127,7 +127,7 @@ proptest! {
         prop_assert_eq!(&mirror, &Mirror::of(at_once));
 
         let (mut index, mut alone) = (EventIndex::new(), Mirror::default());
-        index.give_away_text();
+        index.release_taken_text();
         for (event, take) in &story {
             feed(&mut index, [event]);
             if *take {

@@ -4,7 +4,8 @@ use serde_json::{Value as Json, json};
 
 use super::mirror::Mirror;
 use super::{base, content, feed, finish, index_of, response, thread_created, thread_done};
-use crate::index::{MAIN_THREAD, ThreadStatus};
+use crate::event::MAIN_THREAD;
+use crate::index::ThreadStatus;
 
 fn thread_ids(mirror: &Mirror) -> Vec<&str> {
     let threads = mirror.threads.as_array().expect("a list");

@@ -59,8 +59,7 @@ fn said<'h, 'a>(
     };
     let (end, _) = ours.and_then(<[_]>::last).ok_or_else(not_found)?;
     if said.is_none() && params.get("is_begun").and_then(Value::as_bool) != Some(true) {
-        let problem = "the session's last message is the same as this turn's, and whether it is this turn's \
-                       cannot be told";
+        let problem = "the session's last message equals this turn's, but may belong to an earlier turn";
         return Err(Error::new(ErrorCode::Incomplete, problem));
     }
     let behind = history.get(end + 1..).unwrap_or_default();
@@ -112,8 +111,8 @@ fn answers<'h, 'a>(
     // Some models number their calls again in every message: these calls may wait, or may be those that were answered.
     let is_begun = params.get("is_begun").and_then(Value::as_bool) == Some(true);
     if asking.last() != Some(&taken) && !is_begun {
-        let problem = "a call of the same id waits in the session, and whether this turn answered it or an earlier \
-                       one cannot be told";
+        let problem =
+            "the session's history does not show whether this turn or an earlier one answered the call";
         return Err(Error::new(ErrorCode::Incomplete, problem));
     }
     let (messages, is_followed) = behind(taken);

@@ -65,7 +65,7 @@ fn role<'a>(role: &'static str) -> Object<'a> {
 fn answer<'a>(name: &'static str, item: &Object<'_>) -> Result<Object<'a>> {
     let call_id = item.text("tool_call_id");
     if call_id.is_empty() {
-        return Err(invalid("`tool_call_id` must name the call that waits"));
+        return Err(invalid("`tool_call_id` must name a pending call"));
     }
     let mut message = role(name);
     message.set("toolCallId", call_id.to_owned().into());
@@ -77,7 +77,7 @@ fn content<'a>(aap: Aap, content: Option<&Value<'a>>) -> Result<Value<'a>> {
     let parts = match content {
         Some(Value::String(text)) => return Ok(Value::String(text.clone())),
         Some(Value::Array(parts)) => parts,
-        _ => return Err(invalid("`content` must be a text or a list of parts")),
+        _ => return Err(invalid("`content` must be a string or a list of parts")),
     };
     let mut blocks = parts.iter().map(|part| block(aap, part)).collect::<Result<Vec<_>>>()?;
     match &mut *blocks {

@@ -1,6 +1,6 @@
 //! Results of calls, from streams and histories.
 
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::fields::{Problem, event, put};
 

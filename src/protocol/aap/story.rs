@@ -3,7 +3,7 @@
 //! Messages are counted by the same rule as in a stream (section 4), so that both have the same ids: a message contains
 //! everything from the agent until a tool's result.
 
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::names::Names;
 use crate::protocol::fields::{Problem, event, put, with_text};
@@ -155,7 +155,7 @@ impl<'p, 'a> Story<'p, 'a> {
         let number = self.messages - 1;
         let known = self.known(&call.id);
         if known.maker == Some(number) {
-            return Err("the message has made this call already".to_owned());
+            return Err("the message already has this call".to_owned());
         }
         *known = Call { maker: Some(number), is_answered: false };
         self.open().calls.push(call.to_call().into());

@@ -1,6 +1,6 @@
 //! Calls that wait for the client (section 5): the client's own tools for a result, any other tool for permission.
 
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::fields::{event, put};
 

@@ -68,7 +68,7 @@ pub(super) fn answer(dialect: Dialect, params: &Object<'_>) -> Result<String> {
     let turn_id = params.text("turn_id");
     let mut decisions = String::from("[");
     for (at, item) in items.iter().enumerate() {
-        let decision = decision(item)?.ok_or_else(|| invalid("a user message is no answer"))?;
+        let decision = decision(item)?.ok_or_else(|| invalid("a user message is not an answer"))?;
         if dialect == Dialect::Awaken {
             return Ok(decision.to_awaken());
         }
@@ -192,7 +192,7 @@ fn text_of(message: &Value<'_>) -> Result<String> {
             }
             Ok(joined)
         }
-        _ => Err(invalid("`content` must be a text or a list of parts")),
+        _ => Err(invalid("`content` must be a string or a list of parts")),
     }
 }
 

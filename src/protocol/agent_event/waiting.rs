@@ -1,6 +1,6 @@
 //! Waiting calls → questions to the client, in the form of a stream's events (sections 2.2 and 5).
 
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::fields::event;
 

@@ -252,7 +252,7 @@ fn check_value(name: &str, value: &Value<'_>, shape: &Shape) -> Result<(), Probl
 fn check_terminal(state: &Object<'_>) -> Result<(), Problem> {
     match state.text("status") {
         "done" | "cancelled" | "error" => Ok(()),
-        _ => Err("`state` is not that of an ended turn".to_owned()),
+        _ => Err("`state` does not end the turn".to_owned()),
     }
 }
 

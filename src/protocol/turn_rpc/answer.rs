@@ -8,7 +8,7 @@ use crate::protocol::body::{object, page, take_list, unexpected};
 use crate::protocol::fields::with_text;
 use crate::protocol::options::{unsupported, wire};
 
-use super::{Dialect, kept, record};
+use super::{Dialect, lists, record};
 
 /// Normalizes the result of `call`.
 pub(super) fn normalize<'a>(
@@ -30,7 +30,7 @@ pub(super) fn normalize<'a>(
             | Call::CreateTurnStream
             | Call::SubscribeTurn
     ) {
-        // Whatever it is: a response of ours, which an answer is, has no result at all.
+        // Our response to a request of the server has no result.
         return Ok(Value::Null);
     }
     let mut result = object(result)?;
@@ -81,7 +81,7 @@ pub(super) fn normalize<'a>(
     }
 }
 
-/// What every later call is told of the connection.
+/// The data of the connection that later calls need.
 fn connection<'a>(dialect: Dialect, result: &Object<'a>) -> Object<'a> {
     let mut connection = Object::new();
     let (from, name, of) = match dialect {
@@ -112,7 +112,7 @@ fn agent(model: Value<'_>) -> Result<Value<'_>> {
     Ok(model.into())
 }
 
-/// A page of what is there oldest first.
+/// A page of a list that has the oldest items first.
 fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
     if params.text("order") == "desc" {
         items.reverse();
@@ -120,7 +120,7 @@ fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
     page(items, Value::Null)
 }
 
-/// Events of a turn: all but how it began and ended.
+/// The events of a turn, without its beginning and end.
 fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -> Result<Value<'a>> {
     let (thread_id, turn_id) = (params.text("session_id"), params.text("turn_id"));
     let events = match dialect {
@@ -128,12 +128,12 @@ fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -
             if result.get("items").and_then(Value::as_array).is_none() {
                 return Err(unexpected("the result has no list `items`"));
             }
-            kept::of_timeline(thread_id, turn_id, result)
+            lists::of_timeline(thread_id, turn_id, result)
         }
         Dialect::Codex => {
             let mut turns = thread(result)?.array("turns").iter().filter_map(Value::as_object);
             let turn = turns.find(|turn| turn.text("id") == turn_id).ok_or_else(no_such_turn)?;
-            kept::of_turn(thread_id, turn)
+            lists::of_turn(thread_id, turn)
         }
     };
     let is_inside = |event: &Object<'_>| !matches!(event.text("type"), "turn.created" | "turn.done");
@@ -168,16 +168,16 @@ fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>
             }
             for turn in turns {
                 let turn_id = turn.first().map_or("", |event| event.text("turn_id"));
-                take(turn_id, kept::of_events(thread_id, turn_id, &turn));
+                take(turn_id, lists::of_events(thread_id, turn_id, &turn));
             }
         }
         Dialect::Codex => {
             for turn in thread(result)?.array("turns").iter().filter_map(Value::as_object) {
-                take(turn.text("id"), kept::of_turn(thread_id, turn));
+                take(turn.text("id"), lists::of_turn(thread_id, turn));
             }
         }
     }
-    // Newest first, as turns are.
+    // The newest items first, as in lists of turns.
     if params.text("order") != "asc" {
         items.reverse();
     }

@@ -12,7 +12,7 @@ use crate::text::cut;
 use super::params::{Params, about};
 use super::{Dialect, decision, input};
 
-/// The agent that is whatever model the server is set to; every other agent is a model.
+/// The agent for the server's default model. The name of every other agent is a model.
 const DEFAULT_AGENT: &str = "codex";
 
 /// The calls, each with its method and the names of what it takes. A ping changes nothing, and its response is short. The
@@ -59,8 +59,8 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
         | Call::ListSessionEvents
         | Call::GetTurn
         | Call::ListTurnEvents => {
-            // With all its turns: the server calls that deprecated for threads of its newer format, and answers it for
-            // both. Before its first turn a thread has none that could be read.
+            // Read with all turns: deprecated for threads in the newer format, but it works for both formats. A
+            // thread without turns cannot be read.
             own.set("includeTurns", (call != Call::GetSession).into());
         }
         Call::ListNewestTurns => {
@@ -68,7 +68,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
             put(&mut own, "sortDirection", "desc");
         }
         Call::SubscribeTurn => {
-            // Not with all its turns, which would be one message, however long the thread is.
+            // Without the turns, which would come in one message, however many they are.
             let list = vec![resume(thread), newest_turn(thread, "")];
             return Ok(Messages { thread: thread.to_owned(), subscribes: true, list, ..Messages::default() });
         }
@@ -88,14 +88,14 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
     Ok(about(thread, method, &own))
 }
 
-/// Makes the connection hear of a thread.
+/// Subscribes the connection to a thread.
 pub(super) fn resume(thread: &str) -> Message {
     let mut params = with_text("threadId", thread);
     params.set("excludeTurns", true.into());
     Message::Request { method: "thread/resume", params: params.to_json() }
 }
 
-/// Asks for the newest turn of a thread, with its items; or for the one before the turn that the cursor names.
+/// Requests the newest turn of a thread, with its items; or the turn after the cursor.
 pub(super) fn newest_turn(thread: &str, cursor: &str) -> Message {
     let mut params = with_text("threadId", thread);
     params.set("limit", 1.into());
@@ -107,8 +107,7 @@ pub(super) fn newest_turn(thread: &str, cursor: &str) -> Message {
     Message::Request { method: "thread/turns/list", params: params.to_json() }
 }
 
-/// Asks which threads a thread's sub-agents have, and theirs, newest first. Without a search through all that the server
-/// keeps on its disk.
+/// Requests the list of threads below a thread, the newest first, without a search through the server's files.
 pub(super) fn sub_agents(thread: &str) -> Message {
     let mut params = with_text("ancestorThreadId", thread);
     params.set("limit", 100.into());
@@ -116,7 +115,7 @@ pub(super) fn sub_agents(thread: &str) -> Message {
     Message::Request { method: "thread/list", params: params.to_json() }
 }
 
-/// Asks for a thread with all its turns.
+/// Requests a thread with all its turns.
 pub(super) fn whole_thread(thread: &str) -> Message {
     let mut params = with_text("threadId", thread);
     params.set("includeTurns", true.into());
@@ -128,7 +127,7 @@ fn connect() -> Messages {
     put(&mut info, "title", "turnwire");
     put(&mut info, "version", env!("CARGO_PKG_VERSION"));
     let mut capabilities = Object::new();
-    // Without it, `excludeTurns` is refused, and tools of the client's own are.
+    // Required for `excludeTurns`, and for the client's own tools.
     capabilities.set("experimentalApi", true.into());
     let mut params = Object::new();
     params.set("clientInfo", info.into());
@@ -173,7 +172,7 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
     Ok(messages)
 }
 
-/// Responses to the server's requests.
+/// The responses to requests of the server.
 fn answer(thread: &str, params: &Params<'_>) -> Result<Messages> {
     let items = params.get("input").and_then(Value::as_array).unwrap_or_default();
     let list = items.iter().enumerate().map(|(at, item)| decision::response(at, item));

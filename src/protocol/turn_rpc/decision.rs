@@ -1,11 +1,11 @@
-//! Answers to the server's requests (section 14): what each of them is responded with.
+//! The responses to requests of the server (section 14), from the client's answers.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::fields::{object, put, with_text};
 use crate::rpc::Message;
 
-/// The response that an answer is. The item holds what the server asked: its request's id, method and parameters.
+/// The response for an answer. The item has the id, the method and the parameters of the server's request.
 pub(super) fn response(at: usize, item: &Value<'_>) -> Result<Message> {
     let nothing = const { &Object::new() };
     let item = item.as_object().unwrap_or(nothing);
@@ -61,7 +61,7 @@ fn decision<'a>(method: &str, params: &Object<'a>, approval: &Object<'a>) -> Obj
     }
 }
 
-/// The response with what the caller says in the server's own words, which goes before.
+/// The response with the caller's `result`, which takes precedence.
 fn with_result<'a>(mut response: Object<'a>, approval: &Object<'a>) -> Object<'a> {
     for (name, value) in approval.object("result").into_iter().flat_map(Object::iter) {
         response.insert(name.to_owned(), value.clone());
@@ -69,7 +69,8 @@ fn with_result<'a>(mut response: Object<'a>, approval: &Object<'a>) -> Object<'a
     response
 }
 
-/// Answers to questions: the server's own form, or an object of texts by the questions' ids, or one text for them all.
+/// The response to questions: a result in the server's format, an object of texts by question id, or one text for all
+/// questions.
 fn answers(params: &Object<'_>, content: &str) -> Object<'static> {
     let given = Value::parse(content).unwrap_or_default().into_owned();
     let mut answers = Object::new();
@@ -93,7 +94,7 @@ fn answers(params: &Object<'_>, content: &str) -> Object<'static> {
     object("answers", answers.into())
 }
 
-/// A tool's result: the server's own form, or a text.
+/// The result of a tool: in the server's format, or a text.
 fn output(content: &str) -> Object<'static> {
     if let Ok(Value::Object(given)) = Value::parse(content)
         && given.contains("contentItems")

@@ -14,10 +14,10 @@ use super::Dialect;
 use super::input;
 use super::params::{Params, about, renamed};
 
-/// What an agent is here: a thread's mode.
+/// An agent is the mode of a thread.
 const MODES: [&str; 2] = ["Chat", "Agent"];
 
-/// What a session is made with, by the names of callers and of the wire.
+/// The options of a new session: the caller's names, and those on the wire.
 const SESSION_OPTIONS: [(&str, &str); 9] = [
     ("workspaceId", "workspace_id"),
     ("model", "model"),
@@ -30,7 +30,7 @@ const SESSION_OPTIONS: [(&str, &str); 9] = [
     ("agentRole", "agent_role"),
 ];
 
-/// What a turn is started with besides its input.
+/// The options of a turn besides its input.
 const TURN_OPTIONS: [(&str, &str); 5] = [
     ("model", "model"),
     ("modelProvider", "model_provider"),
@@ -81,7 +81,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
         }),
         Call::CancelTurn => {
             let mut messages = about(thread, method, &own);
-            // Only those may who hear of the thread (section 4).
+            // Requires a subscription to the thread (section 4).
             messages.subscribe = Some(subscription(thread, params)?);
             messages.remakes = true;
             Ok(messages)
@@ -90,7 +90,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
     }
 }
 
-/// The agents: the modes in which a thread can be.
+/// The agents, which are the modes of threads.
 pub(super) fn modes<'a>() -> Value<'a> {
     page(MODES.map(|mode| with_text("name", mode).into()).into(), Value::Null)
 }
@@ -102,7 +102,7 @@ fn create(params: &Params<'_>) -> Result<Messages> {
     Ok(messages)
 }
 
-/// What makes a thread, by what a session is created with.
+/// The parameters of a new thread, from the options of the session.
 fn made<'p>(thread: &str, params: &Params<'p>, workspace: Result<&str>) -> Result<Object<'p>> {
     let options = renamed("session_options", params.options("session_options")?, &SESSION_OPTIONS)?;
     let mut start = Object::new();
@@ -135,7 +135,7 @@ fn workspace<'p>(params: &'p Params<'_>) -> Result<&'p str> {
     Ok(workspace)
 }
 
-/// What makes a connection hear of a thread: to start it, also if it is known (section 8).
+/// The message that subscribes the connection to a thread: a start, which also works for a known thread (section 8).
 fn subscription(thread: &str, params: &Params<'_>) -> Result<Message> {
     let mut start = with_text("thread_id", thread);
     put(&mut start, "workspace_id", workspace(params)?);
@@ -151,7 +151,7 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
     let mut messages = about(thread, "turn/start", &start);
     messages.remakes = creation.is_none();
     messages.subscribe = Some(match &creation {
-        // The server may not have kept a thread in which nothing was said yet: it is made as it was before.
+        // The server may have dropped a thread without turns. Then this creates it again with the same options.
         Some(creation) => {
             let params = made(thread, creation, workspace(params))?.to_json();
             Message::Request { method: "thread/start", params }
@@ -161,7 +161,7 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
     Ok(messages)
 }
 
-/// First the connection hears of the thread, then it reads what it has missed (section 8).
+/// Subscribes to the thread, and then reads the missed part of the turn (section 8).
 fn resume(thread: &str, turn: &str, own: &Object<'_>, params: &Params<'_>) -> Result<Messages> {
     let read = |method| Message::Request { method, params: own.to_json() };
     let list =
@@ -169,7 +169,7 @@ fn resume(thread: &str, turn: &str, own: &Object<'_>, params: &Params<'_>) -> Re
     Ok(Messages { thread: thread.to_owned(), subscribe: None, subscribes: true, remakes: true, list })
 }
 
-/// Asks for what a turn and the tasks in it have brought.
+/// Requests the data of a turn and its tasks.
 pub(super) fn timeline(thread: &str, turn: &str) -> Message {
     let mut params = with_text("threadId", thread);
     put(&mut params, "turnId", turn);

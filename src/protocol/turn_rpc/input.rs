@@ -1,4 +1,4 @@
-//! A turn's input → what the user says, in parts (section 4).
+//! The input of a turn → parts of a user's message (section 4).
 
 use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value, write_u64};
@@ -7,7 +7,7 @@ use crate::protocol::options::option_error;
 
 use super::Dialect;
 
-/// Kinds of parts with the member that each must have, and those that it may have.
+/// The kinds of parts, each with its required and its optional members.
 type Kinds = &'static [(&'static str, &'static [&'static str], &'static [&'static str])];
 
 const GATEWAY: Kinds = &[
@@ -33,7 +33,7 @@ const CODEX: Kinds = &[
     ("mention", &["name", "path"], &[]),
 ];
 
-/// The parts of all messages in a turn's input.
+/// The parts of all messages of an input.
 pub(super) fn parts<'a>(dialect: Dialect, input: Option<&Value<'a>>) -> Result<Vec<Value<'a>>> {
     let items = match input {
         None => &[][..],
@@ -62,13 +62,13 @@ pub(super) fn parts<'a>(dialect: Dialect, input: Option<&Value<'a>>) -> Result<V
                     parts.push(part.map_err(|rule| invalid(&place_of_part(at, number), &rule))?);
                 }
             }
-            _ => return Err(invalid(&place(at), "`content` must be a text or a list of parts")),
+            _ => return Err(invalid(&place(at), "`content` must be a string or a list of parts")),
         }
     }
     Ok(parts)
 }
 
-/// A part as the server has it.
+/// A part in the server's format.
 fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
     let part = part.as_object().ok_or("a part must be an object with a `type`")?;
     let kind = part.text("type");
@@ -83,7 +83,7 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
     check_fields(part, required, optional)?;
     let mut own = with_text("type", kind);
     for name in *required {
-        // A text may be empty, and nothing else may.
+        // Only a text may be empty.
         let value = part
             .get(name)
             .filter(|value| value.as_str().is_some_and(|text| !text.is_empty() || *name == "text"));
@@ -99,7 +99,7 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
     Ok(own.into())
 }
 
-/// A part has no other fields than its type and these.
+/// Checks that a part has only its type and these fields.
 fn check_fields(part: &Object<'_>, required: &[&str], optional: &[&str]) -> Result<(), String> {
     let mut fields = vec!["type"];
     fields.extend_from_slice(required);
@@ -117,7 +117,7 @@ fn check_fields(part: &Object<'_>, required: &[&str], optional: &[&str]) -> Resu
     }
 }
 
-/// A file by what it is: the media type of a data URI tells; an address does not say.
+/// A file by the media type of its data URI. Other URLs do not say the type.
 fn file<'a>(dialect: Dialect, url: &str) -> Result<Value<'a>, String> {
     let media =
         url.strip_prefix("data:").and_then(|uri| uri.split(['/', ';', ',']).next()).unwrap_or_default();
@@ -126,14 +126,14 @@ fn file<'a>(dialect: Dialect, url: &str) -> Result<Value<'a>, String> {
         _ => "file",
     };
     if dialect == Dialect::Codex && !matches!(kind, "image" | "audio") {
-        return Err("of files, this server takes images and sound only, as data URIs".to_owned());
+        return Err("this server accepts only image and audio files, as data URIs".to_owned());
     }
     let mut part = with_text("type", kind);
     put(&mut part, "url", url);
     Ok(part.into())
 }
 
-/// An item by its place.
+/// The name of an item in an error.
 pub(super) fn place(at: usize) -> String {
     let mut place = "input[".to_owned();
     write_u64(&mut place, at as u64);
@@ -153,7 +153,7 @@ fn invalid(place: &str, rule: &str) -> Error {
     Error::of(ErrorCode::InvalidInput, &[place, ": ", rule])
 }
 
-/// What a turn was given, told by the user's message as the server keeps it (section 5).
+/// The input of a turn, from the user's message in the server's record (section 5).
 pub(super) fn said<'a>(message: &Object<'a>) -> Value<'a> {
     let mut parts = Vec::new();
     if let Some(text) = message.get("text").filter(|text| text.is_string()) {
@@ -172,7 +172,7 @@ pub(super) fn said<'a>(message: &Object<'a>) -> Value<'a> {
     vec![item.into()].into()
 }
 
-/// The words of a user's message as the server keeps it.
+/// The text of a user's message in the server's record.
 pub(super) fn words(message: &Object<'_>) -> String {
     let parts = message.array("content").iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
     let texts: Vec<&str> =
@@ -180,7 +180,7 @@ pub(super) fn words(message: &Object<'_>) -> String {
     joined(&texts, "\n")
 }
 
-/// A part as callers give it. What is no part, such as a capability, is not among them.
+/// A part as callers give it; `None` for other attachments, such as capabilities.
 fn part_of<'a>(kept: &Object<'a>) -> Option<Value<'a>> {
     let (kind, url) = (kept.text("type"), kept.text("url"));
     let is_data = url.starts_with("data:");

@@ -1,15 +1,15 @@
-//! Texts as documents (`markdown`), which the gateway sends beside the texts (section 10): they are as deep as whoever
-//! wrote the text likes, and nothing here needs them. They are passed over without being read.
+//! Skips the documents (`markdown`) that the gateway sends beside texts (section 10). They can be nested as deeply as
+//! the author of a text likes, and are not needed.
 
 use std::borrow::Cow;
 
 use crate::json::Scanner;
 
-/// The members on the way to items and to pieces of them. What has such a name elsewhere is somebody's own data.
+/// The members that lead to items and to pieces of them. Elsewhere, members with these names are user data.
 const WAY: [&str; 11] =
     ["params", "result", "item", "items", "payload", "event", "events", "thread", "turn", "turns", "data"];
 
-/// A message without its documents, in one pass.
+/// The message without its documents, in one pass.
 pub(super) fn without_markdown(message: &str) -> Cow<'_, str> {
     let mut scanner = Scanner::new(message);
     let mut kept = String::new();
@@ -19,9 +19,9 @@ pub(super) fn without_markdown(message: &str) -> Cow<'_, str> {
             scanner.accept(byte);
             continue;
         }
-        // What is no JSON is found to be none by who reads it.
+        // Invalid JSON is left to the reader of the message.
         let Ok(text) = scanner.string() else { break };
-        // A text that a colon follows is a name.
+        // A string before a colon is a name.
         let is_on_way = !scanner.accept(b':') || WAY.contains(&text.raw());
         if is_on_way || !matches!(scanner.peek_value(), Some(b'{' | b'[')) {
             continue;
@@ -43,7 +43,7 @@ pub(super) fn without_markdown(message: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Steps over an array or an object, however deep it is.
+/// Skips an array or an object of any depth.
 fn pass_over(scanner: &mut Scanner<'_>) -> Option<()> {
     let mut depth = 0_usize;
     loop {
@@ -68,7 +68,7 @@ fn pass_over(scanner: &mut Scanner<'_>) -> Option<()> {
 mod tests {
     use super::without_markdown;
 
-    /// A document that is nested more deeply than JSON is read.
+    /// A document that is nested more deeply than the JSON reader allows.
     fn deep() -> String {
         [
             r#"{"blocks":[{"type":"quote","said":"]}\"","#,

@@ -1,8 +1,8 @@
-//! JSON-RPC over a WebSocket: threads hold turns, and a turn is told as the life of its items.
+//! JSON-RPC over a WebSocket: threads contain turns, and turns consist of items. This folder knows the wire format of
+//! both dialects, and nothing else does: the gateway protocol, and Codex app-server (section 14).
 //!
-//! Two dialects: the gateway protocol, and Codex app-server (section 14). Nothing is numbered on the wire and nothing
-//! is replayed; a client that comes back reads what the server keeps, and goes on with what it hears. Section numbers
-//! in this folder are those of the protocol note.
+//! Messages have no numbers, and servers replay none. After a reconnect, the client reads the server's record of the
+//! turn, and goes on with the notifications. Section numbers in this folder are those of the protocol note.
 
 mod answer;
 mod codex;
@@ -10,7 +10,7 @@ mod decision;
 mod decoder;
 mod gateway;
 mod input;
-mod kept;
+mod lists;
 mod markdown;
 mod params;
 mod record;
@@ -33,15 +33,15 @@ use crate::rpc::Messages;
 
 use decoder::TurnDecoder;
 
-/// What files and approvals take. Other parts are checked by their dialect.
+/// The fields of files and approvals. Each dialect checks the other parts itself.
 const INPUT_FIELDS: &str = input_fields! {
     "file:type, name, data, file, url"
     "file_upload:type, name, data, file, url"
     ".approval:status, reason, remember, result, cancel"
 };
 
-/// What both dialects support. Events are numbered here, over all connections of a turn, and a turn runs on without
-/// listeners. Pings show whether the socket lives; a stream is silent while a long command runs.
+/// What both dialects support. The decoder numbers the events of a turn, over all its connections, and a turn runs on
+/// without a listener. Pings show whether the socket is alive; a stream is silent while a long command runs.
 const SHARED: Capabilities = Capabilities {
     resume: Resume::Cursor,
     input_fields: INPUT_FIELDS,
@@ -64,10 +64,10 @@ const SHARED: Capabilities = Capabilities {
 };
 const GATEWAY: Capabilities = SHARED.and(&[Documents, ClientIds, ClientTurnIds]);
 
-/// Requests of the server wait for the client (section 9).
+/// Waiting calls are requests of the server (section 9).
 const CODEX: Capabilities = SHARED.and(&[LiveAnswers, Steer, ListSessions, Rename, Delete]);
 
-/// Which server it is.
+/// The server's dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// The gateway.
@@ -90,15 +90,15 @@ impl TurnRpc {
     }
 }
 
-/// The HTTP status that a code amounts to, where it says more than that something is refused.
+/// The HTTP status for an error code, if it is more than a refusal.
 fn status_of(code: i64) -> Option<u16> {
     match code {
         -32040 => Some(401),
         -32043 => Some(403),
         -32044 => Some(404),
-        // Codex: it has too much to do, and did nothing.
+        // Codex is overloaded, and did nothing.
         -32001 => Some(503),
-        // Something went wrong in the server.
+        // An internal error of the server.
         -32603 => Some(500),
         _ => None,
     }
@@ -129,9 +129,10 @@ impl Protocol for TurnRpc {
 
     fn status_of(&self, call: Call, code: i64) -> Option<u16> {
         match code {
-            // The code of everything that goes wrong: of a read it is that there is no such thing (section 2).
+            // The code of all the gateway's own errors. For a read it means that the object does not exist (section
+            // 2).
             -32600 if matches!(call, Call::GetTurn | Call::GetSession) => Some(404),
-            // A thread that has only just got its first turn is not there yet for who comes back to it.
+            // A thread whose first turn has only just begun is not available to another connection yet.
             -32600 | -32601 if call == Call::SubscribeTurn && self.dialect == Dialect::Codex => Some(503),
             code => status_of(code),
         }
@@ -146,7 +147,7 @@ impl Protocol for TurnRpc {
     }
 
     fn error_message(&self, _: &str) -> Option<String> {
-        // A response's error says it.
+        // The error of a response has its message.
         None
     }
 

@@ -1,4 +1,4 @@
-//! What callers give: checked by name, and put into messages.
+//! The parameters of calls: checked by name, and written into messages.
 
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
@@ -10,7 +10,7 @@ use crate::rpc::Messages;
 pub(super) struct Params<'a>(Object<'a>);
 
 impl<'a> Params<'a> {
-    /// Takes parameters. Besides `names` there are those that every call is given.
+    /// Takes parameters. Allowed are `names`, and those that every call has.
     pub(super) fn of(params: &Object<'a>, names: &'static str) -> Result<Self> {
         const EVERYWHERE: [&str; 3] = ["session_id", "connection", "terms"];
         let params = wire(params);
@@ -26,21 +26,21 @@ impl<'a> Params<'a> {
         self.0.get(name)
     }
 
-    /// A text; empty if it is not given.
+    /// A text; empty if it is missing.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.text(name)
     }
 
-    /// An id that must be given.
+    /// A required id.
     pub(super) fn id(&self, name: &str) -> Result<&str> {
         let id = self.0.text(name);
         if id.is_empty() {
-            return Err(option_error(name, " must be the id of something that exists"));
+            return Err(option_error(name, " must be a non-empty id"));
         }
         Ok(id)
     }
 
-    /// An object of further options; without any if it is not given.
+    /// An object of further options; empty if it is missing.
     pub(super) fn options(&self, name: &str) -> Result<Object<'a>> {
         match self.0.get(name) {
             None => Ok(Object::new()),
@@ -49,30 +49,30 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// What was learnt of the session.
+    /// A known property of the session.
     pub(super) fn term(&self, name: &str) -> &str {
         self.0.object("terms").map_or("", |terms| terms.text(name))
     }
 
-    /// What the session was created with, as long as nothing was said in it.
+    /// The options with which the session was created, while it has no turns.
     pub(super) fn creation(&self) -> Option<Self> {
         self.0.object("terms")?.object("creation").map(|creation| Self(wire(creation)))
     }
 
-    /// What the connection's first message has brought.
+    /// The response to the connection's first message.
     pub(super) fn connection(&self, name: &str) -> &str {
         self.0.object("connection").map_or("", |connection| connection.text(name))
     }
 }
 
-/// A request that is about a thread.
+/// A request about a thread.
 pub(super) fn about(thread: &str, method: &'static str, params: &Object<'_>) -> Messages {
     let mut messages = Messages::request(method, params.to_json());
     thread.clone_into(&mut messages.thread);
     messages
 }
 
-/// Options under their wire names, each pair the name that callers may write and that of the wire. Others are refused.
+/// Options under their wire names. `names` are pairs: the caller's name and the wire name. Other names are errors.
 pub(super) fn renamed<'a>(
     of: &str,
     options: Object<'a>,

@@ -1,16 +1,17 @@
-//! Threads and turns as the servers have them → records (sections 3, 4 and 14).
+//! Threads and turns of the servers → records (sections 3, 4 and 14).
 
 use crate::error::Result;
+use crate::event::MAIN_THREAD;
 use crate::iso::iso;
 use crate::json::{Object, Value};
 use crate::protocol::body::unexpected;
 use crate::protocol::fields::with_text;
 
 use super::Dialect;
-use super::decoder::{Told, state_of};
+use super::decoder::{EndReport, state_of};
 use super::input::said;
 
-/// A session: a thread. Its agent is its mode, or its model.
+/// A session is a thread. Its agent is its mode, or its model.
 pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Object<'a>> {
     if thread.text("id").is_empty() {
         return Err(unexpected("a thread has no `id`"));
@@ -29,7 +30,7 @@ pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Objec
     if let Some(workspace) = text("workspace_id") {
         session.set("workspace_id", workspace);
     }
-    // It begins with what was said first.
+    // A thread without a preview has no turns.
     if dialect == Dialect::Codex && thread.get("preview").and_then(Value::as_str) == Some("") {
         session.set("is_new", true.into());
     }
@@ -39,20 +40,20 @@ pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Objec
     Ok(session)
 }
 
-/// A turn. Codex keeps what it was given with it, the gateway does not.
+/// A turn. Codex records its input with it; the gateway does not.
 pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>) -> Result<Object<'a>> {
     if turn.text("id").is_empty() {
         return Err(unexpected("a turn has no `id`"));
     }
     let items = turn.array("items").iter().filter_map(Value::as_object);
     let message = items.clone().find(|item| item.text("type") == "userMessage");
-    let mut state = state_of(turn, Told::Kept);
+    let mut state = state_of(turn, EndReport::Record);
     if state.text("status") == "done" {
         let mut answers = items.filter(|item| item.text("type") == "agentMessage");
         if let Some(answer) = answers.next_back() {
             let mut output = with_text("type", "model.message");
             output.set("id", answer.text("id").to_owned().into());
-            output.set("thread_id", crate::index::MAIN_THREAD.into());
+            output.set("thread_id", MAIN_THREAD.into());
             output.set("content", answer.text("text").to_owned().into());
             output.set("finish_reason", "stop".into());
             state.set("output", output.into());

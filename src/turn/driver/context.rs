@@ -2,13 +2,11 @@
 
 use crate::error::{Error, ErrorCode};
 use crate::json::Object;
-use crate::turn::conventions::{Answers, Conventions, Recovery, SeparateAnswers};
-use crate::turn::reader::FramePlace;
+use crate::turn::conventions::{Answers, Conventions, SeparateAnswers};
 use crate::turn::{StreamEnd, TurnMachine, TurnReader};
 
 use super::request::TurnRequest;
 use super::retry::RetryBudget;
-use super::states::{Abandoned, Replaying, State, Watching};
 
 /// What all states share.
 #[derive(Debug)]
@@ -80,23 +78,6 @@ impl Context {
     pub(super) fn take_state(&mut self, state: &Object<'_>) {
         if self.reader.apply_state(state) {
             self.found = state.to_json();
-        }
-    }
-
-    /// How a turn that has begun is followed. `cause` is why its stream was lost, if it was.
-    pub(super) fn follow(&self, cause: Option<&Error>) -> State {
-        match self.conventions().recovery {
-            Recovery::Cursor(_) if self.machine().cursor().is_unsure() => State::Polling,
-            Recovery::Cursor(_) => State::Streaming,
-            Recovery::Frames(by) => match self.reader.frame_place() {
-                FramePlace::After => State::Streaming,
-                FramePlace::Unknown => State::Replaying(Replaying::new(by)),
-                FramePlace::Unrecorded => State::Polling,
-            },
-            Recovery::Transcript(by) | Recovery::None(by) => {
-                State::Watching(Watching::new(by, String::new()))
-            }
-            Recovery::Attached(by) => State::Abandoned(Abandoned::new(by, cause.cloned())),
         }
     }
 

@@ -23,8 +23,8 @@ use super::{Failure, Newest, Reconnect, StartTrace, StreamEnd, StreamPlan, TurnI
 use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use states::{
-    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, is_listed, not_begun,
-    start,
+    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, follow, is_listed,
+    not_begun, start,
 };
 
 /// What to do next.
@@ -238,7 +238,7 @@ impl TurnDriver {
                 let ended = self.cx.found.clone();
                 finish(&mut self.cx, &ended);
             }
-            self.cx.reader.set_unread(false);
+            self.cx.reader.set_missing_events(false);
         }
     }
 
@@ -309,7 +309,7 @@ impl TurnDriver {
                     start(cx)
                 }
             }
-            StreamPlan::Subscribe => Transition::to(cx.follow(None)),
+            StreamPlan::Subscribe => Transition::to(follow(cx, None)),
             StreamPlan::Look => {
                 let lost = match &self.state {
                     State::Ended(Some(lost)) => lost.clone(),
@@ -402,8 +402,7 @@ impl TurnDriver {
         let end = if cx.cancels_by_disconnect && cx.conventions().transcripts().is_some() {
             cancelled(cx)
         } else if is_started && cx.conventions().requires_attached_reader() {
-            let problem =
-                "the signal was aborted, and this server stops a turn that has no reader; what came is kept";
+            let problem = "the signal was aborted, and this server stops a turn that has no reader; received events are kept";
             StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem))
         } else {
             StreamEnd::Aborted

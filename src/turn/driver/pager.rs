@@ -2,6 +2,8 @@
 
 use crate::json::{Object, ObjectWriter, Value};
 
+/// Turns of a page: the most that servers send (sections 1.2 and #5).
+pub(super) const PAGE: u64 = 25;
 /// Pages of a list. A server with more repeats them.
 const MOST_PAGES: u32 = 4000;
 

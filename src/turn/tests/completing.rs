@@ -159,7 +159,7 @@ fn a_stream_without_the_call_is_followed_by_lists() {
             (Answers(page(&[], None)), "end done: incomplete"),
         ],
     );
-    assert!(play.reported().contains("no call that waits under this id"), "{}", play.reported());
+    assert!(play.reported().contains("no pending call with this id"), "{}", play.reported());
 }
 
 /// A gap in the call's arguments may leave text that looks whole.

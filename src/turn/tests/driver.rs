@@ -5,7 +5,7 @@ use serde_json::json;
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Stands, Waited};
 use super::play::{
     FRAME_LIMIT, Play, asking, frames, http, listed, network, numbered, of_code, offline, page, record,
-    started, unnumbered,
+    started, without_sequence_number,
 };
 use crate::error::ErrorCode;
 use crate::turn::{Reconnect, TurnStatus};
@@ -49,7 +49,7 @@ fn an_interrupted_stream_is_resumed_after_the_cursor() {
     }
 }
 
-/// What would only happen again ends it at once; what came is kept.
+/// What would only happen again ends it at once; received events are kept.
 #[test]
 fn what_cannot_be_recovered_from_is_reported_at_once() {
     for status in [400, 401, 403, 404, 410, 422, 501] {
@@ -283,7 +283,7 @@ fn a_list_that_cannot_be_read_ends_the_turn_with_an_error() {
             (Fails(http(403)), "end done: incomplete 403"),
         ],
     );
-    assert_eq!(play.content(), "a", "what came is kept");
+    assert_eq!(play.content(), "a", "received events are kept");
     let mut play = started(1..=3);
     assert_eq!(play.next(Fails(http(412))), "read");
     assert_eq!(play.next(Answers(record("done"))), "list");
@@ -414,7 +414,7 @@ fn unnumbered_events_are_never_asked_for_twice() {
     play.plays(
         "cut",
         &[
-            (Breaks(unnumbered(3..=3), network()), "wait 250 #1 network"),
+            (Breaks(without_sequence_number(3..=3), network()), "wait 250 #1 network"),
             (Waited, "read"),
             (Answers(record("running")), "wait 500 for turn"),
             (Waited, "read"),
@@ -428,7 +428,7 @@ fn unnumbered_events_are_never_asked_for_twice() {
     // Whole, it needs nothing.
     let mut play = Play::new();
     assert_eq!(play.stream(Reconnect::default()), "post stream");
-    assert_eq!(play.next(Brings(unnumbered(1..=6))), "end done");
+    assert_eq!(play.next(Brings(without_sequence_number(1..=6))), "end done");
     assert_eq!(play.content(), "ab");
 }
 

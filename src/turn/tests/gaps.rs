@@ -24,7 +24,7 @@ fn a_gap_ends_the_connection_and_is_refilled_by_the_next() {
     push(&mut reader, &turn(&[created(), delta("a")]));
     let error = push_gap(&mut reader, 5, "d");
     assert_eq!(error.code, ErrorCode::Incomplete);
-    assert!(error.message.contains("event 3") && error.message.contains("5 came"), "{}", error.message);
+    assert!(error.message.contains("event 3") && error.message.contains("5 arrived"), "{}", error.message);
     // Whatever else this connection brings comes too early.
     for id in [3, 6] {
         assert_eq!(push_gap(&mut reader, id, "x"), error);

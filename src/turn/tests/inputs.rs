@@ -272,9 +272,9 @@ fn broken_rules_are_told_with_the_item() {
         (part(json!({"type": "text"})), 1, "`text`"),
         (part(json!({"type": "text", "text": 5})), 1, "`text`"),
         // Nothing to say.
-        (json!(""), 0, "say something"),
-        (json!(" \n\t"), 0, "say something"),
-        (json!([hi, message(&json!("  "))]), 1, "say something"),
+        (json!(""), 0, "must not be empty"),
+        (json!(" \n\t"), 0, "must not be empty"),
+        (json!([hi, message(&json!("  "))]), 1, "must not be empty"),
         (message(&json!([])), 0, "a part"),
         // Files.
         (file("ftp://files.example/a"), 1, "data URI"),

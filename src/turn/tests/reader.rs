@@ -169,7 +169,7 @@ fn a_frame_over_the_limit_is_an_error_that_names_it() {
     let error = reader.push(large.as_bytes()).expect_err("too large");
     assert_eq!(error.code, ErrorCode::FrameTooLarge);
     assert!(error.message.contains("4096") && error.message.contains("`maxFrameBytes`"), "{}", error.message);
-    assert_eq!(content(&reader), "a", "what came is kept");
+    assert_eq!(content(&reader), "a", "received events are kept");
     let again = reader.push(frame(4, &delta("b")).as_bytes()).expect_err("the connection is spent");
     assert_eq!(again.code, ErrorCode::FrameTooLarge);
     assert_eq!(content(&reader), "a");

@@ -107,10 +107,10 @@ fn a_turn_that_ended_meanwhile_is_listed() {
 fn what_lists_leave_out_stays() {
     let reasoning = json!({"event_type": "reasoning_delta", "delta": "why"});
     for (until, delivers) in [(3, true), (6, false)] {
-        for gives_away in [true, false] {
+        for releases_text in [true, false] {
             let mut play = starting();
-            if gives_away {
-                play.driver.reader_mut().give_away_text();
+            if releases_text {
+                play.driver.reader_mut().release_taken_text();
             }
             let mut came = payloads(1..=until);
             came.insert(2, reasoning.clone());
@@ -131,7 +131,7 @@ fn what_lists_leave_out_stays() {
             let expected = if delivers { vec!["model.message m", "turn.done"] } else { vec!["turn.done"] };
             assert_eq!(play.delivered(), expected);
             let message = play.driver.reader().index().message("m").expect("it came");
-            assert_eq!(message.reasoning(), if gives_away { "" } else { "why" });
+            assert_eq!(message.reasoning(), if releases_text { "" } else { "why" });
             let document = play.driver.reader_mut().take_changes(&mut changes).unwrap_or("{}".to_owned());
             let document: Json = serde_json::from_str(&document).expect("JSON");
             let head = &document["messages"][0];
@@ -168,10 +168,10 @@ fn arguments_that_came_whole_are_not_delivered_again() {
 /// The server keeps each attempt as a message of its own; here they are one, and it is whole.
 #[test]
 fn attempts_that_came_whole_stay_one_message() {
-    for gives_away in [true, false] {
+    for releases_text in [true, false] {
         let mut play = starting();
-        if gives_away {
-            play.driver.reader_mut().give_away_text();
+        if releases_text {
+            play.driver.reader_mut().release_taken_text();
         }
         let mut came = payloads(1..=3);
         came.push(json!({"event_type": "step_end"}));
@@ -190,7 +190,7 @@ fn attempts_that_came_whole_stay_one_message() {
         assert_eq!(play.delivered(), ["turn.done"]);
         let messages = play.driver.reader().index().messages();
         assert_eq!(messages.iter().map(|message| &*message.id).collect::<Vec<_>>(), ["n"]);
-        assert_eq!(messages[0].content(), if gives_away { "b" } else { "ab" });
+        assert_eq!(messages[0].content(), if releases_text { "b" } else { "ab" });
     }
 }
 

@@ -108,7 +108,7 @@ fn an_answer_that_never_comes_leaves_the_turn_incomplete() {
     assert_eq!(step, "end incomplete: incomplete");
     assert_eq!((looks, waited), (301, 597_500));
     assert!(
-        play.reported().contains("has not changed for 10 minutes; what came is kept"),
+        play.reported().contains("has not changed for 10 minutes; received events are kept"),
         "{}",
         play.reported()
     );
@@ -239,7 +239,7 @@ fn a_start_that_may_have_arrived_is_never_sent_again() {
     for failure in [network(), http(500), http(503)] {
         let (step, mut play) = absent(failure);
         assert!(step.starts_with("end incomplete: "), "{step}");
-        assert!(play.reported().contains("whether the turn began is not known"), "{}", play.reported());
+        assert!(play.reported().contains("the turn may have begun"), "{}", play.reported());
         assert_eq!(play.stream(Reconnect::default()), "read");
     }
     // Who says when to come again has not taken it.

@@ -1,7 +1,7 @@
 //! The beginning of a turn (section 5): its input, and the answers in it.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, object, put};
@@ -9,7 +9,7 @@ use crate::protocol::options::wire;
 
 use super::super::terms::own_tools;
 use super::super::{results, story};
-use super::turn::{Start, Turn};
+use super::{Start, Turn};
 
 impl Turn {
     /// A turn that starts with these parameters.
@@ -22,9 +22,7 @@ impl Turn {
             input: if params.contains("input") { given("input") } else { Vec::new().into() },
             own_tools: own_tools(&params),
         };
-        let mut turn = Self::default();
-        turn.start = start;
-        turn
+        Self { start, ..Self::default() }
     }
 
     /// Reports that the turn has begun, once. Returns whether it did so now.
@@ -34,10 +32,10 @@ impl Turn {
         }
         let Start { turn_id, previous_turn_id, input, .. } = self.start.clone();
         let created = story::created(&turn_id, self.next_id(), previous_turn_id, input.clone());
-        self.give(&created, sink);
+        self.emit(&created, sink);
         for item in input.as_array().unwrap_or_default().iter().filter_map(Value::as_object) {
             if let Some(answer) = self.answer(item) {
-                self.give(&answer, sink);
+                self.emit(&answer, sink);
             }
         }
         true

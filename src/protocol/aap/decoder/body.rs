@@ -6,7 +6,7 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, missing, text};
 
 use super::super::blocks::{Block, ToolUse, blocks, content};
-use super::turn::Turn;
+use super::Turn;
 
 impl Turn {
     /// Reads an answer. One that does not say how the turn ended is like a stream that breaks off.

@@ -7,7 +7,7 @@ use crate::protocol::fields::{Problem, missing};
 use super::super::blocks::ToolUse;
 use super::super::ids::Maker;
 use super::super::{results, waiting};
-use super::turn::{Start, Turn};
+use super::{Start, Turn};
 
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
 pub(super) const MAX_CALLS: u32 = 1024;
@@ -32,7 +32,7 @@ impl Turn {
         let index = open.map_or(0, |message| message.calls);
         let is_made = |known: &Call| known.maker + 1 == self.messages && known.tool_use.id == call.id;
         if open.is_some() && self.calls.iter().any(is_made) {
-            return Err("the message has made this call already".to_owned());
+            return Err("the message already has this call".to_owned());
         }
         if index == MAX_CALLS {
             return Err("the message has too many calls".to_owned());
@@ -49,7 +49,7 @@ impl Turn {
         piece.set("index", u64::from(index).into());
         let mut delta = self.message_delta();
         delta.set("tool_calls", vec![piece.into()].into());
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
         self.calls.push(Call { tool_use: call, maker: self.messages - 1, is_answered: false });
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Turn {
         let content = content?;
         results::check(content)?;
         let response = results::response(&self.start.turn_id, maker, call_id, content);
-        self.give(&response, sink);
+        self.emit(&response, sink);
         Ok(())
     }
 
@@ -90,7 +90,7 @@ impl Turn {
             questions.push(waiting::question(turn_id, Some(call.maker), &call.tool_use, own_tools));
         }
         for question in &questions {
-            self.give(question, sink);
+            self.emit(question, sink);
         }
         questions
     }

@@ -1,13 +1,13 @@
 //! The end of a turn (sections 4 and 9): the first `turn_stop`. What follows it does not belong to the turn.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
 use super::super::story::done;
-use super::turn::Turn;
+use super::Turn;
 
 impl Turn {
     /// The turn has ended, or waits for the client.
@@ -20,13 +20,13 @@ impl Turn {
                 done(output, questions)
             }
             "end_turn" | "max_tokens" | "refusal" => done(self.output(reason), Vec::new()),
-            "error" => failed("the agent reported an error; the protocol carries no text of it".to_owned()),
+            "error" => failed("the agent reported an error without a message".to_owned()),
             newer => failed(sentence(&["the turn ended for the unknown reason `", newer, "`"])),
         };
         state.set("termination", with_text("type", reason).into());
         let mut stop = event("turn.done", self.next_id(), "");
         stop.set("state", state.into());
-        self.give(&stop, sink);
+        self.emit(&stop, sink);
         self.is_over = true;
         self.message = None;
         self.calls = Vec::new();

@@ -1,14 +1,13 @@
 //! Messages. Nothing in the stream begins one: the first text or call opens a message, and a tool's result closes it
 //! (section 4).
 
-use crate::event::{TextDelta, TextField};
-use crate::index::MAIN_THREAD;
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
 use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 
 use super::super::ids;
-use super::turn::Turn;
+use super::Turn;
 
 /// The last message that began.
 #[derive(Debug, Default)]
@@ -52,7 +51,7 @@ impl Turn {
         }
         let id = ids::message(&self.start.turn_id, self.messages);
         self.messages += 1;
-        self.give(&event("model.message", id.clone(), MAIN_THREAD), sink);
+        self.emit(&event("model.message", id.clone(), MAIN_THREAD), sink);
         self.message = Some(Message { id, ..Message::default() });
     }
 
@@ -69,6 +68,6 @@ impl Turn {
         let reason = if reason == "stop" && message.calls > 0 { "tool_calls" } else { reason };
         let mut delta = self.message_delta();
         put(&mut delta, "finish_reason", reason);
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
     }
 }

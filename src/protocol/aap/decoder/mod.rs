@@ -1,7 +1,7 @@
 //! Frames → events: a turn's answer in turnwire's form, streamed or whole.
 //!
 //! A stream of this protocol has no numbers and no ids, and does not say where a message begins. The decoder adds them
-//! ([`turn::Turn`]), by the rule of section 4, so that a history has the same ids.
+//! ([`Turn`]), by the rule of section 4, so that a history has the same ids.
 //!
 //! Its memory is bounded: every list has a limit beside it. It keeps the text of the last message, and the arguments of
 //! calls until they have a result.
@@ -14,23 +14,49 @@ mod ending;
 mod messages;
 #[cfg(test)]
 mod tests;
-mod turn;
 
-use crate::event::TextField;
+use crate::event::{EventRef, TextField};
 use crate::json::{Object, Value};
 use crate::protocol::fields::{Problem, missing, text};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::Frame;
 
 use super::blocks::ToolUse;
+use super::{ids, story};
+use calls::Call;
 use delta::DeltaReader;
-use turn::Turn;
+use messages::Message;
 
 /// Reads the answer to one turn's start.
 #[derive(Debug, Default)]
 pub(super) struct TurnDecoder {
     deltas: DeltaReader,
     turn: Turn,
+}
+
+/// The state of a turn.
+#[derive(Debug, Default)]
+struct Turn {
+    start: Start,
+    /// The number of events so far.
+    emitted: u64,
+    is_begun: bool,
+    is_over: bool,
+    /// The last message that began.
+    message: Option<Message>,
+    /// The number of messages so far.
+    messages: u64,
+    calls: Vec<Call>,
+}
+
+/// The parameters of a turn's start. The answer does not repeat them.
+#[derive(Debug, Default, Clone)]
+struct Start {
+    turn_id: String,
+    previous_turn_id: Value<'static>,
+    input: Value<'static>,
+    /// The names of the client's own tools.
+    own_tools: Vec<String>,
 }
 
 impl EventDecoder for TurnDecoder {
@@ -74,6 +100,40 @@ impl EventDecoder for TurnDecoder {
 }
 
 impl Turn {
+    /// The same turn from its beginning.
+    fn restart(&mut self) {
+        *self = Self { start: std::mem::take(&mut self.start), ..Self::default() };
+    }
+
+    /// The number of the next event.
+    fn next_number(&mut self) -> u64 {
+        self.emitted += 1;
+        self.emitted
+    }
+
+    /// The id of the next event, if it has none of its own.
+    fn next_id(&self) -> String {
+        ids::event(&self.start.turn_id, self.emitted + 1)
+    }
+
+    /// Emits an event.
+    fn emit(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
+        let number = self.next_number();
+        sink.event(number, EventRef::of(event));
+    }
+
+    /// Emits an event for data that could not be read.
+    fn unknown(
+        &mut self,
+        wire_type: &str,
+        raw: Value<'_>,
+        problem: Option<Problem>,
+        sink: &mut dyn EventSink,
+    ) {
+        let event = story::unknown(wire_type, raw, problem);
+        self.emit(&event, sink);
+    }
+
     /// Reads a frame without the hot path.
     fn frame(&mut self, event: &str, json: Value<'_>, sink: &mut dyn EventSink) {
         let is_first = self.created(sink);
@@ -98,7 +158,7 @@ impl Turn {
     ) -> Result<bool, Problem> {
         match event {
             "turn_start" if is_first => {}
-            "turn_start" => return Err("the turn has begun already".to_owned()),
+            "turn_start" => return Err("the turn has already begun".to_owned()),
             "text_delta" => self.piece(TextField::Content, text(fields, "delta")?, sink),
             "thinking_delta" => self.piece(TextField::Reasoning, text(fields, "delta")?, sink),
             "text" => self.piece(TextField::Content, text(fields, "text")?, sink),

@@ -143,7 +143,7 @@ fn calls_and_results_that_are_none_are_kept() {
         events(&json!([agent(json!([no_name, call("b", "mine"), call("b", "mine")])), no_call, number]));
     let kept: Vec<_> = told.iter().filter(|event| event["type"] == "unknown").collect();
     assert_eq!((&kept[0]["raw"], &kept[0]["problem"]), (&no_name, &json!("`name` is missing")));
-    assert_eq!(kept[1]["problem"], "the message has made this call already");
+    assert_eq!(kept[1]["problem"], "the message already has this call");
     assert_eq!(kept[2]["raw"], no_call);
     assert_eq!(
         (&kept[3]["raw"], &kept[3]["problem"]),

@@ -150,7 +150,7 @@ fn an_input_that_is_none_is_refused() {
         |approval: Json| json!([{"type": "user.tool_approval", "tool_call_id": "c", "approval": approval}]);
     let verdict = "`approval.status` must be `allow` or `deny`";
     let kind = "`type` must be `user.message`, `user.tool_approval` or `user.tool_response`";
-    let content = "`content` must be a text or a list of parts";
+    let content = "`content` must be a string or a list of parts";
     let result = "`content` of a tool response must be a text";
     let part = |part: Json| json!([item(json!([text("a"), part]))]);
     for (input, problem) in [
@@ -171,12 +171,9 @@ fn an_input_that_is_none_is_refused() {
         (approval(json!({})), verdict),
         (approval(json!("allow")), verdict),
         (approval(json!({"status": "maybe"})), verdict),
-        (json!([allow("")]), "`tool_call_id` must name the call that waits"),
-        (json!([respond("", "x")]), "`tool_call_id` must name the call that waits"),
-        (
-            json!([{"type": "user.tool_response", "content": "x"}]),
-            "`tool_call_id` must name the call that waits",
-        ),
+        (json!([allow("")]), "`tool_call_id` must name a pending call"),
+        (json!([respond("", "x")]), "`tool_call_id` must name a pending call"),
+        (json!([{"type": "user.tool_response", "content": "x"}]), "`tool_call_id` must name a pending call"),
         (json!([{"type": "user.tool_response", "tool_call_id": "c"}]), result),
         (json!([{"type": "user.tool_response", "tool_call_id": "c", "content": [text("a")]}]), result),
     ] {

@@ -74,7 +74,7 @@ fn calls_that_the_protocol_does_not_have_are_unsupported() {
         if let Err(error) = request(call, &params)
             && error.code == ErrorCode::Unsupported
         {
-            assert_eq!(error.message, "this protocol has no such request");
+            assert_eq!(error.message, "this protocol does not support it");
             unsupported += 1;
         }
     }
@@ -86,7 +86,7 @@ fn ids_that_are_none_reach_no_server() {
     for id in [json!(""), json!("."), json!(".."), json!(5), json!(null)] {
         let error = request(Call::GetSession, &json!({"sessionId": id})).expect_err("no session");
         assert_eq!(error.code, ErrorCode::InvalidOption);
-        assert_eq!(error.message, "`sessionId` must be the id of something that exists");
+        assert_eq!(error.message, "`sessionId` must be a non-empty id");
     }
 }
 

@@ -9,31 +9,12 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, check_patch, event, missing, put, take, text};
-use super::nested::call_in;
-use super::run::Run;
+use super::report::{call_in, is_beginning};
 
 /// The most activities that are remembered.
 const MAX_ACTIVITIES: usize = 256;
-
-/// The fields of a report before `updated_at_ms`, in their order (`tool-call-progress.v1`).
-const SEED: [&str; 15] = [
-    "call_id",
-    "loaded",
-    "message",
-    "node_id",
-    "parent_call_id",
-    "parent_node_id",
-    "parent_run_id",
-    "progress",
-    "run_id",
-    "schema",
-    "status",
-    "thread_id",
-    "tool_name",
-    "total",
-    "type",
-];
 
 /// The state of all activities.
 #[derive(Debug, Default)]
@@ -58,17 +39,17 @@ impl Run {
     #[inline]
     pub(super) fn flush(&mut self, sink: &mut dyn EventSink) {
         if self.activities.is_holding {
-            self.give_held(sink);
+            self.emit_held(sink);
         }
     }
 
     #[cold]
-    fn give_held(&mut self, sink: &mut dyn EventSink) {
+    fn emit_held(&mut self, sink: &mut dyn EventSink) {
         self.activities.is_holding = false;
         for at in 0..self.activities.known.len() {
             let held = self.activities.known.get_mut(at).and_then(|activity| activity.held.take());
             if let Some(fields) = held {
-                self.give_activity(fields, sink);
+                self.emit_activity(fields, sink);
             }
         }
     }
@@ -106,7 +87,7 @@ impl Run {
         if let Some(updated_at) = updated_at {
             activity.updated_at = updated_at;
         }
-        self.give_activity(fields, sink);
+        self.emit_activity(fields, sink);
         Ok(())
     }
 
@@ -114,14 +95,14 @@ impl Run {
         if self.activities.known.len() == MAX_ACTIVITIES {
             let forgotten = self.activities.known.remove(0);
             if let Some(fields) = forgotten.held {
-                self.give_activity(fields, sink);
+                self.emit_activity(fields, sink);
             }
         }
         let message_id = message_id.to_owned();
         self.activities.known.push(Activity { message_id, updated_at: String::new(), held: None });
     }
 
-    fn give_activity(&mut self, mut fields: Object<'_>, sink: &mut dyn EventSink) {
+    fn emit_activity(&mut self, mut fields: Object<'_>, sink: &mut dyn EventSink) {
         let message_id = fields.text("message_id").to_owned();
         let content = fields.get_mut("content").map(std::mem::take).unwrap_or_default();
         let call_id = self.call_of(&message_id, &content);
@@ -136,7 +117,7 @@ impl Run {
         if !call_id.is_empty() {
             put(&mut report, "tool_call_id", &call_id);
         }
-        self.give(&report, sink);
+        self.emit(&report, sink);
         if let Some(content) = report.object("content") {
             self.nested_report(&call_id, content, sink);
         }
@@ -170,7 +151,7 @@ impl Run {
         change.set("message_id", message_id.into());
         change.set("activity_type", activity_type.into());
         change.set("patch", take(fields, "patch")?);
-        self.give(&change, sink);
+        self.emit(&change, sink);
         Ok(())
     }
 }
@@ -179,11 +160,4 @@ impl Activities {
     fn of(&mut self, message_id: &str) -> Option<&mut Activity> {
         self.known.iter_mut().rev().find(|activity| activity.message_id == message_id)
     }
-}
-
-/// Whether a report is the beginning of one that comes field by field.
-pub(super) fn is_beginning(content: &Value<'_>) -> bool {
-    let Some(content) = content.as_object() else { return false };
-    let is_in_order = content.iter().zip(SEED).all(|((name, _), seed)| name == seed);
-    is_in_order && !content.is_empty() && content.len() <= SEED.len()
 }

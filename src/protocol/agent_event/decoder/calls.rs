@@ -1,14 +1,12 @@
 //! Tool calls: their beginning, their arguments, their cancellation, and their output.
 
 use crate::error::sentence;
-use crate::event::{TextDelta, TextField};
-use crate::index::MAIN_THREAD;
-use crate::json::{Object, Value};
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
+use crate::json::{Object, Value, is_same};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, event, object, optional_text, put, text, with_text};
-use super::run::Run;
-use super::same::is_same;
 
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
 pub(super) const MAX_CALLS: u32 = 1024;
@@ -142,7 +140,7 @@ impl Run {
         let mut function = with_text("name", name);
         function.set("arguments", "".into());
         piece.set("function", function.into());
-        self.give_piece(message.clone(), piece, sink);
+        self.emit_piece(message.clone(), piece, sink);
         if is_new {
             // Some models number their calls again in every message: from here on, the id means the newest call.
             self.remember(Call {
@@ -163,10 +161,10 @@ impl Run {
         Ok(())
     }
 
-    fn give_piece(&mut self, message: String, piece: Object<'_>, sink: &mut dyn EventSink) {
+    fn emit_piece(&mut self, message: String, piece: Object<'_>, sink: &mut dyn EventSink) {
         let mut delta = event("model.message.delta", message, MAIN_THREAD);
         delta.set("tool_calls", Value::Array(vec![piece.into()]));
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
     }
 
     /// A piece of a call's arguments. Begins an unknown call, without a name.
@@ -187,7 +185,7 @@ impl Run {
             if !call.is_ready {
                 call.arguments.push_str(text);
             }
-            give_arguments(call, sequence_number, text, sink);
+            emit_arguments(call, sequence_number, text, sink);
         }
         Ok(())
     }
@@ -221,7 +219,7 @@ impl Run {
         if !is_said {
             let (message, mut piece) = (call.message.clone(), call_delta(call.index));
             piece.set("function", object("whole_arguments", whole.into()).into());
-            self.give_piece(message, piece, sink);
+            self.emit_piece(message, piece, sink);
         }
         Ok(())
     }
@@ -249,15 +247,15 @@ impl Run {
         if let Some(call) = self.call_mut(id) {
             call.is_cancelled = true;
         }
-        self.give_cancelled(id, reason, sink);
+        self.emit_cancelled(id, reason, sink);
         Ok(())
     }
 
-    fn give_cancelled(&mut self, id: &str, reason: &str, sink: &mut dyn EventSink) {
+    fn emit_cancelled(&mut self, id: &str, reason: &str, sink: &mut dyn EventSink) {
         let mut cancelled = self.main_event("tool.cancelled");
         put(&mut cancelled, "tool_call_id", id);
         put(&mut cancelled, "reason", reason);
-        self.give(&cancelled, sink);
+        self.emit(&cancelled, sink);
     }
 
     /// A tool sends output while it runs. It becomes a report of its own, whose `output` grows piece by piece, apart
@@ -286,7 +284,7 @@ impl Run {
             put(&mut add, "value", piece);
             report.set("patch", vec![add.into()].into());
         }
-        self.give(&report, sink);
+        self.emit(&report, sink);
         Ok(())
     }
 }
@@ -295,7 +293,7 @@ fn call_delta<'a>(index: u32) -> Object<'a> {
     object("index", u64::from(index).into())
 }
 
-fn give_arguments(call: &Call, sequence_number: u64, text: &str, sink: &mut dyn EventSink) {
+fn emit_arguments(call: &Call, sequence_number: u64, text: &str, sink: &mut dyn EventSink) {
     let (id, field) = (&*call.message, TextField::Arguments(call.index));
     sink.delta(
         sequence_number,

@@ -1,12 +1,13 @@
 //! The end of a run (sections 1.3 to 1.5): `run_finish`, or an `error` after which the stream ends.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, event, object, optional_text, put, text, with_text};
-use super::run::{Head, Run};
+use super::run::Head;
 
 /// The data of an `error`.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl Run {
         if !code.is_empty() {
             put(&mut error, "code", code);
         }
-        self.give(&error, sink);
+        self.emit(&error, sink);
     }
 
     /// The run has ended, or waits for the client.
@@ -96,7 +97,7 @@ impl Run {
             // A failure before the beginning.
             self.id.clone_from(&head.run_id);
         } else if !head.run_id.is_empty() && head.run_id != self.id {
-            return Err("it is of another run".to_owned());
+            return Err("it belongs to another run".to_owned());
         }
         let termination = fields.object("termination").cloned().unwrap_or_default();
         let result = fields.get_mut("result").map(std::mem::take).unwrap_or_default();
@@ -120,7 +121,7 @@ impl Run {
         head.stamp(&mut done, "created_at");
         done.set("state", state.into());
         self.failure = None;
-        self.give(&done, sink);
+        self.emit(&done, sink);
         Ok(())
     }
 
@@ -186,7 +187,7 @@ impl Run {
             state.set("metrics", metrics.into());
         }
         done.set("state", state.into());
-        self.give(&done, sink);
+        self.emit(&done, sink);
     }
 }
 

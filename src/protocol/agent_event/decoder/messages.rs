@@ -1,12 +1,11 @@
 //! Steps → messages: text, reasoning, and the end of the model's message.
 
-use crate::event::{TextDelta, TextField};
-use crate::index::MAIN_THREAD;
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, event, optional_text, put, text, wrong};
-use super::run::Run;
 
 /// The message of a step.
 #[derive(Debug)]
@@ -54,26 +53,26 @@ impl Run {
 
     fn begin_message(&mut self, id: String, is_step: bool, sink: &mut dyn EventSink) {
         self.forget_calls(&id);
-        self.give_message(&id, None, sink);
+        self.emit_message(&id, None, sink);
         self.message = Some(Message { id, is_step, is_open: true, is_finished: false, calls: 0 });
     }
 
     fn continue_message(&mut self, id: String, before: String, sink: &mut dyn EventSink) {
         self.move_calls(&before, &id);
-        self.give_message(&id, Some(before), sink);
+        self.emit_message(&id, Some(before), sink);
         if let Some(message) = &mut self.message {
             message.id = id;
             message.is_open = true;
         }
     }
 
-    fn give_message(&mut self, id: &str, continues: Option<String>, sink: &mut dyn EventSink) {
+    fn emit_message(&mut self, id: &str, continues: Option<String>, sink: &mut dyn EventSink) {
         let mut message = event("model.message", id.to_owned(), MAIN_THREAD);
         if let Some(continues) = continues {
             message.set("continues", continues.into());
         }
         message.set("content", "".into());
-        self.give(&message, sink);
+        self.emit(&message, sink);
     }
 
     pub(super) fn step_end(&mut self) {
@@ -150,7 +149,7 @@ impl Run {
         let value = text(fields, "encrypted_value")?;
         let mut delta = self.message_delta(sink);
         put(&mut delta, "reasoning_encrypted", value);
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
         Ok(())
     }
 
@@ -182,7 +181,7 @@ impl Run {
             delta.set("duration_ms", duration.into());
         }
         put(&mut delta, "finish_reason", self.reason("stop"));
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
         if let Some(message) = &mut self.message {
             message.is_finished = true;
         }
@@ -196,7 +195,7 @@ impl Run {
         }
         let mut delta = self.message_delta(sink);
         delta.set("finish_reason", self.reason(reason).into());
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
         if let Some(message) = &mut self.message {
             message.is_finished = true;
         }
@@ -230,7 +229,7 @@ impl Run {
         self.forget_calls(&id);
         let mut reset = event("message.reset", id, MAIN_THREAD);
         put(&mut reset, "reason", reason);
-        self.give(&reset, sink);
+        self.emit(&reset, sink);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Frames → events: a run's stream in turnwire's form.
 //!
 //! A stream of this protocol has no reliable numbers, repeats parts of itself, and leaves out what readers can add. So
-//! the reader of frames keeps the state of the run ([`run::Run`]), and each file here handles one kind of frame. The
+//! the reader of frames keeps the state of the run ([`Run`]), and each file here handles one kind of frame. The
 //! same frames always become the same events, with the same numbers and ids, so a stream can be read again from its
 //! beginning.
 //!
@@ -15,27 +15,55 @@ mod ending;
 mod fields;
 mod messages;
 mod nested;
+mod report;
 mod results;
 mod run;
-mod same;
 mod state;
 #[cfg(test)]
 mod tests;
 mod waiting;
 
-use crate::json::{Object, Value};
+use crate::event::{EventRef, MAIN_THREAD};
+use crate::json::{Object, Value, write_u64};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::Frame;
 
+use activity::Activities;
+use calls::Call;
 use delta::DeltaReader;
-use fields::{Problem, wrong};
-use run::{Head, Run};
+use ending::{Failure, Totals};
+use fields::{Problem, event, with_text, wrong};
+use messages::Message;
+use nested::Lineage;
+use run::Head;
+use waiting::Waiting;
 
 /// Reads the frames of one run's stream, whichever dialect each of them is in.
 #[derive(Debug, Default)]
 pub(super) struct RunDecoder {
     deltas: DeltaReader,
     run: Run,
+}
+
+/// The state of a run.
+#[derive(Debug, Default)]
+struct Run {
+    /// The number of events so far.
+    emitted: u64,
+    /// The run's id, once the stream has sent it.
+    id: String,
+    /// The run's thread on the server: turnwire's session.
+    session: String,
+    /// The last message that began.
+    message: Option<Message>,
+    calls: Vec<Call>,
+    /// The waiting calls.
+    waiting: Vec<Waiting>,
+    activities: Activities,
+    lineage: Lineage,
+    /// The last `error` of the run.
+    failure: Option<Failure>,
+    totals: Totals,
 }
 
 impl EventDecoder for RunDecoder {
@@ -64,9 +92,57 @@ impl EventDecoder for RunDecoder {
 }
 
 impl Run {
+    /// The number of the next event.
+    fn next_number(&mut self) -> u64 {
+        self.emitted += 1;
+        self.emitted
+    }
+
+    /// The id of the next event, if it has none of its own.
+    fn next_id(&self) -> String {
+        let mut id = self.id.clone();
+        id.push(':');
+        write_u64(&mut id, self.emitted + 1);
+        id
+    }
+
+    /// The beginning of the next event, in the main thread.
+    fn main_event<'a>(&self, kind: &'static str) -> Object<'a> {
+        event(kind, self.next_id(), MAIN_THREAD)
+    }
+
+    /// The beginning of the next event, if it belongs to the whole turn.
+    fn turn_event<'a>(&self, kind: &'static str) -> Object<'a> {
+        event(kind, self.next_id(), "")
+    }
+
+    /// Emits an event.
+    fn emit(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
+        let number = self.next_number();
+        sink.event(number, EventRef::of(event));
+    }
+
+    /// Emits an event for data that could not be read.
+    fn unknown(
+        &mut self,
+        wire_type: Option<String>,
+        raw: Value<'_>,
+        problem: Option<String>,
+        sink: &mut dyn EventSink,
+    ) {
+        self.flush(sink);
+        let mut event = with_text("type", "unknown");
+        event.set("wire_type", wire_type.map_or(Value::Null, Value::from));
+        event.set("raw", raw);
+        if let Some(problem) = problem {
+            event.set("problem", problem.into());
+        }
+        self.emit(&event, sink);
+    }
+
     /// Takes a frame by the general way. `event` is its type for the stream, which only event stores use.
     fn frame(&mut self, event: &str, mut json: Value<'_>, sink: &mut dyn EventSink) {
-        // An event store keeps frames in envelopes (section 5), together with what is not for readers of streams.
+        // An event store keeps frames in envelopes (section 5), together with frames that streams do not have.
         if json.get("event_kind").is_some() {
             match json.as_object_mut().and_then(|envelope| envelope.get_mut("payload")) {
                 Some(payload) if payload.get("event_type").is_some() => json = std::mem::take(payload),

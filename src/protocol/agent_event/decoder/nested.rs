@@ -5,19 +5,16 @@
 //! thread ends with the parent call.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::activity::is_beginning;
+use super::Run;
 use super::fields::{event, put, with_text};
-use super::run::Run;
+use super::report::{CALL_NODE, is_beginning, parent_of};
 
 /// The most nested calls, and the most threads for them. Reports of further calls are in the main thread.
 const MAX_NESTED: usize = 1024;
-
-/// The prefix of a node's id if the node is a tool call.
-const CALL_NODE: &str = "tool_call:";
 
 /// Calls inside calls, and their threads.
 #[derive(Debug, Default)]
@@ -41,11 +38,6 @@ struct NestedThread {
     parent_thread: String,
     title: String,
     is_over: bool,
-}
-
-/// The call in the id of a node or a report; empty if there is none.
-pub(super) fn call_in(id: &str) -> &str {
-    id.strip_prefix(CALL_NODE).unwrap_or_default()
 }
 
 impl Run {
@@ -103,7 +95,7 @@ impl Run {
         message.set("content", "".into());
         message.set("tool_calls", vec![call.into()].into());
         message.set("finish_reason", "tool_calls".into());
-        self.give(&message, sink);
+        self.emit(&message, sink);
         let id = call_id.to_owned();
         self.lineage.calls.push(NestedCall { id, thread_id: thread_id.clone(), is_over: false });
         thread_id
@@ -115,7 +107,7 @@ impl Run {
         let (id, parent_call) = (thread_id.to_owned(), parent_call.to_owned());
         let thread = NestedThread { id, parent_call, parent_thread, title, is_over: false };
         let created = thread.event("thread.created", self.next_id());
-        self.give(&created, sink);
+        self.emit(&created, sink);
         self.lineage.threads.push(thread);
     }
 
@@ -136,7 +128,7 @@ impl Run {
         put(&mut response, "tool_call_id", call_id);
         put(&mut response, "content", said);
         response.set("outcome", if is_ok { "succeeded" } else { "failed" }.into());
-        self.give(&response, sink);
+        self.emit(&response, sink);
         self.end_threads(call_id, is_ok, said, sink);
     }
 
@@ -161,7 +153,7 @@ impl Run {
             }
             done.set("status", state.get("status").cloned().unwrap_or_default());
             done.set("state", state.into());
-            self.give(&done, sink);
+            self.emit(&done, sink);
         }
     }
 }
@@ -182,10 +174,4 @@ impl NestedThread {
         event.set("parent", parent.into());
         event
     }
-}
-
-/// The call that contains a report's own call.
-fn parent_of<'o>(content: &'o Object<'_>) -> &'o str {
-    let said = content.text("parent_call_id");
-    if said.is_empty() { call_in(content.text("parent_node_id")) } else { said }
 }

@@ -3,8 +3,9 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, check_object, missing, optional_text, put, text, wrong};
-use super::run::{Head, Run};
+use super::run::Head;
 
 /// The fields of a stored result, in order.
 const RESULT: [&str; 4] = ["tool_name", "status", "data", "message"];
@@ -43,7 +44,7 @@ impl Run {
         if let Some(patch) = fields.get_mut("patch").map(std::mem::take).filter(|patch| !patch.is_null()) {
             response.set("patch", patch);
         }
-        self.give(&response, sink);
+        self.emit(&response, sink);
         self.end_threads(&id, is_ok, &problem, sink);
         Ok(())
     }
@@ -87,13 +88,13 @@ impl Run {
         put(&mut resumed, "tool_call_id", &id);
         let response = head.is_flat.then(|| resumed_result(&result));
         resumed.set("result", result);
-        self.give(&resumed, sink);
+        self.emit(&resumed, sink);
         if let Some((is_ok, content)) = response {
             let mut response = self.main_event("tool.response");
             put(&mut response, "tool_call_id", &id);
             put(&mut response, "content", &content);
             response.set("outcome", if is_ok { "succeeded" } else { "failed" }.into());
-            self.give(&response, sink);
+            self.emit(&response, sink);
             self.end_threads(&id, is_ok, &content, sink);
         }
         Ok(())

@@ -3,8 +3,8 @@
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::Run;
 use super::fields::{Problem, check_list, check_patch, take};
-use super::run::Run;
 
 impl Run {
     pub(super) fn state_delta(
@@ -15,7 +15,7 @@ impl Run {
         check_patch(fields, "delta")?;
         let mut event = self.turn_event("state.delta");
         event.set("delta", take(fields, "delta")?);
-        self.give(&event, sink);
+        self.emit(&event, sink);
         Ok(())
     }
 
@@ -32,7 +32,7 @@ impl Run {
         check_list(fields, "messages", is_message, "a list of messages")?;
         let mut event = self.turn_event("messages.snapshot");
         event.set("messages", take(fields, "messages")?);
-        self.give(&event, sink);
+        self.emit(&event, sink);
         Ok(())
     }
 }

@@ -7,8 +7,8 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
 use super::super::waiting::{action, in_state};
+use super::Run;
 use super::fields::{Problem, put, take, with_text};
-use super::run::Run;
 
 /// The most waiting calls of one snapshot that are read.
 const MAX_WAITING: usize = 1024;
@@ -19,7 +19,7 @@ pub(super) struct Waiting {
     pub(super) call_id: String,
     /// The event that reports it; without its id until it was reported.
     event: Object<'static>,
-    is_told: bool,
+    is_reported: bool,
     /// Whether a snapshot has it: then the next one may leave it out.
     is_in_snapshot: bool,
 }
@@ -34,7 +34,7 @@ impl Run {
         let snapshot = take(fields, "snapshot")?;
         let mut event = self.turn_event("state.snapshot");
         event.set("snapshot", snapshot);
-        self.give(&event, sink);
+        self.emit(&event, sink);
         let asked = event.get("snapshot").map(asked_in).unwrap_or_default();
         let is_asked = |id: &str| asked.iter().any(|asked| asked_call(asked).text("id") == id);
         self.waiting.retain(|waiting| !waiting.is_in_snapshot || is_asked(&waiting.call_id));
@@ -69,13 +69,13 @@ impl Run {
             at
         } else {
             let event = self.complete(&id, asked.into_owned());
-            self.waiting.push(Waiting { call_id: id, event, is_told: false, is_in_snapshot: false });
+            self.waiting.push(Waiting { call_id: id, event, is_reported: false, is_in_snapshot: false });
             self.waiting.len() - 1
         };
         if let Some(waiting) = self.waiting.get_mut(at) {
             waiting.is_in_snapshot |= is_in_snapshot;
             if !is_answered {
-                self.tell(at, sink);
+                self.report(at, sink);
             }
         }
     }
@@ -98,19 +98,19 @@ impl Run {
         event
     }
 
-    fn tell(&mut self, at: usize, sink: &mut dyn EventSink) {
+    fn report(&mut self, at: usize, sink: &mut dyn EventSink) {
         let id = self.next_id();
-        let Some(waiting) = self.waiting.get_mut(at).filter(|waiting| !waiting.is_told) else { return };
-        waiting.is_told = true;
+        let Some(waiting) = self.waiting.get_mut(at).filter(|waiting| !waiting.is_reported) else { return };
+        waiting.is_reported = true;
         waiting.event.set("id", id.into());
         let event = waiting.event.clone();
-        self.give(&event, sink);
+        self.emit(&event, sink);
     }
 
     /// Reports all waiting calls at the run's end. Returns the events.
     pub(super) fn report_all(&mut self, sink: &mut dyn EventSink) -> Vec<Value<'static>> {
         for at in 0..self.waiting.len() {
-            self.tell(at, sink);
+            self.report(at, sink);
         }
         self.waiting.iter().map(|waiting| waiting.event.clone().into()).collect()
     }

@@ -197,7 +197,7 @@ fn what_a_dialect_does_not_have_is_unsupported() {
     for (dialect, call) in cases.chain(neither.map(|call| (Dialect::Awaken, call))) {
         let error = request(dialect, call, &json!({"sessionId": "s", "turnId": "t"})).expect_err("none");
         assert_eq!(error.code, ErrorCode::Unsupported, "{dialect:?} {call:?}");
-        assert_eq!(error.message, "this protocol has no such request");
+        assert_eq!(error.message, "this protocol does not support it");
     }
 }
 

@@ -1,8 +1,8 @@
-//! Sub-agents of Codex (section 14). Each runs in a thread of its own, which the calls name that are made of it; what it
-//! asks, the client of this turn is asked.
+//! Sub-agents of Codex (section 14). Each runs in a thread of its own, named by the calls that created it. The client
+//! of this turn answers its requests, too.
 //!
-//! The server tells of a thread to the connections that stand when it is made, whoever made it. On a later one it has to
-//! be subscribed to, and then the server asks again what waits in it.
+//! Connections that exist when a thread is created receive its messages. A later connection must subscribe to the
+//! thread; then the server repeats the open requests.
 
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -10,20 +10,20 @@ use crate::protocol::fields::Problem;
 use crate::rpc::Message;
 
 use super::super::codex;
-use super::tasks::{About, MOST};
-use super::turn::Turn;
+use super::Turn;
+use super::tasks::{MOST, TaskInfo};
 
-/// What this connection hears of a sub-agent.
+/// What this connection receives of a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
-    /// Nothing as yet, so that it may have asked something before.
-    Silent,
-    /// The server was asked whether it is there.
-    Sought,
-    /// It is there, and to be subscribed to.
+    /// Nothing yet: it may have sent requests before.
+    Unknown,
+    /// Nothing yet: the server was asked whether the thread is loaded.
+    Requested,
+    /// The thread is loaded, and has to be subscribed to.
     Found,
-    /// All of it.
-    Heard,
+    /// Everything.
+    Subscribed,
 }
 
 /// The sub-agents of a turn, by the ids of their threads.
@@ -31,15 +31,15 @@ enum Link {
 pub(super) struct Agents(Vec<(String, Link)>);
 
 impl Agents {
-    /// Whether one of them has an id that is so.
+    /// Whether the id of any sub-agent satisfies `is_so`.
     pub(super) fn any(&self, mut is_so: impl FnMut(&str) -> bool) -> bool {
         self.0.iter().any(|(id, _)| is_so(id))
     }
 
-    /// It is one of them. What is not heard of is in the state `link`.
+    /// Adds a sub-agent. Sets its link to `link`, unless it is subscribed to.
     fn note(&mut self, id: &str, link: Link) {
         if let Some((_, known)) = self.0.iter_mut().find(|(known, _)| known == id) {
-            if *known != Link::Heard {
+            if *known != Link::Subscribed {
                 *known = link;
             }
         } else if self.0.len() < MOST {
@@ -47,29 +47,29 @@ impl Agents {
         }
     }
 
-    /// Another connection comes.
-    pub(super) fn are_silent(&mut self) {
+    /// The connection is lost.
+    pub(super) fn connection_lost(&mut self) {
         for (_, link) in &mut self.0 {
-            *link = Link::Silent;
+            *link = Link::Unknown;
         }
     }
 
-    /// Whether something is to be asked.
+    /// Whether there are requests to send.
     pub(super) fn has_asks(&self) -> bool {
-        self.0.iter().any(|(_, link)| matches!(link, Link::Silent | Link::Found))
+        self.0.iter().any(|(_, link)| matches!(link, Link::Unknown | Link::Found))
     }
 
-    /// Asks for those of which nothing is heard, and subscribes to those that were found.
+    /// Adds the requests: for unknown sub-agents, and the subscriptions to loaded ones.
     pub(super) fn ask(&mut self, thread: &str, list: &mut Vec<Message>) {
         let mut seeks = false;
         for (id, link) in &mut self.0 {
             match link {
-                Link::Silent => (seeks, *link) = (true, Link::Sought),
+                Link::Unknown => (seeks, *link) = (true, Link::Requested),
                 Link::Found => {
                     list.push(codex::resume(id));
-                    *link = Link::Heard;
+                    *link = Link::Subscribed;
                 }
-                Link::Sought | Link::Heard => {}
+                Link::Requested | Link::Subscribed => {}
             }
         }
         if seeks {
@@ -86,9 +86,9 @@ pub(super) fn waits(thread: &Object<'_>) -> bool {
 }
 
 impl Turn {
-    /// Takes what is said in another thread: in one of the turn's sub-agents, or in one that is none of its business.
-    /// Others may be other clients', and nothing is answered in them.
-    pub(super) fn elsewhere(
+    /// Takes a message of another thread: of a sub-agent, or of a thread that may belong to another client, which is
+    /// ignored.
+    pub(super) fn other_thread(
         &mut self,
         (method, thread_id): (&str, &str),
         root: &Object<'_>,
@@ -96,23 +96,25 @@ impl Turn {
         sink: &mut dyn EventSink,
     ) -> Result<bool, Problem> {
         if method == "turn/started" {
-            // Also of one that another sub-agent has made.
+            // Another sub-agent may have created the thread.
             let turn = params.object("turn").unwrap_or(const { &Object::new() });
             if !self.turn_id.is_empty() && turn.text("rootTurnId") == self.turn_id {
-                self.agents.note(thread_id, Link::Heard);
+                self.agents.note(thread_id, Link::Subscribed);
             }
         }
         if !self.agents.any(|known| known == thread_id) {
             return Ok(true);
         }
-        self.agents.note(thread_id, Link::Heard);
+        self.agents.note(thread_id, Link::Subscribed);
         if let Some(id) = root.get("id") {
             self.created(sink);
-            let Some(thread) = self.task_thread(thread_id, &About::default(), sink) else { return Ok(true) };
+            let Some(thread) = self.thread_of_task(thread_id, &TaskInfo::default(), sink) else {
+                return Ok(true);
+            };
             return self.asked(id, thread, method, params, sink);
         }
         if let Some(thread) = self.thread_of(thread_id) {
-            self.requests_came(thread, sink);
+            self.resolve_stale_after(thread, sink);
         }
         if method == "serverRequest/resolved" {
             self.answered(&params.json("requestId"), sink);
@@ -120,67 +122,67 @@ impl Turn {
         Ok(true)
     }
 
-    /// Takes what an item says of the sub-agents that it names.
-    pub(super) fn agents_in(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
-        // Later calls give it something else to do.
+    /// Takes the data of an item about sub-agents.
+    pub(super) fn agents_of_item(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
+        // Later calls have another prompt.
         let (task, maker) = match item.text("tool") {
             "spawnAgent" => (item.text("prompt"), item.text("id")),
             _ => (item.text("agentPath"), ""),
         };
         let title = task.split('\n').next().unwrap_or_default();
-        let about = About { title, role: "", maker };
+        let about = TaskInfo { title, role: "", maker };
         for id in item.array("receiverThreadIds").iter().filter_map(Value::as_str) {
-            self.agent_in(id, &about, sink);
+            self.add_agent(id, &about, sink);
         }
         let id = item.text("agentThreadId");
         if !id.is_empty() {
-            self.agent_in(id, &about, sink);
-            self.agent_is(id, item.text("kind"), "", sink);
+            self.add_agent(id, &about, sink);
+            self.agent_status(id, item.text("kind"), "", sink);
         }
         let Some(states) = item.object("agentsStates") else { return };
         for (id, state) in states.iter() {
             if let Some(state) = state.as_object() {
-                self.agent_is(id, state.text("status"), state.text("message"), sink);
+                self.agent_status(id, state.text("status"), state.text("message"), sink);
             }
         }
     }
 
-    fn agent_in(&mut self, id: &str, about: &About<'_>, sink: &mut dyn EventSink) {
-        self.agents.note(id, Link::Silent);
-        self.task_thread(id, about, sink);
+    fn add_agent(&mut self, id: &str, about: &TaskInfo<'_>, sink: &mut dyn EventSink) {
+        self.agents.note(id, Link::Unknown);
+        self.thread_of_task(id, about, sink);
     }
 
-    fn agent_is(&mut self, id: &str, status: &str, message: &str, sink: &mut dyn EventSink) {
+    fn agent_status(&mut self, id: &str, status: &str, message: &str, sink: &mut dyn EventSink) {
         match status {
-            "completed" => self.task_over(id, None, sink),
-            "errored" => self.task_over(id, Some(message), sink),
-            "shutdown" => self.task_over(id, Some(status), sink),
-            // One that was interrupted can go on.
+            "completed" => self.end_task(id, None, sink),
+            "errored" => self.end_task(id, Some(message), sink),
+            "shutdown" => self.end_task(id, Some(status), sink),
+            // An interrupted sub-agent can continue.
             _ => {}
         }
     }
 
-    /// Takes the list of the threads that the turn's thread, or one below it, has made: each before its maker.
+    /// Takes the list of threads below the turn's thread. Each comes before the thread that created it.
     pub(super) fn agents_listed(&mut self, result: &Object<'_>, sink: &mut dyn EventSink) {
         for thread in result.array("data").iter().rev().filter_map(Value::as_object) {
             let (id, parent) = (thread.text("id"), thread.text("parentThreadId"));
-            // Those of other turns are left alone, and whatever a server lists that does not know what was asked.
+            // Skips the threads of other turns, which servers may list as well.
             if !self.agents.any(|known| known == id || known == parent) {
                 continue;
             }
             let is_there = thread.object("status").is_some_and(|status| status.text("type") != "notLoaded");
-            self.agents.note(id, if is_there { Link::Found } else { Link::Sought });
+            self.agents.note(id, if is_there { Link::Found } else { Link::Requested });
             self.agent_read(thread, sink);
         }
     }
 
-    /// The state of a sub-agent is known.
+    /// Takes the state of a sub-agent's thread.
     pub(super) fn agent_read(&mut self, thread: &Object<'_>, sink: &mut dyn EventSink) {
         if !waits(thread)
             && let Some(thread) = self.thread_of(thread.text("id"))
         {
-            // Somebody else has answered.
-            self.stale_answered(thread, sink);
+            // Another client has answered.
+            self.resolve_stale(thread, sink);
         }
     }
 }

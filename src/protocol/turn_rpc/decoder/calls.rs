@@ -1,4 +1,4 @@
-//! Calls of tools: made in the message of their round, and answered by what their items say in the end (section 5).
+//! Tool calls. Each is made in a message, and its completed item is its result (section 5).
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
@@ -6,29 +6,21 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, object, put, with_text};
 use crate::text::is_among;
 
+use super::Turn;
+use super::fingerprint::Fingerprint;
 use super::items::{Item, Kind, Place};
 use super::output::{content_of, outcome_of};
-use super::turn::{Print, Turn};
 
-/// How many calls a message may have; more of them are made in a message of their own.
+/// The most calls in one message. Further calls get another message.
 const MOST_IN_MESSAGE: usize = 1024;
 
-/// The types that are calls. The gateway's have a `toolName`; Codex has a type for each tool of its own.
-const CALLS: &str = "commandExecution, fileChange, webSearch, webFetch, download, dynamicToolCall, \
-    mcpToolCall, collabAgentToolCall, imageView, imageGeneration, sleep";
-
-/// What an item says of itself and of its end: everything else of it is what the tool is called with.
+/// The fields of an item that are not arguments of its call.
 const NO_ARGUMENTS: &str = "type, id, status, server, tool, pluginId, processId, source, commandActions, \
     aggregatedOutput, exitCode, durationMs, startedAtMs, completedAtMs, result, error, success, \
     contentItems, agentsStates, mcpAppResourceUri, scriptPath, namespace, receiverThreadIds, senderThreadId, \
     appContext, mcpAppUi, readOnlyHint, results, failure, generationId, revisedPrompt, savedPath";
 
-/// Whether an item is a call: also one of a type that is newer than this, if it names its tool.
-pub(super) fn is_call(item: &Object<'_>) -> bool {
-    is_among(item.text("type"), CALLS) || !item.text("toolName").is_empty()
-}
-
-/// The tool that an item calls.
+/// The name of an item's tool.
 pub(super) fn tool_of<'o>(item: &'o Object<'_>) -> &'o str {
     ["toolName", "tool", "type"]
         .map(|name| item.text(name))
@@ -37,7 +29,7 @@ pub(super) fn tool_of<'o>(item: &'o Object<'_>) -> &'o str {
         .unwrap_or_default()
 }
 
-/// What it is called with, as JSON.
+/// The arguments of an item's call, as JSON.
 fn arguments_of(item: &Object<'_>) -> String {
     if item.contains("arguments") {
         return item.json("arguments");
@@ -51,7 +43,7 @@ fn arguments_of(item: &Object<'_>) -> String {
 }
 
 impl Turn {
-    /// A tool is called, or has done its work.
+    /// Takes an item that is a call: begun, updated or completed.
     pub(super) fn call_item(
         &mut self,
         is_completed: bool,
@@ -61,8 +53,8 @@ impl Turn {
     ) -> Result<(), Problem> {
         let at = self.item_at(place, source.text("id"), Kind::Call)?;
         let arguments = arguments_of(source);
-        // What was taken for something said may turn out to be a call.
-        if self.items.get(at).is_some_and(|item| !item.is_told || item.kind != Kind::Call) {
+        // An item that was read as text may turn out to be a call.
+        if self.items.get(at).is_some_and(|item| !item.is_announced || item.kind != Kind::Call) {
             self.make_call(at, tool_of(source), &arguments, source, sink)?;
         } else if is_completed || self.items.get(at).is_some_and(|item| !item.is_completed) {
             self.correct_call(at, tool_of(source), &arguments, sink);
@@ -74,7 +66,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Makes the call in its round's message.
+    /// Makes the call in the last message of its thread.
     pub(super) fn make_call(
         &mut self,
         at: usize,
@@ -95,26 +87,26 @@ impl Turn {
         if !server.is_empty() {
             call.set("tool_info", mcp(server, tool).into());
         }
-        self.tell(maker, None, sink);
+        self.announce(maker, None, sink);
         let Some(round) = self.items.get_mut(maker) else { return Ok(()) };
         let index = u32::try_from(round.calls.len()).unwrap_or(u32::MAX);
         round.calls.push(call.clone());
         let message_id = round.id.clone();
         if let Some(item) = self.items.get_mut(at) {
-            item.is_told = true;
+            item.is_announced = true;
             item.kind = Kind::Call;
-            item.print = Print::of(arguments);
+            item.fingerprint = Fingerprint::of(arguments);
             item.maker = (maker, index);
         }
         call.set("index", u64::from(index).into());
         let mut delta = event("model.message.delta", message_id, self.thread_name(thread));
         delta.set("tool_calls", vec![call.into()].into());
         put(&mut delta, "finish_reason", "tool_calls");
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
         Ok(())
     }
 
-    /// The item in whose message a call is made: what was said last, or one that stands for nothing said.
+    /// The item in whose message a call is made: the last message of the thread, or a new one without text.
     fn round(&mut self, thread: u32, call_id: &str) -> Result<usize, Problem> {
         let known = self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, at)| *at);
         let has_room = |item: &Item| item.calls.len() < MOST_IN_MESSAGE;
@@ -129,11 +121,13 @@ impl Turn {
         Ok(at)
     }
 
-    /// What is called, and with what, may be known only when the work is done.
+    /// Corrects the tool and the arguments, which may be final only when the call is completed.
     fn correct_call(&mut self, at: usize, tool: &str, arguments: &str, sink: &mut dyn EventSink) {
-        let print = Print::of(arguments);
-        let Some(item) = self.items.get_mut(at).filter(|item| item.print != print) else { return };
-        item.print = print;
+        let fingerprint = Fingerprint::of(arguments);
+        let Some(item) = self.items.get_mut(at).filter(|item| item.fingerprint != fingerprint) else {
+            return;
+        };
+        item.fingerprint = fingerprint;
         let ((maker, index), thread) = (item.maker, item.thread);
         let Some(round) = self.items.get_mut(maker) else { return };
         let call = round.calls.get_mut(index as usize);
@@ -148,20 +142,20 @@ impl Turn {
         piece.set("function", function.into());
         let mut delta = event("model.message.delta", message_id, self.thread_name(thread));
         delta.set("tool_calls", vec![piece.into()].into());
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
     }
 
     fn call_completed(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
-        let (print, outcome, content) = result_of(source);
+        let (fingerprint, outcome, content) = result_of(source);
         let Some(item) = self.items.get_mut(at) else { return };
-        // It is said once more where it is read again.
-        if item.is_completed && item.result == print {
+        // The record repeats the result.
+        if item.is_completed && item.result == fingerprint {
             return;
         }
         item.is_completed = true;
-        item.result = print;
+        item.result = fingerprint;
         let (id, thread) = (item.id.clone(), item.thread);
-        self.requests.retain(|request| request.thread != thread || request.call_id != id);
+        self.requests.call_completed(thread, &id);
         let mut result = with_text("tool_name", tool_of(source));
         put(&mut result, "status", if outcome == "failed" { "error" } else { "success" });
         result.set("data", source.clone().into());
@@ -171,19 +165,19 @@ impl Turn {
         response.set("content", content.into());
         put(&mut response, "outcome", outcome);
         response.set("result", result.into());
-        self.give(&response, sink);
+        self.emit(&response, sink);
     }
 }
 
-/// What a call came to: its print, how it came out, and what is shown of it.
-pub(super) fn result_of(item: &Object<'_>) -> (Print, &'static str, String) {
+/// The result of a call: its fingerprint, its outcome, and the text that is shown.
+pub(super) fn result_of(item: &Object<'_>) -> (Fingerprint, &'static str, String) {
     let (outcome, content) = (outcome_of(item), content_of(item));
-    let mut print = Print::of(outcome);
-    print.push(&content);
-    (print, outcome, content)
+    let mut fingerprint = Fingerprint::of(outcome);
+    fingerprint.push(&content);
+    (fingerprint, outcome, content)
 }
 
-/// The tool of a server that the agent's server has.
+/// The tool info of a tool of an MCP server.
 fn mcp(server: &str, tool: &str) -> Object<'static> {
     let mut info = with_text("type", "mcp");
     for name in ["server_id", "server_name", "mcp_server_id", "mcp_server_name"] {

@@ -1,25 +1,24 @@
 //! The hot path: a piece of an item, read without building a document.
 //!
-//! The gateway adds to every piece the whole text so far as a document (`markdown`), which makes a frame as long as
-//! the message. Nothing here needs it: what follows it is known, so that it is stepped over without being looked at.
-//! Whatever is written in another way than servers write it is left to the general reader; both must agree, and a
-//! property test says so.
+//! The gateway adds the whole text so far to each piece, as a document (`markdown`), so a frame is as long as the
+//! message. The reader knows what follows the document, and so skips it unread. All other frames go to the general
+//! reader. Both must agree; a property test checks this.
 
 use crate::json::{Object, RawStr, Scanner, Value};
 use crate::protocol::fields::{Problem, optional_text, put, text};
 
 use super::either;
 
-/// What a piece is of.
+/// What a piece extends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source<'a> {
-    /// Of an answer.
+    /// The text of an answer.
     Text,
-    /// Of reasoning.
+    /// The text of reasoning.
     Reasoning,
-    /// Not of reasoning itself: a part of it ends.
+    /// The end of a part of reasoning.
     Part,
-    /// Of what a call puts out on this stream.
+    /// The output of a call on this stream.
     Output(&'a str),
 }
 
@@ -32,11 +31,11 @@ pub(super) struct Piece<'a> {
     pub(super) item_id: &'a str,
     pub(super) source: Source<'a>,
     pub(super) text: &'a str,
-    /// What else a tool says.
+    /// Further data of a tool.
     pub(super) payload: Option<Value<'a>>,
 }
 
-/// The methods, with the stream that is meant if none is named.
+/// The methods, with the default stream.
 const METHODS: [(&str, &str); 11] = [
     ("item/agent_message/delta", "agent_message"),
     ("item/agentMessage/delta", "agent_message"),
@@ -67,7 +66,7 @@ fn source<'a>(method: &str, stream: &'a str) -> Option<Source<'a>> {
 }
 
 impl<'a> Piece<'a> {
-    /// The piece that a notification is.
+    /// Reads a notification as a piece.
     pub(super) fn of(method: &'a str, params: &'a Object<'_>) -> Result<Self, Problem> {
         let stream = optional_text(params, "stream")?.unwrap_or_default();
         let source = source(method, stream).ok_or("it is no delta")?;
@@ -87,7 +86,7 @@ impl<'a> Piece<'a> {
         })
     }
 
-    /// What it says, for a report.
+    /// The piece as JSON, for an event about an unreadable piece.
     pub(super) fn to_value(&self) -> Value<'static> {
         let mut piece = Object::new();
         put(&mut piece, "item_id", self.item_id);
@@ -99,11 +98,11 @@ impl<'a> Piece<'a> {
 /// Reads pieces of text.
 #[derive(Debug, Default)]
 pub(super) struct DeltaReader {
-    /// Where a text with escapes is undone.
+    /// A buffer for decoded text.
     text: String,
 }
 
-/// What the gateway writes behind the document that is as long as the text.
+/// What the gateway writes after the document.
 const AFTER_MARKDOWN: &str = ",\"markdown_version\":1}}";
 
 #[derive(Default)]
@@ -118,7 +117,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Whether all has come that counts: whatever stands behind the document would go unread.
+    /// Whether everything before the document was read that must be.
     fn is_whole(&self) -> bool {
         let has_payload = self.payload.is_some() || matches!(self.stream, "agent_message" | "generic");
         self.text.is_some() && !self.stream.is_empty() && has_payload
@@ -126,7 +125,7 @@ impl Found<'_> {
 }
 
 impl DeltaReader {
-    /// Reads `data` if it is plainly a piece of what the agent says or thinks, or of what a call puts out.
+    /// Reads `data` if it is a piece in its simple form.
     pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<Piece<'a>> {
         let found = scan(data)?;
         let source = source(found.method, found.stream)?;
@@ -150,8 +149,8 @@ impl DeltaReader {
     }
 }
 
-/// Walks the message. `None` for everything that is not plainly a piece: other members, one twice, escapes in names
-/// and ids, broken JSON before the text has come.
+/// Reads the message. Returns `None` if it is not in the simple form: other members, repeated members, escapes in
+/// names or ids, or broken JSON before the text.
 fn scan(data: &str) -> Option<Found<'_>> {
     let mut scanner = Scanner::new(data);
     let mut found = Found::default();
@@ -181,7 +180,7 @@ fn scan(data: &str) -> Option<Found<'_>> {
     Some(found)
 }
 
-/// Gives whether the message ends with its parameters.
+/// Returns whether the message ends with its parameters.
 fn params<'a>(found: &mut Found<'a>, scanner: &mut Scanner<'a>, data: &str) -> Option<bool> {
     scanner.begin_object().ok()?;
     let mut first = true;
@@ -208,7 +207,7 @@ fn string<'a>(scanner: &mut Scanner<'a>) -> Option<RawStr<'a>> {
     scanner.string().ok()
 }
 
-/// Sets what may be set once, and has no escapes: of anything else the general reader knows what to make.
+/// Sets a member that may be set once and has no escapes; other cases go to the general reader.
 fn once<'a>(place: &mut &'a str, scanner: &mut Scanner<'a>) -> Option<()> {
     let text = string(scanner)?.plain()?;
     if !place.is_empty() || text.is_empty() {

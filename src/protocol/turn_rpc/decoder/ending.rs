@@ -1,28 +1,28 @@
-//! How a turn ends (sections 6, 7 and 14): by one notification, or by what the server keeps of it.
+//! The end of a turn (sections 6, 7 and 14): by a notification, or by the server's record.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::iso::iso;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
+use super::Turn;
 use super::items::{Kind, Place};
-use super::turn::Turn;
 
-/// Where a turn is told of.
+/// Where the end of a turn is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Told {
-    /// Among what the server keeps. Words that are not known are no end: later versions have more of them.
-    Kept,
-    /// By a notification that it is done, whatever its status is called.
+pub(in super::super) enum EndReport {
+    /// In the server's record. Unknown statuses are not an end, since later versions may add some.
+    Record,
+    /// In a notification that the turn is completed, whatever its status is.
     Completed,
-    /// By a notification that it has failed.
+    /// In a notification that the turn has failed.
     Failed,
 }
 
-/// The state that a turn is in.
-pub(in super::super) fn state_of(turn: &Object<'_>, told: Told) -> Object<'static> {
+/// The state of a turn.
+pub(in super::super) fn state_of(turn: &Object<'_>, report: EndReport) -> Object<'static> {
     let error = turn.get("error");
     let message = error.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));
     let message = message.unwrap_or_default();
@@ -33,9 +33,9 @@ pub(in super::super) fn state_of(turn: &Object<'_>, told: Told) -> Object<'stati
             state
         }
         "Failed" | "failed" => failed(message),
-        _ if told == Told::Failed => failed(message),
+        _ if report == EndReport::Failed => failed(message),
         "Completed" | "completed" => done(),
-        _ if told == Told::Kept => return with_text("status", "running"),
+        _ if report == EndReport::Record => return with_text("status", "running"),
         _ => done(),
     };
     if let Some(code) = error.and_then(|error| error.get("codexErrorInfo")).filter(|code| !code.is_null()) {
@@ -63,26 +63,26 @@ fn failed(message: &str) -> Object<'static> {
     state
 }
 
-/// Whether a state is an end.
+/// Whether a state is terminal.
 pub(in super::super) fn is_end(state: &Object<'_>) -> bool {
     state.text("status") != "running"
 }
 
 impl Turn {
-    /// The turn has ended, as the server says here.
-    pub(super) fn end(&mut self, turn: &Object<'_>, told: Told, sink: &mut dyn EventSink) {
-        let mut state = state_of(turn, told);
+    /// Takes a report on the turn, and ends the turn if that says so.
+    pub(super) fn end(&mut self, turn: &Object<'_>, report: EndReport, sink: &mut dyn EventSink) {
+        let mut state = state_of(turn, report);
         if !is_end(&state) {
             return;
         }
         self.created(sink);
         let place = Place::default();
         for item in turn.array("items").iter().filter_map(Value::as_object) {
-            // What cannot be read here has come by itself.
+            // Items that cannot be read here were received before.
             let _ = self.item("item/completed", &place, item, sink);
         }
         if let Some(manifest) = turn.object("prompt_manifest")
-            && self.is_new_fact("prompt_manifest")
+            && self.facts.is_new("prompt_manifest")
         {
             let level = if manifest.array("diagnostics").is_empty() { "info" } else { "warning" };
             self.notice((level, "prompt_manifest", ""), "", Some(manifest.clone().into()), sink);
@@ -91,16 +91,16 @@ impl Turn {
             state.set("metrics", metrics.into());
         }
         if self.timeline.is_behind() {
-            // Tasks have brought something that is still to be read.
+            // Data of tasks is still to be read.
             self.ending = Some(state);
             return;
         }
         self.finish(state, sink);
     }
 
-    /// Ends the turn, and whatever is open in it: nothing more comes of that.
+    /// Ends the turn, and everything open in it.
     pub(super) fn finish(&mut self, mut state: Object<'static>, sink: &mut dyn EventSink) {
-        self.all_answered(sink);
+        self.resolve_all(sink);
         for at in 0..self.items.len() {
             self.close(at, sink);
         }
@@ -115,15 +115,17 @@ impl Turn {
         }
         let mut done = event("turn.done", sentence(&[&*self.turn_id, ":done"]), "");
         done.set("state", state.into());
-        self.give(&done, sink);
-        // Nothing of it is asked for any more.
-        *self = Self { is_begun: true, is_over: true, given: self.given, ..Self::default() };
+        self.emit(&done, sink);
+        // The state is not needed any more.
+        *self = Self { is_begun: true, is_over: true, emitted: self.emitted, ..Self::default() };
     }
 
-    /// Closes an item that was never completed: a failed attempt's, or one that the turn's end cut off. Those of tasks
-    /// go on.
+    /// Closes an item that was never completed: one of a failed attempt, or one that the turn's end cut off. Items of
+    /// tasks stay open.
     fn close(&mut self, at: usize, sink: &mut dyn EventSink) {
-        let Some(item) = self.items.get(at).filter(|item| item.is_told && item.thread == 0) else { return };
+        let Some(item) = self.items.get(at).filter(|item| item.is_announced && item.thread == 0) else {
+            return;
+        };
         if item.is_completed || item.kind == Kind::Calls {
             return;
         }
@@ -142,6 +144,6 @@ impl Turn {
                 if item.calls.is_empty() { "interrupted" } else { "tool_calls" },
             );
         }
-        self.give(&event, sink);
+        self.emit(&event, sink);
     }
 }

@@ -1,23 +1,23 @@
-//! What is heard before it can be understood: held until the responses are there that it belongs to.
+//! Holds messages until the responses that they depend on have arrived.
 //!
-//! That is so after a connection broke, until the turn has been read as the server keeps it; and at the beginning, as
-//! long as the turn's id is the server's secret.
+//! That is so after a connection broke, until the server's record of the turn is read; and at the start of a turn,
+//! until its id is known.
 
 use crate::json::Value;
 
-/// How much is held, in bytes. Beyond that a turn that begins is taken as it comes, since nothing of it was missed. Of
-/// one that is read again what was missed belongs before what is heard: it has to be read once more.
+/// The most bytes that are held. Beyond it, a new turn takes the messages as they come, since it has missed none. A
+/// turn that is read again needs its missed part first, so it has to connect again.
 pub(super) const MOST: usize = 8 << 20;
 
-/// What tasks have brought, which may take long to be read. It is taken with the rest if it comes first, but nothing
-/// waits for it.
+/// The method whose response has the data of tasks. It may take long, so it is taken with the others if it comes
+/// first, but is not awaited.
 pub(super) const LATE: &str = "turn/timeline";
 
-/// Responses that are waited for, and what was heard meanwhile.
+/// The awaited responses, and the messages that are held meanwhile.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     awaits: &'static [&'static str],
-    /// The results that came, by method.
+    /// The results so far, by method.
     results: Vec<(String, Value<'static>)>,
     held: Vec<String>,
     bytes: usize,
@@ -25,17 +25,17 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Waits for the responses to these methods.
+    /// Awaits the responses to these methods.
     pub(super) fn awaiting(awaits: &'static [&'static str]) -> Self {
         Self { awaits, ..Self::default() }
     }
 
-    /// Whether nothing is waited for.
+    /// Whether no response is awaited.
     pub(super) fn is_open(&self) -> bool {
         self.awaits.is_empty()
     }
 
-    /// Holds a message; gives whether there was room.
+    /// Holds a message. Returns whether there was room.
     pub(super) fn hold(&mut self, data: &str) -> bool {
         self.bytes += data.len() + size_of::<String>();
         self.is_full |= self.bytes > MOST;
@@ -45,7 +45,7 @@ impl Gate {
         !self.is_full
     }
 
-    /// Whether the response to this method is waited for, or taken with those that are.
+    /// Whether the response to this method is awaited, or is taken together with the awaited ones.
     pub(super) fn is_awaited(&self, method: &str) -> bool {
         let belongs = self.awaits.contains(&method) || (!self.is_open() && method == LATE);
         belongs && !self.has(method)
@@ -55,7 +55,7 @@ impl Gate {
         self.results.iter().any(|(known, _)| known == method)
     }
 
-    /// Takes a result that is waited for; gives all of them once they are there, and opens.
+    /// Takes an awaited result. Once all are there, opens the gate and returns them.
     pub(super) fn take(&mut self, method: &str, result: Value<'_>) -> Option<Vec<(String, Value<'static>)>> {
         self.results.push((method.to_owned(), result.into_owned()));
         if !self.awaits.iter().all(|method| self.has(method)) {
@@ -65,7 +65,7 @@ impl Gate {
         Some(std::mem::take(&mut self.results))
     }
 
-    /// What was held, once it is to be held no longer.
+    /// Takes the held messages, if they must not be held any longer.
     pub(super) fn take_held(&mut self) -> Vec<String> {
         if self.is_open() || self.is_full { std::mem::take(&mut self.held) } else { Vec::new() }
     }

@@ -1,71 +1,96 @@
-//! Items: what a turn is made of (section 5), each known by its turn's id and its own.
+//! Items: the parts of a turn (section 5), each named by its turn's id and its own.
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::Object;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, text};
 use crate::text::is_among;
 
-use super::order::{Mark, name_in};
-use super::turn::{Print, Turn};
+use super::Turn;
+use super::fingerprint::Fingerprint;
 
-/// How many items are remembered. More than these are not told apart, and not told.
+/// The most items that are remembered. Further items are reported as unreadable.
 pub(super) const MOST: usize = 16_384;
 
-/// Items that are news: they are neither said nor called.
+/// Items that become notices.
 const NEWS: &str = "systemEvent, plan, contextCompaction, enteredReviewMode, exitedReviewMode, hookPrompt, \
     functionCallOutput, subAgentActivity";
 
-/// Where an item is.
+/// The types of calls. Those of the gateway have a `toolName`; Codex has a type for each of its tools.
+const CALLS: &str = "commandExecution, fileChange, webSearch, webFetch, download, dynamicToolCall, \
+    mcpToolCall, collabAgentToolCall, imageView, imageGeneration, sleep";
+
+/// The place of an item.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Place {
-    /// 0 for the turn's own thread; others are those of tasks.
+    /// 0 for the turn's own thread; above it, the thread of a task.
     pub(super) thread: u32,
-    /// The turn of a task's child; empty for the turn itself.
+    /// The turn of a task's agent; empty for the turn itself.
     pub(super) turn_id: String,
 }
 
-/// What an item is to whoever reads.
+/// What an item becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A message of the agent's.
+    /// A message of the agent.
     Answer,
-    /// What it thinks before.
+    /// Reasoning of the agent.
     Reasoning,
-    /// A call of a tool.
+    /// A tool call.
     Call,
-    /// The message of calls before which nothing was said.
+    /// A message without text, for calls.
     Calls,
 }
 
-/// An item, as far as it has come.
+/// An item as received so far.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) id: String,
     pub(super) thread: u32,
     pub(super) kind: Kind,
-    /// Whether its message was told.
-    pub(super) is_told: bool,
+    /// Whether its message has begun.
+    pub(super) is_announced: bool,
     pub(super) is_completed: bool,
-    /// Whether its text was told as something that it is not.
-    pub(super) is_misread: bool,
-    /// Of its text; of a call, of its arguments.
-    pub(super) print: Print,
+    /// Whether its text was first emitted as another kind.
+    pub(super) has_wrong_kind: bool,
+    /// Of its text; of a call, of the arguments.
+    pub(super) fingerprint: Fingerprint,
     /// Of a call's result.
-    pub(super) result: Print,
-    /// Of what a call puts out, by its streams.
-    pub(super) outputs: Vec<(String, Print)>,
-    /// The calls that are made in it, as they were told.
+    pub(super) result: Fingerprint,
+    /// Of a call's output, by stream.
+    pub(super) outputs: Vec<(String, Fingerprint)>,
+    /// The calls in its message, as emitted.
     pub(super) calls: Vec<Object<'static>>,
-    /// Of a call: the item in which it is made, and its place there.
+    /// Of a call: the item in whose message it is made, and its index there.
     pub(super) maker: (usize, u32),
-    /// How far it is known.
+    /// How new the known state is.
     pub(super) mark: Mark,
 }
 
+/// How new the known state of an item or a task is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark {
+    /// Whether an item has begun or is completed. A delta may come before that.
+    pub(super) is_begun: bool,
+    /// The number of the newest recorded event of it that was read, or that equals the known state.
+    pub(super) sequence: u64,
+    /// The number of reads that had begun when a notification of it came.
+    pub(super) notification: u32,
+}
+
+/// Whether an item is a call. An item of an unknown type is one if it names a tool.
+fn is_call(item: &Object<'_>) -> bool {
+    is_among(item.text("type"), CALLS) || !item.text("toolName").is_empty()
+}
+
+/// The name of an item in the turn of a task's agent.
+pub(super) fn name_in(turn_id: &str, id: &str) -> String {
+    sentence(&[turn_id, "\n", id])
+}
+
 impl Turn {
-    /// Takes what is said of an item. Gives whether its type is known.
+    /// Takes an item. Returns whether its type is known.
     pub(super) fn item(
         &mut self,
         method: &str,
@@ -79,27 +104,27 @@ impl Turn {
         let is_completed = method == "item/completed";
         match text(item, "type")? {
             "userMessage" if place.thread == 0 => self.user_message(item, sink),
-            // What a task was told is in its title.
+            // The title of a task has its prompt.
             "userMessage" => {}
             "agentMessage" => self.text_item(Kind::Answer, is_completed, place, item, sink)?,
             "reasoning" => self.text_item(Kind::Reasoning, is_completed, place, item, sink)?,
             "task" => self.task(item, sink),
             kind if is_among(kind, NEWS) => {
-                // They happen at once; a beginning says nothing yet.
+                // They happen at once, and have no content before they are completed.
                 if is_completed {
                     self.system_event(place.thread, item, sink);
                 }
             }
-            _ if super::calls::is_call(item) => self.call_item(is_completed, place, item, sink)?,
+            _ if is_call(item) => self.call_item(is_completed, place, item, sink)?,
             _ => return Ok(false),
         }
         if place.thread == 0 && matches!(item.text("type"), "collabAgentToolCall" | "subAgentActivity") {
-            self.agents_in(item, sink);
+            self.agents_of_item(item, sink);
         }
         Ok(true)
     }
 
-    /// The number of an item; `kind` is what a new one is.
+    /// The number of an item, which is added as `kind` if it is new.
     pub(super) fn item_at(&mut self, place: &Place, id: &str, kind: Kind) -> Result<usize, Problem> {
         let (at, is_new) = if place.turn_id.is_empty() {
             self.number(id)?
@@ -112,11 +137,11 @@ impl Turn {
                 id,
                 thread: place.thread,
                 kind,
-                is_told: false,
+                is_announced: false,
                 is_completed: false,
-                is_misread: false,
-                print: Print::default(),
-                result: Print::default(),
+                has_wrong_kind: false,
+                fingerprint: Fingerprint::default(),
+                result: Fingerprint::default(),
                 outputs: Vec::new(),
                 calls: Vec::new(),
                 maker: (0, 0),
@@ -126,7 +151,7 @@ impl Turn {
         Ok(at)
     }
 
-    /// The id of an item's message: its own, unless the turn, or a task in it, has a message of that id already.
+    /// The id of an item's message: the item's id, unless another message of the turn or its tasks has it.
     fn own_id(&self, place: &Place, id: &str, kind: Kind) -> String {
         let is_taken = kind != Kind::Call
             && !self.tasks.is_empty()
@@ -143,7 +168,7 @@ impl Turn {
         Ok((at as usize, is_new))
     }
 
-    /// The name of a thread, for events.
+    /// The id of a thread in events.
     pub(super) fn thread_name(&self, thread: u32) -> &str {
         let task = (thread as usize).checked_sub(1).and_then(|at| self.tasks.get(at));
         task.map_or(MAIN_THREAD, |task| &task.id)

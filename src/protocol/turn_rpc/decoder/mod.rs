@@ -1,35 +1,38 @@
-//! Messages → events: what a turn's notifications and responses say, told in turnwire's words.
+//! Messages → events: the notifications and responses of one turn in turnwire's form.
 //!
-//! One decoder reads a turn over all its connections. Nothing is numbered on the wire: events are numbered here, and
-//! everything is known by the ids of turns and items, so that what is read after a connection broke, and what is heard
-//! meanwhile, come to the same however they overlap ([`gate`]). What an item says when it is completed is the truth;
-//! deltas may be lost, and may come late (section 7).
+//! One decoder reads a turn over all its connections, and each file here handles one kind of message. Messages have
+//! no numbers, so the decoder counts its events. It recognises everything by the ids of turns and items: so the
+//! server's record, read after a connection broke, and the notifications that arrive meanwhile may overlap ([`gate`],
+//! [`overlap`]). The completed form of an item is final; deltas may be lost or late (section 7).
 //!
-//! What is remembered is bounded: lists by the limit that stands beside them. Of texts, only their prints are kept, and
-//! the last answer.
+//! The state is bounded: every list has a limit beside it. Texts are kept only as fingerprints, except the last
+//! answer.
 
 mod agents;
 mod begin;
 mod calls;
 mod delta;
 mod ending;
+mod fingerprint;
 mod gate;
 mod items;
-mod kept;
+mod lookup;
 mod notices;
-mod order;
 mod output;
+mod overlap;
+mod recorded;
 mod requests;
 mod tasks;
 #[cfg(test)]
 mod tests;
 mod texts;
-mod turn;
 mod usage;
 
-use crate::error::{Error, ErrorCode};
-use crate::json::{Object, Value};
-use crate::protocol::fields::{Problem, text};
+use crate::error::{Error, ErrorCode, sentence};
+use crate::event::EventRef;
+use crate::json::{Object, Value, write_u64};
+use crate::names::Names;
+use crate::protocol::fields::{Problem, put, text, with_text};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
@@ -37,20 +40,60 @@ use crate::text::is_among;
 
 use super::markdown::without_markdown;
 use super::{Dialect, codex, gateway};
+use agents::Agents;
+use begin::Start;
 use delta::DeltaReader;
-pub(super) use ending::{Told, state_of};
+pub(super) use ending::{EndReport, state_of};
+use fingerprint::Facts;
 use gate::Gate;
-use items::Place;
-use turn::Look;
-pub(super) use turn::Turn;
+use items::{Item, Place};
+use lookup::{Lookup, Search};
+use requests::Requests;
+use tasks::{Task, Timeline};
+use usage::Usage;
 
-/// Reads what one turn's connections bring.
+/// Reads the messages of all connections of one turn.
 #[derive(Debug)]
 pub(super) struct TurnDecoder {
     dialect: Dialect,
     deltas: DeltaReader,
     turn: Turn,
     gate: Gate,
+}
+
+/// The state of a turn.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the turn's id beside those of others")]
+pub(super) struct Turn {
+    thread_id: String,
+    /// Empty until the server sends it.
+    turn_id: String,
+    start: Start,
+    /// The number of events so far.
+    emitted: u64,
+    is_begun: bool,
+    is_over: bool,
+    /// The items by number. An item's name is its id; in another turn, the turn's name comes before it.
+    items: Vec<Item>,
+    names: Names,
+    /// For each thread, the last message item that began: calls are made in it.
+    rounds: Vec<(u32, usize)>,
+    /// The threads of tasks. The first one is thread 1.
+    tasks: Vec<Task>,
+    timeline: Timeline,
+    agents: Agents,
+    /// The number of the read whose response is being taken; 0 outside of one.
+    reading: u32,
+    facts: Facts,
+    requests: Requests,
+    usage: Usage,
+    /// The last answer, for the turn's end: the number of its item, and its text.
+    answer: Option<(usize, String)>,
+    lookup: Lookup,
+    /// Why this connection must no longer be read, until there is another one.
+    failure: Option<Error>,
+    /// The state in which the turn ended, while tasks of it are still to be read.
+    ending: Option<Object<'static>>,
 }
 
 impl TurnDecoder {
@@ -71,7 +114,7 @@ impl EventDecoder for TurnDecoder {
         self.turn.resumed(params);
         self.gate = Gate::awaiting(match self.dialect {
             Dialect::Gateway => {
-                self.turn.timeline.comes_later();
+                self.turn.timeline.expect_first();
                 &["turn/get", "turn/items"]
             }
             Dialect::Codex => &["thread/resume", "thread/turns/list"],
@@ -79,20 +122,23 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn has_asks(&self) -> bool {
-        // As long as the turn itself is read, a response to a subscription is its own.
+        // While the turn itself is being read, a response to a subscription belongs to that.
         let seeks = self.gate.is_open() && self.turn.agents.has_asks();
-        seeks || self.turn.timeline.has_changed() || self.turn.has_refusals() || self.turn.look.is_some()
+        seeks
+            || self.turn.timeline.has_changed()
+            || self.turn.requests.has_refusals()
+            || self.turn.lookup.next.is_some()
     }
 
     fn asks(&mut self) -> Option<Messages> {
-        let mut list = self.turn.refused_requests();
+        let mut list = self.turn.requests.take_refusals();
         let (thread, turn) = (&self.turn.thread_id, &self.turn.turn_id);
         if self.turn.timeline.ask() {
             list.push(gateway::timeline(thread, turn));
         }
-        match self.turn.look.take() {
-            Some(Look::Older(cursor)) => list.push(codex::newest_turn(thread, &cursor)),
-            Some(Look::Thread) => list.push(codex::whole_thread(thread)),
+        match self.turn.lookup.next.take() {
+            Some(Search::Older(cursor)) => list.push(codex::newest_turn(thread, &cursor)),
+            Some(Search::Thread) => list.push(codex::whole_thread(thread)),
             None => {}
         }
         if self.gate.is_open() {
@@ -102,12 +148,11 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn answered(&mut self, calls: &[(String, String)]) {
-        self.turn.were_answered(calls);
+        self.turn.requests.mark_answered(calls);
     }
 
     fn concerns(&self, data: &str) -> bool {
-        // A search for a text in a text is four times as large in the module. This one is for who listens to messages
-        // as they come.
+        // Searching a string in a string would take four times the bytes in the module.
         let names = |id: &str| {
             let mark = thread_mark(id);
             data.as_bytes().windows(mark.len()).any(|window| window == mark.as_bytes())
@@ -124,7 +169,7 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
-        // Until the turn is read on another connection, nothing of it is taken: it would count as told.
+        // Nothing is taken until the turn is read on another connection: it would count as delivered.
         if self.turn.is_over || self.turn.failure.is_some() {
             return;
         }
@@ -134,28 +179,28 @@ impl EventDecoder for TurnDecoder {
                 return;
             }
             if !self.gate.is_awaited("turn/start") {
-                let problem = "too much came before the server had said what was missed";
+                let problem = "too much data arrived before the missed part of the turn was read";
                 self.turn.failure = Some(Error::new(ErrorCode::Incomplete, problem));
                 return;
             }
-            self.let_through(sink);
+            self.release_held(sink);
         }
         self.take(frame.data, is_open, sink);
-        self.let_through(sink);
+        self.release_held(sink);
     }
 }
 
 impl TurnDecoder {
-    /// Takes what was held, if nothing is waited for any more, or if there was no more room; and then what the server
-    /// keeps of the turn as a whole: it may have ended between two reads, and what was held says the rest of it.
-    fn let_through(&mut self, sink: &mut dyn EventSink) {
+    /// Takes the held messages, if no response is awaited any more or there is no more room; and then the server's
+    /// record of the turn. The turn may have ended between two reads; then the held messages have the rest of it.
+    fn release_held(&mut self, sink: &mut dyn EventSink) {
         for held in self.gate.take_held() {
             self.take(&held, true, sink);
         }
-        self.turn.settle_kept(sink);
+        self.turn.apply_held_record(sink);
     }
 
-    /// Takes a message, by the hot path if it may be a piece.
+    /// Takes a message. `may_be_piece` allows the hot path.
     fn take(&mut self, data: &str, may_be_piece: bool, sink: &mut dyn EventSink) {
         if may_be_piece && let Some(piece) = self.deltas.read(data) {
             if self.turn.is_own(piece.thread_id, piece.turn_id) {
@@ -167,13 +212,52 @@ impl TurnDecoder {
     }
 }
 
-/// The method that a message responds to, if it is a response: it begins with a member of ours.
+/// The method that a response responds to: the transport puts it at the beginning. `None` for other messages.
 fn responds_to(data: &str) -> Option<&str> {
     data.strip_prefix("{\"response_to\":\"")?.split_once('"').map(|(method, _)| method)
 }
 
 impl Turn {
-    /// Takes a message by the general way.
+    /// Whether a message belongs to this turn. A message that names no turn belongs to the whole thread.
+    fn is_own(&self, thread_id: &str, turn_id: &str) -> bool {
+        thread_id == self.thread_id && (turn_id.is_empty() || turn_id == self.turn_id)
+    }
+
+    /// Emits an event.
+    fn emit(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
+        self.emitted += 1;
+        sink.event(self.emitted, EventRef::of(event));
+    }
+
+    /// The id of the next event, if it has none of its own.
+    fn next_id(&self) -> String {
+        let mut id = sentence(&[&*self.turn_id, ":e"]);
+        write_u64(&mut id, self.emitted + 1);
+        id
+    }
+
+    /// Emits an event for data that is unknown, or could not be read.
+    fn unknown(
+        &mut self,
+        wire_type: &str,
+        raw: Value<'_>,
+        problem: Option<Problem>,
+        sink: &mut dyn EventSink,
+    ) {
+        if self.is_over {
+            return;
+        }
+        self.created(sink);
+        let mut event = with_text("type", "unknown");
+        event.set("wire_type", if wire_type.is_empty() { Value::Null } else { wire_type.to_owned().into() });
+        event.set("raw", raw);
+        if let Some(problem) = problem {
+            put(&mut event, "problem", &problem);
+        }
+        self.emit(&event, sink);
+    }
+
+    /// Takes a message without the hot path.
     fn message(&mut self, data: &str, gate: &mut Gate, sink: &mut dyn EventSink) {
         if self.is_over {
             return;
@@ -199,7 +283,7 @@ impl Turn {
             self.reading = 0;
             Ok(is_known)
         } else {
-            self.heard(&wire_type, root, sink)
+            self.notification(&wire_type, root, sink)
         };
         match read {
             Ok(true) => {}
@@ -208,8 +292,13 @@ impl Turn {
         }
     }
 
-    /// Takes a notification, or a request of the server's. Gives whether it is known.
-    fn heard(&mut self, method: &str, root: &Object<'_>, sink: &mut dyn EventSink) -> Result<bool, Problem> {
+    /// Takes a notification or a request of the server. Returns whether its method is known.
+    fn notification(
+        &mut self,
+        method: &str,
+        root: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<bool, Problem> {
         text(root, "method")?;
         let nothing = const { &Object::new() };
         let params = root.object("params").unwrap_or(nothing);
@@ -217,11 +306,11 @@ impl Turn {
         let turn_id = if turn_id.is_empty() { either(params, "turn_id", "turnId") } else { turn_id };
         let thread_id = either(params, "thread_id", "threadId");
         if self.turn_id.is_empty() && method == "turn/started" && thread_id == self.thread_id {
-            // There was no room to wait for the response that names it.
+            // The response with the turn's id did not fit among the held messages.
             turn_id.clone_into(&mut self.turn_id);
         }
         if thread_id != self.thread_id {
-            return self.elsewhere((method, thread_id), root, params, sink);
+            return self.other_thread((method, thread_id), root, params, sink);
         }
         if !self.is_own(thread_id, turn_id) {
             return Ok(true);
@@ -229,54 +318,54 @@ impl Turn {
         if let Some(id) = root.get("id") {
             return self.asked(id, 0, method, params, sink);
         }
-        self.requests_came(0, sink);
+        self.resolve_stale_after(0, sink);
         match method {
             "turn/started" => self.created(sink),
             "turn/completed" | "turn/failed" => {
                 let turn = params.object("turn").ok_or("`turn` is missing")?;
-                let told = if method == "turn/failed" { Told::Failed } else { Told::Completed };
-                self.end(turn, told, sink);
+                let report = if method == "turn/failed" { EndReport::Failed } else { EndReport::Completed };
+                self.end(turn, report, sink);
             }
             "item/started" | "item/updated" | "item/completed" => {
                 let item = params.object("item").ok_or("`item` is missing")?;
                 self.created(sink);
                 let read = self.item(method, &Place::default(), item, sink);
-                self.heard_of(item);
+                self.note_notified(item);
                 return read;
             }
-            // What is read for the end has been kept before it; what tasks do after it is not the turn's.
+            // Tasks may go on after the turn, but no longer belong to it. The last read has everything before the
+            // end.
             "turn/timeline/changed" if self.ending.is_some() => {}
             "turn/timeline/changed" => self.timeline.changed(),
             "thread/tokenUsage/updated" => self.usage.note(params.object("tokenUsage").unwrap_or(nothing)),
             "thread/status/changed" => self.thread_status(params),
-            // The item says all of it once it is complete.
+            // The completed item has the whole plan.
             "item/plan/delta" => {}
             "serverRequest/resolved" => self.answered(&params.json("requestId"), sink),
             _ if delta::is_delta(method) => {
                 let piece = delta::Piece::of(method, params)?;
                 self.piece(&piece, sink);
             }
-            // What threads say besides is nothing of a turn's: their state, which turns tell better, who has read them,
-            // how they are called.
-            _ => return Ok(self.news(method, 0, params, sink) || is_of_thread(method, turn_id)),
+            // Other notifications of threads do not concern a turn: status, names, read marks.
+            _ => return Ok(self.known_notice(method, 0, params, sink) || is_of_thread(method, turn_id)),
         }
         Ok(true)
     }
 }
 
-/// What is said of a thread, and of no turn in it, after `thread/`.
+/// The notifications about a thread, without `thread/`.
 const OF_THREADS: &str = "started, updated, closed, readState/changed, archived, unarchived, deleted, \
     reverted, name/updated, section/changed, attachment/updated, goal/updated, goal/cleared, \
     prediction/updated, queue/changed, project/updated, environment/connected, environment/disconnected, \
     settings/updated";
 
-/// Whether a notification is of a thread, and of no turn in it.
+/// Whether a notification is about a thread, and not about a turn in it.
 fn is_of_thread(method: &str, turn_id: &str) -> bool {
     let of = method.strip_prefix("thread/").filter(|_| turn_id.is_empty());
     of.is_some_and(|of| is_among(of, OF_THREADS))
 }
 
-/// A text that one dialect, or one place of it, spells in another way than the other.
+/// A text whose field has different names in the dialects.
 fn either<'o>(fields: &'o Object<'_>, snake: &str, camel: &str) -> &'o str {
     let text = fields.text(snake);
     if text.is_empty() { fields.text(camel) } else { text }

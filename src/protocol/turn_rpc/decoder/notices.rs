@@ -1,4 +1,4 @@
-//! News beside the conversation: retries, timeouts, limits, warnings (sections 5 and 6).
+//! Notices beside the conversation: retries, timeouts, limits, warnings (sections 5 and 6).
 
 use std::collections::BinaryHeap;
 
@@ -8,10 +8,10 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 use crate::text::is_among;
 
-use super::turn::Turn;
+use super::Turn;
 
-/// News by their methods, with how bad each is, and whether the server keeps them: those are read again, and may have
-/// been heard before.
+/// Notices by method, with their level, and whether the server records them: a recorded notice may be read after it
+/// was received as a notification.
 const NEWS: [(&str, &str, bool); 30] = [
     ("item/timeout_detected", "warning", true),
     ("item/recovery_opened", "warning", true),
@@ -46,11 +46,11 @@ const NEWS: [(&str, &str, bool); 30] = [
     ("hook/completed", "info", false),
 ];
 
-/// What says of which turn something is, which everything does.
+/// The fields that name the place of a notice.
 const PLACE: &str = "type, workspace_id, thread_id, turn_id, workspaceId, threadId, turnId";
 
-/// The method of news that the server has kept: `itemToolRetryScheduled` → `item/tool/retry_scheduled`.
-pub(super) fn method_of_kept(kind: &str) -> Option<&'static str> {
+/// The method of a recorded notice: `itemToolRetryScheduled` → `item/tool/retry_scheduled`.
+pub(super) fn method_of_recorded(kind: &str) -> Option<&'static str> {
     let letters = |method: &str| {
         method
             .bytes()
@@ -66,8 +66,8 @@ pub(super) fn method_of_kept(kind: &str) -> Option<&'static str> {
 }
 
 impl Turn {
-    /// Takes news of a thread. Gives whether they are known.
-    pub(super) fn news(
+    /// Takes a notification that may be a notice. Returns whether it is a known one.
+    pub(super) fn known_notice(
         &mut self,
         method: &str,
         thread: u32,
@@ -84,7 +84,8 @@ impl Turn {
         for (name, value) in params.iter().filter(|(name, _)| !is_among(name, PLACE)) {
             details.insert(snake(name), value.clone());
         }
-        if is_kept && !self.is_new_fact(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
+        if is_kept
+            && !self.facts.is_new(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
         {
             return true;
         }
@@ -94,10 +95,10 @@ impl Turn {
         true
     }
 
-    /// An item that is news.
+    /// Emits an item as a notice.
     pub(super) fn system_event(&mut self, thread: u32, item: &Object<'_>, sink: &mut dyn EventSink) {
         let id = item.text("id");
-        if !self.is_new_fact(&sentence(&["event:", self.thread_name(thread), "\n", id])) {
+        if !self.facts.is_new(&sentence(&["event:", self.thread_name(thread), "\n", id])) {
             return;
         }
         let level = match item.text("level") {
@@ -112,18 +113,18 @@ impl Turn {
         self.notice_in(thread, (level, code, message), id, Some(details), sink);
     }
 
-    /// Tells news of the turn: how bad they are, what they are, and what is to be said of them.
+    /// Emits a notice of the turn: its level, code and message.
     pub(super) fn notice(
         &mut self,
-        news: (&'static str, &str, &str),
+        known_notice: (&'static str, &str, &str),
         item_id: &str,
         details: Option<Value<'_>>,
         sink: &mut dyn EventSink,
     ) {
-        self.notice_in(0, news, item_id, details, sink);
+        self.notice_in(0, known_notice, item_id, details, sink);
     }
 
-    /// Tells news of a thread; 0 is the turn as a whole.
+    /// Emits a notice of a thread; 0 is the whole turn.
     pub(super) fn notice_in(
         &mut self,
         thread: u32,
@@ -144,11 +145,11 @@ impl Turn {
         if let Some(details) = details {
             notice.set("details", details);
         }
-        self.give(&notice, sink);
+        self.emit(&notice, sink);
     }
 }
 
-/// What people are told of it.
+/// The message of a notice, for people.
 fn message_of(details: &Object<'_>) -> String {
     let own = ["message", "error_message", "reason", "summary", "explanation"].map(|name| details.text(name));
     let said = own.into_iter().find(|text| !text.is_empty());
@@ -156,16 +157,16 @@ fn message_of(details: &Object<'_>) -> String {
     said.unwrap_or(error).to_owned()
 }
 
-/// What tells one fact from another: its members, in whichever order they come.
+/// The identity of a notice: its method and its members, in any order.
 fn fact(method: &str, details: &Object<'_>) -> String {
     sentence(&[method, "\n", &in_order(details)])
 }
 
 fn in_order(object: &Object<'_>) -> String {
-    // What is null is as good as absent, and is not kept.
+    // Members with `null` are not recorded, and so do not count.
     let said = object.iter().filter(|(_, value)| !value.is_null());
     let members = said.map(|(name, value)| sentence(&[name, "=", &fixed(value)]));
-    // A heap is an order, and a quarter of what `sort` is in the module.
+    // A heap sorts, and takes a quarter of the bytes of `sort` in the module.
     let mut members: BinaryHeap<String> = members.collect();
     let mut text = String::new();
     while let Some(member) = members.pop() {

@@ -1,23 +1,24 @@
-//! What calls put out: while they run, and in the end (section 5).
+//! The output of calls, while they run and at their end (section 5).
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 
+use super::Turn;
 use super::delta::{Piece, Source};
-use super::turn::{Print, Turn};
+use super::fingerprint::Fingerprint;
 
-/// How many streams of a call are held against what it put out in truth.
+/// The most streams of a call whose output is compared with the completed item.
 const MOST_STREAMS: usize = 8;
 
 impl Turn {
-    /// A call puts out more.
-    pub(super) fn put_out(&mut self, at: usize, piece: &Piece<'_>, sink: &mut dyn EventSink) {
+    /// Takes a piece of a call's output.
+    pub(super) fn append_output(&mut self, at: usize, piece: &Piece<'_>, sink: &mut dyn EventSink) {
         let Some(item) = self.items.get(at) else { return };
-        let (id, thread, is_told) = (item.id.clone(), item.thread, item.is_told);
-        if !is_told {
-            // Its beginning was missed: its end says what it is.
+        let (id, thread, is_announced) = (item.id.clone(), item.thread, item.is_announced);
+        if !is_announced {
+            // The beginning of the call was missed. Its end will have its name and arguments.
             let made = self.make_call(at, "", "", const { &Object::new() }, sink);
             if let Err(problem) = made {
                 return self.unknown(piece.method, piece.to_value(), Some(problem), sink);
@@ -28,63 +29,66 @@ impl Turn {
             _ => "output",
         };
         let item = self.items.get_mut(at).filter(|_| !piece.text.is_empty());
-        if let Some(print) = item.and_then(|item| print_of(&mut item.outputs, stream)) {
-            print.push(piece.text);
+        if let Some(fingerprint) = item.and_then(|item| fingerprint_of(&mut item.outputs, stream)) {
+            fingerprint.push(piece.text);
         }
         let mut output = event("tool.output", self.next_id(), self.thread_name(thread));
         put(&mut output, "tool_call_id", &id);
         put(&mut output, "stream", stream);
         put(&mut output, "delta", piece.text);
-        // A piece of output as such says nothing more.
+        // A plain chunk of output has no further data.
         let payload = piece.payload.as_ref();
         let kind = payload.and_then(|payload| payload.get("kind")).and_then(Value::as_str);
         if let Some(payload) = payload.filter(|_| kind != Some("output_chunk")) {
             output.set("payload", payload.clone());
         }
-        self.give(&output, sink);
+        self.emit(&output, sink);
     }
 
-    /// A call is complete: pieces of what it put out may have been missed, or have come damaged, and the item has all of
-    /// it. Of what nothing came while it ran the result alone tells.
+    /// Corrects the output of a completed call: pieces may have been missed or damaged, and the item has all of it.
+    /// Without any pieces, the result alone has the output.
     pub(super) fn correct_output(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
         let streams: Vec<_> = streams_of(source).collect();
         let Some(item) = self.items.get(at) else { return };
-        let is_told = |name: &str| item.outputs.iter().any(|(known, _)| known == name);
+        let is_announced = |name: &str| item.outputs.iter().any(|(known, _)| known == name);
         if ["stdout", "stderr"]
             .iter()
-            .any(|name| is_told(name) && streams.iter().all(|(known, _)| known != name))
+            .any(|name| is_announced(name) && streams.iter().all(|(known, _)| known != name))
         {
-            // The item does not tell its streams apart.
+            // The item does not separate its streams.
             return;
         }
         for (stream, whole) in streams {
             let Some(item) = self.items.get_mut(at).filter(|item| !item.outputs.is_empty()) else { return };
-            let Some(print) = print_of(&mut item.outputs, stream) else { return };
-            if *print == Print::of(whole) {
+            let Some(fingerprint) = fingerprint_of(&mut item.outputs, stream) else { return };
+            if *fingerprint == Fingerprint::of(whole) {
                 continue;
             }
-            *print = Print::of(whole);
+            *fingerprint = Fingerprint::of(whole);
             let (id, thread) = (item.id.clone(), item.thread);
             let mut output = event("tool.output", self.next_id(), self.thread_name(thread));
             put(&mut output, "tool_call_id", &id);
             put(&mut output, "stream", stream);
             put(&mut output, "delta", whole);
             output.set("replace", true.into());
-            self.give(&output, sink);
+            self.emit(&output, sink);
         }
     }
 }
 
-/// The print of what came on a stream, if there is room for it.
-fn print_of<'o>(outputs: &'o mut Vec<(String, Print)>, stream: &str) -> Option<&'o mut Print> {
+/// The fingerprint of a stream's output, if there is room for it.
+fn fingerprint_of<'o>(
+    outputs: &'o mut Vec<(String, Fingerprint)>,
+    stream: &str,
+) -> Option<&'o mut Fingerprint> {
     let at = outputs.iter().position(|(known, _)| known == stream).unwrap_or(outputs.len());
     if at == outputs.len() && at < MOST_STREAMS {
-        outputs.push((stream.to_owned(), Print::default()));
+        outputs.push((stream.to_owned(), Fingerprint::default()));
     }
-    outputs.get_mut(at).map(|(_, print)| print)
+    outputs.get_mut(at).map(|(_, fingerprint)| fingerprint)
 }
 
-/// What a call has put out on each of its streams, where its item says all of it.
+/// The whole output of a call by stream, if its item has all of it.
 fn streams_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = (&'static str, &'o str)> {
     let display = item.object("display").filter(|display| {
         display.text("kind") == "shell" && display.get("truncated").and_then(Value::as_bool) != Some(true)
@@ -98,7 +102,7 @@ fn streams_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = (&'static str, &
     streams.into_iter().filter_map(|(stream, text)| Some((stream, text?.as_str()?)))
 }
 
-/// How a call came out.
+/// The outcome of a call.
 pub(super) fn outcome_of(item: &Object<'_>) -> &'static str {
     let is_failed = matches!(item.text("status"), "failed" | "declined" | "cancelled" | "interrupted")
         || item.get("success").and_then(Value::as_bool) == Some(false)
@@ -106,7 +110,7 @@ pub(super) fn outcome_of(item: &Object<'_>) -> &'static str {
     if is_failed { "failed" } else { "succeeded" }
 }
 
-/// The result as a text: what is meant to be shown of it.
+/// The text that is shown as the result.
 pub(super) fn content_of(item: &Object<'_>) -> String {
     let display = item.object("display").unwrap_or(const { &Object::new() });
     let mut content = match display.text("kind") {
@@ -139,14 +143,14 @@ pub(super) fn content_of(item: &Object<'_>) -> String {
     if content.is_empty() { item.text("status").to_owned() } else { content }
 }
 
-/// The texts in the result of an MCP tool, or of a tool of the client's.
+/// The texts in the result of an MCP tool, or of the client's own tool.
 fn parts_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = &'o str> {
     let result = item.object("result").map(|result| result.array("content")).unwrap_or_default();
     let parts = item.array("contentItems").iter().chain(result);
     parts.filter_map(|part| part.as_object().map(|part| part.text("text")))
 }
 
-/// What was done to which files. What was done in them is among the call's arguments.
+/// The changed files, each with the kind of its change. The changes themselves are in the call's arguments.
 fn changes_of(item: &Object<'_>) -> Vec<String> {
     let changes = item.array("changes").iter().filter_map(Value::as_object);
     let named = changes.filter(|change| !change.text("path").is_empty());

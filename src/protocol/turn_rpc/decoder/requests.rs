@@ -1,4 +1,4 @@
-//! Requests of the server's: what waits for the client while the turn runs (section 14).
+//! Requests of the server, which wait for the client while the turn runs (section 14).
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
@@ -6,30 +6,91 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, put, with_text};
 use crate::rpc::Message;
 
+use super::Turn;
 use super::either;
-use super::turn::Turn;
 
-/// How many may wait at once.
+/// The most open requests.
 const MOST: usize = 256;
 
-/// The code of JSON-RPC for a method that is not known.
+/// The JSON-RPC code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// A request that was not answered yet.
+/// An open request.
 #[derive(Debug)]
-pub(super) struct Request {
-    /// Its id, as the JSON that it is.
+struct Request {
+    /// Its id, as JSON.
     id: String,
-    pub(super) thread: u32,
-    pub(super) call_id: String,
-    /// Whether the connection on which it came is gone: if it still waits, it is sent again.
+    thread: u32,
+    call_id: String,
+    /// Whether its connection is lost. If it is still open, the server sends it again.
     is_stale: bool,
     /// Whether the client has answered it.
     is_answered: bool,
 }
 
+/// The requests of the server.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    open: Vec<Request>,
+    /// The ids of unknown requests, which are to be refused.
+    refusals: Vec<String>,
+}
+
+impl Requests {
+    /// The client has answered these calls. The server reports whether it received the answers.
+    pub(super) fn mark_answered(&mut self, calls: &[(String, String)]) {
+        for request in &mut self.open {
+            request.is_answered |= calls.iter().any(|(_, call)| *call == request.call_id);
+        }
+    }
+
+    /// The call that a request is about: the one that it names, unless that has another open request. Some commands
+    /// ask more than once.
+    fn call_of(&self, id: &str, params: &Object<'_>) -> String {
+        let names = [either(params, "itemId", "callId"), params.text("approvalId")];
+        let is_free =
+            |name: &str| !name.is_empty() && self.open.iter().all(|request| request.call_id != name);
+        let free = names.into_iter().find(|name| is_free(name));
+        free.map_or_else(|| sentence(&["request:", id]), str::to_owned)
+    }
+
+    /// Refuses an unknown request.
+    fn refuse(&mut self, id: &Value<'_>) {
+        if self.refusals.len() < MOST {
+            self.refusals.push(id.to_json());
+        }
+    }
+
+    /// Whether there are requests to refuse.
+    pub(super) fn has_refusals(&self) -> bool {
+        !self.refusals.is_empty()
+    }
+
+    /// Takes the refusals.
+    pub(super) fn take_refusals(&mut self) -> Vec<Message> {
+        let refused = |id| Message::Refusal {
+            id,
+            code: METHOD_NOT_FOUND,
+            message: "the client does not know this method",
+        };
+        std::mem::take(&mut self.refusals).into_iter().map(refused).collect()
+    }
+
+    /// The connection is lost: the server will send the open requests again.
+    pub(super) fn mark_stale(&mut self) {
+        for request in &mut self.open {
+            request.is_stale = true;
+        }
+    }
+
+    /// The call has its result: its requests need no answer.
+    pub(super) fn call_completed(&mut self, thread: u32, call_id: &str) {
+        self.open.retain(|request| request.thread != thread || request.call_id != call_id);
+    }
+}
+
 impl Turn {
-    /// The server asks something of the client. Gives whether it is known what.
+    /// Takes a request of the server. Returns whether its method is known.
     pub(super) fn asked(
         &mut self,
         id: &Value<'_>,
@@ -45,46 +106,46 @@ impl Turn {
             | "mcpServer/elicitation/request" => "tool.approval_required",
             "item/tool/requestUserInput" | "item/tool/call" => "tool.response_required",
             _ => {
-                // Whoever asks waits for a response.
-                self.refuse(id);
+                // The server waits for a response.
+                self.requests.refuse(id);
                 return Ok(false);
             }
         };
         self.created(sink);
         let id_json = id.to_json();
-        // One that waits still is sent again to whoever comes back.
-        if let Some(known) = self.requests.iter_mut().find(|request| request.id == id_json) {
-            // One whose answer is on its way is sent again to whoever subscribes meanwhile.
+        // After a reconnect, the server sends open requests again.
+        if let Some(known) = self.requests.open.iter_mut().find(|request| request.id == id_json) {
+            // It also repeats a request whose answer is on its way.
             if !std::mem::take(&mut known.is_stale) || !std::mem::take(&mut known.is_answered) {
                 return Ok(true);
             }
-            // The answer got lost: it is asked once more, and so is whoever answers.
+            // The answer was lost: the client is asked again.
             let call_id = known.call_id.clone();
             let event_id = self.next_id();
             self.require(kind, event_id, (thread, &id_json, &call_id), method, params, sink);
             return Ok(true);
         }
-        if self.requests.len() == MOST {
-            self.refuse(id);
-            return Err("too many requests wait".to_owned());
+        if self.requests.open.len() == MOST {
+            self.requests.refuse(id);
+            return Err("too many requests are pending".to_owned());
         }
         let id = id_json;
-        let call_id = self.call_of(&id, params);
-        self.requests.push(Request {
+        let call_id = self.requests.call_of(&id, params);
+        self.requests.open.push(Request {
             id: id.clone(),
             thread,
             call_id: call_id.clone(),
             is_stale: false,
             is_answered: false,
         });
-        // It may have come too late to be known as one that waits still.
+        // It came too late to be recognised as an open request.
         let first = sentence(&["request:", &id]);
-        let event_id = if self.is_new_fact(&first) { first } else { self.next_id() };
+        let event_id = if self.facts.is_new(&first) { first } else { self.next_id() };
         self.require(kind, event_id, (thread, &id, &call_id), method, params, sink);
         Ok(true)
     }
 
-    /// Tells that a call waits.
+    /// Emits the event that asks the client.
     fn require(
         &mut self,
         kind: &'static str,
@@ -118,85 +179,39 @@ impl Turn {
         call.set("suspension", suspension.into());
         let mut required = event(kind, event_id, self.thread_name(thread));
         required.set("tool_calls", vec![call.into()].into());
-        self.give(&required, sink);
+        self.emit(&required, sink);
     }
 
-    /// The client has answered these calls. Whether that arrives is told by the server.
-    pub(super) fn were_answered(&mut self, calls: &[(String, String)]) {
-        for request in &mut self.requests {
-            request.is_answered |= calls.iter().any(|(_, call)| *call == request.call_id);
+    /// Another message came in a thread. The server repeats open requests first, so stale ones are resolved now, if
+    /// any was repeated. One that still comes later is reported again.
+    pub(super) fn resolve_stale_after(&mut self, thread: u32, sink: &mut dyn EventSink) {
+        if self.requests.open.iter().any(|request| request.thread == thread && !request.is_stale) {
+            self.resolve_stale(thread, sink);
         }
     }
 
-    /// The call that waits by a request: the one that it names, unless that waits by another request already. Some
-    /// commands ask more than once.
-    fn call_of(&self, id: &str, params: &Object<'_>) -> String {
-        let names = [either(params, "itemId", "callId"), params.text("approvalId")];
-        let is_free =
-            |name: &str| !name.is_empty() && self.requests.iter().all(|request| request.call_id != name);
-        let free = names.into_iter().find(|name| is_free(name));
-        free.map_or_else(|| sentence(&["request:", id]), str::to_owned)
-    }
-
-    /// Nobody here knows what a request means.
-    fn refuse(&mut self, id: &Value<'_>) {
-        if self.refusals.len() < MOST {
-            self.refusals.push(id.to_json());
-        }
-    }
-
-    /// Whether something is still to be refused.
-    pub(super) fn has_refusals(&self) -> bool {
-        !self.refusals.is_empty()
-    }
-
-    /// Responses to what nobody here can answer.
-    pub(super) fn refused_requests(&mut self) -> Vec<Message> {
-        let refused = |id| Message::Refusal {
-            id,
-            code: METHOD_NOT_FOUND,
-            message: "the client does not know this method",
-        };
-        std::mem::take(&mut self.refusals).into_iter().map(refused).collect()
-    }
-
-    /// The connection broke: what still waits is sent again.
-    pub(super) fn requests_are_stale(&mut self) {
-        for request in &mut self.requests {
-            request.is_stale = true;
-        }
-    }
-
-    /// Something else came in a thread than requests: if some of it were sent again, those that were not wait no longer.
-    /// One that comes late all the same is told anew.
-    pub(super) fn requests_came(&mut self, thread: u32, sink: &mut dyn EventSink) {
-        if self.requests.iter().any(|request| request.thread == thread && !request.is_stale) {
-            self.stale_answered(thread, sink);
-        }
-    }
-
-    /// What was asked in a thread before the connection broke waits no longer.
-    pub(super) fn stale_answered(&mut self, thread: u32, sink: &mut dyn EventSink) {
+    /// Resolves the requests of a thread that the server did not repeat.
+    pub(super) fn resolve_stale(&mut self, thread: u32, sink: &mut dyn EventSink) {
         let is_stale = |request: &&Request| request.thread == thread && request.is_stale;
-        while let Some(stale) = self.requests.iter().find(is_stale) {
+        while let Some(stale) = self.requests.open.iter().find(is_stale) {
             let id = stale.id.clone();
             self.answered(&id, sink);
         }
     }
 
-    /// A request was answered, by whomever.
+    /// A request was answered, by any client.
     pub(super) fn answered(&mut self, id: &str, sink: &mut dyn EventSink) {
-        let Some(at) = self.requests.iter().position(|request| request.id == id) else { return };
-        let request = self.requests.remove(at);
+        let Some(at) = self.requests.open.iter().position(|request| request.id == id) else { return };
+        let request = self.requests.open.remove(at);
         let mut resumed = event("tool.resumed", self.next_id(), self.thread_name(request.thread));
         put(&mut resumed, "tool_call_id", &request.call_id);
         resumed.set("result", Value::Null);
-        self.give(&resumed, sink);
+        self.emit(&resumed, sink);
     }
 
-    /// Nothing waits any more.
-    pub(super) fn all_answered(&mut self, sink: &mut dyn EventSink) {
-        while let Some(id) = self.requests.first().map(|request| request.id.clone()) {
+    /// Resolves all requests.
+    pub(super) fn resolve_all(&mut self, sink: &mut dyn EventSink) {
+        while let Some(id) = self.requests.open.first().map(|request| request.id.clone()) {
             self.answered(&id, sink);
         }
     }

@@ -1,16 +1,16 @@
-//! Tasks: each is a thread of its own, with what its child turn says (section 4).
+//! Tasks. Each is a thread, with the messages of its agent's turn (section 4).
 
 use crate::error::sentence;
-use crate::index::MAIN_THREAD;
+use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
+use super::Turn;
 use super::either;
-use super::order::Mark;
-use super::turn::Turn;
+use super::items::Mark;
 
-/// How many tasks are told.
+/// The most tasks. Further tasks are not reported.
 pub(super) const MOST: usize = 1024;
 
 /// A task.
@@ -19,63 +19,63 @@ pub(super) struct Task {
     pub(super) id: String,
     title: String,
     role: String,
-    /// The call that has made it.
+    /// The call that created it.
     maker: String,
     pub(super) status: String,
     is_over: bool,
-    /// How far it is known.
+    /// How new the known state is.
     pub(super) mark: Mark,
 }
 
-/// What is said of a task, as far as anything is.
+/// The known data of a task; empty if unknown.
 #[derive(Debug, Default)]
-pub(super) struct About<'a> {
+pub(super) struct TaskInfo<'a> {
     pub(super) title: &'a str,
     pub(super) role: &'a str,
     pub(super) maker: &'a str,
 }
 
-/// Whether what the tasks bring is to be read.
+/// The reads of the tasks' data: which of them are needed or on their way.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     has_changed: bool,
-    /// How many responses are on their way.
+    /// The number of awaited responses.
     asked: u32,
-    /// How many reads were begun, over all connections, that of the turn as a whole included.
+    /// The number of reads so far, over all connections, including that of the turn itself.
     begun: u32,
-    /// The last of them that began a connection.
+    /// The number of the last read that began a connection.
     resumed: u32,
-    /// Whether that one is on its way, which has what was missed.
-    is_missed: bool,
+    /// Whether that read, which has the missed part, is on its way.
+    has_missed_part: bool,
 }
 
 impl Timeline {
-    /// The turn was read without it, and it comes by itself.
-    pub(super) fn comes_later(&mut self) {
-        (self.asked, self.is_missed) = (1, true);
+    /// The first read is on its way: it was requested together with the turn.
+    pub(super) fn expect_first(&mut self) {
+        (self.asked, self.has_missed_part) = (1, true);
     }
 
-    /// There is nothing more to wait for.
-    pub(super) fn give_up(&mut self) {
-        (self.has_changed, self.asked, self.is_missed) = (false, 0, false);
+    /// Nothing more is awaited.
+    pub(super) fn cancel(&mut self) {
+        (self.has_changed, self.asked, self.has_missed_part) = (false, 0, false);
     }
 
-    /// Whether what is on its way has what was missed.
-    pub(super) fn is_missed(&self) -> bool {
-        self.is_missed
+    /// Whether the awaited read has the missed part.
+    pub(super) fn has_missed_part(&self) -> bool {
+        self.has_missed_part
     }
 
-    /// There is more to be read.
+    /// There is new data.
     pub(super) fn changed(&mut self) {
         self.has_changed = true;
     }
 
-    /// Whether to ask for it.
+    /// Whether a read is needed.
     pub(super) fn has_changed(&self) -> bool {
         self.has_changed
     }
 
-    /// Whether to ask for it now; takes that.
+    /// Whether a read is needed. Counts it as requested.
     pub(super) fn ask(&mut self) -> bool {
         let asks = std::mem::take(&mut self.has_changed);
         self.asked += u32::from(asks);
@@ -83,46 +83,46 @@ impl Timeline {
         asks
     }
 
-    /// It was read. Gives the number of that read.
+    /// A response has come. Returns the number of its read.
     pub(super) fn read(&mut self) -> u32 {
         self.asked = self.asked.saturating_sub(1);
-        self.is_missed = false;
+        self.has_missed_part = false;
         self.begun - self.asked
     }
 
-    /// All of it is read on another connection.
+    /// Everything is read again on another connection.
     pub(super) fn resume(&mut self) {
         let begun = self.begun + 1;
         *self = Self { begun, resumed: begun, ..Self::default() };
     }
 
-    /// How many reads were begun.
+    /// The number of reads so far.
     pub(super) fn begun(&self) -> u32 {
         self.begun
     }
 
-    /// The number of the read that this connection began with.
+    /// The number of the read that began this connection.
     pub(super) fn resumed(&self) -> u32 {
         self.resumed
     }
 
-    /// Whether something is still to be read.
+    /// Whether data is still to be read.
     pub(super) fn is_behind(&self) -> bool {
         self.has_changed || self.asked > 0
     }
 }
 
 impl Turn {
-    /// What is said of a task.
+    /// Takes an item that is a task.
     pub(super) fn task(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
         let id = id_of(item).to_owned();
-        let about = About { title: item.text("title"), role: item.text("agentRole"), maker: "" };
-        let Some(at) = self.task_thread(&id, &about, sink) else { return };
+        let about = TaskInfo { title: item.text("title"), role: item.text("agentRole"), maker: "" };
+        let Some(at) = self.thread_of_task(&id, &about, sink) else { return };
         let status = item.text("status").to_owned();
         let Some(task) = self.tasks.get_mut(at as usize - 1).filter(|task| !task.is_over) else { return };
         let has_changed = task.status != status;
         status.clone_into(&mut task.status);
-        let Some(is_ok) = end_of(&status) else {
+        let Some(is_ok) = outcome_of_status(&status) else {
             if has_changed {
                 self.notice_in(
                     at,
@@ -136,11 +136,11 @@ impl Turn {
         };
         let preview = item.text("errorPreview");
         let error = if preview.is_empty() { &status } else { preview };
-        self.task_over(&id, (!is_ok).then_some(error), sink);
+        self.end_task(&id, (!is_ok).then_some(error), sink);
     }
 
-    /// A task is over, by an error if there is one.
-    pub(super) fn task_over(&mut self, id: &str, error: Option<&str>, sink: &mut dyn EventSink) {
+    /// Ends a task, with an error if there is one.
+    pub(super) fn end_task(&mut self, id: &str, error: Option<&str>, sink: &mut dyn EventSink) {
         let Some(task) = self.tasks.iter_mut().find(|task| task.id == id && !task.is_over) else { return };
         task.is_over = true;
         let mut done = event("thread.done", sentence(&[id, ":done"]), id);
@@ -152,17 +152,17 @@ impl Turn {
         }
         done.set("status", state.get("status").cloned().unwrap_or_default());
         done.set("state", state.into());
-        self.give(&done, sink);
+        self.emit(&done, sink);
     }
 
-    /// The number of a task's thread, which is told if it is new, or if more is known of it.
-    pub(super) fn task_thread(
+    /// The number of a task's thread. Reports the thread if it is new, or if there is new data about it.
+    pub(super) fn thread_of_task(
         &mut self,
         id: &str,
-        about: &About<'_>,
+        about: &TaskInfo<'_>,
         sink: &mut dyn EventSink,
     ) -> Option<u32> {
-        let &About { title, role, maker } = about;
+        let &TaskInfo { title, role, maker } = about;
         let id = as_thread(id);
         let known = self.tasks.iter().position(|task| task.id == id);
         if known.is_none() && self.tasks.len() == MOST {
@@ -175,11 +175,11 @@ impl Turn {
             self.tasks.len() - 1
         });
         let task = self.tasks.get_mut(at)?;
-        let is_told = known.is_some()
+        let is_announced = known.is_some()
             && (title.is_empty() || task.title == title)
             && (role.is_empty() || task.role == role)
             && (maker.is_empty() || task.maker == maker);
-        if !is_told {
+        if !is_announced {
             for (known, said) in [(&mut task.title, title), (&mut task.role, role), (&mut task.maker, maker)]
             {
                 if !said.is_empty() {
@@ -197,31 +197,31 @@ impl Turn {
                 put(&mut parent, "tool_call_id", &task.maker);
                 created.set("parent", parent.into());
             }
-            self.give(&created, sink);
+            self.emit(&created, sink);
         }
         u32::try_from(at + 1).ok()
     }
 
-    /// The number of a thread that was told.
+    /// The number of a known thread.
     pub(super) fn thread_of(&self, id: &str) -> Option<u32> {
         let at = self.tasks.iter().position(|task| task.id == id)?;
         u32::try_from(at + 1).ok()
     }
 }
 
-/// The id of the task that an item is, as its thread's.
+/// The id of the thread of an item's task.
 pub(super) fn id_of<'o>(item: &'o Object<'_>) -> &'o str {
     as_thread(either(item, "taskId", "id"))
 }
 
-/// The id of a task's thread: the task's own, unless that is how the turn's own thread is called.
+/// The id of a task's thread: the task's own id, unless that is the id of the main thread.
 fn as_thread(id: &str) -> &str {
     if id == MAIN_THREAD { "task:main" } else { id }
 }
 
-/// Whether a task with this status has done its work; `None` if it is not over. Its item may be complete before it is,
-/// as that of a task which is only scheduled.
-fn end_of(status: &str) -> Option<bool> {
+/// Whether a task with this status has succeeded; `None` if it has not ended. The item may be complete earlier, for
+/// example if the task is only scheduled.
+fn outcome_of_status(status: &str) -> Option<bool> {
     const DONE: [&str; 3] = ["completed", "succeeded", "done"];
     const BROKEN: [&str; 7] = ["fail", "error", "cancel", "interrupt", "timed", "timeout", "exhaust"];
     let status = status.to_ascii_lowercase();

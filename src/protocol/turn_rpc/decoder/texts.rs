@@ -1,6 +1,6 @@
-//! What the agent says and thinks: each item is a message under its own id (sections 5 and 7).
+//! Texts of the agent: each item is a message with its own id (sections 5 and 7).
 //!
-//! A message of reasoning appears with its first words, since such an item is begun in every round.
+//! A reasoning message is emitted with its first text, since every step begins such an item.
 
 use crate::event::{TextDelta, TextField};
 use crate::iso::iso;
@@ -8,15 +8,16 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, joined, put};
 
+use super::Turn;
 use super::delta::{Piece, Source};
+use super::fingerprint::Fingerprint;
 use super::items::{Kind, Place};
-use super::turn::{Print, Turn};
 
 /// Between parts of reasoning.
 const BREAK: &str = "\n\n";
 
 impl Turn {
-    /// A piece of an item: the hot path.
+    /// Takes a piece of an item: the hot path.
     pub(super) fn piece(&mut self, piece: &Piece<'_>, sink: &mut dyn EventSink) {
         self.created(sink);
         let place = Place::default();
@@ -30,28 +31,28 @@ impl Turn {
             Err(problem) => return self.unknown(piece.method, piece.to_value(), Some(problem), sink),
         };
         let Some(item) = self.items.get(at) else { return };
-        // What it said in the end is known (section 7.4).
+        // Its final text is known (section 7.4).
         if item.is_completed || (piece.text.is_empty() && piece.payload.is_none()) {
             return;
         }
         match item.kind {
             Kind::Answer | Kind::Reasoning | Kind::Calls => {
-                // Parts stand apart, but for the first one.
-                if piece.source != Source::Part || item.print.len > 0 {
-                    self.say(at, piece.text, sink);
+                // Breaks separate the parts of reasoning.
+                if piece.source != Source::Part || item.fingerprint.len > 0 {
+                    self.append_text(at, piece.text, sink);
                 }
             }
-            Kind::Call => self.put_out(at, piece, sink),
+            Kind::Call => self.append_output(at, piece, sink),
         }
     }
 
-    /// Appends to an item's text.
-    fn say(&mut self, at: usize, text: &str, sink: &mut dyn EventSink) {
-        self.tell(at, None, sink);
-        self.given += 1;
-        let sequence_number = self.given;
+    /// Appends to the text of an item.
+    fn append_text(&mut self, at: usize, text: &str, sink: &mut dyn EventSink) {
+        self.announce(at, None, sink);
+        self.emitted += 1;
+        let sequence_number = self.emitted;
         let Some(item) = self.items.get_mut(at) else { return };
-        item.print.push(text);
+        item.fingerprint.push(text);
         let field = if item.kind == Kind::Reasoning { TextField::Reasoning } else { TextField::Content };
         let thread = item.thread;
         let id = std::mem::take(&mut item.id);
@@ -65,17 +66,17 @@ impl Turn {
         }
     }
 
-    /// Tells the beginning of an item's message, unless that was told.
-    pub(super) fn tell(&mut self, at: usize, source: Option<&Object<'_>>, sink: &mut dyn EventSink) {
-        let Some(item) = self.items.get_mut(at).filter(|item| !item.is_told) else { return };
-        item.is_told = true;
+    /// Emits the beginning of an item's message, once.
+    pub(super) fn announce(&mut self, at: usize, source: Option<&Object<'_>>, sink: &mut dyn EventSink) {
+        let Some(item) = self.items.get_mut(at).filter(|item| !item.is_announced) else { return };
+        item.is_announced = true;
         let (id, thread) = (item.id.clone(), item.thread);
         let mut message = event("model.message", id, self.thread_name(thread));
         stamp(&mut message, source);
-        self.give(&message, sink);
+        self.emit(&message, sink);
     }
 
-    /// A message of the agent's, or what it thinks.
+    /// Takes an item with a text: an answer or reasoning.
     pub(super) fn text_item(
         &mut self,
         kind: Kind,
@@ -87,55 +88,56 @@ impl Turn {
         let at = self.item_at(place, source.text("id"), kind)?;
         self.begin(place.thread, at);
         let Some(item) = self.items.get_mut(at) else { return Ok(()) };
-        // Deltas may have come before, on the way that both kinds share: which it is, its type says (section 6).
+        // Earlier deltas may have used the method that both kinds share. Only the item has the kind (section 6).
         if matches!(item.kind, Kind::Answer | Kind::Reasoning) && item.kind != kind {
-            item.is_misread = item.print.len > 0;
-            item.print = Print::default();
+            item.has_wrong_kind = item.fingerprint.len > 0;
+            item.fingerprint = Fingerprint::default();
             item.kind = kind;
         }
-        let is_misread = item.is_misread;
+        let has_wrong_kind = item.has_wrong_kind;
         let whole = text_of(kind, source);
         if is_completed {
             self.complete(at, &whole, source, sink);
         } else if !item.is_completed {
             if kind == Kind::Answer {
-                self.tell(at, Some(source), sink);
+                self.announce(at, Some(source), sink);
             }
-            let print = self.items.get(at).map(|item| item.print);
-            if is_misread || !whole.is_empty() && print.is_some_and(|print| print.len < whole.len()) {
+            let fingerprint = self.items.get(at).map(|item| item.fingerprint);
+            if has_wrong_kind
+                || !whole.is_empty() && fingerprint.is_some_and(|fingerprint| fingerprint.len < whole.len())
+            {
                 self.replace(at, &whole, "", source, sink);
             }
         }
         Ok(())
     }
 
-    /// The item is complete. It says what it said in the end, unless that is nothing and it was complete before, or is
-    /// reasoning: a failed attempt completes that once more, and empty (section 7.2).
+    /// Completes an item with its final text. An empty text is ignored if the item was complete before or is
+    /// reasoning: a failed attempt completes that again, without text (section 7.2).
     fn complete(&mut self, at: usize, whole: &str, source: &Object<'_>, sink: &mut dyn EventSink) {
         let Some(item) = self.items.get_mut(at) else { return };
         let was_completed = std::mem::replace(&mut item.is_completed, true);
-        let (kind, thread, is_told, id) = (item.kind, item.thread, item.is_told, item.id.clone());
+        let (kind, thread, is_announced, id) = (item.kind, item.thread, item.is_announced, item.id.clone());
         let reason = if item.calls.is_empty() { "stop" } else { "tool_calls" };
-        // Of an answer, what is completed first is the truth also if it is empty (section 7.4).
+        // The first completed text of an answer is final, even if it is empty (section 7.4).
         let is_nothing = whole.is_empty() && (was_completed || kind != Kind::Answer);
-        let is_same = (is_nothing || item.print == Print::of(whole)) && !item.is_misread;
+        let is_same = (is_nothing || item.fingerprint == Fingerprint::of(whole)) && !item.has_wrong_kind;
         if kind == Kind::Answer && thread == 0 && self.is_answer(at, was_completed, whole) {
             self.answer = Some((at, whole.to_owned()));
         }
         if !is_same {
             return self.replace(at, whole, reason, source, sink);
         }
-        if was_completed || (!is_told && kind != Kind::Answer) {
+        if was_completed || (!is_announced && kind != Kind::Answer) {
             return;
         }
-        self.tell(at, Some(source), sink);
+        self.announce(at, Some(source), sink);
         let mut delta = event("model.message.delta", id, self.thread_name(thread));
         put(&mut delta, "finish_reason", reason);
-        self.give(&delta, sink);
+        self.emit(&delta, sink);
     }
 
-    /// Whether a message that is complete is what the turn says in the end, as far as it has come: an earlier one that is
-    /// completed once more is not.
+    /// Whether a completed message is the turn's answer so far. An earlier message that is completed again is not.
     fn is_answer(&self, at: usize, was_completed: bool, whole: &str) -> bool {
         match &self.answer {
             Some((last, _)) if *last != at => !was_completed && !self.is_newer_than_read(*last),
@@ -143,7 +145,7 @@ impl Turn {
         }
     }
 
-    /// Says something else than what was said before.
+    /// Replaces the text of an item.
     fn replace(
         &mut self,
         at: usize,
@@ -153,16 +155,16 @@ impl Turn {
         sink: &mut dyn EventSink,
     ) {
         let Some(item) = self.items.get_mut(at) else { return };
-        item.is_told = true;
-        item.print = Print::of(whole);
+        item.is_announced = true;
+        item.fingerprint = Fingerprint::of(whole);
         let (id, thread, calls) = (item.id.clone(), item.thread, item.calls.clone());
-        let is_misread = std::mem::take(&mut item.is_misread);
+        let has_wrong_kind = std::mem::take(&mut item.has_wrong_kind);
         let fields = ["content", "reasoning_content"];
         let [own, other] = if item.kind == Kind::Reasoning { [fields[1], fields[0]] } else { fields };
         let mut message = event("model.message", id, self.thread_name(thread));
         stamp(&mut message, Some(source));
         put(&mut message, own, whole);
-        if is_misread {
+        if has_wrong_kind {
             put(&mut message, other, "");
         }
         if !calls.is_empty() {
@@ -171,10 +173,10 @@ impl Turn {
         if !reason.is_empty() {
             put(&mut message, "finish_reason", reason);
         }
-        self.give(&message, sink);
+        self.emit(&message, sink);
     }
 
-    /// Calls are made in a message from when it is begun, until the next one is.
+    /// Makes this message the one in which calls are made, until the next one begins.
     fn begin(&mut self, thread: u32, at: usize) {
         let last = self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, last)| *last);
         let is_last = last.is_none_or(|last| !self.is_newer_than_read(last));
@@ -193,7 +195,7 @@ impl Turn {
     }
 }
 
-/// When a message was begun, where the server says so.
+/// Sets when a message began, if the server sends that.
 fn stamp(message: &mut Object<'_>, source: Option<&Object<'_>>) {
     let time = source.and_then(|source| source.get("startedAtMs")).and_then(Value::as_u64);
     if let Some(time) = time {
@@ -201,7 +203,7 @@ fn stamp(message: &mut Object<'_>, source: Option<&Object<'_>>) {
     }
 }
 
-/// What an item says.
+/// The text of an item.
 pub(super) fn text_of(kind: Kind, item: &Object<'_>) -> String {
     if kind != Kind::Reasoning {
         return item.text("text").to_owned();

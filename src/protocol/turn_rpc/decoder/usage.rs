@@ -1,8 +1,8 @@
-//! Tokens: the server counts those of the thread, and those of the last call of its model.
+//! Tokens: the server counts those of the thread, and of the last model call.
 
 use crate::json::{Object, Value};
 
-/// The counts of the server, and those of turnwire.
+/// The names of the server's counts, and of turnwire's.
 const COUNTS: [(&str, &str); 6] = [
     ("inputTokens", "total_input_tokens"),
     ("outputTokens", "total_output_tokens"),
@@ -12,7 +12,7 @@ const COUNTS: [(&str, &str); 6] = [
     ("reasoningOutputTokens", "total_reasoning_tokens"),
 ];
 
-/// What the thread had used before the turn, and what it has used by now.
+/// The tokens that the thread had used before the turn, and up to now.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     before: Option<[u64; 6]>,
@@ -35,7 +35,7 @@ impl Usage {
         self.before.get_or_insert(before);
     }
 
-    /// What the turn has used, if that is known.
+    /// The tokens that the turn has used, if known.
     pub(super) fn metrics(&self) -> Option<Object<'static>> {
         let before = self.before?;
         let mut metrics = Object::new();

@@ -144,7 +144,7 @@ fn what_is_no_part_is_named() {
         (
             Dialect::Codex,
             json!([{"type": "user.message", "content": 1}]),
-            "input[0]: `content` must be a text or a list of parts",
+            "input[0]: `content` must be a string or a list of parts",
         ),
         (
             Dialect::Gateway,

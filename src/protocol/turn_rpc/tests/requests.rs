@@ -235,12 +235,7 @@ fn what_is_no_option_is_refused_by_name() {
             json!({"sessionId": "t", "turnId": "u"}),
             "`turnId` is not an option of this call",
         ),
-        (
-            Dialect::Gateway,
-            Call::GetSession,
-            json!({}),
-            "`sessionId` must be the id of something that exists",
-        ),
+        (Dialect::Gateway, Call::GetSession, json!({}), "`sessionId` must be a non-empty id"),
         (
             Dialect::Gateway,
             Call::CreateSession,
@@ -270,7 +265,7 @@ fn what_is_no_option_is_refused_by_name() {
             Dialect::Codex,
             Call::SteerTurn,
             json!({"sessionId": "t", "input": []}),
-            "`turnId` must be the id of something that exists",
+            "`turnId` must be a non-empty id",
         ),
         (
             Dialect::Codex,

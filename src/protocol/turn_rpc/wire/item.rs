@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tsify::Tsify;
 
-/// An item of a turn, told apart by `type`.
+/// An item of a turn, distinguished by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[allow(
@@ -12,88 +12,88 @@ use tsify::Tsify;
     reason = "items of the largest types are the most frequent but for messages"
 )]
 pub enum TurnItem {
-    /// What the user says.
+    /// A message of the user.
     UserMessage {
         /// `"user_"` and the turn's id.
         id: String,
-        /// The words, with their white space evened out.
+        /// The text, with normalized white space.
         text: String,
-        /// What came with them.
+        /// The attachments.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[tsify(optional)]
         attachments: Vec<ItemAttachment>,
     },
-    /// What the agent says.
+    /// A message of the agent.
     AgentMessage {
         /// The item's id.
         id: String,
-        /// As much of it as there is.
+        /// The text so far.
         text: String,
         /// The text as blocks.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(type = "unknown")]
         markdown: Option<Value>,
-        /// Of the form of the blocks: 1.
+        /// The version of the blocks' format: 1.
         #[serde(skip_serializing_if = "Option::is_none")]
         markdown_version: Option<u32>,
     },
-    /// What the agent thinks.
+    /// Reasoning of the agent.
     Reasoning {
         /// The item's id.
         id: String,
-        /// In short.
+        /// The summary.
         #[serde(default)]
         summary: Vec<String>,
-        /// In full.
+        /// The full text.
         #[serde(default)]
         content: Vec<String>,
     },
-    /// News of the turn. It is completed without having been started.
+    /// A notice about the turn. It is completed without having been started.
     SystemEvent {
         /// The item's id.
         id: String,
-        /// How bad it is.
+        /// The level.
         #[tsify(type = "\"info\" | \"warning\" | \"error\"")]
         level: String,
         /// For people.
         message: String,
-        /// What it is, for example `"capability.rejected"`.
+        /// A code, for example `"capability.rejected"`.
         #[serde(skip_serializing_if = "Option::is_none")]
         code: Option<String>,
-        /// What belongs to the code.
+        /// Data about the code.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(type = "unknown")]
         details: Option<Value>,
     },
-    /// A task that another agent has, or a schedule.
+    /// A task of another agent, or a schedule.
     Task {
         /// The item's id.
         id: String,
-        /// The task's.
+        /// The task's id.
         task_id: String,
-        /// What it is called.
+        /// The task's title.
         title: String,
-        /// Where it stands.
+        /// The status.
         status: String,
-        /// What starts it.
+        /// The kind of its trigger.
         trigger_kind: String,
-        /// What carries it out.
+        /// The kind of its executor.
         executor_kind: String,
-        /// How many tasks it is in.
+        /// The number of tasks that contain it.
         depth: u32,
-        /// How many it may be in.
+        /// The largest number of tasks that may contain it.
         max_depth: u32,
         /// Seconds since 1970.
         created_at: u64,
         /// Seconds since 1970.
         updated_at: u64,
-        /// Its run.
+        /// The id of its run.
         #[serde(skip_serializing_if = "Option::is_none")]
         run_id: Option<String>,
-        /// The outermost task that it is in.
+        /// The outermost task that contains it.
         #[serde(skip_serializing_if = "Option::is_none")]
         root_task_id: Option<String>,
-        /// The task that it is in.
+        /// The task that contains it.
         #[serde(skip_serializing_if = "Option::is_none")]
         parent_task_id: Option<String>,
         /// The thread of its agent.
@@ -102,67 +102,67 @@ pub enum TurnItem {
         /// The turn of its agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         child_turn_id: Option<String>,
-        /// What its agent is there for.
+        /// The role of its agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         agent_role: Option<String>,
-        /// When a schedule starts it next, in seconds since 1970.
+        /// The next start by its schedule, in seconds since 1970.
         #[serde(skip_serializing_if = "Option::is_none")]
         next_fire_at: Option<u64>,
-        /// How its result begins.
+        /// The beginning of its result.
         #[serde(skip_serializing_if = "Option::is_none")]
         result_preview: Option<String>,
-        /// How its error begins.
+        /// The beginning of its error.
         #[serde(skip_serializing_if = "Option::is_none")]
         error_preview: Option<String>,
     },
-    /// A command that is run.
+    /// A command.
     CommandExecution {
-        /// What every tool has.
+        /// The fields of all tools.
         #[serde(flatten)]
         tool: ToolItem,
         /// The program and its arguments.
         #[serde(default)]
         command: Vec<String>,
-        /// Where it is run.
+        /// The working directory.
         #[serde(skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
     },
-    /// Files that are changed.
+    /// A change of files.
     FileChange {
-        /// What every tool has.
+        /// The fields of all tools.
         #[serde(flatten)]
         tool: ToolItem,
-        /// Their paths.
+        /// The paths of the changed files.
         #[serde(default)]
         changed_files: Vec<String>,
-        /// Of the program that changes them.
+        /// The exit code of the program that changes them.
         #[serde(skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
-        /// What it said.
+        /// Its standard output.
         #[serde(skip_serializing_if = "Option::is_none")]
         stdout: Option<String>,
-        /// What it said of errors.
+        /// Its standard error.
         #[serde(skip_serializing_if = "Option::is_none")]
         stderr: Option<String>,
     },
-    /// A search of the web.
+    /// A web search.
     WebSearch {
-        /// What every tool has.
+        /// The fields of all tools.
         #[serde(flatten)]
         tool: ToolItem,
-        /// What is searched.
+        /// The search terms.
         #[serde(skip_serializing_if = "Option::is_none")]
         query: Option<String>,
-        /// Who searches.
+        /// The search provider.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
         /// In milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         took_ms: Option<u64>,
-        /// How many were found.
+        /// The number of results.
         #[serde(skip_serializing_if = "Option::is_none")]
         result_count: Option<u64>,
-        /// The best of them.
+        /// The best results.
         #[serde(default)]
         #[tsify(
             type = "{ rank: number; title: string; url: string; snippet: string; source: string; publishedAt?: string }[]"
@@ -171,174 +171,174 @@ pub enum TurnItem {
     },
     /// A page that is read.
     WebFetch {
-        /// What every tool has.
+        /// The fields of all tools.
         #[serde(flatten)]
         tool: ToolItem,
-        /// What was asked for.
+        /// The requested URL.
         #[serde(skip_serializing_if = "Option::is_none")]
         url: Option<String>,
-        /// Where it was found.
+        /// The URL after redirects.
         #[serde(skip_serializing_if = "Option::is_none")]
         final_url: Option<String>,
-        /// Of the answer.
+        /// The status of the response.
         #[serde(skip_serializing_if = "Option::is_none")]
         status_code: Option<u16>,
-        /// Of the answer.
+        /// The `Content-Type` of the response.
         #[serde(skip_serializing_if = "Option::is_none")]
         content_type: Option<String>,
-        /// What was to be taken of it.
+        /// The requested kind of extraction.
         #[serde(skip_serializing_if = "Option::is_none")]
         extract_mode: Option<String>,
-        /// What was taken of it.
+        /// The applied kind of extraction.
         #[serde(skip_serializing_if = "Option::is_none")]
         resolved_mode: Option<String>,
-        /// How long the answer was.
+        /// The length of the response in bytes.
         #[serde(skip_serializing_if = "Option::is_none")]
         bytes_received: Option<u64>,
         /// In milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         elapsed_ms: Option<u64>,
-        /// How it was cut, if it was.
+        /// How the content was cut, if it was.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(type = "unknown")]
         truncated: Option<Value>,
-        /// Of the page.
+        /// The title of the page.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// Of the page.
+        /// The number of words on the page.
         #[serde(skip_serializing_if = "Option::is_none")]
         word_count: Option<u64>,
-        /// Of the page.
+        /// The links on the page.
         #[serde(default)]
         #[tsify(type = "{ text: string; url: string }[]")]
         links: Vec<Map<String, Value>>,
     },
-    /// A file that is fetched.
+    /// A file that is downloaded.
     Download {
-        /// What every tool has.
+        /// The fields of all tools.
         #[serde(flatten)]
         tool: ToolItem,
-        /// What was asked for.
+        /// The requested URL.
         #[serde(skip_serializing_if = "Option::is_none")]
         url: Option<String>,
-        /// Where it was found.
+        /// The URL after redirects.
         #[serde(skip_serializing_if = "Option::is_none")]
         final_url: Option<String>,
-        /// Of the answer.
+        /// The status of the response.
         #[serde(skip_serializing_if = "Option::is_none")]
         status_code: Option<u16>,
-        /// Where it was put, on the gateway's machine.
+        /// The path of the file on the gateway's machine.
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// How long it is.
+        /// The length of the file in bytes.
         #[serde(skip_serializing_if = "Option::is_none")]
         bytes_written: Option<u64>,
         /// In hexadecimal digits.
         #[serde(skip_serializing_if = "Option::is_none")]
         sha256: Option<String>,
-        /// Of the answer.
+        /// The `Content-Type` of the response.
         #[serde(skip_serializing_if = "Option::is_none")]
         content_type: Option<String>,
         /// In milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         elapsed_ms: Option<u64>,
-        /// Whether it was cut.
+        /// Whether the file was cut.
         #[serde(skip_serializing_if = "Option::is_none")]
         truncated: Option<bool>,
     },
-    /// Any other tool: those of MCP servers, of skills, of tasks.
+    /// Any other tool, for example of MCP servers, skills and tasks.
     DynamicToolCall {
-        /// What every tool has.
+        /// The fields of all tools.
         #[serde(flatten)]
         tool: ToolItem,
     },
 }
 
-/// What the items of all tools have. `result.data` of a tool's result is the whole item.
+/// The fields of the items of all tools. `result.data` of a tool's result is the whole item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolItem {
-    /// The call's id, which the model's provider made.
+    /// The call's id, from the model's provider.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool_name: String,
-    /// What it was given.
+    /// The arguments.
     #[tsify(type = "unknown")]
     pub arguments: Value,
-    /// Where it stands.
+    /// The status.
     #[tsify(type = "\"in_progress\" | \"completed\" | \"failed\"")]
     pub status: String,
-    /// How it may be tried again.
+    /// The rules for retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub recovery_policy: Option<Value>,
-    /// Who is told how much of what it puts out.
+    /// The rules for the visibility of its output.
     #[tsify(type = "unknown")]
     pub output_policy: Value,
-    /// What of it is to be shown.
+    /// The part that is shown.
     pub display: ToolDisplay,
-    /// What of it is kept.
+    /// The part that is stored.
     #[tsify(type = "unknown")]
     pub storage: Value,
-    /// What another try needs to know.
+    /// The data for a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub recovery: Option<Value>,
-    /// Whether it did what it should.
+    /// Whether it succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
-    /// How it came out.
+    /// The outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<ToolOutcome>,
-    /// Who saw it, and when.
+    /// Who observed the result, and when.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub observation: Option<Value>,
 }
 
-/// What of a tool's call is to be shown, told apart by `kind`.
+/// The part of a tool's call that is shown, distinguished by `kind`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ToolDisplay {
-    /// What a command has put out.
+    /// The output of a command.
     Shell {
-        /// Whether some of it was left out.
+        /// Whether the output was cut.
         truncated: bool,
-        /// Its output.
+        /// The standard output.
         #[serde(skip_serializing_if = "Option::is_none")]
         stdout: Option<String>,
-        /// Its errors.
+        /// The standard error.
         #[serde(skip_serializing_if = "Option::is_none")]
         stderr: Option<String>,
-        /// Both, as they came.
+        /// Both, in their order.
         #[serde(skip_serializing_if = "Option::is_none")]
         aggregated_output: Option<String>,
-        /// How it ended.
+        /// The exit code.
         #[serde(skip_serializing_if = "Option::is_none")]
         exit_code: Option<i32>,
         /// In milliseconds.
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
-        /// Whether it took too long.
+        /// Whether it timed out.
         #[serde(skip_serializing_if = "Option::is_none")]
         timed_out: Option<bool>,
     },
-    /// What it came to.
+    /// A summary of the result.
     Summary {
-        /// In a line.
+        /// One line.
         title: String,
-        /// In some lines.
+        /// Further lines.
         #[serde(default)]
         lines: Vec<String>,
         /// Values, each with its `kind`.
         #[tsify(type = "Record<string, unknown>")]
         metadata: Map<String, Value>,
-        /// Whether some of it was left out.
+        /// Whether the summary was cut.
         truncated: bool,
     },
-    /// It is at work.
+    /// Progress of a running tool.
     Progress {
-        /// What it does.
+        /// The current stage.
         stage: String,
         /// Values, each with its `kind`.
         #[tsify(type = "Record<string, unknown>")]
@@ -348,95 +348,95 @@ pub enum ToolDisplay {
     Hidden,
 }
 
-/// How a tool's call came out.
+/// The outcome of a tool's call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolOutcome {
-    /// In a word.
+    /// The status.
     #[tsify(type = "\"ok\" | \"recoverable_error\" | \"fatal_error\" | \"partial_success\"")]
     pub status: String,
-    /// Whether another try may go better.
+    /// Whether a retry may succeed.
     pub should_retry: bool,
-    /// Whether something is missing.
+    /// Whether the result is incomplete.
     pub incomplete: bool,
-    /// What went wrong, for example `"timeout"` or `"permission_denied"`.
+    /// The kind of the error, for example `"timeout"` or `"permission_denied"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_class: Option<String>,
-    /// What to do otherwise.
+    /// What to change for a retry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_hint: Option<String>,
-    /// Why something is missing.
+    /// Why the result is incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete_reason: Option<String>,
 }
 
-/// What came with a user's words, told apart by `type`.
+/// An attachment of a user's message, distinguished by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum ItemAttachment {
-    /// A picture.
+    /// An image.
     Image {
-        /// Its address.
+        /// Its URL.
         url: String,
     },
     /// A file.
     File {
-        /// Its address.
+        /// Its URL.
         url: String,
     },
-    /// A sound.
+    /// An audio file.
     Audio {
-        /// Its address.
+        /// Its URL.
         url: String,
     },
-    /// A film.
+    /// A video.
     Video {
-        /// Its address.
+        /// Its URL.
         url: String,
     },
-    /// A picture on the gateway's machine.
+    /// An image on the gateway's machine.
     LocalImage {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
     /// A file on the gateway's machine.
     LocalFile {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
-    /// A sound on the gateway's machine.
+    /// An audio file on the gateway's machine.
     LocalAudio {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
-    /// A film on the gateway's machine.
+    /// A video on the gateway's machine.
     LocalVideo {
-        /// Where it is.
+        /// Its path.
         path: String,
     },
-    /// Something that an agent has made.
+    /// An artifact that an agent has created.
     Artifact {
-        /// What it is.
+        /// The artifact.
         #[tsify(
             type = "{ artifact_id: string; version_id?: string; display_name: string; kind: string; mime_type?: string; size_bytes?: number; sha256?: string; status: string; preview?: unknown }"
         )]
         artifact: Map<String, Value>,
     },
-    /// A skill that was accepted.
+    /// An accepted skill.
     Skill {
-        /// Which.
+        /// The skill.
         #[tsify(type = "{ id: string; label: string; slug: string; sourceKind: string }")]
         capability: Map<String, Value>,
     },
-    /// An MCP server that was accepted.
+    /// An accepted MCP server.
     McpServer {
-        /// Which.
+        /// The server.
         #[tsify(type = "{ id: string; label: string; name: string; scopeKind: \"workspace\" | \"user\" }")]
         capability: Map<String, Value>,
     },
-    /// A tool of an MCP server that was accepted.
+    /// An accepted tool of an MCP server.
     McpTool {
-        /// Which.
+        /// The tool.
         #[tsify(
             type = "{ id: string; label: string; serverName: string; rawToolName: string; scopeKind: \"workspace\" | \"user\" }"
         )]

@@ -1,10 +1,8 @@
-//! The messages of the gateway in its own words, for those who read them themselves: what `native` gives, what stands
-//! in `details` of notices and in `result.data` of tool results. Turnwire's decoder gives [events](crate::event) and
-//! does not use these types.
+//! The gateway's own messages, as types for users who read them: from `native`, from `details` of notices and from
+//! `result.data` of tool results. The decoder produces [events](crate::event) and does not use these types.
 //!
-//! The package's declarations of them are derived from here, as those of events are from theirs. What an older or newer
-//! server sends may be none of these. Codex app-server writes the types of its own dialect:
-//! `codex app-server generate-ts`.
+//! The package's declarations are derived from them. Older and newer servers may send other messages. Codex
+//! app-server generates the types of its own dialect: `codex app-server generate-ts`.
 
 mod item;
 mod notification;

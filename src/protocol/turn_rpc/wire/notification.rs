@@ -1,4 +1,4 @@
-//! What the server says without being asked (section 6).
+//! The notifications of the gateway (section 6).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,78 +6,78 @@ use tsify::Tsify;
 
 use super::{TurnItem, TurnRpcThread, TurnRpcTurn};
 
-/// A notification, told apart by `method`. On the wire `jsonrpc` stands beside it.
+/// A notification, distinguished by `method`. On the wire it also has `jsonrpc`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "method", content = "params")]
 #[allow(clippy::large_enum_variant, reason = "it is read, and not kept")]
 pub enum TurnRpcNotification {
-    /// A thread is loaded, and this connection hears of it.
+    /// A thread is loaded, and this connection receives its messages.
     #[serde(rename = "thread/started")]
     ThreadStarted(ThreadParams),
-    /// A thread has another name.
+    /// A thread has a new name.
     #[serde(rename = "thread/updated")]
     ThreadUpdated(ThreadParams),
     /// A thread is unloaded.
     #[serde(rename = "thread/closed")]
     ThreadClosed(ThreadClosedParams),
-    /// There are other threads.
+    /// The list of threads has changed.
     #[serde(rename = "thread/tree/changed")]
     ThreadTreeChanged(TreeChangedParams),
     /// A turn begins.
     #[serde(rename = "turn/started")]
     TurnStarted(TurnParams),
-    /// A turn is done.
+    /// A turn is completed.
     #[serde(rename = "turn/completed")]
     TurnCompleted(TurnParams),
     /// A turn has failed, or was interrupted.
     #[serde(rename = "turn/failed")]
     TurnFailed(TurnParams),
-    /// `turn/timeline` says more than before.
+    /// `turn/timeline` has new data.
     #[serde(rename = "turn/timeline/changed")]
     TimelineChanged(TimelineChangedParams),
-    /// The turn has used up its tools.
+    /// The turn has reached the limit of tool calls.
     #[serde(rename = "turn/tool_loop/budget_exceeded")]
     ToolLoopBudgetExceeded(ToolLoopBudgetExceeded),
     /// An item begins.
     #[serde(rename = "item/started")]
     ItemStarted(ItemParams),
-    /// An item is as it will be.
+    /// An item is final.
     #[serde(rename = "item/completed")]
     ItemCompleted(ItemParams),
-    /// An item is another than before.
+    /// An item has changed.
     #[serde(rename = "item/updated")]
     ItemUpdated(ItemParams),
     /// A piece of an answer, or of reasoning.
     #[serde(rename = "item/agent_message/delta")]
     AgentMessageDelta(ItemDeltaParams),
-    /// A piece of what a command puts out.
+    /// A piece of a command's output.
     #[serde(rename = "item/command_execution/output_delta")]
     CommandOutputDelta(ItemDeltaParams),
-    /// A piece of what a change of files puts out.
+    /// A piece of the output of a file change.
     #[serde(rename = "item/file_change/output_delta")]
     FileChangeOutputDelta(ItemDeltaParams),
-    /// A piece of what any tool puts out.
+    /// A piece of any tool's output.
     #[serde(rename = "item/tool/progress")]
     ToolProgress(ItemDeltaParams),
-    /// An item takes too long.
+    /// An item has timed out.
     #[serde(rename = "item/timeout_detected")]
     TimeoutDetected(TimeoutDetected),
-    /// Something is to be saved.
+    /// A recovery begins.
     #[serde(rename = "item/recovery_opened")]
     RecoveryOpened(RecoveryOpened),
-    /// It is saved with something else.
+    /// An item joins a recovery that is under way.
     #[serde(rename = "item/recovery_attached")]
     RecoveryAttached(RecoveryAttached),
-    /// Another try will be made.
+    /// A retry is scheduled.
     #[serde(rename = "item/retry_scheduled")]
     RetryScheduled(RetryScheduled),
-    /// Another try is made.
+    /// A retry begins.
     #[serde(rename = "item/retry_attempt_started")]
     RetryAttemptStarted(RecoveryOf),
-    /// It is saved.
+    /// A recovery has succeeded.
     #[serde(rename = "item/recovery_succeeded")]
     RecoverySucceeded(RecoveryOf),
-    /// It is not to be saved.
+    /// A recovery has failed for good.
     #[serde(rename = "item/recovery_exhausted")]
     RecoveryExhausted(RecoveryExhausted),
     /// A tool will be called again.
@@ -86,24 +86,24 @@ pub enum TurnRpcNotification {
     /// A tool is not called again.
     #[serde(rename = "item/tool/retry_resolved")]
     ToolRetryResolved(ToolRetryResolved),
-    /// A tool cannot be called again.
+    /// The retries of a tool are used up.
     #[serde(rename = "item/tool/retry_exhausted")]
     ToolRetryExhausted(ToolRetryExhausted),
-    /// What was said before is being made shorter.
+    /// The context is being compressed.
     #[serde(rename = "context/compressing")]
     ContextCompressing(CompressingParams),
-    /// What was said before is shorter now.
+    /// The context was compressed.
     #[serde(rename = "context/compressed")]
     ContextCompressed(CompressedParams),
 }
 
-/// Declares parameters that say which turn, or which item of it, they are about.
+/// Declares parameters with the ids of their turn, or of an item in it.
 macro_rules! params {
     (item $(#[$meta:meta])* $name:ident { $($fields:tt)* }) => {
         params!($(#[$meta])* $name {
             /// The item.
             pub item_id: String,
-            /// What it is, for example `"agent_message"`.
+            /// The item's type, for example `"agent_message"`.
             pub item_type: String,
             $($fields)*
         });
@@ -126,11 +126,11 @@ macro_rules! params {
 /// A thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ThreadParams {
-    /// As it stands.
+    /// The thread.
     pub thread: TurnRpcThread,
 }
 
-/// A thread that is gone.
+/// A thread that is unloaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadClosedParams {
@@ -140,7 +140,7 @@ pub struct ThreadClosedParams {
     pub thread_id: String,
 }
 
-/// A workspace whose threads are others.
+/// A workspace whose list of threads has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct TreeChangedParams {
     /// The workspace.
@@ -154,76 +154,76 @@ pub struct TurnParams {
     pub workspace_id: String,
     /// The thread.
     pub thread_id: String,
-    /// As it stands.
+    /// The turn.
     pub turn: TurnRpcTurn,
 }
 
 params! {
     /// An item.
     ItemParams {
-        /// As it stands.
+        /// The item.
         pub item: TurnItem,
     }
 }
 
 params! {
-    /// A piece of an item. Pieces have no number, and may be lost.
+    /// A piece of an item. Pieces have no numbers, and may be lost.
     ItemDeltaParams {
         /// The item.
         pub item_id: String,
         /// The piece.
         pub delta: String,
-        /// What it is a piece of; the method says it where this is missing.
+        /// What the piece extends; if missing, the method says it.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(
             type = "\"agent_message\" | \"stdout\" | \"stderr\" | \"tool_progress\" | \"file_change\" | \"generic\""
         )]
         pub stream: Option<String>,
-        /// What a tool says of the piece.
+        /// Data of a tool about the piece.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub payload: Option<ToolDeltaPayload>,
-        /// All of the text so far, as blocks.
+        /// The whole text so far, as blocks.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(type = "unknown")]
         pub markdown: Option<Value>,
-        /// Of the form of the blocks: 1.
+        /// The version of the blocks' format: 1.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub markdown_version: Option<u32>,
     }
 }
 
-/// What a tool says of a piece of its output, told apart by `kind`: `payload` of `tool.output`.
+/// Data of a tool about a piece of its output, distinguished by `kind`: `payload` of `tool.output`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ToolDeltaPayload {
-    /// It is output.
+    /// The piece is output.
     OutputChunk {
-        /// Whether some of it was left out.
+        /// Whether the output was cut.
         truncated: bool,
     },
-    /// The tool is at work.
+    /// Progress of the tool.
     Progress {
-        /// What it does.
+        /// The current stage.
         stage: String,
         /// Values, each with its `kind`.
         #[tsify(type = "Record<string, unknown>")]
         metadata: Map<String, Value>,
     },
-    /// The tool has made something.
+    /// The tool has created an artifact.
     ArtifactRef {
-        /// What it is called.
+        /// The artifact's label.
         label: String,
-        /// Where it is.
+        /// The artifact's URI.
         uri: String,
         /// Values, each with its `kind`.
         #[tsify(type = "Record<string, unknown>")]
         metadata: Map<String, Value>,
     },
-    /// Something is wrong.
+    /// A problem.
     Diagnostic {
         /// For people.
         message: String,
-        /// What it is, for example `"timeout"`.
+        /// The kind of the error, for example `"timeout"`.
         error_class: String,
         /// Values, each with its `kind`.
         #[tsify(type = "Record<string, unknown>")]
@@ -231,7 +231,7 @@ pub enum ToolDeltaPayload {
     },
 }
 
-/// A timeline that says more.
+/// A timeline with new data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelineChangedParams {
@@ -241,7 +241,7 @@ pub struct TimelineChangedParams {
     pub thread_id: String,
     /// The turn.
     pub turn_id: String,
-    /// The task that is the cause.
+    /// The task that caused the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
     /// Its run.
@@ -261,16 +261,16 @@ pub struct TimelineChangedParams {
 }
 
 params! {
-    /// A limit that is reached.
+    /// A limit that was reached.
     ToolLoopBudgetExceeded {
-        /// Which.
+        /// The kind of the limit.
         #[tsify(type = "\"agent_rounds\" | \"tool_calls\" | \"provider_returned_tools_after_tools_disabled\"")]
         pub limit_kind: String,
-        /// How many were allowed.
+        /// The limit.
         pub limit: u64,
-        /// How many there were.
+        /// The reached number.
         pub observed: u64,
-        /// What is done.
+        /// The consequence.
         #[tsify(type = "\"request_final_no_tools_round\" | \"fail_turn\"")]
         pub action: String,
         /// For people.
@@ -280,16 +280,16 @@ params! {
 
 params! {
     item
-    /// An item that takes too long.
+    /// An item that has timed out.
     TimeoutDetected {
-        /// Which try it is, from 1 on.
+        /// The number of the attempt, from 1 on.
         pub attempt_number: u32,
-        /// What was waited for.
+        /// The deadline that was exceeded.
         #[tsify(
             type = "\"start_deadline_exceeded\" | \"idle_deadline_exceeded\" | \"hard_deadline_exceeded\" | \"lease_expired\""
         )]
         pub reason: String,
-        /// What saves it.
+        /// The recovery.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub recovery_job_id: Option<String>,
     }
@@ -297,60 +297,60 @@ params! {
 
 params! {
     item
-    /// Something that is to be saved.
+    /// A recovery.
     RecoveryOpened {
-        /// What saves it.
+        /// The recovery.
         pub recovery_job_id: String,
-        /// What happened.
+        /// Its cause.
         #[tsify(type = "\"timeout\" | \"provider_error\" | \"unknown\"")]
         pub trigger: String,
-        /// What is done.
+        /// Its action.
         #[tsify(
             type = "\"retry_attempt\" | \"retry_with_backoff\" | \"restart_turn\" | \"fallback\" | \"mark_failed\""
         )]
         pub action: String,
-        /// Which try it is, from 1 on.
+        /// The number of the attempt, from 1 on.
         pub attempt_number: u32,
     }
 }
 
 params! {
     item
-    /// Something that is saved with something else.
+    /// An item that joins a recovery.
     RecoveryAttached {
-        /// What saves it.
+        /// The recovery.
         pub recovery_job_id: String,
-        /// What it was opened for.
+        /// The item for which the recovery was opened.
         pub recovery_item_id: String,
-        /// What that is.
+        /// The type of that item.
         pub recovery_item_type: String,
-        /// What happened.
+        /// The cause.
         #[tsify(type = "\"timeout\" | \"provider_error\" | \"unknown\"")]
         pub trigger: String,
-        /// What is done.
+        /// The action.
         #[tsify(
             type = "\"retry_attempt\" | \"retry_with_backoff\" | \"restart_turn\" | \"fallback\" | \"mark_failed\""
         )]
         pub action: String,
-        /// Where that stands.
+        /// The status of the recovery.
         #[tsify(
             type = "\"pending\" | \"active\" | \"succeeded\" | \"failed\" | \"exhausted\" | \"cancelled\""
         )]
         pub existing_status: String,
-        /// Which try is next.
+        /// The number of the next attempt.
         pub next_attempt_number: u32,
     }
 }
 
 params! {
     item
-    /// A try that will be made.
+    /// A scheduled retry.
     RetryScheduled {
-        /// What saves it.
+        /// The recovery.
         pub recovery_job_id: String,
-        /// Which try it is, from 1 on.
+        /// The number of the attempt, from 1 on.
         pub attempt_number: u32,
-        /// When, in seconds since 1970.
+        /// Its time, in seconds since 1970.
         pub next_run_at_unix: u64,
         /// For people.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -360,24 +360,24 @@ params! {
 
 params! {
     item
-    /// How the saving goes.
+    /// The progress of a recovery.
     RecoveryOf {
-        /// What saves it.
+        /// The recovery.
         pub recovery_job_id: String,
-        /// Which try it is, from 1 on.
+        /// The number of the attempt, from 1 on.
         pub attempt_number: u32,
     }
 }
 
 params! {
     item
-    /// Something that is not to be saved.
+    /// A recovery that has failed for good.
     RecoveryExhausted {
-        /// What should have saved it.
+        /// The recovery.
         pub recovery_job_id: String,
-        /// Which try it was, from 1 on.
+        /// The number of the last attempt, from 1 on.
         pub attempt_number: u32,
-        /// How that ended.
+        /// The final status.
         #[tsify(
             type = "\"pending\" | \"active\" | \"succeeded\" | \"failed\" | \"exhausted\" | \"cancelled\""
         )]
@@ -387,15 +387,15 @@ params! {
     }
 }
 
-/// How often something may be tried.
+/// A limit of retries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct RetryBudget {
-    /// What is counted.
+    /// The kind of the limit.
     #[tsify(type = "\"episode\" | \"error_class\" | \"tool_name\" | \"failure_signature\"")]
     pub kind: String,
-    /// How often it was.
+    /// The number so far.
     pub used: u32,
-    /// How often it may be.
+    /// The largest number.
     pub limit: u32,
 }
 
@@ -403,20 +403,20 @@ params! {
     item
     /// A tool that will be called again.
     ToolRetryScheduled {
-        /// What these tries have in common.
+        /// The id that these attempts share.
         pub tool_retry_episode_id: String,
         /// The tool.
         pub tool_name: String,
-        /// Which try it is, from 1 on.
+        /// The number of the attempt, from 1 on.
         pub attempt_number: u32,
-        /// What went wrong, for example `"timeout"`.
+        /// The kind of the error, for example `"timeout"`.
         pub error_class: String,
-        /// What to do otherwise.
+        /// What to change for a retry.
         pub retry_hint: String,
-        /// How often it may be tried.
+        /// The limits of retries.
         #[serde(default)]
         pub budgets: Vec<RetryBudget>,
-        /// A print of what went wrong.
+        /// A fingerprint of the error.
         pub failure_signature_fingerprint: String,
         /// For people.
         pub reason: String,
@@ -427,16 +427,16 @@ params! {
     item
     /// A tool that is not called again.
     ToolRetryResolved {
-        /// What these tries have in common.
+        /// The id that these attempts share.
         pub tool_retry_episode_id: String,
         /// The tool.
         pub tool_name: String,
-        /// Which try it was, from 1 on.
+        /// The number of the attempt, from 1 on.
         pub attempt_number: u32,
-        /// Why not.
+        /// The reason.
         #[tsify(type = "\"succeeded\" | \"non_retryable\"")]
         pub resolution: String,
-        /// How often it may be tried.
+        /// The limits of retries.
         #[serde(default)]
         pub budgets: Vec<RetryBudget>,
         /// For people.
@@ -446,30 +446,30 @@ params! {
 
 params! {
     item
-    /// A tool that cannot be called again.
+    /// A tool whose retries are used up.
     ToolRetryExhausted {
-        /// What these tries have in common.
+        /// The id that these attempts share.
         pub tool_retry_episode_id: String,
         /// The tool.
         pub tool_name: String,
-        /// Which try it was, from 1 on.
+        /// The number of the attempt, from 1 on.
         pub attempt_number: u32,
-        /// What went wrong, for example `"timeout"`.
+        /// The kind of the error, for example `"timeout"`.
         pub error_class: String,
-        /// What was used up.
+        /// The limit that was reached.
         #[tsify(type = "\"total_retry_rounds\" | \"error_class\" | \"tool_name\" | \"failure_signature\"")]
         pub exhaustion_kind: String,
-        /// How often it may be tried.
+        /// The limits of retries.
         #[serde(default)]
         pub budgets: Vec<RetryBudget>,
-        /// A print of what went wrong.
+        /// A fingerprint of the error.
         pub failure_signature_fingerprint: String,
         /// For people.
         pub reason: String,
     }
 }
 
-/// What was said before is being made shorter.
+/// The context is being compressed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct CompressingParams {
     /// The thread.
@@ -480,13 +480,13 @@ pub struct CompressingParams {
     pub message: String,
 }
 
-/// What was said before is shorter now.
+/// The context was compressed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct CompressedParams {
     /// The thread.
     pub thread_id: String,
     /// The turn.
     pub turn_id: String,
-    /// How long it is now.
+    /// Its new length in tokens.
     pub compressed_tokens: u64,
 }

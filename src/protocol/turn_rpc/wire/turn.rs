@@ -1,31 +1,31 @@
-//! Threads and turns, and what they are started with (sections 3 and 4).
+//! Threads and turns, and the options for them (sections 3 and 4).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tsify::Tsify;
 
-/// What `createSession` of `turn-rpc` takes as `sessionOptions`.
+/// The `sessionOptions` of `createSession` for `turn-rpc`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnRpcSessionOptions {
-    /// The default workspace otherwise.
+    /// Default: the default workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
-    /// Instead of the server's.
+    /// The model, in place of the server's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Who provides the model.
+    /// The provider of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// Instead of the mode that the agent's name says.
+    /// The mode, in place of the one that the agent's name selects.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"Chat\" | \"Agent\"")]
     pub mode: Option<String>,
-    /// What tools may touch.
+    /// The restrictions on tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"FullAccess\"")]
     pub sandbox: Option<String>,
-    /// Who began the thread.
+    /// The origin of the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"user\" | \"task_run\" | \"system\"")]
     pub origin_kind: Option<String>,
@@ -33,57 +33,58 @@ pub struct TurnRpcSessionOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"visible\" | \"hidden\"")]
     pub sidebar_visibility: Option<String>,
-    /// What the agent is called.
+    /// The name of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_nickname: Option<String>,
-    /// What the agent is there for.
+    /// The role of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_role: Option<String>,
 }
 
-/// What `createTurn` of `turn-rpc` takes as `turnOptions`. All but the capabilities the thread keeps for later turns.
+/// The `turnOptions` of `createTurn` for `turn-rpc`. The thread keeps all of them but the capabilities for later
+/// turns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnRpcTurnOptions {
-    /// Instead of the thread's.
+    /// The model, in place of the thread's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Who provides the model.
+    /// The provider of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// How the agent works.
+    /// The mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"Chat\" | \"Agent\"")]
     pub mode: Option<String>,
-    /// What tools may touch.
+    /// The restrictions on tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<SandboxPolicy>,
-    /// What the agent is to use in this turn.
+    /// The capabilities for the agent in this turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<TurnCapability>>,
 }
 
-/// What tools may touch.
+/// The restrictions on tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct SandboxPolicy {
-    /// The only one there is.
+    /// The only mode.
     #[tsify(type = "\"FullAccess\"")]
     pub mode: String,
 }
 
-/// Something that the agent is to use.
+/// A capability for the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct TurnCapability {
-    /// Chosen by the client.
+    /// An id, chosen by the client.
     pub id: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CapabilityKind,
     /// For people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
 }
 
-/// What a capability is, told apart by `type`.
+/// The kind of a capability, distinguished by `type`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum CapabilityKind {
@@ -91,14 +92,14 @@ pub enum CapabilityKind {
     Skill {
         /// Its name.
         slug: String,
-        /// Where it comes from, for example `"workspace"`.
+        /// Its source, for example `"workspace"`.
         source_kind: String,
     },
     /// All tools of an MCP server.
     McpServer {
         /// Its name.
         name: String,
-        /// Whose it is.
+        /// The scope of the server.
         #[tsify(type = "\"workspace\" | \"user\"")]
         scope_kind: String,
     },
@@ -108,49 +109,49 @@ pub enum CapabilityKind {
         server_name: String,
         /// The tool's name at the server.
         raw_tool_name: String,
-        /// Whose the server is.
+        /// The scope of the server.
         #[tsify(type = "\"workspace\" | \"user\"")]
         scope_kind: String,
     },
 }
 
-/// A capability that is not to be had: `details.rejected` of the notice `capability.rejected` lists them.
+/// A rejected capability. `details.rejected` of the notice `capability.rejected` lists them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct RejectedCapability {
-    /// As the client called it.
+    /// The id, chosen by the client.
     pub id: String,
-    /// What it is.
+    /// Its kind.
     pub kind: CapabilityKind,
     /// For people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Why not.
+    /// The reason.
     #[tsify(
         type = "\"invalid_input\" | \"duplicate\" | \"not_found\" | \"disabled_by_policy\" | \"validation_rejected\" | \"security_blocked\" | \"dependency_missing\" | \"unavailable\" | \"catalog_missing\" | \"tool_missing\" | \"provider_unsupported\" | \"materialization_failed\""
     )]
     pub reason: String,
-    /// Why not, for people.
+    /// The reason, for people.
     pub message: String,
 }
 
 /// A thread: turnwire's session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct TurnRpcThread {
-    /// The workspace that it is in.
+    /// Its workspace.
     pub workspace_id: String,
-    /// Chosen by the client.
+    /// Its id, chosen by the client.
     pub id: String,
     /// Its title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How it begins.
+    /// The beginning of its first message.
     pub preview: String,
-    /// How the agent works.
+    /// The mode of the agent.
     #[tsify(type = "\"Chat\" | \"Agent\"")]
     pub mode: String,
-    /// The model's name.
+    /// The model.
     pub model: String,
-    /// Who provides it.
+    /// The provider of the model.
     pub model_provider: String,
     /// Seconds since 1970.
     pub created_at: u64,
@@ -159,91 +160,91 @@ pub struct TurnRpcThread {
     /// Whether a turn runs.
     #[tsify(type = "\"Active\" | \"Idle\" | \"Closed\"")]
     pub status: String,
-    /// Who began it.
+    /// The origin of the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"user\" | \"task_run\" | \"system\"")]
     pub origin_kind: Option<String>,
-    /// Whether clients list it.
+    /// Whether clients list the thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"visible\" | \"hidden\"")]
     pub sidebar_visibility: Option<String>,
-    /// What the agent is called.
+    /// The name of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_nickname: Option<String>,
-    /// What the agent is there for.
+    /// The role of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_role: Option<String>,
-    /// Oldest first.
+    /// Its turns, the oldest first.
     pub turns: Vec<TurnRpcTurn>,
 }
 
 /// A turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct TurnRpcTurn {
-    /// Chosen by the client.
+    /// Its id, chosen by the client.
     pub id: String,
-    /// Where it stands.
+    /// Its status.
     #[tsify(type = "\"InProgress\" | \"Completed\" | \"Failed\" | \"Interrupted\"")]
     pub status: String,
-    /// What it is; a conversation where it is missing.
+    /// Its kind. Default: a conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"conversation\" | \"task_run\"")]
     pub turn_kind: Option<String>,
-    /// Who began it; the user where it is missing.
+    /// Its origin. Default: the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"user\" | \"scheduled_task\" | \"detached_task\" | \"attached_task\"")]
     pub origin: Option<String>,
     /// Why it failed, or was interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the prompt was made of.
+    /// The contents of its prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_manifest: Option<PromptManifest>,
 }
 
-/// What a turn's prompt was made of: `details` of the notice `prompt_manifest`.
+/// The contents of a turn's prompt: `details` of the notice `prompt_manifest`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct PromptManifest {
-    /// What made it.
+    /// The version of the prompt compiler.
     pub compiler_version: String,
-    /// How much there is of it.
+    /// The size of the prompt.
     #[tsify(type = "\"assistant_full\" | \"assistant_minimal\" | \"assistant_none\"")]
     pub profile: String,
     /// Its parts.
     #[serde(default)]
     pub section_ids: Vec<String>,
-    /// A print of what stays the same.
+    /// A fingerprint of the stable part.
     pub fingerprint_stable: String,
-    /// A print of what changes.
+    /// A fingerprint of the changing part.
     pub fingerprint_dynamic: String,
-    /// A print of the whole.
+    /// A fingerprint of the whole.
     pub fingerprint_full: String,
-    /// What is wrong with it.
+    /// Its problems.
     #[serde(default)]
     pub diagnostics: Vec<PromptManifestDiagnostic>,
-    /// Where hooks come from.
+    /// The sources of its hooks.
     #[serde(default)]
     #[tsify(type = "unknown[]")]
     pub hook_sources: Vec<Value>,
 }
 
-/// Something that is wrong with a prompt.
+/// A problem of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct PromptManifestDiagnostic {
-    /// What it is.
+    /// The kind of the problem.
     #[tsify(
         type = "\"missing_file\" | \"file_read_error\" | \"file_truncated\" | \"total_budget_truncated\" | \"file_filtered_by_profile\" | \"dynamic_section_truncated\" | \"dynamic_section_omitted\" | \"hook_diagnostic\" | \"hook_best_effort_failed\" | \"capability_rejected\""
     )]
     pub code: String,
     /// For people.
     pub message: String,
-    /// The file that it is about.
+    /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The part that it is about.
+    /// The section.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section_id: Option<String>,
-    /// The hook that says it.
+    /// The hook.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub hook_source: Option<Value>,

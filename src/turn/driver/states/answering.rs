@@ -53,7 +53,7 @@ impl Answering {
             (id, _) => id.to_owned(),
         };
         if request.turn_id.is_empty() {
-            let problem = "which turn is answered is not known: name it by `previousTurnId`";
+            let problem = "the answered turn is unknown: pass its id as `previousTurnId`";
             return Transition::end(StreamEnd::NotBegun(Error::new(ErrorCode::InvalidInput, problem)));
         }
         Self::at(by, Stage::Inspecting)
@@ -150,7 +150,7 @@ fn skim_list(by: SeparateAnswers, cx: &mut Context) -> Transition {
 fn inspected(by: SeparateAnswers, cx: &mut Context, turn: &Object<'_>) -> Transition {
     let state = turn.object("state").unwrap_or(const { &Object::new() });
     if !waits(state) {
-        let error = Error::new(ErrorCode::TurnNotRunning, "the turn waits for no answer any more");
+        let error = Error::new(ErrorCode::TurnNotRunning, "the turn no longer waits for an answer");
         return not_started(cx, error.into());
     }
     state.text("completed_at").clone_into(&mut cx.answers.paused_at);
@@ -166,7 +166,7 @@ pub(super) fn located(
 ) -> Transition {
     let state = turn.object("state").unwrap_or(const { &Object::new() });
     if !waits(state) {
-        return goes_on(by, cx);
+        return continue_message(by, cx);
     }
     if !waits_for_others(cx, state) {
         return locating.absent(cx);
@@ -194,11 +194,11 @@ fn taken(by: SeparateAnswers, cx: &mut Context) -> Transition {
     if cx.answers.taken < cx.request.input.answer_count() {
         return Answering::at(by, Stage::Sending);
     }
-    goes_on(by, cx)
+    continue_message(by, cx)
 }
 
 /// The turn goes on. Whether answers after those that were taken arrived is not known.
-fn goes_on(by: SeparateAnswers, cx: &mut Context) -> Transition {
+fn continue_message(by: SeparateAnswers, cx: &mut Context) -> Transition {
     cx.reader.set_answered(by, cx.request.input.answered_calls(cx.answers.taken));
     cx.answers.taken = cx.request.input.answer_count();
     let mut turn = Object::new();

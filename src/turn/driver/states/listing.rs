@@ -1,17 +1,15 @@
 //! A turn that has ended: the events that no stream brought are listed.
 
 use crate::error::{Error, ErrorCode};
-use crate::event::{EventKind, EventRef};
-use crate::index::MAIN_THREAD;
+use crate::event::{EventKind, EventRef, MAIN_THREAD};
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::Call;
 use crate::turn::StreamEnd;
 use crate::turn::conventions::Output;
 
 use super::super::context::{Context, incomplete};
-use super::super::pager::Pager;
+use super::super::pager::{PAGE, Pager};
 use super::super::retry::Awaited;
-use super::starting::PAGE;
 use super::{State, Then, Transition};
 
 /// Events of a session of a page (section 1.2, #10).
@@ -88,10 +86,10 @@ pub(super) fn gave_up(cx: &mut Context, state: &str, cause: &Error) -> Transitio
 
 /// The turn has ended, and events or a call that waits are missing.
 pub(super) fn unread(cx: &mut Context, cause: &Error) -> Transition {
-    cx.reader.set_unread(true);
+    cx.reader.set_missing_events(true);
     // The machine has no error to report for a turn that has ended.
     let _ = cx.reader.machine_mut().stream_ended(StreamEnd::Eof);
-    let before = "the turn has ended, and the events that were missed could not be read: ";
+    let before = "the turn has ended, but its missed events could not be read: ";
     let error = incomplete(before, cause, "; `listEvents()` may return them later");
     Transition::stay(Then::Report(Err(error)))
 }
@@ -132,7 +130,7 @@ impl Listing {
         if self.reads_left > 0 {
             return Transition::stay(Then::Wait(Awaited::Events));
         }
-        let problem = "the server's list does not have the whole of a message";
+        let problem = "the server's list lacks part of a message";
         gave_up(cx, &self.ended, &Error::new(ErrorCode::Incomplete, problem))
     }
 }
@@ -158,7 +156,7 @@ pub(super) fn backfill(cx: &mut Context) -> Transition {
 /// All events of the turn came, or were listed. A call that waits may have been made in an earlier turn, for instance
 /// by a sub-agent that lives on.
 pub(super) fn completed(cx: &mut Context) -> Transition {
-    cx.reader.set_unread(false);
+    cx.reader.set_missing_events(false);
     if cx.reader.is_complete() {
         return Transition::end(StreamEnd::Eof);
     }
@@ -183,7 +181,7 @@ impl Explaining {
     pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
         for item in page.array("items").iter().filter_map(Value::as_object) {
             if let Some(event) = item.object("event").filter(|event| event.text("type") == "model.message") {
-                cx.reader.explain(event);
+                cx.reader.apply_earlier_message(event);
             }
         }
         if cx.reader.is_complete() {
@@ -192,7 +190,7 @@ impl Explaining {
         if self.pager.advance(page) {
             return Transition::stay(Then::Ask);
         }
-        let error = Error::new(ErrorCode::Incomplete, "the session has no call that waits under this id");
+        let error = Error::new(ErrorCode::Incomplete, "the session has no pending call with this id");
         unread(cx, &error)
     }
 }

@@ -9,9 +9,9 @@ use crate::turn::policy::Remedy;
 use crate::turn::{Failure, StreamEnd};
 
 use super::super::context::{Context, incomplete};
-use super::super::pager::TurnPages;
+use super::super::pager::{PAGE, TurnPages};
 use super::super::retry::LOCATE_ATTEMPTS;
-use super::starting::{PAGE, not_started, start, started};
+use super::starting::{not_started, start, started};
 use super::{State, Then, Transition, answering};
 
 /// The search for a turn.
@@ -89,7 +89,7 @@ impl Locating {
                 started(cx, turn)
             }
             Finding::Unclear => {
-                let problem = "the session has a turn of the same input that may be another one, or another branch of turns";
+                let problem = "the session has other turns with this input, or another branch of turns";
                 self.unclear(cx, &Error::new(ErrorCode::Incomplete, problem))
             }
             Finding::Absent => self.absent(cx),
@@ -141,10 +141,10 @@ pub(in super::super) fn is_listed(cx: &Context) -> bool {
 
 fn unclear(cx: &Context, error: &Error, end: impl FnOnce(StreamEnd) -> Transition) -> Transition {
     let hope = match cx.conventions().recovery {
-        Recovery::None(_) => "; the agent keeps no history that could tell",
+        Recovery::None(_) => "; the agent keeps no history",
         _ => "; `stream()` looks for it again",
     };
-    end(StreamEnd::Failed(incomplete("whether the turn began is not known: ", error, hope)))
+    end(StreamEnd::Failed(incomplete("the turn may have begun: ", error, hope)))
 }
 
 /// Why a turn is looked for whose start was left before it was answered.

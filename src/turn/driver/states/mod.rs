@@ -1,5 +1,5 @@
-//! What a turn can be doing, one file for each kind of state. A state owns its data; what follows from an outcome is
-//! a [`Transition`].
+//! The states of a driver, one file for each kind. A state owns its data, and turns each outcome into a [`Transition`]. It
+//! knows the driver's context, and nothing of other states but how to enter them.
 
 mod answering;
 mod listing;
@@ -13,6 +13,8 @@ mod watching;
 use crate::error::{Error, Result};
 use crate::json::{Object, ObjectWriter};
 use crate::protocol::Call;
+use crate::turn::conventions::Recovery;
+use crate::turn::reader::FramePlace;
 use crate::turn::{Failure, StreamEnd};
 
 pub(super) use answering::Answering;
@@ -91,6 +93,21 @@ pub(super) enum Then {
     Report(Result<()>),
 }
 
+/// How a turn that has begun is followed. `cause` is why its stream was lost, if it was.
+pub(super) fn follow(cx: &Context, cause: Option<&Error>) -> State {
+    match cx.conventions().recovery {
+        Recovery::Cursor(_) if cx.machine().cursor().is_unsure() => State::Polling,
+        Recovery::Cursor(_) => State::Streaming,
+        Recovery::Frames(by) => match cx.reader.frame_place() {
+            FramePlace::After => State::Streaming,
+            FramePlace::Unknown => State::Replaying(Replaying::new(by)),
+            FramePlace::Unrecorded => State::Polling,
+        },
+        Recovery::Transcript(by) | Recovery::None(by) => State::Watching(Watching::new(by, String::new())),
+        Recovery::Attached(by) => State::Abandoned(Abandoned::new(by, cause.cloned())),
+    }
+}
+
 impl Transition {
     /// Another state asks.
     pub(super) fn to(state: State) -> Self {
@@ -139,7 +156,8 @@ impl State {
         match self {
             Self::ReadingNewest(state) => state.answered(cx, answer),
             Self::Answering(state) => state.answered(cx, answer),
-            Self::Starting => starting::answered(cx, answer, now),
+            Self::Starting if starting::read_whole_turn(cx, answer) => self.ended(cx, None, now),
+            Self::Starting => starting::started(cx, answer),
             Self::Locating(state) => state.answered(cx, answer),
             Self::Replaying(state) => state.answered(cx, answer),
             Self::Checking => reading::checked(cx, answer),

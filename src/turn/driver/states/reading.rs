@@ -9,7 +9,7 @@ use crate::turn::conventions::{AttachedReaders, PartialLists};
 use super::super::context::{Context, incomplete};
 use super::super::retry::Awaited;
 use super::listing::Listing;
-use super::{State, Then, Transition, answering};
+use super::{State, Then, Transition, answering, follow};
 
 /// How often a turn is read that stops without a reader: it may just have ended.
 const MOST_READS: u32 = 3;
@@ -23,7 +23,7 @@ pub(super) fn checked(cx: &mut Context, turn: &Object<'_>) -> Transition {
         // Its stream may still bring the rest.
         cx.ended = ended.to_json();
     }
-    Transition::to(cx.follow(None))
+    Transition::to(follow(cx, None))
 }
 
 /// There is no stream to go back to.
@@ -56,10 +56,12 @@ impl Abandoned {
         if self.reads_left > 0 {
             return Transition::stay(Then::Wait(Awaited::History));
         }
-        let cause =
-            self.cause.take().unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is gone"));
+        let cause = self
+            .cause
+            .take()
+            .unwrap_or_else(|| Error::new(ErrorCode::Incomplete, "its stream is not available"));
         let before = "the stream was lost before the turn ended, and this server cannot resume it: ";
-        let after = "; what came is kept, and `session.history()` reads what the server stored";
+        let after = "; received events are kept, and `session.history()` reads what the server stored";
         Transition::end(StreamEnd::Lost(incomplete(before, &cause, after)))
     }
 }

@@ -11,7 +11,7 @@ use super::super::pager::Pager;
 use super::super::retry::Awaited;
 use super::listing::backfill;
 use super::streaming::detached;
-use super::{State, Then, Transition};
+use super::{State, Then, Transition, follow};
 
 /// Frames of a page: the most that servers send (`AgentEvent`, section 5).
 const PAGE: u64 = 200;
@@ -68,7 +68,7 @@ impl Replaying {
 /// The record is of no use.
 pub(super) fn unrecorded(cx: &mut Context) -> Transition {
     cx.reader.give_up_frame_record();
-    Transition::to(cx.follow(None))
+    Transition::to(follow(cx, None))
 }
 
 /// Writes which page of a record is read.

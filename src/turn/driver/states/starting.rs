@@ -7,11 +7,9 @@ use crate::turn::policy::Remedy;
 use crate::turn::{Failure, Newest, StreamEnd};
 
 use super::super::context::{Context, incomplete};
-use super::super::pager::TurnPages;
-use super::{Answering, Locating, State, Then, Transition, streaming};
+use super::super::pager::{PAGE, TurnPages};
+use super::{Answering, Locating, State, Then, Transition, follow};
 
-/// Turns of a page: the most that servers send (sections 1.2 and #5).
-pub(super) const PAGE: u64 = 25;
 /// Enough turns to show in which order they are listed.
 const FIRST_PAGE: u64 = 2;
 
@@ -50,20 +48,20 @@ pub(in super::super) fn start(cx: &mut Context) -> Transition {
     }
 }
 
-/// The answer to a start says which turn it made. Some answers are the whole turn.
-pub(super) fn answered(cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
-    if cx.conventions().transcripts().is_some() {
+/// Reads the answer to a start, if it is the whole turn. Returns whether it is.
+pub(super) fn read_whole_turn(cx: &mut Context, answer: &Object<'_>) -> bool {
+    let is_whole = cx.conventions().transcripts().is_some();
+    if is_whole {
         cx.reader.push_body(answer);
-        return streaming::dropped(cx, false, None, now);
     }
-    started(cx, answer)
+    is_whole
 }
 
 /// The turn has begun: this is the server's record of it.
 pub(super) fn started(cx: &mut Context, turn: &Object<'_>) -> Transition {
     cx.reader.found(turn);
     if cx.wants_stream {
-        return Transition::to(cx.follow(None));
+        return Transition::to(follow(cx, None));
     }
     cx.take_state(turn.object("state").unwrap_or(const { &Object::new() }));
     Transition::stay(Then::Report(Ok(())))
@@ -88,7 +86,7 @@ pub(super) fn not_started(cx: &Context, failure: Failure) -> Transition {
     if !cx.has_answered() {
         return Transition::end(StreamEnd::NotBegun(failure.error));
     }
-    let before = "only some of the answers were taken: ";
+    let before = "the server accepted only some of the answers: ";
     let error = incomplete(before, &failure.error, "; `stream()` sends the others");
     Transition::stay(Then::End(StreamEnd::Failed(error), Some(failure)))
 }

@@ -9,7 +9,7 @@ use crate::turn::{Failure, StreamEnd};
 
 use super::super::context::{Context, incomplete};
 use super::listing::{Listing, backfill};
-use super::{State, Then, Transition, starting};
+use super::{State, Then, Transition, follow, starting};
 
 /// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
 const LONG_CONNECTION: f64 = 30_000.0;
@@ -107,7 +107,7 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
         _ if cx.reader.is_divergent() => cx.reader.give_up_frame_record(),
         _ => {}
     }
-    match cx.follow(Some(&failure.error)) {
+    match follow(cx, Some(&failure.error)) {
         state @ (State::Streaming | State::Replaying(_)) => Transition::with(state, Then::Retry(failure)),
         state => Transition::to(state),
     }
@@ -130,5 +130,5 @@ fn cut_short(cx: &Context) -> Failure {
 /// The stream was all there was.
 fn lost(cause: &Error) -> Transition {
     let before = "the stream was lost before the turn ended, and the agent keeps no history: ";
-    Transition::end(StreamEnd::Lost(incomplete(before, cause, "; what came is kept")))
+    Transition::end(StreamEnd::Lost(incomplete(before, cause, "; received events are kept")))
 }

@@ -58,8 +58,8 @@ impl Watching {
         if cx.retry.waits() < MOST_UNCHANGED {
             return Transition::stay(Then::Wait(Awaited::History));
         }
-        let problem = "the session's history does not have the whole answer, and has not changed for 10 minutes; \
-                       what came is kept, and `stream()` looks again";
+        let problem = "the session's history has only part of the turn, and has not changed for 10 minutes; \
+                       received events are kept, and `stream()` polls again";
         let error = Error::new(ErrorCode::Incomplete, problem);
         if cx.machine().status().is_terminal() {
             return gave_up(cx, &self.ended, &error);

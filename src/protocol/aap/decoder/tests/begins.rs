@@ -36,7 +36,7 @@ fn to_begin_twice_is_a_problem() {
     for frames in [vec![start(), start()], vec![says("a"), start()]] {
         let seen = play(&frames);
         let unknown = seen.unknown();
-        assert_eq!(unknown, [(&json!("turn_start"), &json!({}), Some("the turn has begun already"))]);
+        assert_eq!(unknown, [(&json!("turn_start"), &json!({}), Some("the turn has already begun"))]);
     }
 }
 

@@ -92,7 +92,7 @@ fn a_call_that_is_none_is_kept_and_the_turn_goes_on() {
 fn a_message_makes_a_call_once() {
     let again = ("tool_call", json!({"toolCallId": "a", "name": "other"}));
     let seen = play([&call("a", "mine"), &again, &stop("tool_use")]);
-    let problem = Some("the message has made this call already");
+    let problem = Some("the message already has this call");
     assert_eq!(seen.unknown(), [(&json!("tool_call"), &again.1, problem)]);
     assert_eq!(seen.messages()[0]["tool_calls"], json!([called("a", "mine")]));
     assert_eq!(seen.pending(), ["Response a"]);

@@ -22,7 +22,7 @@ fn section_4_reasons_to_stop() {
 #[test]
 fn errors_and_reasons_that_are_new_are_failures_that_keep_the_text() {
     for (reason, message) in [
-        ("error", "the agent reported an error; the protocol carries no text of it"),
+        ("error", "the agent reported an error without a message"),
         ("paused", "the turn ended for the unknown reason `paused`"),
         ("", "the turn ended for the unknown reason ``"),
     ] {

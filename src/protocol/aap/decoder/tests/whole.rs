@@ -107,7 +107,7 @@ fn calls_and_results_that_are_none_are_kept() {
     let seen = whole(&answer);
     let kept = seen.unknown();
     assert_eq!(kept[0], (&json!("tool_use"), &no_name, Some("`name` is missing")));
-    assert_eq!(kept[1].2, Some("the message has made this call already"));
+    assert_eq!(kept[1].2, Some("the message already has this call"));
     assert_eq!(kept[2], (&json!("tool"), &no_content, Some("`content` is missing")));
     assert_eq!(kept[3], (&json!("tool"), &no_call, Some("`toolCallId` is missing")));
     assert!(seen.pending().is_empty());

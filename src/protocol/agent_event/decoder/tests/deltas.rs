@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
+use super::super::Run;
 use super::super::delta::DeltaReader;
 use super::super::messages::DeltaField;
-use super::super::run::Run;
 use super::{RunDecoder, Seen, awaken, begin, call_start, frame, run_start, step, tirea};
 use crate::json::Value;
 use crate::protocol::EventDecoder;

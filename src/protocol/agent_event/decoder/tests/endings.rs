@@ -209,7 +209,7 @@ fn another_runs_end_is_not_this_ones() {
     other["run_id"] = "other".into();
     let seen = play([&run_start(), &other]);
     assert_eq!(seen.types(), ["turn.created", "unknown"]);
-    assert_eq!(seen.last()["problem"], "it is of another run");
+    assert_eq!(seen.last()["problem"], "it belongs to another run");
 }
 
 /// Section 5: a run that waited goes on, and fails or ends anew.

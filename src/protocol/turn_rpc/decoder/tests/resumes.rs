@@ -54,7 +54,7 @@ fn a_turn_that_is_not_there_any_more_ends_with_an_error() {
         &json!({"response_to": "turn/get", "error": {"code": -32600, "message": "turn `u` was not found"}}),
     );
     let state = &turn.seen.last()["state"];
-    assert_eq!(state["message"], "the server does not know the turn any more: turn `u` was not found");
+    assert_eq!(state["message"], "the server no longer has the turn: turn `u` was not found");
     let mut codex = Reading::codex();
     codex.resume(&json!({"sessionId": "t", "turnId": "u"}));
     codex.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "idle"}}}}));
@@ -86,7 +86,7 @@ fn numbers_go_on_where_another_page_stood() {
     with(&json!({"sessionId": "t", "turnId": "u", "afterSequenceNumber": 41}), |params| {
         turn.decoder.resume(params);
     });
-    assert_eq!(turn.decoder.turn.given, 41);
+    assert_eq!(turn.decoder.turn.emitted, 41);
 }
 
 #[test]

@@ -1,26 +1,26 @@
 //! How deltas and bases are merged into a message (protocol note, section 3.7).
 //!
-//! Every field counts only if it is there and not empty. Text is appended; ids, types, names and tool
-//! infos overwrite; provider fields are merged one level deep; usage and finish reason replace. A
-//! finish reason does not close a message: later deltas are still merged.
+//! A missing or empty field has no effect. Texts are appended; ids, types, names, tool infos, usage and finish reason
+//! are replaced; provider fields are merged one level deep. A finish reason does not close a message: later deltas are
+//! still merged.
 
 use crate::event::{TextDelta, TextField};
+#[cfg(feature = "agent-state")]
+use crate::json::is_same;
 use crate::json::{Object, Value};
 
 #[cfg(feature = "partial-lists")]
-use super::message::Marks;
-use super::message::{Message, MessageCall, Part, Text};
-#[cfg(feature = "agent-state")]
-use super::patch::is_same;
+use super::Marks;
+use super::{Base, Message, MessageCall, Text};
 
-/// Whether this build has a protocol in which a call's arguments can come once more, as other ones.
+/// Whether this build has a protocol that can replace a call's arguments.
 const REPLACES_ARGUMENTS: bool = cfg!(feature = "call-updates");
 
 impl Message {
-    /// Appends a piece of text. Gives whether anything but text changed.
-    pub(super) fn append(&mut self, delta: &TextDelta<'_>) -> bool {
+    /// Appends a piece of text. Returns whether anything other than text changed.
+    pub(crate) fn append(&mut self, delta: &TextDelta<'_>) -> bool {
         match delta.field {
-            TextField::Content => self.append_content(delta.text),
+            TextField::Content => self.content.push(delta.text),
             TextField::Reasoning => self.reasoning.push(delta.text),
             TextField::Arguments(index) => {
                 let index = index as usize;
@@ -32,21 +32,9 @@ impl Message {
         false
     }
 
-    /// Appends to the last part if that is text, where the content has parts.
-    fn append_content(&mut self, piece: &str) {
-        self.text.push(piece);
-        let Some(parts) = self.parts.as_mut().filter(|_| !piece.is_empty()) else {
-            return;
-        };
-        match parts.last_mut() {
-            Some(part) if !part.is_refusal => part.text.push_str(piece),
-            _ => parts.push(Part { is_refusal: false, text: piece.to_owned() }),
-        }
-    }
-
-    /// Merges a delta.
-    pub(super) fn merge(&mut self, delta: &Object<'_>) {
-        self.append_content(delta.text("content"));
+    /// Merges a `model.message.delta`.
+    pub(crate) fn apply_delta(&mut self, delta: &Object<'_>) {
+        self.content.push(delta.text("content"));
         self.reasoning.push(delta.text("reasoning_content"));
         self.refusal.push(delta.text("refusal"));
         for call in delta.array("tool_calls").iter().filter_map(Value::as_object) {
@@ -54,7 +42,7 @@ impl Message {
             let is_reset = self.call_at(usize::try_from(index).unwrap_or_default()).merge(call);
             if REPLACES_ARGUMENTS && is_reset {
                 self.marks.arguments_reset = true;
-                self.calls.iter_mut().flatten().for_each(|call| call.arguments.retake());
+                self.calls.iter_mut().flatten().for_each(|call| call.arguments.untake());
             }
         }
         replace(&mut self.finish_reason, delta.text("finish_reason"));
@@ -62,83 +50,66 @@ impl Message {
             self.usage = usage.to_json();
         }
         #[cfg(feature = "agent-state")]
-        self.note(delta);
+        self.details.take(delta);
     }
 
-    /// Takes what only some servers say.
+    /// Discards the texts and calls so far (`message.reset`).
     #[cfg(feature = "agent-state")]
-    fn note(&mut self, event: &Object<'_>) {
-        let encrypted = event.text("reasoning_encrypted");
-        if !encrypted.is_empty() {
-            self.encrypted.push(encrypted.to_owned());
-        }
-        for name in ["model", "duration_ms"] {
-            if event.contains(name) {
-                self.notes.set(name, event.json(name));
-            }
-        }
-    }
-
-    /// What was said does not count.
-    #[cfg(feature = "agent-state")]
-    pub(super) fn reset(&mut self, _: &Object<'_>) {
+    pub(crate) fn reset(&mut self, _: &Object<'_>) {
         let (id, thread) = (std::mem::take(&mut self.id), self.thread);
         let before = std::mem::replace(self, Self::new(&id, thread));
         self.has_base = before.has_base;
-        self.created_at = before.created_at;
-        self.name = before.name;
+        self.base = before.base;
         self.marks = Marks { reset: true, ..before.marks };
     }
 
-    /// Says something else.
+    /// Replaces the content.
     #[cfg(feature = "agent-state")]
-    pub(super) fn set_text(&mut self, text: &str) {
-        self.text = Text::of(text);
-        self.continued_at = 0;
-        self.parts = None;
+    pub(crate) fn replace_content(&mut self, text: &str) {
+        self.content.replace(text);
         self.marks.content_reset = true;
     }
 
-    /// The call at `index`; the ones below it that have not come stay holes.
+    /// The call at `index`. It is added if it is missing; missing calls before it stay `None`.
     fn call_at(&mut self, index: usize) -> &mut MessageCall {
-        // Not `resize`, which would bring all the code that clones a call into the module.
+        // `resize` would bring the code that clones a call into the module.
         while self.calls.len() <= index {
             self.calls.push(None);
         }
         self.calls[index].get_or_insert_with(MessageCall::new)
     }
 
-    /// The message that a `model.message` is by itself.
-    pub(crate) fn of(base: &Object<'_>) -> Self {
+    /// The message of a single `model.message`.
+    pub(crate) fn from_base(base: &Object<'_>) -> Self {
         let mut message = Self::new(base.text("id"), 0);
-        message.put(base);
+        message.apply_base(base);
         message
     }
 
-    /// Whether a whole message begins as this one does, as far as this one has come.
-    pub(crate) fn begins(&self, whole: &Self) -> bool {
-        self.text.begins(&whole.text) && self.reasoning.begins(&whole.reasoning)
+    /// Whether the texts of this message are the beginning of those of `whole`.
+    pub(crate) fn is_prefix_of(&self, whole: &Self) -> bool {
+        self.content.text.is_prefix_of(&whole.content.text) && self.reasoning.is_prefix_of(&whole.reasoning)
     }
 
     /// Whether both have the same texts.
-    pub(crate) fn says(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_text(&self, other: &Self) -> bool {
         let arguments = |message: &Self| {
             let mut all = String::new();
             for call in message.calls().iter().flatten() {
-                // No JSON has this character as it is.
+                // JSON never contains this character unescaped.
                 all.push_str(call.arguments());
                 all.push('\0');
             }
             all
         };
-        self.text.says(&other.text, self.continued_at)
+        self.content.text.matches_from(&other.content.text, self.content.continued_at)
             && (self.is_partial_listing && other.reasoning().is_empty()
-                || self.reasoning.says(&other.reasoning, 0))
+                || self.reasoning.matches_from(&other.reasoning, 0))
             && self.refusal() == other.refusal()
             && (arguments(self) == arguments(other) || self.has_same_arguments(other))
     }
 
-    /// Whether the calls have the same arguments, however they are written: a list may not have the model's text.
+    /// Whether the calls have equal arguments as JSON: a list may not keep the text that the model wrote.
     fn has_same_arguments(&self, other: &Self) -> bool {
         #[cfg(feature = "agent-state")]
         if self.is_partial_listing {
@@ -152,21 +123,19 @@ impl Message {
         false
     }
 
-    /// Takes a `model.message`. The first one is the beginning of its message: deltas that came before
-    /// it stay merged, as if it had come before them. A complete one, or a second one, replaces
-    /// everything.
-    pub(super) fn put(&mut self, base: &Object<'_>) {
+    /// Takes a `model.message`. If the first one is incomplete, deltas that were received before it stay merged, as if
+    /// they came after it. A complete one, or a second one, replaces everything.
+    pub(crate) fn apply_base(&mut self, base: &Object<'_>) {
         let is_beginning = !self.has_base && base.text("finish_reason").is_empty();
         let before = std::mem::replace(self, Self::new(&self.id, self.thread));
         self.marks = before.marks;
         self.marks.reset = true;
         self.has_base = true;
-        self.created_at = base.json("created_at");
-        self.name = base.json("name");
+        self.base = Base { created_at: base.json("created_at"), name: base.json("name") };
         self.usage = base.json("usage");
         #[cfg(feature = "agent-state")]
-        self.note(base);
-        self.set_content(base);
+        self.details.take(base);
+        self.content.set(base, &mut self.refusal);
         self.reasoning = Text::of(base.text("reasoning_content"));
         self.refusal.push(base.text("refusal"));
         base.text("finish_reason").clone_into(&mut self.finish_reason);
@@ -175,47 +144,26 @@ impl Message {
                 self.call_at(index).merge(call);
             }
         }
-        self.keep(&before, is_beginning);
+        self.keep_earlier(&before, is_beginning);
         #[cfg(feature = "partial-lists")]
         self.keep_unlisted(before);
     }
 
-    /// Keeps what a list does not have that this message came from.
+    /// Keeps the fields that the list of the new base does not have.
     #[cfg(feature = "partial-lists")]
     fn keep_unlisted(&mut self, before: Self) {
         if before.is_partial_listing && self.reasoning().is_empty() {
             self.marks = Marks { content_reset: true, arguments_reset: true, ..before.marks };
             self.reasoning = before.reasoning;
-            self.encrypted = before.encrypted;
-            self.notes = before.notes;
+            self.details = before.details;
             replace(&mut self.usage, &before.usage);
         }
     }
 
-    fn set_content(&mut self, base: &Object<'_>) {
-        self.text.push(base.text("content"));
-        let Some(parts) = base.get("content").and_then(Value::as_array) else {
-            return;
-        };
-        let mut own = Vec::new();
-        for part in parts.iter().filter_map(Value::as_object) {
-            let is_refusal = part.text("type") == "refusal";
-            let text = part.text(if is_refusal { "refusal" } else { "text" });
-            if is_refusal {
-                self.refusal.push(text);
-            } else {
-                self.text.push(text);
-            }
-            own.push(Part { is_refusal, text: text.to_owned() });
-        }
-        self.parts = Some(own);
-    }
-
-    /// Keeps of what was there before its base: results and threads that have joined a call, and, if the
-    /// base is a beginning, all text.
-    fn keep(&mut self, before: &Self, with_text: bool) {
+    /// Keeps parts of the message before its base: the results and threads of calls, and, with `with_text`, its texts.
+    fn keep_earlier(&mut self, before: &Self, with_text: bool) {
         if with_text {
-            self.append_content(before.content());
+            self.content.push(before.content());
             self.reasoning.push(before.reasoning());
             self.refusal.push(before.refusal());
             replace(&mut self.finish_reason, &before.finish_reason);
@@ -226,7 +174,7 @@ impl Message {
             let call = if with_text { Some(self.call_at(index)) } else { self.call_mut(&known.id) };
             let Some(call) = call else { continue };
             if with_text {
-                call.join(known);
+                call.append_earlier(known);
             }
             replace(&mut call.response, &known.response);
             replace(&mut call.progress, &known.progress);
@@ -238,7 +186,7 @@ impl Message {
 }
 
 impl MessageCall {
-    /// Merges a delta of the call, or the whole of it. Gives whether its arguments are other ones now.
+    /// Merges a delta of the call, or the whole call. Returns whether its arguments were replaced.
     fn merge(&mut self, delta: &Object<'_>) -> bool {
         let mut is_reset = false;
         replace(&mut self.id, delta.text("id"));
@@ -263,8 +211,8 @@ impl MessageCall {
         is_reset
     }
 
-    /// Joins what came before the base that this call is from, as if it had come after it.
-    fn join(&mut self, early: &Self) {
+    /// Appends a call as it was before its base.
+    fn append_earlier(&mut self, early: &Self) {
         replace(&mut self.id, &early.id);
         replace(&mut self.name, &early.name);
         self.arguments.push(early.arguments());

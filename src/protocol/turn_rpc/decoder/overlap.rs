@@ -1,66 +1,55 @@
-//! What is read beside what was heard (sections 6 and 8). A read comes late, and tells the past with the present: of
-//! each item only what is newer than what is known of it is taken.
+//! Reads that overlap with notifications (sections 6 and 8). A read may be older than notifications that came before
+//! it, so of each item only what is newer than its known state is taken.
 //!
-//! Events that are kept have a number within their turn, those that are heard have none. So what is read is old if it
-//! was read before; if it comes before what the item is known to say; or if the item was heard of after the read was
-//! begun, since all that is heard was kept before, and what is newer will be heard as well.
+//! Recorded events have numbers within their turn; notifications have none. A recorded event is old if it was read
+//! before, if it comes before the known state of its item, or if a notification of the item came after the read had
+//! begun. In that last case, the read may be older, and later changes will be notified.
 
-use crate::error::sentence;
 use crate::json::{Object, Value};
 
+use super::Turn;
 use super::calls::result_of;
-use super::items::{Item, Kind};
+use super::fingerprint::Fingerprint;
+use super::items::{Item, Kind, Mark, name_in};
 use super::tasks::id_of;
 use super::texts::text_of;
-use super::turn::{Print, Turn};
 
-/// How far an item, or a task, is known.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mark {
-    /// Whether an item was told to have begun, or to be complete: a piece of it may come before.
-    pub(super) is_begun: bool,
-    /// The number of the newest event that was read of it, or matches what was heard of it.
-    sequence: u64,
-    /// How many reads had been begun when it was heard of.
-    heard: u32,
-}
-
-/// The number of an event that is kept; 0 if it has none.
+/// The number of a recorded event; 0 if it has none.
 pub(super) fn sequence_of(event: &Object<'_>) -> u64 {
     event.get("sequence").and_then(Value::as_u64).unwrap_or_default()
 }
 
 impl Turn {
-    /// An item was heard of.
-    pub(super) fn heard_of(&mut self, item: &Object<'_>) {
+    /// A notification of an item has come.
+    pub(super) fn note_notified(&mut self, item: &Object<'_>) {
         let begun = self.timeline.begun();
         if let Some(mark) = self.mark("", item) {
-            mark.heard = begun;
+            mark.notification = begun;
         }
     }
 
     /// An event of an item was read.
-    pub(super) fn was_read(&mut self, turn_id: &str, item: &Object<'_>, sequence: u64) {
+    pub(super) fn note_read(&mut self, turn_id: &str, item: &Object<'_>, sequence: u64) {
         if let Some(mark) = self.mark(turn_id, item) {
             mark.sequence = mark.sequence.max(sequence);
         }
     }
 
-    /// Looks for what is known of an item already in an event that is about to be taken from a read.
+    /// Before the events of a read are taken: notes the number of the event that equals the known state of its item.
     pub(super) fn compare(&mut self, turn_id: &str, event: &Object<'_>) {
         let Some(payload) = event.object("payload") else { return };
         let Some(item) = payload.object("item") else { return };
-        if self.says_what_is_known(turn_id, item, payload.text("type") == "itemCompleted") {
-            self.was_read(turn_id, item, sequence_of(event));
+        if self.matches_known(turn_id, item, payload.text("type") == "itemCompleted") {
+            self.note_read(turn_id, item, sequence_of(event));
         }
     }
 
-    /// Whether what a read says of an item is older than what is known.
+    /// Whether a recorded event of an item is older than the known state.
     pub(super) fn is_old(&mut self, method: &str, turn_id: &str, item: &Object<'_>, sequence: u64) -> bool {
         let reading = self.reading;
         let known = self.item_of(turn_id, item).and_then(|at| self.items.get(at));
-        // What a call was begun with is older than whatever it is known to be made with.
-        let is_made = |known: &Item| known.kind == Kind::Call && known.print.len > 0;
+        // The beginning of a call is older than any known arguments.
+        let is_made = |known: &Item| known.kind == Kind::Call && known.fingerprint.len > 0;
         if method == "item/started" && known.is_some_and(is_made) {
             return true;
         }
@@ -69,12 +58,12 @@ impl Turn {
         is_newer(*mark, reading) || (!is_end && (1..=mark.sequence).contains(&sequence))
     }
 
-    /// Whether this item is newer than the read that is being taken.
+    /// Whether a notification of this item came after the current read had begun.
     pub(super) fn is_newer_than_read(&self, at: usize) -> bool {
         self.items.get(at).is_some_and(|item| is_newer(item.mark, self.reading))
     }
 
-    fn says_what_is_known(&self, turn_id: &str, item: &Object<'_>, is_completed: bool) -> bool {
+    fn matches_known(&self, turn_id: &str, item: &Object<'_>, is_completed: bool) -> bool {
         if item.text("type") == "task" {
             let id = id_of(item);
             return self.tasks.iter().any(|task| task.id == id && task.status == item.text("status"));
@@ -82,7 +71,7 @@ impl Turn {
         let known = self.item_of(turn_id, item).and_then(|at| self.items.get(at));
         known.filter(|known| is_completed && known.is_completed).is_some_and(|known| match known.kind {
             Kind::Call => known.result == result_of(item).0,
-            kind => known.print == Print::of(&text_of(kind, item)),
+            kind => known.fingerprint == Fingerprint::of(&text_of(kind, item)),
         })
     }
 
@@ -95,7 +84,7 @@ impl Turn {
         self.items.get_mut(at).map(|item| &mut item.mark)
     }
 
-    /// The number of an item that is known.
+    /// The number of a known item.
     fn item_of(&self, turn_id: &str, item: &Object<'_>) -> Option<usize> {
         let id = item.text("id");
         let at = if turn_id.is_empty() { self.names.get(id) } else { self.names.get(&name_in(turn_id, id)) };
@@ -103,12 +92,7 @@ impl Turn {
     }
 }
 
-/// The name of an item of a task's turn.
-pub(super) fn name_in(turn_id: &str, id: &str) -> String {
-    sentence(&[turn_id, "\n", id])
-}
-
-/// Whether something was heard of after this read was begun.
+/// Whether a notification came after this read had begun.
 fn is_newer(mark: Mark, reading: u32) -> bool {
-    reading > 0 && mark.heard >= reading
+    reading > 0 && mark.notification >= reading
 }
