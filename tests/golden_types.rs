@@ -271,7 +271,7 @@ fn capabilities_are_as_reviewed() {
             [line] => format!("    /** {line} */\n"),
             _ => format!("    /**\n     * {}\n     */\n", lines.join("\n     * ")),
         };
-        write!(members, "{comment}    readonly {name}: boolean;\n").expect("a string takes any text");
+        writeln!(members, "{comment}    readonly {name}: boolean;").expect("a string takes any text");
     }
     let interface = format!(
         "/** What a server's protocol supports, so that a page need not find out by failing. */\n\

@@ -71,8 +71,7 @@ export class AapSession implements ManagedSession {
   }
 
   demandTools(names: readonly string[]): void {
-    const { name: agent, capabilities } = this.agent;
-    demand(!!capabilities?.application?.tools, `agent \`${agent}\` takes no tools of the page: it does not declare \`application.tools\``);
+    demand(this.capabilities.pageTools, `agent \`${this.agent.name}\` takes no tools of the page: it does not declare \`application.tools\``);
     const taken = names.find((name) => this.#settings.serverTools.some((tool) => tool.name === name));
     demand(taken === undefined, `the server has a tool \`${taken}\` in this session: a tool of the page must have another name`);
   }

@@ -14,7 +14,7 @@ export interface CreateTurnOptions {
   input?: TurnInput | null;
   /**
    * `"auto"` follows the session's last turn; `"none"` starts without a previous turn; an id branches off from that
-   * turn.
+   * turn. Both are refused unless `session.capabilities.fork`.
    */
   previousTurnId?: "auto" | "none" | (string & {}) | null;
   /**

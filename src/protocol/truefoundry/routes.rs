@@ -19,7 +19,7 @@ const GATEWAY: Calls = calls! {
     GetSession "GET v1/agents/sessions/{session_id}",
     CancelSession "POST v1/agents/sessions/{session_id}/cancel",
     ListTurns "GET v1/agents/sessions/{session_id}/turns page_token limit",
-    ListNewestTurns "GET v1/agents/sessions/{session_id}/turns limit",
+    ListNewestTurns "GET v1/agents/sessions/{session_id}/turns page_token limit",
     CreateTurnStream "POST v1/agents/sessions/{session_id}/turns input previous_turn_id stream=true",
     CreateTurn "POST v1/agents/sessions/{session_id}/turns input previous_turn_id stream=false",
     GetTurn "GET v1/agents/sessions/{session_id}/turns/{turn_id}",

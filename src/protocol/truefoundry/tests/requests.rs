@@ -363,6 +363,18 @@ fn options_that_the_sibling_does_not_take_are_refused_by_name() {
     }
 }
 
+/// `TrueForge` lists turns oldest first. One event of the newest turn names it.
+#[test]
+fn section_7_the_newest_turn() {
+    let params = json!({"sessionId": S, "limit": 25, "pageToken": "p"});
+    let rows =
+        [(Call::ListNewestTurns, params, "GET v1/agents/sessions/01arz.g/turns?page_token=p&limit=25", None)];
+    check(Dialect::Gateway, &rows);
+    let params = json!({"sessionId": S, "limit": 25});
+    let rows = [(Call::ListNewestTurns, params, "GET api/v1/sessions/01arz.g/events?limit=1", None)];
+    check(Dialect::TrueForge, &rows);
+}
+
 /// What only the wire has is set by the protocol, and not by callers.
 #[test]
 fn words_of_the_wire_are_no_options() {
