@@ -115,7 +115,7 @@ impl Intake {
         self.seen.number(id_of(event));
         match &mut self.results {
             Some(results) if event.kind == EventKind::ToolResponse => {
-                results.came(event.fields.text("tool_call_id"));
+                results.count(event.fields.text("tool_call_id"));
             }
             _ => {}
         }

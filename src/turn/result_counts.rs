@@ -24,7 +24,7 @@ impl ResultCounts {
     }
 
     /// A result was delivered.
-    pub(super) fn came(&mut self, call_id: &str) {
+    pub(super) fn count(&mut self, call_id: &str) {
         self.of(call_id).came += 1;
     }
 
@@ -60,9 +60,9 @@ mod tests {
     fn as_many_of_a_call_as_came_are_known() {
         let conventions = Conventions::of(&AgentEvent::new(Dialect::Awaken).capabilities());
         let mut results = ResultCounts::new(conventions.partial_lists().expect("its lists are partial"));
-        results.came("a");
-        results.came("b");
-        results.came("a");
+        results.count("a");
+        results.count("b");
+        results.count("a");
         for _ in 0..2 {
             results.begin_list();
             let known: Vec<bool> = ["a", "b", "c", "a", "a"].map(|id| results.is_known(id)).into();

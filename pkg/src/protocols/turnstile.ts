@@ -1,22 +1,22 @@
-// One after the other: who comes while somebody is inside waits for their turn.
+// A lock: callers wait in order while another one holds it.
 import { orAborted } from "../client/face.js";
 
-/** Lets one in at a time, in the order in which they came. */
+/** A lock for one caller at a time, in the order of their calls. */
 export class Turnstile {
   #isTaken = false;
   readonly #queue: (() => void)[] = [];
 
-  /** Whether somebody is inside. */
+  /** Whether a caller holds the lock. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
 
-  /** Takes the place at once; it must be free. */
+  /** Takes the lock, which must be free. */
   take(): void {
     this.#isTaken = true;
   }
 
-  /** Waits for the place, and takes it. */
+  /** Waits for the lock, and takes it. */
   async enter(signal: AbortSignal): Promise<void> {
     if (!this.#isTaken) return this.take();
     let enter!: () => void;
@@ -25,14 +25,14 @@ export class Turnstile {
       await orAborted(entered, signal);
     } catch (error) {
       const at = this.#queue.indexOf(enter);
-      // Who was let in at the same moment lets in the next one.
+      // The lock was passed to this caller at the same moment: it passes it on.
       if (at < 0) this.leave();
       else this.#queue.splice(at, 1);
       throw error;
     }
   }
 
-  /** Gives the place to the next one. */
+  /** Passes the lock to the next caller. */
   leave(): void {
     const next = this.#queue.shift();
     if (next) next();

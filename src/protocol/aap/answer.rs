@@ -85,10 +85,10 @@ fn turns<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>
     for (at, turn) in turns.iter().enumerate() {
         let id = ids::turn(turn.number);
         let state = Story::of(&id, turn.messages, None).state(&tools, at < last);
-        let mut record = turn_record(params, &id, previous(&turns, at), said(turn), state);
+        let mut record = turn_record(params, &id, previous(&turns, at), input_of(turn), state);
         // Used to find the turn again when others have followed it.
         record.set("said", before.into());
-        before += u64::try_from(turn.said.len()).unwrap_or_default();
+        before += u64::try_from(turn.user_messages.len()).unwrap_or_default();
         records.push(record.into());
     }
     let mut page = page(records, Value::Null);
@@ -107,7 +107,7 @@ fn session_events<'a>(history: &[Value<'a>], tools: &Tools) -> Vec<Value<'a>> {
     for (at, turn) in turns.iter().enumerate() {
         let id = ids::turn(turn.number);
         let story = Story::of(&id, turn.messages, None);
-        let created = story::created(&id, ids::event(&id, 1), previous(&turns, at), said(turn));
+        let created = story::created(&id, ids::event(&id, 1), previous(&turns, at), input_of(turn));
         for event in std::iter::once(Value::Object(created)).chain(events_so_far(story, tools, at < last)) {
             let mut item = Object::new();
             item.set("turn_id", id.clone().into());
@@ -125,8 +125,8 @@ fn previous<'a>(turns: &[Turn<'_, '_>], at: usize) -> Value<'a> {
 }
 
 /// A turn's input.
-fn said<'a>(turn: &Turn<'_, 'a>) -> Value<'a> {
-    turn.said.iter().map(|message| history::item(message)).collect::<Vec<_>>().into()
+fn input_of<'a>(turn: &Turn<'_, 'a>) -> Value<'a> {
+    turn.user_messages.iter().map(|message| history::item(message)).collect::<Vec<_>>().into()
 }
 
 fn turn_record<'a>(

@@ -25,7 +25,11 @@ pub(super) struct Part<'h, 'a> {
 pub(super) fn part<'h, 'a>(aap: Aap, params: &Object<'_>, history: &'h [Value<'a>]) -> Result<Part<'h, 'a>> {
     let sent = input::messages(aap, params)?;
     let answered: Vec<String> = sent.iter().filter_map(answered_call).map(str::to_owned).collect();
-    if answered.is_empty() { said(aap, params, &sent, history) } else { answers(params, answered, history) }
+    if answered.is_empty() {
+        after_message(aap, params, &sent, history)
+    } else {
+        after_answers(params, answered, history)
+    }
 }
 
 /// The call that a message answers.
@@ -34,7 +38,7 @@ fn answered_call<'v>(message: &'v Value<'_>) -> Option<&'v str> {
 }
 
 /// The messages after the user's messages that were sent.
-fn said<'h, 'a>(
+fn after_message<'h, 'a>(
     aap: Aap,
     params: &Object<'_>,
     sent: &[Value<'_>],
@@ -81,7 +85,7 @@ fn until_user<'h, 'a>(messages: &'h [Value<'a>]) -> (&'h [Value<'a>], bool) {
 }
 
 /// The messages after the one whose calls were answered, if the history shows that they were.
-fn answers<'h, 'a>(
+fn after_answers<'h, 'a>(
     params: &Object<'_>,
     answered: Vec<String>,
     history: &'h [Value<'a>],

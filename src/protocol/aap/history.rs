@@ -23,7 +23,7 @@ pub(super) struct Turn<'h, 'a> {
     /// The number of the turn, from 1 on; 0 for the messages before the first one.
     pub(super) number: u64,
     /// The user's messages.
-    pub(super) said: Vec<&'h Object<'a>>,
+    pub(super) user_messages: Vec<&'h Object<'a>>,
     /// The messages after them.
     pub(super) messages: &'h [Value<'a>],
 }
@@ -36,11 +36,11 @@ pub(super) fn turns<'h, 'a>(history: &'h [Value<'a>]) -> Vec<Turn<'h, 'a>> {
     while !rest.is_empty() {
         let (beginning, others) = split(rest, |role| matches!(role, "user" | "system"));
         let (messages, others) = split(others, |role| role != "user");
-        let said: Vec<_> = beginning.iter().filter_map(of_user).collect();
-        number += u64::from(!said.is_empty());
+        let user_messages: Vec<_> = beginning.iter().filter_map(of_user).collect();
+        number += u64::from(!user_messages.is_empty());
         // Instructions to the agent before the first message are not a turn.
-        if !said.is_empty() || !messages.is_empty() {
-            turns.push(Turn { number, said, messages });
+        if !user_messages.is_empty() || !messages.is_empty() {
+            turns.push(Turn { number, user_messages, messages });
         }
         rest = others;
     }
@@ -75,8 +75,8 @@ pub(super) fn count_user_messages(history: &[Value<'_>]) -> usize {
 
 /// The user's message as an item of a turn's input. A message may also be a plain text here.
 pub(super) fn item<'a>(message: &Object<'a>) -> Value<'a> {
-    let said = content(message);
-    let parts = blocks(said).filter_map(|block| {
+    let own = content(message);
+    let parts = blocks(own).filter_map(|block| {
         let (kind, name, value) = match block {
             Block::Text(text) => ("text", "text", text),
             Block::Image(url, _) => ("image", "url", url),
@@ -87,7 +87,7 @@ pub(super) fn item<'a>(message: &Object<'a>) -> Value<'a> {
         part.set(name, value.to_owned().into());
         Some(Value::Object(part))
     });
-    let content = if said.is_string() { said.clone() } else { parts.collect::<Vec<_>>().into() };
+    let content = if own.is_string() { own.clone() } else { parts.collect::<Vec<_>>().into() };
     let mut item = Object::new();
     item.set("type", "user.message".into());
     item.set("content", content);

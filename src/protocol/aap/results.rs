@@ -15,7 +15,7 @@ pub(super) fn check(content: &Value<'_>) -> Result<(), Problem> {
 
 /// The result of a call. Its content is a text or a list of blocks.
 pub(super) fn response<'a>(turn_id: &str, maker: Maker, call_id: &str, content: &Value<'a>) -> Object<'a> {
-    let mut response = said(turn_id, maker, call_id, text_of(content));
+    let mut response = text_response(turn_id, maker, call_id, text_of(content));
     if content.as_array().is_some() {
         response.set("parts", content.clone());
     }
@@ -23,7 +23,7 @@ pub(super) fn response<'a>(turn_id: &str, maker: Maker, call_id: &str, content: 
 }
 
 /// The result of a call with a text.
-pub(super) fn said<'a>(turn_id: &str, maker: Maker, call_id: &str, text: String) -> Object<'a> {
+pub(super) fn text_response<'a>(turn_id: &str, maker: Maker, call_id: &str, text: String) -> Object<'a> {
     let mut response = event("tool.response", ids::result(turn_id, maker, call_id), MAIN_THREAD);
     put(&mut response, "tool_call_id", call_id);
     response.set("content", text.into());

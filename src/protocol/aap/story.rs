@@ -111,7 +111,7 @@ impl<'p, 'a> Story<'p, 'a> {
     fn message(&mut self, message: &Value<'a>) {
         let role = message.as_object().map_or("", |message| message.text("role"));
         match (role, message.as_object()) {
-            ("assistant", Some(message)) => self.spoken(message),
+            ("assistant", Some(message)) => self.agent_message(message),
             ("tool", Some(message)) if !message.text("toolCallId").is_empty() => self.result(message),
             ("system" | "user", _) => {}
             _ => self.unknown(role, message.clone(), None),
@@ -119,7 +119,7 @@ impl<'p, 'a> Story<'p, 'a> {
     }
 
     /// Reads a message of the agent.
-    fn spoken(&mut self, message: &Object<'a>) {
+    fn agent_message(&mut self, message: &Object<'a>) {
         self.is_spoken = true;
         self.last.clear();
         for block in blocks(content(message)) {

@@ -154,7 +154,7 @@ fn invalid(place: &str, rule: &str) -> Error {
 }
 
 /// The input of a turn, from the user's message in the server's record (section 5).
-pub(super) fn said<'a>(message: &Object<'a>) -> Value<'a> {
+pub(super) fn input_of<'a>(message: &Object<'a>) -> Value<'a> {
     let mut parts = Vec::new();
     if let Some(text) = message.get("text").filter(|text| text.is_string()) {
         let mut part = with_text("type", "text");

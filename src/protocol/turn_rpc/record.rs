@@ -9,7 +9,7 @@ use crate::protocol::fields::with_text;
 
 use super::Dialect;
 use super::decoder::{EndReport, state_of};
-use super::input::said;
+use super::input::input_of;
 
 /// A session is a thread. Its agent is its mode, or its model.
 pub(super) fn session<'a>(dialect: Dialect, thread: &Object<'a>) -> Result<Object<'a>> {
@@ -63,7 +63,7 @@ pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>)
     record.set("id", turn.get("id").cloned().unwrap_or_default());
     record.set("session_id", session_id.to_owned().into());
     record.set("previous_turn_id", previous);
-    record.set("input", message.map_or_else(|| Vec::new().into(), said));
+    record.set("input", message.map_or_else(|| Vec::new().into(), input_of));
     record.set("state", state.into());
     record.set("created_by_subject", Value::Null);
     record.set("created_at", time(turn.get("startedAt")));

@@ -45,7 +45,7 @@ impl Turn {
     fn answer(&self, item: &Object<'_>) -> Option<Object<'static>> {
         let call_id = item.text("tool_call_id");
         let response = |text: String, outcome: &'static str| {
-            let mut response = results::said(&self.start.turn_id, None, call_id, text);
+            let mut response = results::text_response(&self.start.turn_id, None, call_id, text);
             response.set("outcome", outcome.into());
             response
         };

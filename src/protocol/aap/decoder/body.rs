@@ -33,7 +33,7 @@ impl Turn {
         for message in messages {
             let role = message.as_object().map_or("", |message| message.text("role"));
             match (role, message.as_object()) {
-                ("assistant", Some(message)) => self.spoken(message, sink),
+                ("assistant", Some(message)) => self.agent_message(message, sink),
                 ("tool", Some(fields)) => {
                     let content = fields.get("content").ok_or_else(|| missing("content"));
                     let call_id = text(fields, "toolCallId");
@@ -48,7 +48,7 @@ impl Turn {
     }
 
     /// Reads a message of the agent, which continues the open one.
-    fn spoken(&mut self, message: &Object<'_>, sink: &mut dyn EventSink) {
+    fn agent_message(&mut self, message: &Object<'_>, sink: &mut dyn EventSink) {
         for block in blocks(content(message)) {
             match block {
                 Block::Text(text) => self.piece(TextField::Content, text, sink),

@@ -6,7 +6,7 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 use crate::protocol::options::wire;
 
-use super::super::input::{said, words};
+use super::super::input::{input_of, words};
 use super::Turn;
 use super::items::{Item, Kind};
 
@@ -77,7 +77,7 @@ impl Turn {
         if self.start.user_message.is_empty() {
             id.clone_into(&mut self.start.user_message);
             if !self.is_begun && self.start.input.is_none() {
-                self.start.input = Some(said(item).into_owned());
+                self.start.input = Some(input_of(item).into_owned());
             }
             self.created(sink);
             let chips =
@@ -89,7 +89,7 @@ impl Turn {
         } else if self.start.user_message != id && self.facts.is_new(id) {
             // Notices are listed apart from messages, so this one names the message before it.
             let mut details = Object::new();
-            details.set("input", said(item));
+            details.set("input", input_of(item));
             details.set("after", self.last_message().map_or(Value::Null, |id| id.to_owned().into()));
             self.notice(("info", "user_message", &words(item)), id, Some(details.into()), sink);
         }

@@ -5,7 +5,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::rpc::refusal;
 
-use super::super::input::said;
+use super::super::input::input_of;
 use super::super::status_of;
 use super::Turn;
 use super::agents::waits;
@@ -41,7 +41,7 @@ impl Turn {
                     if self.start.input.is_none() && !input.is_empty() {
                         let mut message = Object::new();
                         message.set("content", input.to_vec().into());
-                        self.start.input = Some(said(&message).into_owned());
+                        self.start.input = Some(input_of(&message).into_owned());
                     }
                 }
                 "turnCompleted" => self.end(turn, EndReport::Completed, sink),
@@ -189,7 +189,7 @@ impl Turn {
         if self.start.input.is_none() && !self.is_begun {
             let mut items = events.iter().filter_map(|event| event.get("payload")?.get("item")?.as_object());
             self.start.input =
-                items.find(|item| item.text("type") == "userMessage").map(|item| said(item).into_owned());
+                items.find(|item| item.text("type") == "userMessage").map(|item| input_of(item).into_owned());
         }
         // It has the data of tasks in order; but it may also come later.
         if results.iter().any(|(known, _)| known == LATE) {
@@ -227,7 +227,7 @@ impl Turn {
             let items = turn.array("items").iter().filter_map(Value::as_object);
             if self.start.input.is_none() && !self.is_begun {
                 let message = items.clone().find(|item| item.text("type") == "userMessage");
-                self.start.input = message.map(|item| said(item).into_owned());
+                self.start.input = message.map(|item| input_of(item).into_owned());
             }
             self.created(sink);
             for item in items {

@@ -78,7 +78,7 @@ fn what_was_said_can_be_said_again() {
     for url in ["data:application/pdf;base64,AA==", "https://a.example/b.pdf"] {
         let kept = json!({"text": "See", "content": [{"type": "file", "url": url}]}).to_string();
         let kept = Value::parse(&kept).expect("JSON");
-        let again = input::said(kept.as_object().expect("an object"));
+        let again = input::input_of(kept.as_object().expect("an object"));
         let again = TurnInput::read(again, &TurnRpc::new(Dialect::Gateway).capabilities())
             .unwrap_or_else(|error| panic!("{url}: {error}"));
         let again: Json = serde_json::from_str(again.json().expect("an item")).expect("JSON");
