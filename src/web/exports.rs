@@ -433,8 +433,7 @@ fn failure(text: &str, status: u16, retry_after: u32, is_offline: bool) -> Failu
     let error = Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
     // Only sockets can tell.
     let is_unsent = cfg!(feature = "socket") && code == "unsent";
-    let is_lost = matches!(error.code, ErrorCode::Network | ErrorCode::Timeout);
-    Failure { error, retry_after, is_offline: is_offline && is_lost, is_unsent }
+    Failure { error, retry_after, is_offline, is_unsent }.of_network()
 }
 
 /// What the package's code of an error is here, as far as it matters to what is done next.

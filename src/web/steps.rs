@@ -94,8 +94,7 @@ pub(super) async fn run(
 
 /// A failure, as the driver is to see it.
 fn failed(failure: Failure) -> Outcome<'static> {
-    let is_lost = matches!(failure.error.code, ErrorCode::Network | ErrorCode::Timeout);
-    Outcome::Failed(Failure { is_offline: is_lost && is_offline(), ..failure })
+    Outcome::Failed(Failure { is_offline: is_offline(), ..failure }.of_network())
 }
 
 /// Waits; once the page has come back, no longer than has to be.

@@ -73,6 +73,18 @@ fn every_other_failure_has_its_remedy() {
     }
 }
 
+#[test]
+fn only_failures_of_the_network_are_due_to_being_offline() {
+    let offline = |failure: Failure| Failure { is_offline: true, ..failure }.of_network().is_offline;
+    for code in [ErrorCode::Network, ErrorCode::Timeout, ErrorCode::Token] {
+        assert!(offline(of(code)), "{code:?}");
+        assert!(!of(code).of_network().is_offline, "{code:?}");
+    }
+    for failure in [http(503), of(ErrorCode::Rpc), of(ErrorCode::UnexpectedResponse)] {
+        assert!(!offline(failure.clone()), "{failure:?}");
+    }
+}
+
 /// A request that changes nothing, such as a page of a list, is sent again by the same rules.
 #[test]
 fn a_request_is_sent_again_after_what_may_pass() {
