@@ -20,6 +20,7 @@ const PARTS = {
   face: "client/face.ts",
   socket: "protocols/socket.ts",
   "aap-session": "protocols/aap-session.ts",
+  "agent-event-session": "protocols/agent-event-session.ts",
   ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/${family}-core.ts`])),
 };
 // What users import. The first is for each protocol, one core each is inside the others.
@@ -75,11 +76,11 @@ const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
   "changeRecords chunkRead completed configure conventions core cut cutting demandTools download drain enter " +
   "extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isFree isHeard " +
-  "isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain isWhole lastMessage " +
-  "learn markCancelled mirror move notify opened prepare putTools quoted received records release " +
+  "isForgotten isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain isWhole lastMessage " +
+  "learn listedEvents liveTurn markCancelled mirror move notify opened prepare putTools quoted received records release reread " +
   "resolveActions serverTools setPause setTerms settings setWantsEvents setWantsNative shorten stands " +
   "startedId startSettled takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
-  "toolSpecs transport unloaded unread whenPaused wide words writeLine";
+  "toolSpecs transport unloaded unread wasRead whenPaused wide words writeLine";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [

@@ -14,11 +14,12 @@ use crate::package;
 use crate::project::Project;
 
 /// Files of the package beside those of the families; a `*` stands for any beginning of a name.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     "dist/face.js",
     "dist/face.cjs",
     "dist/socket.js",
     "dist/aap-session.js",
+    "dist/agent-event-session.js",
     "dist/slim.js",
     "dist/types/*.d.ts",
 ];

@@ -18,9 +18,17 @@ const coming = new Set<Promise<Family>>();
 
 const CORES = {
   truefoundry: () => given("truefoundry"),
-  "agent-event": () => given("agent-event"),
-  aap: () => given("aap", async () => ({ Managed: (await import("../protocols/aap-session.js")).AapSession })),
-  "turn-rpc": () => given("turn-rpc", async () => ({ Way: (await import("../protocols/socket.js")).SocketTransport })),
+  "agent-event": () => given("agent-event", () => import("../protocols/agent-event-session.js")),
+  aap: () =>
+    given("aap", async () => {
+      const { AapSession, readConversation } = await import("../protocols/aap-session.js");
+      return { Managed: AapSession, readConversation };
+    }),
+  "turn-rpc": () =>
+    given("turn-rpc", async () => {
+      const { SocketTransport, isEmptyList, withTaskEvents } = await import("../protocols/socket.js");
+      return { Way: SocketTransport, isEmptyList, withTaskEvents };
+    }),
 };
 
 /**

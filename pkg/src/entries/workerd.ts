@@ -2,8 +2,8 @@
 import type { Client } from "../client/client.js";
 import { connectWith, load } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
-import { AapSession } from "../protocols/aap-session.js";
-import { SocketTransport } from "../protocols/socket.js";
+import { AapSession, readConversation } from "../protocols/aap-session.js";
+import { isEmptyList, SocketTransport, withTaskEvents } from "../protocols/socket.js";
 import aap from "./aap.wasm";
 import agentEvent from "./agent-event.wasm";
 import trueFoundry from "./truefoundry.wasm";
@@ -13,9 +13,9 @@ export * from "./api.js";
 
 const CORES = {
   truefoundry: () => ({ module: trueFoundry }),
-  "agent-event": () => ({ module: agentEvent }),
-  aap: () => ({ module: aap, Managed: AapSession }),
-  "turn-rpc": () => ({ module: turnRpc, Way: SocketTransport }),
+  "agent-event": () => ({ module: agentEvent, readConversation }),
+  aap: () => ({ module: aap, Managed: AapSession, readConversation }),
+  "turn-rpc": () => ({ module: turnRpc, Way: SocketTransport, isEmptyList, withTaskEvents }),
 };
 
 /**
