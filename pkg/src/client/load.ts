@@ -9,7 +9,7 @@ import type { Settings, Transport } from "../transport/transport.js";
 import type { Connection } from "../turn/connection.js";
 import type { Turn } from "../turn/turn.js";
 import type { SessionEvent, SessionRecord, TurnRecord } from "../wire/events.js";
-import type { MakeManagedSession } from "./managed-session.js";
+import type { MakeManagedSession, MakeSession, ManagedAgents } from "./managed-session.js";
 import type { ConnectOptions } from "./options.js";
 
 /**
@@ -21,6 +21,8 @@ export interface Extras {
   readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
   /** Keeps the data of a session if the server has no ids for turns. @internal */
   readonly Managed?: MakeManagedSession;
+  /** The agents of a server whose sessions need to know theirs. @internal */
+  readonly Agents?: new <S>(server: Connection, make: MakeSession<S>) => ManagedAgents<S>;
   /** Reads a session's history if messages do not name their turns. @internal */
   readonly readConversation?: (host: ConversationHost) => Promise<Turn[]>;
   /** Whether a list was refused because it is empty; `read` reads the session. @internal */

@@ -4,19 +4,18 @@ import { Call } from "../boundary/calls.js";
 import { type Capabilities, newId } from "../boundary/capabilities.js";
 import { adopting, busy, InputError, StateError } from "../common/errors.js";
 import type { ListedEvent } from "../delivery/delivery.js";
-import type { ToolSpec } from "../tools/spec.js";
 import { within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import { checkedTurn, type CreateTurnOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import { type Agent, type AgentSettings, demandSettings, type KnownAgent, type ServerTool, type StreamMode } from "./agent.js";
+import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
 import type { ClientConnection, ConversationHost } from "./load.js";
 
 import { demand, demandNames } from "../common/check.js";
 import { Run, type RunOptions } from "../tools/run.js";
 import { ToolRegistry, type Tools, type ToolsOptions } from "../tools/tools.js";
 import { Turn } from "../turn/turn.js";
-import type { ManagedSession } from "./managed-session.js";
+import type { ManagedSession, SetUpRecord } from "./managed-session.js";
 
 /** An item of a session's list of events. */
 export interface ListedSessionEvent extends SessionEvent {
@@ -28,9 +27,6 @@ interface SessionPlace {
   workspace_id: string;
   creation?: object | undefined;
 }
-
-/** A session with what it was created with, and with its settings if the server keeps them. @internal */
-export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
 
 /** The position of a session, from all of its turns. */
 interface Position {
@@ -347,8 +343,6 @@ export class Session {
    */
   async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     if (this.#managed) {
-      demandNames("update", options, ["agentTools", "agentOptions"]);
-      demandSettings(options);
       this.#managed.configure(options);
       return this;
     }

@@ -1,3 +1,3 @@
 // The core of the Agent Application Protocol, and its extras. Only pages that speak it load this file.
 export { packed } from "../../core/aap/inline.js";
-export { AapSession as Managed, readConversation } from "../protocols/aap-session.js";
+export { AapAgents as Agents, AapSession as Managed, readConversation } from "../protocols/aap-session.js";

@@ -21,8 +21,8 @@ const CORES = {
   "agent-event": () => given("agent-event", () => import("../protocols/agent-event-session.js")),
   aap: () =>
     given("aap", async () => {
-      const { AapSession, readConversation } = await import("../protocols/aap-session.js");
-      return { Managed: AapSession, readConversation };
+      const { AapAgents, AapSession, readConversation } = await import("../protocols/aap-session.js");
+      return { Agents: AapAgents, Managed: AapSession, readConversation };
     }),
   "turn-rpc": () =>
     given("turn-rpc", async () => {

@@ -2,7 +2,7 @@
 import type { Client } from "../client/client.js";
 import { connectWith, load } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
-import { AapSession, readConversation } from "../protocols/aap-session.js";
+import { AapAgents, AapSession, readConversation } from "../protocols/aap-session.js";
 import { isEmptyList, SocketTransport, withTaskEvents } from "../protocols/socket.js";
 import aap from "./aap.wasm";
 import agentEvent from "./agent-event.wasm";
@@ -14,7 +14,7 @@ export * from "./api.js";
 const CORES = {
   truefoundry: () => ({ module: trueFoundry }),
   "agent-event": () => ({ module: agentEvent, readConversation }),
-  aap: () => ({ module: aap, Managed: AapSession, readConversation }),
+  aap: () => ({ module: aap, Agents: AapAgents, Managed: AapSession, readConversation }),
   "turn-rpc": () => ({ module: turnRpc, Way: SocketTransport, isEmptyList, withTaskEvents }),
 };
 

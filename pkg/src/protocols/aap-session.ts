@@ -3,7 +3,7 @@
 import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } from "../client/agent.js";
-import { adopting, busy, capabilitiesOf, demand, InputError } from "../client/face.js";
+import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
 import type { ConversationHost } from "../client/load.js";
 import type { ManagedSession } from "../client/managed-session.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
@@ -11,7 +11,10 @@ import type { ToolSpec } from "../tools/spec.js";
 import type { Turn } from "../turn/turn.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import { readConversation as conversation } from "./conversation.js";
+import { demandSettings } from "./aap-settings.js";
 import { Turnstile } from "./turnstile.js";
+
+export { AapAgents } from "./aap-agents.js";
 
 /** Reads a session's history. */
 export function readConversation(host: ConversationHost): Promise<Turn[]> {
@@ -90,7 +93,10 @@ export class AapSession implements ManagedSession {
     this.#settings = { ...this.#settings, declare: copied(tools) };
   }
 
-  configure({ agentTools, agentOptions }: AgentSettings): void {
+  configure(settings: AgentSettings): void {
+    demandNames("update", settings, ["agentTools", "agentOptions"]);
+    demandSettings(settings);
+    const { agentTools, agentOptions } = settings;
     const { tools, options } = this.#settings;
     const serverTools = agentTools ? copied(agentTools) : this.#settings.serverTools;
     this.#settings = {
