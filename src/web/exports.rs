@@ -13,7 +13,7 @@ use crate::protocol::{Answer, Call};
 use crate::session::{KnownProtocol, Session};
 use crate::text::cut;
 
-use crate::turn::{Failure, Moment, Outcome, Pause, Reconnect, RetryBudget};
+use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
 
 use super::state::{texts, with};
 use super::turn::{Goal, Turn};
@@ -344,8 +344,8 @@ pub fn retry(
     with(|core| {
         let code = core.take_text();
         let mut budget = RetryBudget::after(Reconnect { max_attempts, base_delay, max_delay }, attempts);
-        match budget.retry(failure(&code, status, retry_after, is_offline), random) {
-            Some(Pause { delay, least, .. }) => {
+        match budget.retry(&failure(&code, status, retry_after, is_offline), random) {
+            Some((delay, least)) => {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
