@@ -18,11 +18,11 @@ const root = import.meta.dirname;
 // The families of protocols: each has a core, which is a folder in core/ and a module in dist/.
 const FAMILIES = Object.keys(families);
 // The files of all extras.
-const EXTRAS = Object.values(families).flatMap(({ extras = {} }) => Object.values(extras).map((place) => place.split(" ")[0]));
+const EXTRAS = new Set(Object.values(families).flatMap(({ extras = {} }) => Object.values(extras).map((place) => place.split(" ")[0])));
 // What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
 const PARTS = {
   face: "client/face.ts",
-  ...Object.fromEntries(EXTRAS.map((file) => [basename(file), `${file}.ts`])),
+  ...Object.fromEntries([...EXTRAS].map((file) => [basename(file), `${file}.ts`])),
   ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/families/${family}-core.ts`])),
 };
 // What users import. The first is for each protocol, one core each is inside the others.
@@ -79,14 +79,15 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed clientIds " +
-  "changeRecords chunkRead completed configure conventions core cut cutting demandTools download drain enter " +
-  "extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isFree isHeard " +
-  "isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain isWhole lastMessage " +
-  "learn markCancelled mirror move notify opened prepare putTools quoted received records release " +
-  "resolveActions separateAnswers serverTools setPause setTerms settings setWantsEvents setWantsNative shorten socket stands " +
-  "startedId startSettled takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
-  "toolSpecs transport unloaded unnamed unread whenPaused wide words writeLine";
+  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
+  "changeRecords chunkRead clientIds completed configure conventions core cut cutting demandTools download " +
+  "drain enter extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isForgotten " +
+  "isFree isHeard isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain " +
+  "isWhole lastMessage learn listedEvents liveTurn markCancelled mirror move notify opened prepare " +
+  "putTools quoted received records release reread resolveActions separateAnswers serverTools setPause " +
+  "setTerms settings setWantsEvents setWantsNative shorten socket stands startedId startSettled " +
+  "takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames toolSpecs transport " +
+  "unloaded unnamed unread wasRead whenPaused wide words writeLine";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [

@@ -136,13 +136,13 @@ ${rows.join("")}};
 function workers(all) {
   const imports = all.flatMap(([family, { extras = {} }], at) => [
     `import core${at} from "./${family}.wasm";\n`,
-    ...Object.values(extras).map((place) => {
+    ...Object.entries(extras).map(([name, place]) => {
       const [file, own] = place.split(" ");
-      return `import { ${own} } from "../../${file}.js";\n`;
+      return `import { ${own} as ${name}${at} } from "../../${file}.js";\n`;
     }),
   ]);
   const rows = all.map(([family, { extras = {} }], at) => {
-    const own = Object.entries(extras).map(([name, place]) => `, ${name}: ${place.split(" ")[1]}`);
+    const own = Object.keys(extras).map((name) => `, ${name}: ${name}${at}`);
     return `  "${family}": () => ({ module: core${at}${own.join("")} }),\n`;
   });
   return `${HEAD}${imports.join("")}

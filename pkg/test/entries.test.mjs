@@ -28,6 +28,8 @@ const INSIDE = {
 };
 /** What only a socket needs, and only sessions of `aap`. */
 const [SOCKETS, TERMS] = ["bufferedAmount", "cannot hold for call"];
+/** What only histories of messages need, and only those of tasks. */
+const [CONVERSATIONS, TASKS] = ["abandoned", "prompt_manifest"];
 const wasm = (name) => readFile(join(DIST, name));
 
 /** A copy of the package's files, to be changed. */
@@ -201,6 +203,17 @@ test("what only sockets need, and only sessions of `aap`, is with their cores", 
     assert.equal(having(text).length, 1);
     assert.match(having(text)[0], new RegExp(`^${family}-core`));
   }
+});
+
+test("what only some histories need is not in the file that every page loads", async (context) => {
+  const { files } = await bundled(context, "index", true);
+  for (const text of [CONVERSATIONS, TASKS]) {
+    assert.equal(files["page.js"].includes(text), false, text);
+    const loaded = Object.keys(files).filter((name) => files[name].length < LEAST_CORE && files[name].includes(text));
+    assert.ok(loaded.length <= 1, `${text} is in ${loaded}`);
+  }
+  const { files: alone } = await bundled(context, "truefoundry", true);
+  for (const text of [CONVERSATIONS, TASKS]) assert.equal(Object.values(alone).some((file) => file.includes(text)), false, text);
 });
 
 for (const [entry, [protocol]] of Object.entries(INSIDE)) {

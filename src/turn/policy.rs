@@ -68,6 +68,15 @@ pub(super) enum Remedy {
 const LONGEST_WAIT: u32 = 300_000;
 
 impl Failure {
+    /// The same failure, `is_offline` only if the network can be its cause: a server that answers can be reached. A token
+    /// may come over the network as well.
+    #[must_use]
+    pub fn of_network(mut self) -> Self {
+        self.is_offline &=
+            matches!(self.error.code, ErrorCode::Network | ErrorCode::Timeout | ErrorCode::Token);
+        self
+    }
+
     /// Whether the same request may succeed later.
     pub(super) fn can_retry(&self) -> bool {
         matches!(self.remedy(), Remedy::Retry | Remedy::Later)

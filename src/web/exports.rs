@@ -11,7 +11,7 @@ use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::{Answer, AnyProtocol, Call};
 use crate::text::cut;
 
-use crate::turn::{Failure, Moment, Outcome, Pause, Reconnect, RetryBudget};
+use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
 
 use super::state::{texts, with};
 use super::turn::{Goal, Turn};
@@ -341,8 +341,8 @@ pub fn retry(
     with(|core| {
         let code = core.take_text();
         let mut budget = RetryBudget::after(Reconnect { max_attempts, base_delay, max_delay }, attempts);
-        match budget.retry(failure(&code, status, retry_after, is_offline), random) {
-            Some(Pause { delay, least, .. }) => {
+        match budget.retry(&failure(&code, status, retry_after, is_offline), random) {
+            Some((delay, least)) => {
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
@@ -429,8 +429,7 @@ fn failure(text: &str, status: u16, retry_after: u32, is_offline: bool) -> Failu
     let error = Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
     // Only sockets report it.
     let is_unsent = cfg!(feature = "socket") && code == "unsent";
-    let is_lost = matches!(error.code, ErrorCode::Network | ErrorCode::Timeout);
-    Failure { error, retry_after, is_offline: is_offline && is_lost, is_unsent }
+    Failure { error, retry_after, is_offline, is_unsent }.of_network()
 }
 
 /// The error code for a code of the package, as far as the next step depends on it.

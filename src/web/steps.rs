@@ -94,8 +94,7 @@ pub(super) async fn run(
 
 /// A failure in the driver's form.
 fn failed(failure: Failure) -> Outcome<'static> {
-    let is_lost = matches!(failure.error.code, ErrorCode::Network | ErrorCode::Timeout);
-    Outcome::Failed(Failure { is_offline: is_lost && is_offline(), ..failure })
+    Outcome::Failed(Failure { is_offline: is_offline(), ..failure }.of_network())
 }
 
 /// Waits. If the page has returned, only as long as the server requires.

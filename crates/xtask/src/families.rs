@@ -1,6 +1,7 @@
 //! The families of protocols, as `pkg/families.json` lists them. Each has a core of its own. Its name is that of the crate's
 //! feature, of the core's folder in `pkg/core/`, and of the package's entry.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
@@ -15,7 +16,8 @@ pub(crate) static EXTRAS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let extras = families.values().filter_map(|family| family["extras"].as_object());
     let places = extras.flat_map(Map::values).filter_map(Value::as_str);
     let files = places.filter_map(|place| place.split(' ').next()?.rsplit('/').next());
-    files.map(str::to_owned).collect()
+    let files: BTreeSet<_> = files.map(str::to_owned).collect();
+    files.into_iter().collect()
 });
 
 fn listed() -> Map<String, Value> {

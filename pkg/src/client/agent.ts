@@ -1,5 +1,4 @@
 // Agents as servers list them, and their settings in a session (the Agent Application Protocol).
-import { demand, demandNames, isObject } from "../common/check.js";
 import type { ToolSpec } from "../tools/spec.js";
 
 /** A tool of the server that an agent may use in a session. */
@@ -56,30 +55,3 @@ export interface AgentTerms {
 
 /** An agent, with its capabilities as the core reads them. @internal */
 export type KnownAgent = Agent & { readonly terms: AgentTerms };
-
-/** Throws an `InputError` unless these are settings of an agent. The error has no values: they may be secret. @internal */
-export function demandSettings({ agentTools, agentOptions }: AgentSettings): void {
-  demand(
-    agentTools == null || (Array.isArray(agentTools) && agentTools.every((tool: unknown) => isObject(tool) && isTool(tool as ServerTool))),
-    "`agentTools` must be a list of tools: `{ name, trust? }`",
-  );
-  // The agent's listed tools may be passed unchanged.
-  for (const tool of agentTools ?? []) demandNames("agentTools", tool, ["name", "trust", "title", "description", "parameters"]);
-  demand(
-    agentOptions == null ||
-      (isObject(agentOptions) && !Array.isArray(agentOptions) && Object.values(agentOptions).every((value) => typeof value === "string")),
-    "`agentOptions` must be an object of texts",
-  );
-}
-
-function isTool({ name, trust }: ServerTool): boolean {
-  return typeof name === "string" && name !== "" && ["boolean", "undefined"].includes(typeof trust);
-}
-
-/** Throws an `InputError` unless the agent supports this mode. @internal */
-export function demandStream({ name, terms }: KnownAgent, stream: StreamMode | undefined): void {
-  demand(
-    stream == null || terms.modes.includes(stream),
-    `\`stream\` must be one of what agent \`${name}\` declares: ${terms.modes.join(", ")}`,
-  );
-}

@@ -4,16 +4,17 @@ import { Call } from "../boundary/calls.js";
 import { type Capabilities, capabilitiesOf, newId } from "../boundary/capabilities.js";
 import { CORES, type Protocol, PROTOCOLS } from "../boundary/protocols.js";
 import { checkedOptions, demand } from "../common/check.js";
-import { adopting, InputError, ProtocolError } from "../common/errors.js";
+import { adopting, ProtocolError } from "../common/errors.js";
 import { type Limits, within } from "../transport/clocks.js";
 import { FetchTransport } from "../transport/fetch.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import type { SessionRecord, TurnRecord } from "../wire/events.js";
 import type { TurnRpcSessionOptions } from "../wire/native-turn-rpc.js";
-import { type Agent, type AgentSettings, demandSettings, demandStream, type KnownAgent, type StreamMode } from "./agent.js";
+import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
 import { type ClientConnection, load, type Sources } from "./load.js";
 import { checked, type ConnectOptions } from "./options.js";
-import { Session, type SetUpRecord } from "./session.js";
+import type { ManagedAgents, SetUpRecord } from "./managed-session.js";
+import { Session } from "./session.js";
 
 /** The `connect` of an entry that has these cores. */
 export async function connectWith(sources: Sources, options: ConnectOptions): Promise<Client> {
@@ -121,44 +122,33 @@ export type HistoryMessage =
 /** The agents of a server, and their sessions. */
 export class Agents {
   readonly #connection: ClientConnection;
-  /** The agents as last listed, if sessions need theirs. */
-  #known: Promise<KnownAgent[]> | undefined;
+  /** The agents, if sessions need to know theirs. */
+  readonly #managed: ManagedAgents<Session> | undefined;
 
   /** @internal */
   constructor(connection: ClientConnection) {
     this.#connection = connection;
+    const { Agents } = connection.extras;
+    if (Agents) this.#managed = new Agents(connection, (...made) => this.#session(...made));
   }
 
   /** Lists the server's agents, if the protocol supports it. */
   async list(options: RequestOptions = {}): Promise<Agent[]> {
     demandOptions("list", options);
-    const agents = await this.#listed(options);
-    return agents.map(({ terms: _, ...agent }) => agent);
+    if (this.#managed) return this.#managed.agents(options);
+    return (await this.#connection.transport.ask<{ items: Agent[] }>(Call.ListAgents, {}, options)).items;
   }
 
   /** Creates a session for a saved agent. */
   async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
-    const { clientIds, unnamed, socket } = this.#connection.conventions;
-    const own = unnamed ? UNNAMED : socket ? ["sessionOptions"] : clientIds ? [] : ["metadata"];
+    const { clientIds, socket } = this.#connection.conventions;
+    const own = this.#managed?.sessionOptions ?? (socket ? ["sessionOptions"] : clientIds ? [] : ["metadata"]);
     demandOptions("createSession", options, ...own, ...(this.#connection.capabilities.titles ? ["title"] : []));
     if (options.sessionOptions != null) checkedOptions("sessionOptions", options.sessionOptions);
     demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
     demand(options.title == null || typeof options.title === "string", "`title` must be a string");
-    demandSettings(options);
+    if (this.#managed) return this.#managed.create(agentName, options);
     const [limits, rest] = split(options);
-    if (unnamed) {
-      return within(limits, async (own) => {
-        const agent = await this.#agent(agentName, own);
-        const { stream, messages, agentOptions } = rest;
-        demandStream(agent, stream);
-        const { agentTools = agent.tools?.map(({ name }) => ({ name })) } = rest;
-        const params = { agentName, agentTools, agentOptions, messages };
-        const record = await this.#ask(Call.CreateSession, params, own);
-        // What a history contains of the messages differs between servers.
-        const isBlank = !messages?.length;
-        return this.#session({ ...record, agent: { tools: agentTools } }, isBlank, agent, stream);
-      });
-    }
     if (socket && !clientIds) {
       // The server names a thread only after it is created.
       const { title, ...own } = rest;
@@ -176,8 +166,8 @@ export class Agents {
 
   /** Lists the sessions of an agent, over all pages. */
   listSessions(agentName: string, options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
-    const sessions = this.#connection.conventions.unnamed
-      ? this.#listOf(agentName, options)
+    const sessions = this.#managed
+      ? this.#managed.sessions(agentName, options)
       : this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options, agentName);
     const known = new Set<string>();
     // Some servers list the sessions of all agents, and some repeat a session on a later page.
@@ -193,18 +183,10 @@ export class Agents {
    * (`AgentEvent`): without it, the agent of the last turn continues.
    */
   async getSession(id: string, options: GetSessionOptions = {}): Promise<Session> {
-    const { unnamed } = this.#connection.conventions;
-    demandOptions("getSession", options, "agentName", ...(unnamed ? ["stream"] : []));
-    const [limits, { agentName, stream }] = split(options);
+    demandOptions("getSession", options, "agentName", ...(this.#managed ? ["stream"] : []));
+    const [limits, { agentName }] = split(options);
     demand(agentName == null || typeof agentName === "string", "`agentName` must be a string");
-    if (unnamed) {
-      return within(limits, async (own) => {
-        const record = await this.#ask(Call.GetSession, { sessionId: id }, own);
-        const agent = await this.#agent(record.agent_name ?? "", own);
-        demandStream(agent, stream);
-        return this.#session(record, false, agent, stream);
-      });
-    }
+    if (this.#managed) return this.#managed.read(id, options);
     const record = await this.#ask(Call.GetSession, { sessionId: id }, limits);
     if (record.agent_name == null && this.#connection.conventions.clientIds) {
       record.agent_name = agentName ?? (await this.#agentOf(id, limits));
@@ -290,37 +272,6 @@ export class Agents {
     });
   }
 
-  /** Lists sessions that need to know their agents. */
-  async *#listOf(agentName: string, options: ListSessionsOptions): AsyncGenerator<Session, void, undefined> {
-    demandOptions("listSessions", options, "limit", "pageToken");
-    const agent = await this.#agent(agentName, split(options)[0]);
-    const records = list(this.#connection, Call.ListSessions, { agentName }, options, (record: SessionRecord) => record);
-    for await (const record of only(records, ({ agent_name: name }) => name === agentName)) {
-      yield this.#session(record, false, agent);
-    }
-  }
-
-  /** Requests the agents. */
-  #listed(limits: Limits): Promise<KnownAgent[]> {
-    const asked = this.#connection.transport.ask<{ items: KnownAgent[] }>(Call.ListAgents, {}, limits);
-    const agents = asked.then(({ items }) => items);
-    this.#known = agents;
-    // The next call asks the server again.
-    agents.catch(() => (this.#known = undefined));
-    return agents;
-  }
-
-  /** An agent of the known ones, or after listing them again. */
-  async #agent(name: string, limits: Limits): Promise<KnownAgent> {
-    const named = (agents: KnownAgent[] = []): KnownAgent | undefined => agents.find((agent) => agent.name === name);
-    const known = named(await this.#known?.catch(() => undefined));
-    if (known) return known;
-    const agents = await this.#listed(limits);
-    const agent = named(agents);
-    if (agent) return agent;
-    throw new InputError("invalid_option", `the server has no agent \`${name}\`; it has ${agents.map((one) => one.name).join(", ")}`);
-  }
-
   #session(record: SetUpRecord, isNew = false, agent?: KnownAgent, stream?: StreamMode): Session {
     if (typeof record.id !== "string") {
       throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
@@ -328,9 +279,6 @@ export class Agents {
     return new Session(this.#connection, record, isNew, agent, stream);
   }
 }
-
-/** The options of `createSession` for protocols whose sessions need to know their agents. */
-const UNNAMED = ["agentTools", "agentOptions", "messages", "stream"];
 
 /** Sessions per page; the servers' own default is ten. */
 const PAGE = 100;

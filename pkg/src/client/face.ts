@@ -2,7 +2,7 @@
 // Entries are built on it, and so is the code that comes with some cores only.
 export { capabilitiesOf } from "../boundary/capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
-export { limited, onAbort, Watch } from "../transport/clocks.js";
+export { limited, onAbort, Watch, within } from "../transport/clocks.js";
 export {
   AbortError,
   adopting,
@@ -18,7 +18,8 @@ export {
 } from "../common/errors.js";
 export { chunk, compiled, load, startFailure } from "./load.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "../snapshot/merge.js";
-export { demand } from "../common/check.js";
+export { demand, demandNames, isObject } from "../common/check.js";
+export { demandOptions, list, split } from "../transport/lists.js";
 export { Run } from "../tools/run.js";
 export { Session } from "./session.js";
 export { askToken, orAborted, stopped, streams, unconnected, unsent } from "../transport/transport.js";

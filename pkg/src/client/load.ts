@@ -4,9 +4,12 @@ import type { CoreClient, Exports } from "../boundary/boundary.js";
 import type { Family } from "../boundary/protocols.js";
 import { unpack } from "../boundary/unpack.js";
 import { messageOf, TurnwireError } from "../common/errors.js";
+import type { Limits } from "../transport/clocks.js";
 import type { Settings, Transport } from "../transport/transport.js";
 import type { Connection } from "../turn/connection.js";
-import type { MakeManagedSession } from "./managed-session.js";
+import type { Turn } from "../turn/turn.js";
+import type { SessionEvent, SessionRecord, TurnRecord } from "../wire/events.js";
+import type { MakeManagedSession, MakeSession, ManagedAgents } from "./managed-session.js";
 import type { ConnectOptions } from "./options.js";
 
 /**
@@ -18,6 +21,32 @@ export interface Extras {
   readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
   /** Keeps the data of a session if the server has no ids for turns. @internal */
   readonly Managed?: MakeManagedSession;
+  /** The agents of a server whose sessions need to know theirs. @internal */
+  readonly Agents?: new <S>(server: Connection, make: MakeSession<S>) => ManagedAgents<S>;
+  /** Reads a session's history if messages do not name their turns. @internal */
+  readonly readConversation?: (host: ConversationHost) => Promise<Turn[]>;
+  /** Whether a list was refused because it is empty; `read` reads the session. @internal */
+  readonly isEmptyList?: (error: unknown, read: () => Promise<SessionRecord>) => Promise<boolean>;
+  /** Adds to a turn's events those that the session's list lacks. @internal */
+  readonly withTaskEvents?: (turn: Turn, listed: SessionEvent["event"][], limits: Limits) => Promise<SessionEvent["event"][]>;
+}
+
+/** What the reading of a conversation needs of its session. @internal */
+export interface ConversationHost {
+  /** The server's records of turns, oldest first. */
+  readonly records: AsyncIterable<TurnRecord>;
+  /** The messages, oldest first, as events. */
+  readonly listedEvents: AsyncIterable<SessionEvent>;
+  /** Reads the session's record, if only that has what the last turn waits for. */
+  reread(): Promise<SessionRecord | undefined>;
+  /** The turn that is still read here, if only this client can tell turns apart. */
+  liveTurn(): Turn | undefined;
+  /** Whether the server keeps nothing of a stream. */
+  readonly isForgotten: boolean;
+  /** Makes a turn of its record, unless this client still reads it. */
+  attach(record: TurnRecord, isNewest: boolean): Turn;
+  /** Everything was read: the last turn, its record, and the number of the user's messages. */
+  wasRead(last: Turn | undefined, record: TurnRecord | undefined, said: number): void;
 }
 
 /** A connected server, and the extras of its core. @internal */

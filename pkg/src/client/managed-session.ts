@@ -3,7 +3,9 @@ import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
-import type { TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
+import type { Limits } from "../transport/clocks.js";
+import type { ListOptions, RequestOptions } from "../transport/lists.js";
+import type { SessionRecord, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Agent, AgentSettings, KnownAgent, ServerTool, StreamMode } from "./agent.js";
 
 /** Admits turns one after the other, and keeps the settings that each of them sends to the server. */
@@ -18,7 +20,7 @@ export interface ManagedSession {
   demandTools(names: readonly string[]): void;
   /** Sets the page's tools; the next turn declares them. */
   declare(tools: readonly ToolSpec[]): void;
-  /** Sets the agent's settings for the next turn. */
+  /** Sets the agent's settings for the next turn. Throws an `InputError` if they are wrong. */
   configure(settings: AgentSettings): void;
   /**
    * Admits a turn that is about to start: no other one runs, and the waiting calls are known. Returns what to wait for;
@@ -37,6 +39,32 @@ export interface ManagedSession {
   leave(status: TurnStatus, state: TurnState | null): void;
   /** The history shows the session's position: the newest turn, and the number of the user's messages. */
   stands(newest: TurnRecord | undefined, said: number): void;
+}
+
+/** The options of a new session. */
+export interface ManagedOptions extends RequestOptions, AgentSettings {
+  stream?: StreamMode;
+  messages?: readonly object[];
+}
+
+/** A session's record with its settings, if the server keeps them. */
+export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
+
+/** Makes a session of its record. */
+export type MakeSession<S> = (record: SetUpRecord, isNew: boolean, agent: KnownAgent, stream?: StreamMode) => S;
+
+/** The agents of a server whose sessions need to know theirs. */
+export interface ManagedAgents<S> {
+  /** The names of options of a new session. */
+  readonly sessionOptions: readonly string[];
+  /** Lists the agents. */
+  agents(limits: Limits): Promise<Agent[]>;
+  /** Creates a session. */
+  create(agentName: string, options: ManagedOptions): Promise<S>;
+  /** Reads a session by its id. */
+  read(sessionId: string, options: ManagedOptions): Promise<S>;
+  /** Lists the sessions of an agent. */
+  sessions(agentName: string, options: ListOptions): AsyncGenerator<S, void, undefined>;
 }
 
 /** Creates a managed session. */

@@ -2,21 +2,20 @@
 import type { CoreSession } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { type Capabilities, newId } from "../boundary/capabilities.js";
-import { adopting, ApiError, busy, InputError, StateError } from "../common/errors.js";
+import { adopting, busy, InputError, StateError } from "../common/errors.js";
 import type { ListedEvent } from "../delivery/delivery.js";
-import type { ToolSpec } from "../tools/spec.js";
 import { within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import { checkedTurn, type CreateTurnOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import { type Agent, type AgentSettings, demandSettings, type KnownAgent, type ServerTool, type StreamMode } from "./agent.js";
-import type { ClientConnection } from "./load.js";
+import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
+import type { ClientConnection, ConversationHost } from "./load.js";
 
 import { demand, demandNames } from "../common/check.js";
 import { Run, type RunOptions } from "../tools/run.js";
 import { ToolRegistry, type Tools, type ToolsOptions } from "../tools/tools.js";
 import { Turn } from "../turn/turn.js";
-import type { ManagedSession } from "./managed-session.js";
+import type { ManagedSession, SetUpRecord } from "./managed-session.js";
 
 /** An item of a session's list of events. */
 export interface ListedSessionEvent extends SessionEvent {
@@ -28,9 +27,6 @@ interface SessionPlace {
   workspace_id: string;
   creation?: object | undefined;
 }
-
-/** A session with what it was created with, and with its settings if the server keeps them. @internal */
-export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
 
 /** The position of a session, from all of its turns. */
 interface Position {
@@ -177,7 +173,7 @@ export class Session {
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
     let isSorted = options.pageToken === undefined;
-    const turns = list(this.#connection, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
+    const turns = list(this.#connection, Call.ListTurns, this.params(), options, (record: TurnRecord) => {
       const isNewest = before === undefined ? isSorted : follows(record, before);
       if (before && !isNewest && !follows(before, record)) isSorted = false;
       before = record;
@@ -198,7 +194,7 @@ export class Session {
       throw new InputError("invalid_input", `the session's history has no turn \`${id}\``);
     }
     return within(options, async (limits) => {
-      const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, this.#params({ turnId: id }), limits), false);
+      const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, this.params({ turnId: id }), limits), false);
       // If the turn is known already, the known object keeps representing it.
       if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
       await turn.filled(limits);
@@ -208,19 +204,18 @@ export class Session {
 
   /** Lists the events of all finished turns, newest first, over all pages. The list has no deltas. */
   listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<ListedSessionEvent, void, undefined> {
-    const events = list(this.#connection, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
+    const events = list(this.#connection, Call.ListSessionEvents, this.params(), options, (event: ListedSessionEvent) => event);
     return this.#listed(events, options, () => {});
   }
 
-  /** Lists items. Codex refuses to list a thread without messages. Calls `ended` at the end of the list. */
+  /** Lists items. Calls `ended` at the end of the list. */
   async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions, ended: () => void): AsyncGenerator<T, void, undefined> {
     try {
       yield* items;
     } catch (error) {
-      if (!this.#connection.conventions.socket || !(error instanceof ApiError) || error.code !== "rpc") throw error;
-      const [limits] = split(options);
-      const { is_new } = await this.#connection.transport.ask<SessionRecord>(Call.GetSession, this.#params(), limits);
-      if (!is_new) throw error;
+      const { isEmptyList } = this.#connection.extras;
+      const read = (): Promise<SessionRecord> => this.#connection.transport.ask(Call.GetSession, this.params(), split(options)[0]);
+      if (!(await isEmptyList?.(error, read))) throw error;
     }
     ended();
   }
@@ -239,35 +234,22 @@ export class Session {
     });
   }
 
-  async #history(options: RequestOptions): Promise<Turn[]> {
-    const { clientIds, socket } = this.#connection.conventions;
-    if (clientIds && !socket) return this.#conversation(options);
+  async #history(limits: RequestOptions): Promise<Turn[]> {
+    const { readConversation, withTaskEvents } = this.#connection.extras;
+    if (readConversation) return readConversation(this.#conversation(limits));
     const turns: Turn[] = [];
-    for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
+    for await (const turn of this.listTurns({ ...limits, limit: 25 })) turns.push(turn);
     const [one, next] = turns;
     const isOldestFirst =
       one && next && (next.previousTurnId === one.id || (next.createdAt ?? "") > (one.createdAt ?? ""));
     if (!isOldestFirst) turns.reverse();
-    const events = new Map<string, SessionEvent["event"][]>();
-    for await (const { turn_id, event } of this.listEvents({ ...options, limit: 100 })) {
-      const own = events.get(turn_id);
-      if (own) own.unshift(event);
-      else events.set(turn_id, [event]);
-    }
+    const events = new Map<string | null, SessionEvent["event"][]>(turns.map(({ id }) => [id, []]));
+    for await (const { turn_id, event } of this.listEvents({ ...limits, limit: 100 })) events.get(turn_id)?.unshift(event);
     for (const turn of turns) {
       // The stream of a running turn repeats its listed events.
       if (!turn.isOver) continue;
-      const own = events.get(turn.id ?? "") ?? [];
-      if (socket && own.some(({ type }) => type === "thread.created")) {
-        // The server returns the messages of a turn's tasks only with the turn, without its beginning and the text at
-        // its end.
-        const inside: typeof own = [];
-        for await (const event of turn.listEvents(options)) inside.push(event);
-        const first = own.filter(({ type }) => type === "turn.created");
-        const last = own.filter((event) => event.type === "turn.done" || (event.type === "notice" && event.code === "prompt_manifest"));
-        own.splice(0, own.length, ...first, ...inside, ...last);
-      }
-      turn.fill(own);
+      const own = events.get(turn.id)!;
+      turn.fill(withTaskEvents ? await withTaskEvents(turn, own, limits) : own);
     }
     for (const [at, turn] of turns.entries()) {
       const before = turns[at - 1];
@@ -277,54 +259,22 @@ export class Session {
     return turns;
   }
 
-  /**
-   * The same for servers whose messages do not name their turn: each turn begins with a message of the user. Turns that
-   * a client of this package started have their ids.
-   */
-  async #conversation(options: RequestOptions): Promise<Turn[]> {
-    const records = new Map<string, TurnRecord>();
-    for await (const record of list(this.#connection, Call.ListTurns, this.#params(), options, (record: TurnRecord) => record)) {
-      records.set(record.id, record);
-    }
-    const parts: { id: string; input: TurnInputItem[]; events: SessionEvent["event"][] }[] = [];
-    for await (const { turn_id, event } of this.listEvents(options)) {
-      if (event.type === "turn.created") parts.push({ id: turn_id, input: event.input, events: [] });
-      else if (parts.length === 0) parts.push({ id: turn_id, input: [], events: [event] });
-      else parts.at(-1)!.events.push(event);
-    }
-    // Answers continue the turn of the user's message before them. The last of the server's turns has their state.
-    const newest = [...records.values()].at(-1);
-    if (newest && parts.length > 0 && !this.#managed) {
-      await this.refresh(options);
-      const { state } = newest;
-      if (state.status === "done" && state.required_actions.length === 0) {
-        state.required_actions = this.#record.required_actions ?? [];
-      }
-    }
-    const live = this.#managed && this.#prepared;
-    const turns = parts.map(({ id, input, events }, at) => {
-      const isLast = at === parts.length - 1;
-      const known = isLast ? newest : records.get(id);
-      let state: TurnRecord["state"] = known?.state ?? { status: "done", output: null, required_actions: [] };
-      // A turn that was not read to its end keeps that state in the server's records, although others followed it.
-      if (!isLast && state.status === "running") state = { status: "cancelled", reason: "abandoned" };
-      const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast && !live);
-      // The stream of a turn that still runs repeats all of it.
-      if (turn.isOver || this.capabilities.resume === "none") turn.fill(events);
-      if (!isLast) turn.discard();
-      return turn;
-    });
-    if (live && turns.length > 0) {
-      // The turn continues here, and has more than the history.
-      if (hasInput(live.input, parts.at(-1)!.input)) turns[turns.length - 1] = live;
-      return turns;
-    }
-    const last = turns.at(-1);
-    if (this.#newest && last) this.#registry.move(this.#newest, last);
-    this.#newest = last;
-    this.#core.listed();
-    this.#managed?.stands(newest, parts.flatMap(({ input }) => input).length);
-    return turns;
+  /** What the reading of a conversation needs of this session. */
+  #conversation(limits: RequestOptions): ConversationHost {
+    return {
+      records: list(this.#connection, Call.ListTurns, this.params(), limits, (record: TurnRecord) => record),
+      listedEvents: this.listEvents(limits),
+      reread: async () => (this.#managed ? undefined : (await this.refresh(limits)).#record),
+      liveTurn: () => this.#managed && this.#prepared,
+      isForgotten: this.capabilities.resume === "none",
+      attach: (record, isNewest) => this.#attach(record, isNewest),
+      wasRead: (last, record, said) => {
+        if (this.#newest && last) this.#registry.move(this.#newest, last);
+        this.#newest = last;
+        this.#core.listed();
+        this.#managed?.stands(record, said);
+      },
+    };
   }
 
   /**
@@ -346,27 +296,27 @@ export class Session {
   /** Deletes the session, if the protocol supports it. */
   async delete(options: RequestOptions = {}): Promise<void> {
     demandOptions("delete", options);
-    await this.#connection.transport.ask(Call.DeleteSession, this.#params(), options);
+    await this.#connection.transport.ask(Call.DeleteSession, this.params(), options);
   }
 
   /** Cancels the session and the running turn. Afterwards `createTurn` throws. */
   async cancel(options: RequestOptions = {}): Promise<void> {
     demandOptions("cancel", options);
-    await this.#connection.transport.ask(Call.CancelSession, this.#params(), options);
+    await this.#connection.transport.ask(Call.CancelSession, this.params(), options);
     this.#core.markCancelled();
   }
 
   /** Stops the running turn, whichever it is. The session continues. */
   async interrupt(options: RequestOptions = {}): Promise<void> {
     demandOptions("interrupt", options);
-    await this.#connection.transport.ask(Call.InterruptSession, this.#params(), options);
+    await this.#connection.transport.ask(Call.InterruptSession, this.params(), options);
   }
 
   /** Sets the session's title, if the protocol supports it. */
   async rename(title: string, options: RequestOptions = {}): Promise<void> {
     demandOptions("rename", options);
     demand(typeof title === "string", "`title` must be a string");
-    await this.#connection.transport.ask(Call.RenameSession, this.#params({ title }), options);
+    await this.#connection.transport.ask(Call.RenameSession, this.params({ title }), options);
     this.#record = { ...this.#record, title };
   }
 
@@ -375,7 +325,7 @@ export class Session {
     demandOptions("state", options);
     const answer = await this.#connection.transport.ask<{ state: Record<string, unknown> }>(
       Call.GetSessionState,
-      this.#params(),
+      this.params(),
       options,
     );
     return answer.state;
@@ -383,7 +333,7 @@ export class Session {
 
   /** Lists the messages that the server keeps, over all pages, oldest first by default. */
   listMessages(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ThreadMessage, void, undefined> {
-    return list(this.#connection, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
+    return list(this.#connection, Call.ListMessages, this.params(), options, (message: ThreadMessage) => message);
   }
 
   /**
@@ -393,15 +343,13 @@ export class Session {
    */
   async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     if (this.#managed) {
-      demandNames("update", options, ["agentTools", "agentOptions"]);
-      demandSettings(options);
       this.#managed.configure(options);
       return this;
     }
     demandOptions("update", options, "agentSpec");
     if (this.type === "session") throw new StateError("unsupported", "only a draft's agent can be changed: this session's is not given by the client");
     const [limits, rest] = split(options);
-    this.#record = await this.#connection.transport.ask(Call.UpdateDraftSession, this.#params(rest), limits);
+    this.#record = await this.#connection.transport.ask(Call.UpdateDraftSession, this.params(rest), limits);
     return this;
   }
 
@@ -409,7 +357,7 @@ export class Session {
   async refresh(options: RequestOptions = {}): Promise<this> {
     demandOptions("refresh", options);
     const call = this.type === "session" ? Call.GetSession : Call.GetDraftSession;
-    const record = await this.#connection.transport.ask<SessionRecord>(call, this.#params(), options);
+    const record = await this.#connection.transport.ask<SessionRecord>(call, this.params(), options);
     // Some servers do not record the session's agent.
     this.#record = { ...record, agent_name: record.agent_name ?? this.agentName };
     return this;
@@ -421,7 +369,7 @@ export class Session {
   prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
     if (this.#connection.conventions.socket) return this.#queue(turn, whenBusy, signal);
     const ready = this.#managed?.enter(turn.input, whenBusy, signal, async () => {
-      const params = this.#params();
+      const params = this.params();
       const { items, user_messages: said } = await this.#connection.transport.ask<Position>(Call.ListTurns, params, { signal });
       this.#managed!.stands(items.at(-1), said);
     });
@@ -492,13 +440,9 @@ export class Session {
   }
 
   /** The parameters that name the session in requests. @internal */
-  params(more: object): object {
+  params(more: object = {}): object {
     const terms = this.#managed ?? this.#where;
     return { sessionId: this.id, ...(terms && { terms }), ...more };
-  }
-
-  #params(more: object = {}): object {
-    return this.params(more);
   }
 }
 
@@ -508,13 +452,6 @@ declare module "../turn/turn.js" {
     /** The session that the turn belongs to. */
     readonly session: Session;
   }
-}
-
-/** Whether a turn with this input is the one that the history has. */
-function hasInput(input: readonly TurnInputItem[], known: readonly TurnInputItem[]): boolean {
-  const said = (items: readonly TurnInputItem[]): string =>
-    JSON.stringify(items.map((item) => [item.type, "content" in item && item.content]));
-  return said(input) === said(known);
 }
 
 /** Whether a turn is newer than the one that was listed before it. */

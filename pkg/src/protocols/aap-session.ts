@@ -3,12 +3,23 @@
 import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } from "../client/agent.js";
-import { adopting, busy, capabilitiesOf, demand, InputError } from "../client/face.js";
+import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
+import type { ConversationHost } from "../client/load.js";
 import type { ManagedSession } from "../client/managed-session.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
+import type { Turn } from "../turn/turn.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
+import { readConversation as conversation } from "./conversation.js";
+import { demandSettings } from "./aap-settings.js";
 import { Turnstile } from "./turnstile.js";
+
+export { AapAgents } from "./aap-agents.js";
+
+/** Reads a session's history. */
+export function readConversation(host: ConversationHost): Promise<Turn[]> {
+  return conversation(host, hasInput);
+}
 
 /** What the next turn says because it is new, and what holds in the session then. */
 interface Settings {
@@ -81,7 +92,10 @@ export class AapSession implements ManagedSession {
     this.#settings = { ...this.#settings, declare: copied(tools) };
   }
 
-  configure({ agentTools, agentOptions }: AgentSettings): void {
+  configure(settings: AgentSettings): void {
+    demandNames("update", settings, ["agentTools", "agentOptions"]);
+    demandSettings(settings);
+    const { agentTools, agentOptions } = settings;
     const { tools, options } = this.#settings;
     const serverTools = agentTools ? copied(agentTools) : this.#settings.serverTools;
     this.#settings = {
@@ -185,4 +199,11 @@ export class AapSession implements ManagedSession {
 /** What holds does not change with what somebody else may change. */
 function copied<T>(json: T): T {
   return JSON.parse(JSON.stringify(json)) as T;
+}
+
+/** Whether a turn with this input is the one that the history has. */
+function hasInput(input: readonly TurnInputItem[], known: readonly TurnInputItem[]): boolean {
+  const messages = (items: readonly TurnInputItem[]): string =>
+    JSON.stringify(items.map((item) => [item.type, "content" in item && item.content]));
+  return messages(input) === messages(known);
 }

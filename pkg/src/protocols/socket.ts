@@ -11,6 +11,8 @@ import type { SessionRecord } from "../wire/events.js";
 import { Line, type Listener } from "./line.js";
 import { MessageStream } from "./message-stream.js";
 
+export { isEmptyList, withTaskEvents } from "./socket-lists.js";
+
 /** A message, as the core has it: a request, a notification or a response. */
 interface Message {
   method: string;

@@ -139,27 +139,31 @@ impl RetryBudget {
     }
 
     /// The wait before a request that has failed is sent again, for requests that change nothing, such as a page of a
-    /// list. `None` if it must not be sent again. `random` is from 0 up to 1.
+    /// list; and the part of it that the server asks for, both in milliseconds. `None` if it must not be sent again.
+    /// `random` is from 0 up to 1.
     #[must_use]
-    pub fn retry(&mut self, failure: Failure, random: f64) -> Option<Pause> {
+    pub fn retry(&mut self, failure: &Failure, random: f64) -> Option<(f64, f64)> {
         let can_retry = failure.can_retry() && !self.is_exhausted();
-        can_retry.then(|| self.pause(failure, 0, random))
+        can_retry.then(|| self.next_wait(failure, 0, random))
     }
 
     /// The wait before the next attempt. `asked` is what the stream asked for, in milliseconds.
     pub(super) fn pause(&mut self, failure: Failure, asked: u64, random: f64) -> Pause {
-        let Failure { error, retry_after, is_offline, .. } = failure;
-        self.attempts += u32::from(!is_offline);
-        let attempt = self.attempts.max(1);
+        let (delay, least) = self.next_wait(&failure, asked, random);
+        Pause { delay, least, attempt: self.attempts.max(1), cause: failure.error }
+    }
+
+    fn next_wait(&mut self, failure: &Failure, asked: u64, random: f64) -> (f64, f64) {
+        self.attempts += u32::from(!failure.is_offline);
         let asked = u32::try_from(asked).unwrap_or(u32::MAX).min(LONGEST_RETRY);
-        let least = f64::from(retry_after.max(asked));
-        let backoff = if is_offline {
+        let least = f64::from(failure.retry_after.max(asked));
+        let backoff = if failure.is_offline {
             // The wait ends when there is a network again.
             f64::from(self.reconnect.max_delay) * random
         } else {
-            self.reconnect.delay(attempt, random)
+            self.reconnect.delay(self.attempts, random)
         };
-        Pause { delay: least + backoff, least, attempt, cause: error }
+        (least + backoff, least)
     }
 
     /// The wait before a turn is located once more, which has a floor: three attempts at once would be one.

@@ -73,6 +73,18 @@ fn every_other_failure_has_its_remedy() {
     }
 }
 
+#[test]
+fn only_failures_of_the_network_are_due_to_being_offline() {
+    let offline = |failure: Failure| Failure { is_offline: true, ..failure }.of_network().is_offline;
+    for code in [ErrorCode::Network, ErrorCode::Timeout, ErrorCode::Token] {
+        assert!(offline(of(code)), "{code:?}");
+        assert!(!of(code).of_network().is_offline, "{code:?}");
+    }
+    for failure in [http(503), of(ErrorCode::Rpc), of(ErrorCode::UnexpectedResponse)] {
+        assert!(!offline(failure.clone()), "{failure:?}");
+    }
+}
+
 /// A request that changes nothing, such as a page of a list, is sent again by the same rules.
 #[test]
 fn a_request_is_sent_again_after_what_may_pass() {
@@ -92,11 +104,11 @@ fn a_request_is_sent_again_after_what_may_pass() {
         (after(http(503), 300_001), false),
     ];
     for (failure, expected) in cases {
-        let pause = RetryBudget::after(reconnect, 0).retry(failure.clone(), 0.5);
+        let pause = RetryBudget::after(reconnect, 0).retry(&failure, 0.5);
         assert_eq!(pause.is_some(), expected, "{failure:?}");
     }
     let mut budget = RetryBudget::after(reconnect, 0);
-    let mut wait = |failure: Failure| budget.retry(failure, 1.0).map(|pause| (pause.delay, pause.least));
+    let mut wait = |failure: Failure| budget.retry(&failure, 1.0);
     assert_eq!(wait(http(503)), Some((100.0, 0.0)));
     assert_eq!(
         wait(Failure { is_offline: true, ..of(ErrorCode::Network) }),
@@ -105,7 +117,7 @@ fn a_request_is_sent_again_after_what_may_pass() {
     );
     assert_eq!(wait(after(http(503), 1000)), Some((1150.0, 1000.0)));
     assert_eq!(wait(http(503)), None, "two attempts are all");
-    assert!(RetryBudget::after(Reconnect::OFF, 0).retry(http(503), 1.0).is_none());
+    assert!(RetryBudget::after(Reconnect::OFF, 0).retry(&http(503), 1.0).is_none());
 }
 
 #[test]

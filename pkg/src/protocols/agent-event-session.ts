@@ -1,0 +1,2 @@
+// What sessions of the AgentEvent protocols need besides their core.
+export { readConversation } from "./conversation.js";

@@ -1,0 +1,47 @@
+// Histories of servers whose messages do not name their turns: each turn begins with a message of the user.
+import type { ConversationHost } from "../client/load.js";
+import type { Turn } from "../turn/turn.js";
+import type { SessionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
+
+/**
+ * Reads a session's history. Turns that a client of this package started have their ids. `hasInput` finds the turn that
+ * is still read here, if the server has no ids for turns.
+ */
+export async function readConversation(
+  host: ConversationHost,
+  hasInput?: (input: readonly TurnInputItem[], known: readonly TurnInputItem[]) => boolean,
+): Promise<Turn[]> {
+  const records = new Map<string, TurnRecord>();
+  for await (const record of host.records) records.set(record.id, record);
+  const parts: { id: string; input: TurnInputItem[]; events: SessionEvent["event"][] }[] = [];
+  for await (const { turn_id, event } of host.listedEvents) {
+    if (event.type === "turn.created") parts.push({ id: turn_id, input: event.input, events: [] });
+    else if (parts.length === 0) parts.push({ id: turn_id, input: [], events: [event] });
+    else parts.at(-1)!.events.push(event);
+  }
+  // Answers continue the turn of the user's message before them. The last of the server's turns has their state.
+  const newest = [...records.values()].at(-1);
+  if (newest && parts.length > 0) {
+    const { state } = newest;
+    const { required_actions } = (await host.reread()) ?? {};
+    if (required_actions && state.status === "done" && state.required_actions.length === 0) state.required_actions = required_actions;
+  }
+  const live = host.liveTurn();
+  const turns = parts.map(({ id, input, events }, at) => {
+    const isLast = at === parts.length - 1;
+    const known = isLast ? newest : records.get(id);
+    let state: TurnState = known?.state ?? { status: "done", output: null, required_actions: [] };
+    // A turn that was not read to its end keeps that state in the server's records, although others followed it.
+    if (!isLast && state.status === "running") state = { status: "cancelled", reason: "abandoned" };
+    const turn = host.attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast && !live);
+    // The stream of a turn that still runs repeats all of it.
+    if (turn.isOver || host.isForgotten) turn.fill(events);
+    if (!isLast) turn.discard();
+    return turn;
+  });
+  if (live && turns.length > 0) {
+    // The turn continues here, and has more than the history.
+    if (hasInput?.(live.input, parts.at(-1)!.input)) turns[turns.length - 1] = live;
+  } else host.wasRead(turns.at(-1), newest, parts.flatMap(({ input }) => input).length);
+  return turns;
+}

@@ -1,0 +1,25 @@
+// What lists over a socket need: some servers refuse an empty one, and some lack the events of tasks.
+import { ApiError } from "../client/face.js";
+import type { Limits } from "../transport/clocks.js";
+import type { Turn } from "../turn/turn.js";
+import type { SessionEvent, SessionRecord } from "../wire/events.js";
+
+type Event = SessionEvent["event"];
+
+/** Whether a list was refused because it is empty: Codex lists no thread without messages. */
+export async function isEmptyList(error: unknown, read: () => Promise<SessionRecord>): Promise<boolean> {
+  return error instanceof ApiError && error.code === "rpc" && (await read()).is_new === true;
+}
+
+/**
+ * Adds the events of its tasks to a turn's events as the session's list has them. The server returns those only with the
+ * turn, without the turn's beginning and the text at its end.
+ */
+export async function withTaskEvents(turn: Turn, listed: Event[], limits: Limits): Promise<Event[]> {
+  if (!listed.some(({ type }) => type === "thread.created")) return listed;
+  const inside: Event[] = [];
+  for await (const event of turn.listEvents(limits)) inside.push(event);
+  const first = listed.filter(({ type }) => type === "turn.created");
+  const last = listed.filter((event) => event.type === "turn.done" || (event.type === "notice" && event.code === "prompt_manifest"));
+  return [...first, ...inside, ...last];
+}
