@@ -235,3 +235,12 @@ test("a session's lists on the gateway are of the agent that was asked for", asy
   assert.deepEqual(sessions.map(({ id }) => id), ["a", "b"]);
   assert.equal(server.requests[0].query.agent_name, "support-bot");
 });
+
+test("a list that is answered with something else is asked for once: the address may be wrong", async (t) => {
+  const server = await serve(t, {
+    "GET agents/sessions": ({ response }) => response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>"),
+  });
+  const { agents } = await connect({ baseUrl: server.baseUrl, reconnect: { baseDelay: 1, maxDelay: 1 } });
+  const { events: sessions, error } = await collect(agents.listSessions("support-bot"));
+  assert.deepEqual([sessions, error?.code, server.requests.length], [[], "unexpected_response", 1]);
+});

@@ -340,8 +340,13 @@ pub fn retry(
 ) -> u32 {
     with(|core| {
         let code = core.take_text();
+        let failure = failure(&code, status, retry_after, is_offline);
+        // A turn that runs is worth waiting for. Otherwise the address may be wrong.
+        if failure.error.code == ErrorCode::UnexpectedResponse {
+            return 0;
+        }
         let mut budget = RetryBudget::after(Reconnect { max_attempts, base_delay, max_delay }, attempts);
-        match budget.retry(&failure(&code, status, retry_after, is_offline), random) {
+        match budget.retry(&failure, random) {
             Some((delay, least)) => {
                 #[expect(
                     clippy::cast_possible_truncation,
