@@ -24,3 +24,19 @@ fn listed() -> Map<String, Value> {
     let text = include_str!("../../../pkg/families.json");
     serde_json::from_str(text).expect("pkg/families.json is an object")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn each_extra_is_a_file_of_the_package() {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pkg/src/protocols");
+        assert!(!FAMILIES.is_empty() && !EXTRAS.is_empty());
+        for name in &*EXTRAS {
+            assert!(sources.join(format!("{name}.ts")).is_file(), "{name}");
+        }
+    }
+}
