@@ -73,7 +73,7 @@ const parts = (...list) => ({ type: "user.message", content: list });
 const { type: _type, ...UNTYPED } = TEXT;
 
 const RULES = {
-  "an empty text": ["", /input\[0\].*say something/],
+  "an empty text": ["", /input\[0\].*must not be empty/],
   "blank text": [" \n", /input\[0\]/],
   "a number": [5, /input\[0\].*object/],
   "true": [true, /input\[0\].*object/],
