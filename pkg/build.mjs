@@ -17,6 +17,8 @@ const root = import.meta.dirname;
 const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm", "turn-rpc": "turn-rpc.wasm" };
 // What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
 const PARTS = ["face", "socket", "terms", ...Object.keys(CORES).map((family) => `${family}-core`)];
+// What only some cores export, for their extras.
+const OWN = /^socket[A-Z]/;
 // What users import. The first is for each protocol, one core each is inside the others.
 const ENTRIES = ["index", "slim", ...Object.keys(CORES)];
 
@@ -68,12 +70,12 @@ const UNREAD = [
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed " +
-  "configure conventions core cut cutting demandTools download drain enter extras facts filled follows frames " +
-  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved " +
-  "isTaken isUncertain isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
-  "putTools quoted received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
-  "shorten stands startedId takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames " +
-  "toolSpecs transport unloaded unread wide woken words writeLine";
+  "configure conventions core coreNumber cut cutting demandTools download drain enter extras facts filled follows frames " +
+  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved " +
+  "isTaken isUncertain isUnsent isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
+  "putTools received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
+  "shorten stands startedId takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames " +
+  "toolSpecs took transport unread wide woken word words";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "run", "session", "snapshot", "tools", "turn"];
@@ -154,20 +156,25 @@ function listed(length, get) {
   return Array.from({ length }, (_, at) => get(at));
 }
 
-/** A core's exports by their names in Rust, and their names in the package: single letters. */
+/**
+ * A core's exports by their names in Rust, and their names in the package: single letters. What all cores export comes first,
+ * since `boundary.ts` is for each of them.
+ */
 function shortNames(family) {
   const declarations = readFileSync(inCore(family, "core_bg.wasm.d.ts"), "utf8");
-  const functions = [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)];
-  return Object.fromEntries(functions.map(([, name], at) => [name, (at + 10).toString(36)]));
+  const names = [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)].map(([, name]) => name);
+  const ordered = [...names.filter((name) => !OWN.test(name)), ...names.filter((name) => OWN.test(name))];
+  return Object.fromEntries(ordered.map((name, at) => [name, (at + 10).toString(36)]));
 }
 
-/** The same of all cores: `boundary.ts` is for each of them. */
-function commonNames() {
+/** The same of all cores together. */
+function allNames() {
   const [first, ...others] = Object.keys(CORES).map(shortNames);
+  const common = (names) => JSON.stringify(Object.entries(names).filter(([name]) => !OWN.test(name)));
   for (const other of others) {
-    if (JSON.stringify(other) !== JSON.stringify(first)) throw new Error("the cores export different functions");
+    if (common(other) !== common(first)) throw new Error("the cores export different functions");
   }
-  return first;
+  return Object.assign({}, first, ...others);
 }
 
 /** The module with the texts of `UNREAD` blanked, as long as they were. */
@@ -222,7 +229,7 @@ async function dist() {
   for (const [family, file] of Object.entries(CORES)) copyFileSync(inCore(family, "core_bg.wasm"), join(out, file));
   for (const format of ["esm", "cjs"]) {
     // The parts of a page name members alike.
-    const names = commonNames();
+    const names = allNames();
     for (const file of [...PARTS, ...ENTRIES]) Object.assign(names, await bundle(file, format, names));
     if (format === "esm") await bundle("workerd", format, names);
   }
@@ -240,7 +247,7 @@ async function bundle(entry, format, names) {
     format,
     bundle: true,
     minify: true,
-    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(commonNames())].join("|")})$`),
+    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(allNames())].join("|")})$`),
     mangleCache: names,
     target: "es2022",
     platform: "neutral",
@@ -326,7 +333,7 @@ function types(out) {
 
 /** Throws if a name that is shortened is that of a member which users see. */
 function demandPublicNames(out) {
-  const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(commonNames())]);
+  const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(allNames())]);
   for (const name of PUBLIC.map((module) => `${module}.d.ts`)) {
     const members = readFileSync(join(out, name), "utf8").matchAll(/^\s+(?:readonly |get |static |async )*"?(\w+)"?\??[:(<]/gm);
     for (const [, member] of members) {

@@ -335,7 +335,7 @@ const TIMELINE: &str = "{\"response_to\":\"turn/timeline\"";
 /// What the decoder wants to know is gathered, and asked just before the dialog has the response.
 fn ask(decoder: &mut dyn EventDecoder, next: &str) {
     if next.starts_with(TIMELINE) {
-        let _ = decoder.asks();
+        let _ = decoder.follow_up_requests();
     }
 }
 
@@ -450,7 +450,7 @@ fn broken(dialog: &Dialog, at: usize, back: usize, early: usize, is_new: bool) -
     let heard = heard.chain(snapshot.iter().map(String::as_str));
     for data in heard.chain(texts(early, dialog.heard.len()).filter(|data| !is_answer(data))) {
         decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut seen);
-        if let Some(data) = answer.filter(|_| decoder.asks().is_some()) {
+        if let Some(data) = answer.filter(|_| decoder.follow_up_requests().is_some()) {
             decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut seen);
         }
     }

@@ -41,7 +41,7 @@ fn events(protocol: TurnRpc, chunks: &[&[u8]], breaks: usize) -> Vec<Json> {
     for chunk in chunks {
         let fed = lines.feed(chunk, &mut |frame| {
             decoder.decode(&frame, &mut sink);
-            let _ = decoder.asks();
+            let _ = decoder.follow_up_requests();
             heard += 1;
             if heard % breaks == 0 {
                 let params =

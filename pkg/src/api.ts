@@ -71,7 +71,7 @@ export type { TurnStream } from "./stream.js";
 export type { ConnectOptions, ReconnectOptions } from "./options.js";
 export type { Protocol } from "./protocols.js";
 export type { Fetch } from "./fetch.js";
-export type { OpenSocket, Socket } from "./line.js";
+export type { OpenSocket, Socket } from "./transport.js";
 export type { Token } from "./transport.js";
 export type { AapAnswer, AapBlock, AapEvent, NativeEvent, RpcResponse, TurnTopics } from "./topics.js";
 export type { ResumeOptions, StreamOptions } from "./turn.js";

@@ -6,12 +6,12 @@ import type { Reconnect } from "./options.js";
 /** The exports of a running core, its `memory` among them. All cores have the same. */
 export type Exports = InitOutput;
 
-const encoder = new TextEncoder();
+export const encoder = new TextEncoder();
 /** Reads the core's texts. A byte order mark inside an answer is text. */
 export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Tells the core what nobody can name any more. Some platforms do not know. */
-const collected =
+export const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
 
 /** The core's memory, by bytes and by words of 32 bits. It moves when it grows, and the views with it. */
@@ -51,24 +51,17 @@ class ChunkRoom {
 
   /** Writes a piece behind so many bytes, with room for `more` after it. */
   write(piece: Uint8Array, at = 0, more = 0): void {
-    this.#need(at + piece.length + more);
-    this.memory.bytes.set(piece, this.#address + at);
+    const address = this.need(at + piece.length + more);
+    this.memory.bytes.set(piece, address + at);
   }
 
-  /** Writes a text as a line; returns its length in bytes. */
-  writeLine(text: string): number {
-    // Of a character of UTF-16 no more than three bytes are made.
-    this.#need(text.length * 3 + 1);
-    const room = this.memory.bytes.subarray(this.#address);
-    const { written } = encoder.encodeInto(text, room);
-    room[written] = LF;
-    return written + 1;
-  }
-
-  #need(length: number): void {
-    if (length <= this.#length) return;
-    this.#length = Math.max(length, LEAST_ROOM);
-    this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
+  /** Where so many bytes can be written. */
+  need(length: number): number {
+    if (length > this.#length) {
+      this.#length = Math.max(length, LEAST_ROOM);
+      this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
+    }
+    return this.#address;
   }
 
   /** What was written was taken. Much room is not kept. */
@@ -77,8 +70,6 @@ class ChunkRoom {
   }
 }
 
-const LF = 10;
-
 /** Room for the chunks that servers and browsers make, in bytes. */
 const LEAST_ROOM = 1 << 16;
 const MOST_ROOM = 1 << 18;
@@ -86,14 +77,14 @@ const MOST_ROOM = 1 << 18;
 const rooms = new WeakMap<Exports, ChunkRoom>();
 
 /** The room for chunks of a core. */
-function roomOf(exports: Exports): ChunkRoom {
+export function roomOf(exports: Exports): ChunkRoom {
   let room = rooms.get(exports);
   if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
   return room;
 }
 
 /** Writes the text that the next call takes. Where that is several, they have NUL characters between them. */
-function passText(exports: Exports, text: string): void {
+export function passText(exports: Exports, text: string): void {
   const bytes = encoder.encode(text);
   // The room comes first: the memory may grow for it.
   const address = exports.room(bytes.length) >>> 0;
@@ -101,7 +92,7 @@ function passText(exports: Exports, text: string): void {
 }
 
 /** Reads the text that a call returned, by its header's address. */
-function textAt(exports: Exports, header: number): string {
+export function textAt(exports: Exports, header: number): string {
   const { bytes, words } = roomOf(exports).memory;
   const address = words[header >>> 2]!;
   return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));
@@ -113,34 +104,35 @@ function textAt(exports: Exports, header: number): string {
  * A text that the core gives may be an error in place of what was asked for: `adopting` tells them apart.
  */
 export class CoreClient {
-  readonly #exports: Exports;
-  readonly #protocol: number;
+  /** What it stands on, for what only some cores have. */
+  readonly exports: Exports;
+  readonly coreNumber: number;
   readonly #maxFrameBytes: number;
 
   constructor(exports: Exports, protocol: number, maxFrameBytes: number) {
-    this.#exports = exports;
-    this.#protocol = protocol;
+    this.exports = exports;
+    this.coreNumber = protocol;
     this.#maxFrameBytes = maxFrameBytes;
   }
 
   capabilities(): string {
-    return textAt(this.#exports, this.#exports.capabilitiesOf(this.#protocol));
+    return textAt(this.exports, this.exports.capabilitiesOf(this.coreNumber));
   }
 
   request(call: number, params: string): string {
-    passText(this.#exports, params);
-    return textAt(this.#exports, this.#exports.request(this.#protocol, call));
+    passText(this.exports, params);
+    return textAt(this.exports, this.exports.request(this.coreNumber, call));
   }
 
   answer(call: number, status: number, statusText: string, contentType: string, params: string, body: string): string {
-    passText(this.#exports, `${statusText}\0${contentType}\0${params}\0${body}`);
-    return textAt(this.#exports, this.#exports.readAnswer(this.#protocol, call, status));
+    passText(this.exports, `${statusText}\0${contentType}\0${params}\0${body}`);
+    return textAt(this.exports, this.exports.readAnswer(this.coreNumber, call, status));
   }
 
   /** `actions` is what the session's last turn waits for, as JSON. */
   session(id: string, agentName: string, actions: string, isNew: boolean): CoreSession {
-    passText(this.#exports, `${id}\0${agentName}\0${actions}`);
-    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#protocol, this.#maxFrameBytes, Number(isNew)));
+    passText(this.exports, `${id}\0${agentName}\0${actions}`);
+    return new CoreSession(this.exports, this.exports.sessionOpen(this.coreNumber, this.#maxFrameBytes, Number(isNew)));
   }
 }
 
@@ -183,14 +175,15 @@ export class CoreSession {
 /** A turn. */
 export class CoreTurn {
   readonly #exports: Exports;
-  readonly #turn: number;
+  /** Its number in the core. */
+  readonly coreNumber: number;
   readonly #room: ChunkRoom;
   /** Kept, since the turn needs it in the core. */
   readonly session: CoreSession;
 
   constructor(exports: Exports, turn: number, session: CoreSession) {
     this.#exports = exports;
-    this.#turn = turn;
+    this.coreNumber = turn;
     this.#room = roomOf(exports);
     this.session = session;
     collected?.register(this, () => exports.turnFree(turn));
@@ -213,7 +206,7 @@ export class CoreTurn {
   }
 
   settle(isDiscarded: boolean): void {
-    this.#exports.turnSettle(this.#turn, Number(isDiscarded));
+    this.#exports.turnSettle(this.coreNumber, Number(isDiscarded));
   }
 
   facts(): string {
@@ -221,7 +214,7 @@ export class CoreTurn {
   }
 
   setWantsEvents(wantsEvents: boolean): void {
-    this.#exports.turnSetWantsEvents(this.#turn, Number(wantsEvents));
+    this.#exports.turnSetWantsEvents(this.coreNumber, Number(wantsEvents));
   }
 
   answered(json: string): void {
@@ -229,7 +222,7 @@ export class CoreTurn {
   }
 
   setWantsNative(wantsNative: boolean): void {
-    this.#exports.turnSetWantsNative(this.#turn, Number(wantsNative));
+    this.#exports.turnSetWantsNative(this.coreNumber, Number(wantsNative));
   }
 
   begin(goal: number, after: number, reconnect: Reconnect): string {
@@ -237,11 +230,11 @@ export class CoreTurn {
   }
 
   hangUp(): void {
-    this.#exports.turnHangUp(this.#turn);
+    this.#exports.turnHangUp(this.coreNumber);
   }
 
   opened(): void {
-    this.#exports.turnOpened(this.#turn, Date.now());
+    this.#exports.turnOpened(this.coreNumber, Date.now());
   }
 
   next(outcome: number, status: number, retryAfter: number, isOffline: boolean, text: string): string {
@@ -255,26 +248,18 @@ export class CoreTurn {
     return this.#room.memory;
   }
 
-  /** Takes pieces of the stream, one behind the other; or a text that is a line. */
-  push(pieces: readonly Uint8Array[] | string): number {
+  /** Takes pieces of the stream, one behind the other. */
+  push(pieces: readonly Uint8Array[]): number {
     let length = 0;
-    if (typeof pieces === "string") {
-      length = this.#room.writeLine(pieces);
-    } else {
-      let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      for (const piece of pieces) {
-        rest -= piece.length;
-        this.#room.write(piece, length, rest);
-        length += piece.length;
-      }
+    let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    for (const piece of pieces) {
+      rest -= piece.length;
+      this.#room.write(piece, length, rest);
+      length += piece.length;
     }
-    const flags = this.#exports.turnPush(this.#turn, length);
+    const flags = this.#exports.turnPush(this.coreNumber, length);
     this.#room.taken();
     return flags;
-  }
-
-  takeAsk(): string {
-    return this.#ask(this.#exports.turnTakeAsk);
   }
 
   takeNews(): string {
@@ -282,7 +267,7 @@ export class CoreTurn {
   }
 
   events(): number {
-    return this.#exports.turnEvents(this.#turn) >>> 0;
+    return this.#exports.turnEvents(this.coreNumber) >>> 0;
   }
 
   takeChanges(): string {
@@ -290,11 +275,11 @@ export class CoreTurn {
   }
 
   changeRecords(): number {
-    return this.#exports.turnChangeRecords(this.#turn) >>> 0;
+    return this.#exports.turnChangeRecords(this.coreNumber) >>> 0;
   }
 
   #ask(call: (turn: number) => number, text?: string): string {
     if (text !== undefined) passText(this.#exports, text);
-    return textAt(this.#exports, call(this.#turn));
+    return textAt(this.#exports, call(this.coreNumber));
   }
 }

@@ -37,6 +37,8 @@ export function limited(defaults: Clocks, given: Limits): Limits {
 export class Watch {
   readonly #controller = new AbortController();
   readonly #ends: (() => void)[] = [];
+  /** How long the head of an answer may take, in milliseconds; 0 for any time. */
+  readonly connectTimeout: number;
   /** The longest silence, in milliseconds; 0 if any is life. */
   readonly idleTimeout: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,12 +48,18 @@ export class Watch {
   silence = 0;
 
   constructor({ signal, connectTimeout = 0, idleTimeout = 0, deadline = 0 }: Limits) {
+    this.connectTimeout = connectTimeout;
     this.idleTimeout = idleTimeout;
     this.#ends.push(onAbort(signal, () => this.cut(signal!.reason)));
     if (deadline > 0) {
       const timer = setTimeout(() => this.#overdue(`the call took longer than its \`deadline\`, ${deadline} ms`), deadline);
       this.#ends.push(() => clearTimeout(timer));
     }
+  }
+
+  /** A request begins: from now on its answer must come. */
+  begin(): void {
+    const { connectTimeout } = this;
     if (connectTimeout > 0) {
       this.#timer = setTimeout(() => this.#overdue(`no answer within ${connectTimeout} ms (\`connectTimeout\`)`), connectTimeout);
     }
@@ -165,7 +173,7 @@ export function isOffline(): boolean {
  * Calls `listener` when the page comes back: shown again, or (`wasAway`) from the back/forward cache, from being
  * frozen, or from having no network. Gives what ends that. Outside of pages nothing happens.
  */
-function onReturn(listener: (wasAway: boolean) => void): () => void {
+export function onReturn(listener: (wasAway: boolean) => void): () => void {
   const document = globalThis.document as Document | undefined;
   const away = (event: Event): void => {
     if (event.type !== "pageshow" || (event as PageTransitionEvent).persisted) listener(true);

@@ -5,7 +5,7 @@ import { isOffline, type Limits, sleep, Watch } from "./clocks.js";
 import { adopted, adopting, asTurnwireError, ConnectionError, coreFailure, type CoreError, TurnwireError } from "./errors.js";
 import type { Lines } from "./lines.js";
 import type { Reconnect } from "./options.js";
-import { isUnsent, stopped, type Transport, unconnected } from "./transport.js";
+import { isUnsent, stopped, type StreamReader, type Transport, unconnected } from "./transport.js";
 
 /** Before the next try to reach the server. */
 export interface Reconnecting {
@@ -101,7 +101,7 @@ export interface Driven {
 export type Settings = Required<Pick<Limits, "connectTimeout" | "idleTimeout">> & { readonly reconnect: Reconnect };
 
 /** Drives a turn until the core has no further step. */
-export class Drive {
+export class Drive implements StreamReader {
   readonly #driven: Driven;
   readonly #settings: Settings;
   readonly #whole: AbortSignal;
@@ -112,10 +112,8 @@ export class Drive {
   /** Resolves once the start is on its way, if the session is read before it. */
   sent: Promise<void> | undefined;
   #send = (): void => {};
-  /** Says on the stream's connection what the core wants to know. */
-  #ask = (): void => {};
-  /** When that will be. */
-  #asking: ReturnType<typeof setTimeout> | undefined;
+  /** Cuts the chunks of the stream that is read. */
+  #lines!: Lines;
 
   /** `whole` stops the drive. */
   constructor(driven: Driven, settings: Settings, whole: AbortSignal) {
@@ -190,14 +188,8 @@ export class Drive {
       core.opened();
       this.#driven.opened();
       if (after !== undefined) tell.call(this.#driven, "resumed", { after });
-      const lines = this.#driven.lines();
-      this.#ask = () => {
-        const messages = core.takeAsk();
-        if (messages !== "") body.say?.(messages);
-      };
-      const push = (piece: Uint8Array | string): boolean =>
-        this.#push(typeof piece === "string" ? piece : lines.whole(piece), piece.length);
-      await body.read(push, watch);
+      this.#lines = this.#driven.lines();
+      await body.read(this, watch);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
@@ -205,41 +197,37 @@ export class Drive {
       throw watch.signal.aborted && !isUnsent(cause as object) ? stopped(watch.signal) : cause;
     } finally {
       watch.end();
-      clearTimeout(this.#asking);
-      this.#asking = undefined;
       if (watch.silence > 0) tell.call(this.#driven, "idle", { silence: watch.silence });
     }
   }
 
-  /** Takes a message, or the lines that a chunk of this length has ended; returns whether to read on. */
-  #push(lines: readonly Uint8Array[] | string, length: number): boolean {
-    let flags: number;
-    try {
-      flags = this.#driven.core.push(lines);
-    } catch (cause) {
-      this.#driven.woken(length, true);
-      throw coreFailure(cause);
-    }
-    if (flags & (HAS_NEWS | HAS_ASK)) this.#heed(flags);
-    this.#driven.woken(length, (flags & HAS_EVENTS) !== 0);
-    return (flags & GOES_ON) !== 0;
+  /** The turn that takes what comes. */
+  get core(): CoreTurn {
+    return this.#driven.core;
   }
 
-  /** Tells what the core has to say of the connection, and says there what the core wants to know. */
-  #heed(flags: number): void {
-    const { core } = this.#driven;
-    for (let news = flags & HAS_NEWS ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
+  /** Takes a chunk; returns whether to read on. */
+  push(chunk: Uint8Array): boolean {
+    let flags: number;
+    try {
+      flags = this.core.push(this.#lines.whole(chunk));
+    } catch (cause) {
+      this.#driven.woken(chunk.length, true);
+      throw coreFailure(cause);
+    }
+    return this.took(flags, chunk.length);
+  }
+
+  /** The core has taken so much, with these flags; returns whether to read on. */
+  took(flags: number, length: number): boolean {
+    for (let news = flags & HAS_NEWS ? this.core.takeNews() : ""; news !== ""; news = this.core.takeNews()) {
       for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
         this.#driven.tell(topic as keyof ConnectionTopics, value);
       }
     }
-    if (flags & HAS_ASK) this.#asking ??= setTimeout(this.#asks, ASK_DELAY);
+    this.#driven.woken(length, (flags & HAS_EVENTS) !== 0);
+    return (flags & GOES_ON) !== 0;
   }
-
-  readonly #asks = (): void => {
-    this.#asking = undefined;
-    this.#ask();
-  };
 
   #failed(cause: object): number {
     // Whatever broke when the whole was stopped broke because of that.
@@ -265,9 +253,4 @@ export class Drive {
 /** What the core says of a chunk that it took, by its bits. */
 const GOES_ON = 1;
 const HAS_NEWS = 2;
-const HAS_ASK = 4;
 const HAS_EVENTS = 8;
-
-/** How long what the core wants to know is gathered, in milliseconds: news of it often come in swarms. */
-const ASK_DELAY = 200;
-

@@ -1,14 +1,16 @@
 // What every page downloads, as one file without a core: the public classes, and what stands behind them. Entries are
 // built on it, and so is what comes with some cores only.
+export { collected, encoder, passText, roomOf, textAt } from "./boundary.js";
 export { capabilitiesOf } from "./capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
-export { limited, onAbort, Watch } from "./clocks.js";
+export { limited, onAbort, onReturn, Watch } from "./clocks.js";
 export {
   AbortError,
   adopting,
   ApiError,
   busy,
   ConnectionError,
+  coreFailure,
   IncompleteError,
   InputError,
   messageOf,
@@ -21,5 +23,5 @@ export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "./merge.js";
 export { demand } from "./options.js";
 export { Run } from "./run.js";
 export { Session } from "./session.js";
-export { askToken, orAborted, stopped, streams, unconnected, unsent } from "./transport.js";
+export { askToken, orAborted, stopped, unconnected, unsent } from "./transport.js";
 export { Turn } from "./turn.js";

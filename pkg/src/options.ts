@@ -4,7 +4,7 @@ import { InputError } from "./errors.js";
 import { CORES, OVER_SOCKETS, type Protocol, PROTOCOLS } from "./protocols.js";
 import type { CreateTurnOptions } from "./session.js";
 import type { Fetch } from "./fetch.js";
-import type { OpenSocket } from "./line.js";
+import type { OpenSocket } from "./transport.js";
 import type { Token } from "./transport.js";
 
 /** How persistently a lost connection of a turn is recovered. */

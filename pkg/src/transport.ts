@@ -1,4 +1,5 @@
 // The way to a server, whatever carries it; and what all ways share.
+import type { CoreTurn } from "./boundary.js";
 import { Call } from "./calls.js";
 import { type Limits, onAbort, type Watch } from "./clocks.js";
 import { AbortError, ConnectionError, TurnwireError } from "./errors.js";
@@ -6,6 +7,12 @@ import type { Reconnect } from "./options.js";
 
 /** A bearer token, or what gives it. */
 export type Token = string | (() => string | null | undefined | Promise<string | null | undefined>);
+
+/** What the platform's `WebSocket` is needed for. */
+export type Socket = Pick<WebSocket, "send" | "close" | "addEventListener" | "readyState" | "bufferedAmount">;
+
+/** Makes a connection, instead of the platform's `WebSocket`; where requests can have headers, with those. */
+export type OpenSocket = (url: string) => Socket;
 
 /** The way to one server. */
 export interface Transport {
@@ -24,15 +31,23 @@ export interface Transport {
   close?(): void;
 }
 
+/** What reads a stream. */
+export interface StreamReader {
+  /** The turn that takes what comes. */
+  readonly core: CoreTurn;
+  /** Takes a chunk of bytes; returns whether to read on. */
+  push(chunk: Uint8Array): boolean;
+  /** The core has taken so much by itself, with these flags; returns whether to read on. */
+  took(flags: number, length: number): boolean;
+}
+
 /** What a stream brings. */
 export interface StreamBody {
   /**
-   * Hands each chunk of bytes, or each message, to `push` until the stream ends, `push` returns false or the watch cuts it
-   * off. However it ends, the connection is released.
+   * Hands what comes to `reader` until the stream ends, the reader wants no more or the watch cuts it off. However it ends,
+   * the connection is released.
    */
-  read(push: (piece: Uint8Array | string) => boolean, watch: Watch): Promise<void>;
-  /** Says more on the stream's connection; the answers become part of the stream. Only where there is such a way. */
-  say?(messages: string): void;
+  read(reader: StreamReader, watch: Watch): Promise<void>;
 }
 
 /** Whether the answer is a stream. */

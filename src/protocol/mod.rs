@@ -100,15 +100,16 @@ pub trait EventDecoder {
         let _ = params;
     }
 
-    /// Whether something has to be said on the stream's socket.
-    fn has_asks(&self) -> bool {
+    /// Whether there are [follow-up requests](Self::follow_up_requests).
+    #[cfg(feature = "turn-rpc")]
+    fn has_follow_up_requests(&self) -> bool {
         false
     }
 
-    /// What has to be said on the stream's socket to learn more of the turn, if anything has; it is taken with that.
-    /// The responses become part of the stream.
+    /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses become
+    /// part of the stream.
     #[cfg(feature = "turn-rpc")]
-    fn asks(&mut self) -> Option<crate::rpc::Messages> {
+    fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
         None
     }
 

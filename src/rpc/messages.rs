@@ -48,8 +48,8 @@ pub struct Messages {
     pub subscribe: Option<Message>,
     /// Whether what this says makes the connection hear of the thread that the response names, or of `thread`.
     pub subscribes: bool,
-    /// Whether a server that has lost the thread makes it anew by this, without what was said in it.
-    pub remakes: bool,
+    /// Whether a server that has lost the thread creates it anew by this, without what was said in it.
+    pub recreates_thread: bool,
     /// Said in this order, without waiting between them. The response to the first one is the call's answer; a
     /// stream gets the responses to all of them, in the place in which they come.
     pub list: Vec<Message>,
@@ -62,7 +62,7 @@ impl Messages {
         Self { list: vec![Message::Request { method, params }], ..Self::default() }
     }
 
-    /// As JSON: `{ thread, subscribes, remakes?, subscribe?, messages }`, where each message is
+    /// As JSON: `{ thread, subscribes, recreates_thread?, subscribe?, messages }`, where each message is
     /// `{ method, params, notifies? }`, `{ id, result }` or `{ id, error }`, and parameters, ids, results and errors
     /// are JSON in texts.
     #[must_use]
@@ -70,8 +70,8 @@ impl Messages {
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);
         object.str("thread", &self.thread).bool("subscribes", self.subscribes);
-        if self.remakes {
-            object.bool("remakes", true);
+        if self.recreates_thread {
+            object.bool("recreates_thread", true);
         }
         if let Some(message) = &self.subscribe {
             message.write(object.member("subscribe"));

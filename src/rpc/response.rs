@@ -6,13 +6,25 @@ use crate::protocol::{Call, Protocol};
 
 use super::wire::decimal;
 
-/// Reads the response to the first request of `call`; gives its result in turnwire's form.
+/// Reads the response to the first request of `call`. Returns its result as JSON, in turnwire's form; of a call that
+/// streams nothing, since its response is a part of the stream.
 pub(crate) fn read(
     protocol: &dyn Protocol,
     call: Call,
     params: &Object<'_>,
     message: &str,
 ) -> Result<String> {
+    let value = read_value(protocol, call, params, message)?;
+    Ok(if call.streams() { String::new() } else { value.to_json() })
+}
+
+/// The same before it is written as JSON.
+pub(super) fn read_value(
+    protocol: &dyn Protocol,
+    call: Call,
+    params: &Object<'_>,
+    message: &str,
+) -> Result<Value<'static>> {
     let unexpected = |problem: &str| Error::new(ErrorCode::UnexpectedResponse, problem);
     let message = protocol.readable(message);
     let message = Value::parse(&message).map_err(|_| unexpected("the response is not JSON"))?;
@@ -22,15 +34,13 @@ pub(crate) fn read(
     }
     let result = response.get("result").ok_or_else(|| unexpected("the response has no `result`"))?;
     if call.streams() {
-        // It is the stream's.
-        return Ok(String::new());
+        return Ok(Value::Null);
     }
-    Ok(protocol.answer(call, params, result.clone())?.to_json())
+    Ok(protocol.answer(call, params, result.clone())?.into_owned())
 }
 
 /// Whether a server has refused a request as things stand, which it has not carried out then.
-#[must_use]
-pub fn is_undone(error: &Error) -> bool {
+pub(super) fn is_undone(error: &Error) -> bool {
     const REFUSED: i64 = -32600;
     let body = error.body.as_deref().filter(|_| error.code == ErrorCode::Rpc).unwrap_or_default();
     let body = Value::parse(body).unwrap_or_default();

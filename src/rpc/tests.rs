@@ -2,10 +2,9 @@
 
 use crate::error::{Error, ErrorCode};
 
-use super::{
-    LineDecoder, Message, Messages, closed_thread, is_for_all, is_refusal, is_undone, response_ids,
-    stream_line, thread_mark,
-};
+use super::response::is_undone;
+use super::wire::{Envelope, is_refusal, response_ids, response_to, thread_mark, thread_of};
+use super::{LineDecoder, Message, Messages};
 
 #[test]
 fn a_call_says_its_messages_in_order() {
@@ -14,7 +13,7 @@ fn a_call_says_its_messages_in_order() {
         thread: "t".to_owned(),
         subscribe: Some(request("thread/start", "{}")),
         subscribes: false,
-        remakes: false,
+        recreates_thread: false,
         list: vec![
             request("turn/start", r#"{"a":"b"}"#),
             Message::Notification { method: "initialized", params: "{}".to_owned() },
@@ -128,30 +127,22 @@ fn only_what_a_server_refuses_as_things_stand_is_undone() {
 }
 
 #[test]
-fn a_thread_is_closed_by_a_notification_that_says_just_that() {
+fn a_notification_names_its_thread() {
+    let thread = |message| {
+        let value = crate::json::Value::parse(message).unwrap_or_default();
+        value.as_object().and_then(thread_of).map(str::to_owned)
+    };
     let closed = r#"{"method":"thread/closed","params":{"workspaceId":"w","threadId":"t\"1"}}"#;
-    assert_eq!(closed_thread(closed).as_deref(), Some("t\"1"));
-    for other in [
-        r#"{"method":"x/y","params":{"threadId":"t","note":"thread/closed"}}"#,
-        r#"{"method":"thread/closed","params":{"threadId":7}}"#,
-        r#"{"method":"thread/closed","params":{}}"#,
-        r#"{"method":"thread/closed"}"#,
-        r#"{"thread/closed":"#,
-        r#"["thread/closed"]"#,
-        "",
-    ] {
-        assert_eq!(closed_thread(other), None, "{other}");
+    assert_eq!(thread(closed).as_deref(), Some("t\"1"));
+    for other in [r#"{"params":{"threadId":7}}"#, r#"{"params":{}}"#, r#"{"params":"t"}"#, "{}", "[]", "{"] {
+        assert_eq!(thread(other), None, "{other}");
     }
 }
 
 #[test]
-fn a_line_says_of_a_response_what_it_responds_to() {
-    assert_eq!(
-        stream_line(" {\"a\":\r\n1}\n", Some("turn/get")),
-        "{\"response_to\":\"turn/get\",\"a\":  1}\n"
-    );
-    assert_eq!(stream_line("{\"a\":1}", None), "{\"a\":1}\n");
-    assert_eq!(stream_line("[1,\n2]", Some("turn/get")), "[1, 2]\n");
+fn a_response_in_a_stream_says_what_it_responds_to() {
+    assert_eq!(response_to(" {\"a\":\r\n1}\n", "turn/get"), "{\"response_to\":\"turn/get\",\"a\":\r\n1}");
+    assert_eq!(response_to("[1,\n2]", "turn/get"), "[1,\n2]");
 }
 
 #[test]
@@ -169,7 +160,9 @@ fn requests_and_turns_that_begin_go_to_all() {
         r#"{"method":"serverRequest/resolved","params":{"threadId":"x","requestId":0}}"#,
         r#"{"method":"turn/started","params":{}}"#,
     ] {
-        assert!(is_for_all(message), "{message}");
+        let envelope = Envelope::begin(message).expect(message);
+        assert!(envelope.is_for_all(), "{message}");
+        assert_eq!(Envelope::parse(message), envelope, "{message}");
     }
     for message in [
         r#"{"method":"item/agentMessage/delta","params":{"itemId":"i","delta":"\"method\":\"turn/started\""}}"#,
@@ -180,6 +173,15 @@ fn requests_and_turns_that_begin_go_to_all() {
         "turn/started",
         "",
     ] {
-        assert!(!is_for_all(message), "{message}");
+        let begun = Envelope::begin(message);
+        assert!(begun.is_none_or(|envelope| !envelope.is_for_all()), "{message}");
+        assert!(!Envelope::parse(message).is_for_all(), "{message}");
     }
+}
+
+#[test]
+fn a_method_is_found_wherever_it_stands() {
+    let message = r#"{"params":{"method":"x"},"jsonrpc":"2.0","method":"turn\/started"}"#;
+    assert_eq!(Envelope::begin(message), None);
+    assert!(Envelope::parse(message).is_for_all());
 }

@@ -1,11 +1,16 @@
 //! Messages as they go over the socket, and what of one that comes tells to whom it belongs.
 
-use crate::json::{ObjectWriter, Value, write_str, write_u64};
+use std::borrow::Cow;
+
+use crate::bytes::find_quote;
+use crate::json::{Object, ObjectWriter, Value, write_str, write_u64};
 
 use super::Message;
 
 /// How long the id of a request is, in characters: some servers demand just that.
-pub const ID_LENGTH: usize = 21;
+const ID_LENGTH: usize = 21;
+/// How many of them are the same in all requests of a client.
+pub const ID_PREFIX_LENGTH: usize = ID_LENGTH - 8;
 
 impl Message {
     /// The text that is sent. A request goes under `id`; every other message has no use for it.
@@ -46,73 +51,90 @@ pub(super) fn decimal(number: i64) -> String {
 /// Whatever of a message may be the id of the request that it responds to. To parse each message for that would
 /// double the work: quotes inside of texts are escaped in JSON, so that nothing which an agent says looks like a
 /// member.
-pub fn response_ids(message: &str) -> impl Iterator<Item = &str> {
-    const NAME: &str = r#""id""#;
-    message.match_indices(NAME).filter_map(|(at, _)| {
-        let rest = message.get(at + NAME.len()..)?.trim_ascii_start().strip_prefix(':')?;
-        let (id, _) = rest.trim_ascii_start().strip_prefix('"')?.split_once('"')?;
-        (id.len() == ID_LENGTH).then_some(id)
+pub(super) fn response_ids(message: &str) -> impl Iterator<Item = &str> {
+    let mut rest = message;
+    let ids = std::iter::from_fn(move || {
+        let found = rest.get(find_quote(rest.as_bytes())?..)?;
+        rest = found.get(1..)?;
+        Some(found)
+    });
+    ids.filter_map(|found| {
+        let id = found.strip_prefix(r#""id""#)?.trim_ascii_start().strip_prefix(':')?;
+        let id = id.trim_ascii_start().strip_prefix('"')?;
+        let id = id.get(..ID_LENGTH).filter(|_| id.as_bytes().get(ID_LENGTH) == Some(&b'"'))?;
+        (!id.contains('"')).then_some(id)
     })
 }
 
 /// Whether a response is an error, or not even JSON.
 #[must_use]
-pub fn is_refusal(message: &str) -> bool {
+pub(super) fn is_refusal(message: &str) -> bool {
     let response = Value::parse(message).unwrap_or_default();
     response.as_object().is_none_or(|response| response.contains("error"))
 }
 
-/// The thread that a server has unloaded, if this is the message by which it says so: it tells nothing more of it.
-#[must_use]
-pub fn closed_thread(message: &str) -> Option<String> {
-    const CLOSED: &str = "thread/closed";
-    // To parse each message for that would double the work.
-    let value = message.contains(CLOSED).then(|| Value::parse(message).ok())??;
-    let notification = value.as_object().filter(|message| message.text("method") == CLOSED)?;
-    let thread = notification.get("params")?.as_object()?.text("threadId");
-    (!thread.is_empty()).then(|| thread.to_owned())
+/// What a message is about, as far as that decides where it goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Envelope<'m> {
+    /// Empty if it has none: it may be a response.
+    pub(super) method: Cow<'m, str>,
+    /// Whether the server asks for a response.
+    is_request: bool,
+}
+
+impl<'m> Envelope<'m> {
+    /// Looks at the beginning of a message, where almost all have their method. `None` if it is not there.
+    pub(super) fn begin(message: &'m str) -> Option<Self> {
+        // What stands between quotes.
+        let mut words =
+            message.split('"').skip(1).step_by(2).skip_while(|word| matches!(*word, "jsonrpc" | "2.0"));
+        let (method, is_request) = match (words.next()?, words.next()?, words.next()) {
+            ("method", method, next) => (method, next == Some("id")),
+            ("id", "method", Some(method)) => (method, true),
+            ("id", _, Some("method")) => (words.next()?, true),
+            _ => return None,
+        };
+        Some(Self { method: method.into(), is_request })
+    }
+
+    /// The same by reading all of the message.
+    pub(super) fn parse(message: &str) -> Self {
+        let value = Value::parse(message).unwrap_or_default();
+        let object = value.as_object().unwrap_or(const { &Object::new() });
+        Self { method: object.text("method").to_owned().into(), is_request: object.contains("id") }
+    }
+
+    /// Whether it goes to all streams: requests of the server's, what became of them, and turns that begin. They may be
+    /// those of a thread that a stream's own thread has made, which only the reader of the stream can tell.
+    pub(super) fn is_for_all(&self) -> bool {
+        let is_request = self.is_request && !self.method.is_empty();
+        is_request || matches!(&*self.method, "turn/started" | "serverRequest/resolved")
+    }
+}
+
+/// The thread that a notification is about.
+pub(super) fn thread_of<'o>(notification: &'o Object<'_>) -> Option<&'o str> {
+    let thread = notification.object("params")?.text("threadId");
+    (!thread.is_empty()).then_some(thread)
 }
 
 /// How a message that names the thread of this id has it: as a text of its own.
 #[must_use]
-pub fn thread_mark(thread: &str) -> String {
+pub(crate) fn thread_mark(thread: &str) -> String {
     let mut mark = String::new();
     write_str(&mut mark, thread);
     mark
 }
 
-/// Whether a message goes to all streams: requests of the server's, what became of them, and turns that begin. They may
-/// be those of a thread that a stream's own thread has made, which only who reads the stream can tell.
+/// A response as a stream has it: its first member, `response_to`, is the method of its request.
 #[must_use]
-pub fn is_for_all(message: &str) -> bool {
-    // What stands between quotes.
-    let mut words =
-        message.split('"').skip(1).step_by(2).skip_while(|word| matches!(*word, "jsonrpc" | "2.0"));
-    match [words.next(), words.next(), words.next()] {
-        [Some("method"), Some("turn/started" | "serverRequest/resolved"), _] => true,
-        [Some("method"), _, next] => next == Some("id"),
-        [Some("id"), one, two] => one == Some("method") || two == Some("method"),
-        _ => false,
-    }
-}
-
-/// A message as the line of a stream, with its end; of a response, `response_to` is the method of its request.
-#[must_use]
-pub fn stream_line(message: &str, response_to: Option<&str>) -> String {
-    let mut line = String::new();
-    let mut rest = message.trim_ascii();
+pub fn response_to(response: &str, method: &str) -> String {
+    let response = response.trim_ascii();
     // What is no object cannot be told whose response it is, and the decoder reports it as it is.
-    if let Some((method, members)) = response_to.zip(rest.strip_prefix('{')) {
-        line.push_str(r#"{"response_to":"#);
-        write_str(&mut line, method);
-        line.push(',');
-        rest = members;
-    }
-    // Outside of texts, where JSON has no line ends, they mean nothing.
-    for (at, piece) in rest.split(['\r', '\n']).enumerate() {
-        line.push_str(if at > 0 { " " } else { "" });
-        line.push_str(piece);
-    }
-    line.push('\n');
-    line
+    let Some(members) = response.strip_prefix('{') else { return response.to_owned() };
+    let mut message = r#"{"response_to":"#.to_owned();
+    write_str(&mut message, method);
+    message.push(',');
+    message.push_str(members);
+    message
 }

@@ -1,10 +1,9 @@
-//! How a stream's bytes are cut into frames: by the event-stream format, or by lines.
+//! How a stream comes to frames: bytes are cut by the event-stream format, messages of a socket are frames.
 
-use crate::protocol::Capabilities;
 #[cfg(feature = "turn-rpc")]
 use crate::protocol::HAS_HTTP;
 #[cfg(feature = "turn-rpc")]
-use crate::rpc::LineDecoder;
+use crate::sse::Frame;
 use crate::sse::{FrameDecoder, FrameError, FrameSink};
 
 /// Whether this build has a protocol whose decoder takes runs of frames.
@@ -14,30 +13,27 @@ const HAS_RUNS: bool = cfg!(feature = "truefoundry");
 #[derive(Debug)]
 pub(super) struct Frames {
     events: FrameDecoder,
-    /// In place of the other one, for a socket's.
+    /// The size of the largest message, in bytes.
     #[cfg(feature = "turn-rpc")]
-    lines: Option<LineDecoder>,
+    limit: usize,
 }
 
 impl Frames {
-    /// The decoder of streams of a protocol that can do this, for frames of up to so many bytes.
-    pub(super) fn of(capabilities: Capabilities, max_frame_bytes: usize) -> Self {
-        let _ = capabilities;
+    /// A decoder for frames of up to so many bytes.
+    pub(super) fn with_limit(max_frame_bytes: usize) -> Self {
         Self {
             events: FrameDecoder::with_limit(max_frame_bytes),
             #[cfg(feature = "turn-rpc")]
-            lines: capabilities.has_socket().then(|| LineDecoder::with_limit(max_frame_bytes)),
+            limit: max_frame_bytes,
         }
     }
 
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
+        // So that the compiler leaves the decoder out.
         #[cfg(feature = "turn-rpc")]
-        match &mut self.lines {
-            Some(lines) => return lines.feed(bytes, &mut |frame| sink.frame(frame)),
-            // So that the compiler leaves the other decoder out.
-            None if !HAS_HTTP => return Ok(()),
-            None => {}
+        if !HAS_HTTP {
+            return Ok(());
         }
         if HAS_RUNS {
             self.events.feed_runs(bytes, sink)
@@ -46,18 +42,23 @@ impl Frames {
         }
     }
 
+    /// Takes a message of a socket, which is a frame that has only data.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn take(&mut self, message: &str, sink: &mut dyn FrameSink) -> Result<(), FrameError> {
+        if message.len() > self.limit {
+            return Err(FrameError::TooLarge { limit: self.limit });
+        }
+        sink.frame(Frame { event: "", data: message, id: None, has_own_id: false });
+        Ok(())
+    }
+
     /// A new connection begins.
     pub(super) fn reset(&mut self) {
-        #[cfg(feature = "turn-rpc")]
-        if let Some(lines) = &mut self.lines {
-            lines.reset();
-        }
         self.events.reset();
     }
 
     /// What the stream last said of the time to wait before it is asked for again, in milliseconds.
     pub(super) fn retry(&self) -> u64 {
-        // Lines say nothing of it.
         self.events.retry().unwrap_or_default()
     }
 }

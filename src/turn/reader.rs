@@ -72,7 +72,7 @@ impl TurnReader {
     #[must_use]
     pub fn new(protocol: &dyn Protocol, machine: TurnMachine, max_frame_bytes: usize) -> Self {
         Self {
-            frames: Frames::of(protocol.capabilities(), max_frame_bytes),
+            frames: Frames::with_limit(max_frame_bytes),
             decoder: protocol.decoder(),
             capabilities: protocol.capabilities(),
             frame_cursor: String::new(),
@@ -140,6 +140,19 @@ impl TurnReader {
 
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.take(|frames, incoming| frames.feed(bytes, incoming))
+    }
+
+    /// Takes a message of the stream's socket. After an error nothing more of this connection is taken.
+    #[cfg(feature = "turn-rpc")]
+    pub fn push_message(&mut self, message: &str) -> Result<()> {
+        self.take(|frames, incoming| frames.take(message, incoming))
+    }
+
+    fn take(
+        &mut self,
+        feed: impl FnOnce(&mut Frames, &mut Incoming<'_>) -> Result<(), FrameError>,
+    ) -> Result<()> {
         let Self { frames, decoder, intake, frame_cursor, capabilities } = self;
         let mut incoming = Incoming {
             decoder: &mut **decoder,
@@ -147,8 +160,7 @@ impl TurnReader {
             frame_cursor: capabilities.has_frames().then_some(frame_cursor),
             has_names: capabilities.is_unnamed(),
         };
-        let fed = frames.feed(bytes, &mut incoming);
-        if let Err(FrameError::TooLarge { limit }) = fed {
+        if let Err(FrameError::TooLarge { limit }) = feed(frames, &mut incoming) {
             let parts = ["an event is larger than `maxFrameBytes` (", &digits(limit as u64), " bytes)"];
             intake.broken = Some(Error::of(ErrorCode::FrameTooLarge, &parts));
         }
@@ -175,16 +187,18 @@ impl TurnReader {
         self.decoder.resume(params.as_object().unwrap_or(const { &Object::new() }));
     }
 
-    /// Whether something has to be said on the stream's socket.
+    /// Whether there are follow-up requests.
+    #[cfg(feature = "turn-rpc")]
     #[must_use]
-    pub fn has_asks(&self) -> bool {
-        self.decoder.has_asks()
+    pub fn has_follow_up_requests(&self) -> bool {
+        self.decoder.has_follow_up_requests()
     }
 
-    /// What has to be said on the stream's socket to learn more of the turn, if anything has; it is taken with that.
+    /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses are
+    /// part of the stream.
     #[cfg(feature = "turn-rpc")]
-    pub fn asks(&mut self) -> Option<crate::rpc::Messages> {
-        self.decoder.asks()
+    pub fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
+        self.decoder.follow_up_requests()
     }
 
     /// Takes an answer that is no stream but says all at once.

@@ -32,8 +32,7 @@ pub fn capabilities(protocol: u8) -> u32 {
 }
 
 /// The request of the call of this number (its place in [`Call::ALL`]) with parameters given as a JSON
-/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ local }`, its answer;
-/// of a protocol that is spoken over a socket, its [`Messages`](crate::rpc::Messages).
+/// object: `{ path, method, headers, body? }` as JSON; of a call that needs no server `{ local }`, its answer.
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
@@ -44,10 +43,6 @@ pub fn request(protocol: u8, call: u8) -> u32 {
             return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
         };
         let Some(answer) = protocol.local(call, &params) else {
-            #[cfg(feature = "turn-rpc")]
-            if protocol.capabilities().has_socket() {
-                return Ok(protocol.messages(call, params)?.to_json());
-            }
             return Ok(protocol.request(call, params)?.to_json());
         };
         let mut json = String::new();
@@ -337,24 +332,20 @@ pub fn chunk_room(len: u32) -> u32 {
 }
 
 /// Takes so many bytes of the stream from the room for chunks, cut anywhere. Returns 1 if more is to be read, 2 in
-/// addition if there are news to tell ([`turn_take_news`]), 4 if something has to be said on its socket
-/// ([`turn_take_ask`]), and 8 if there are events ([`turn_events`]).
+/// addition if there are news to tell ([`turn_take_news`]), and 8 if there are events ([`turn_events`]).
 #[wasm_bindgen(js_name = turnPush)]
 pub fn turn_push(turn: u32, len: u32) -> u8 {
     with(|core| {
         core.with_chunk(turn, len, |turn, session, chunk| {
-            u8::from(turn.push(session, chunk))
-                + 2 * u8::from(turn.has_news())
-                + 4 * u8::from(turn.has_ask())
-                + 8 * u8::from(turn.has_events())
+            let goes_on = turn.push(session, chunk);
+            turn_flags(turn, goes_on)
         })
     })
 }
 
-/// Takes what has to be said on the stream's socket, as JSON ([`Messages`](crate::rpc::Messages)).
-#[wasm_bindgen(js_name = turnTakeAsk)]
-pub fn turn_take_ask(turn: u32) -> u32 {
-    turn_texts(turn, |turn, _, _| Ok(turn.take_ask()))
+/// What is returned of a turn that has read something.
+pub(super) fn turn_flags(turn: &mut Turn, goes_on: bool) -> u8 {
+    u8::from(goes_on) + 2 * u8::from(turn.has_news()) + 8 * u8::from(turn.has_events())
 }
 
 /// Takes the next news of the stream: a topic of the connection, and what is told under it, as
@@ -398,7 +389,7 @@ fn turn_texts(turn: u32, call: TurnCall) -> u32 {
 }
 
 /// What the package's code of an error is here, as far as it matters to what is done next.
-fn failure_code(code: &str) -> ErrorCode {
+pub(super) fn failure_code(code: &str) -> ErrorCode {
     match code {
         "http" => ErrorCode::Http,
         "rpc" => ErrorCode::Rpc,
@@ -414,7 +405,7 @@ fn nothing((): ()) -> String {
     String::new()
 }
 
-fn call_of(number: u8) -> Result<Call> {
+pub(super) fn call_of(number: u8) -> Result<Call> {
     let call = Call::ALL.get(usize::from(number)).copied();
     call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no such call"))
 }

@@ -6,14 +6,10 @@
 //! iterators and listeners around what is exported here.
 
 #[cfg(feature = "turn-rpc")]
-mod expected;
+mod carrier;
 #[cfg(feature = "module")]
 pub mod exports;
 pub mod fetch;
-#[cfg(feature = "turn-rpc")]
-mod line;
-#[cfg(feature = "turn-rpc")]
-mod listening;
 mod page;
 #[cfg(feature = "module")]
 mod protocols;
@@ -21,6 +17,8 @@ mod protocols;
 mod session;
 #[cfg(feature = "turn-rpc")]
 pub mod socket;
+#[cfg(all(feature = "module", feature = "turn-rpc"))]
+pub mod sockets;
 #[cfg(feature = "module")]
 mod state;
 mod steps;

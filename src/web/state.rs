@@ -7,6 +7,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::ObjectWriter;
 
 use super::session::Session;
+#[cfg(feature = "turn-rpc")]
+use super::sockets::Socket;
 use super::turn::Turn;
 
 thread_local! {
@@ -24,13 +26,15 @@ pub(super) struct Core {
     /// What the next call is given.
     input: Vec<u8>,
     /// Where the bytes of streams are written. It stays where it is until more room is asked for.
-    chunk: Vec<u8>,
+    pub(super) chunk: Vec<u8>,
     /// The text that was given last. It stays until another one is.
     output: String,
     /// Where the text or the records lie that were given last: pairs of address and length.
     header: [u32; 6],
     pub(super) sessions: Slots<Session>,
     pub(super) turns: Slots<Turn>,
+    #[cfg(feature = "turn-rpc")]
+    pub(super) sockets: Slots<Socket>,
 }
 
 /// Runs a call.
@@ -53,6 +57,7 @@ pub(super) fn texts(call: &mut dyn FnMut(&mut Core, &str) -> Result<String>) -> 
     })
 }
 
+
 impl Core {
     const fn new() -> Self {
         Self {
@@ -62,6 +67,8 @@ impl Core {
             header: [0; 6],
             sessions: Slots::new(),
             turns: Slots::new(),
+            #[cfg(feature = "turn-rpc")]
+            sockets: Slots::new(),
         }
     }
 
@@ -124,6 +131,14 @@ impl Core {
         self.give(header)
     }
 
+    /// Points the header to a text, and puts four numbers behind that; returns its address.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn give_text(&mut self, text: String, numbers: [u32; 4]) -> u32 {
+        self.output = text;
+        let [a, b, c, d] = numbers;
+        self.give([word(self.output.as_ptr().addr()), word(self.output.len()), a, b, c, d])
+    }
+
     fn give(&mut self, header: [u32; 6]) -> u32 {
         self.header = header;
         word(self.header.as_ptr().addr())
@@ -155,6 +170,20 @@ impl<T> Slots<T> {
         self.0.get_mut(slot as usize)?.as_mut()
     }
 
+    /// Takes a thing out, to be [put](Self::put) back.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn take(&mut self, slot: u32) -> Option<T> {
+        self.0.get_mut(slot as usize)?.take()
+    }
+
+    /// Puts a thing back.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn put(&mut self, slot: u32, thing: T) {
+        if let Some(slot) = self.0.get_mut(slot as usize) {
+            *slot = Some(thing);
+        }
+    }
+
     /// Lets a thing go.
     pub(super) fn free(&mut self, slot: u32) {
         if let Some(slot) = self.0.get_mut(slot as usize) {
@@ -168,7 +197,8 @@ fn gone() -> Error {
     Error::new(ErrorCode::Unsupported, "it was let go")
 }
 
-fn report(error: &Error) -> String {
+/// An error in the place of a text.
+pub(super) fn report(error: &Error) -> String {
     let mut report = String::from(MARK);
     write_error(&mut report, error);
     report

@@ -33,9 +33,12 @@ pub(super) trait Transport {
 pub(super) enum Came {
     /// Bytes.
     Chunk(Vec<u8>),
-    /// It is time to ask what is to be asked.
+    /// A message, which is whole.
     #[cfg(feature = "turn-rpc")]
-    Time,
+    Message(String),
+    /// It is time to send the follow-up requests.
+    #[cfg(feature = "turn-rpc")]
+    Gather,
 }
 
 /// A stream as it comes.
@@ -43,15 +46,14 @@ pub(super) trait Source {
     /// What comes next; nothing at the stream's end. Silence that is too long is a failure.
     async fn next(&mut self) -> Result<Option<Came>, Failure>;
 
-    /// There is something to be asked; it may become more in a moment. Only where there is a way to ask.
+    /// There are follow-up requests; there may be more in a moment. Only where they can be sent.
     #[cfg(feature = "turn-rpc")]
-    fn ask_soon(&mut self) {}
+    fn follow_up(&mut self) {}
 
-    /// Says more on the way on which the stream comes; the answers become part of it.
+    /// Sends follow-up requests on the way on which the stream comes; the responses become part of it.
     #[cfg(feature = "turn-rpc")]
-    fn say(&mut self, messages: &Messages) -> Result<(), Failure> {
+    fn say(&mut self, messages: Messages) {
         let _ = messages;
-        Ok(())
     }
 }
 
@@ -129,16 +131,18 @@ async fn read_stream(
         let pushed = match news {
             Came::Chunk(chunk) => driver.reader_mut().push(&chunk),
             #[cfg(feature = "turn-rpc")]
-            Came::Time => {
-                if let Some(messages) = driver.reader_mut().asks() {
-                    source.say(&messages)?;
+            Came::Message(message) => driver.reader_mut().push_message(&message),
+            #[cfg(feature = "turn-rpc")]
+            Came::Gather => {
+                if let Some(messages) = driver.reader_mut().follow_up_requests() {
+                    source.say(messages);
                 }
                 continue;
             }
         };
         #[cfg(feature = "turn-rpc")]
-        if driver.reader().has_asks() {
-            source.ask_soon();
+        if driver.reader().has_follow_up_requests() {
+            source.follow_up();
         }
         came(driver);
         if pushed.is_err() || driver.reader().machine().status().is_terminal() {

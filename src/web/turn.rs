@@ -322,6 +322,14 @@ impl Turn {
         pushed.is_ok() && !self.machine().status().is_terminal()
     }
 
+    /// Takes a message of the stream's socket; returns whether to read on.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn push_message(&mut self, session: &mut Session, message: &str) -> bool {
+        let pushed = self.reader().push_message(message);
+        self.note(session);
+        pushed.is_ok() && !self.machine().status().is_terminal()
+    }
+
     /// The next news of the stream, under its topic: a gap that was passed over, `{ gap: { after, next } }`, or
     /// two numbers of one frame, `{ mismatch: { id, sequence_number } }`; nothing if all is told.
     pub(super) fn take_news(&mut self) -> String {
@@ -342,23 +350,16 @@ impl Turn {
         json
     }
 
-    /// Whether something has to be said on the stream's socket.
-    pub(super) fn has_ask(&self) -> bool {
-        // Where no protocol asks, the compiler leaves it out.
-        cfg!(feature = "turn-rpc") && self.driver.reader().has_asks()
+    /// Whether the turn has [follow-up requests](Self::follow_up_requests).
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn has_follow_up_requests(&self) -> bool {
+        self.driver.reader().has_follow_up_requests()
     }
 
-    /// Takes what has to be said, as JSON; nothing if nothing has.
-    pub(super) fn take_ask(&mut self) -> String {
-        #[cfg_attr(
-            not(feature = "turn-rpc"),
-            expect(unused_variables, reason = "without sockets nothing is said")
-        )]
-        let reader = self.reader();
-        #[cfg(feature = "turn-rpc")]
-        return reader.asks().map(|messages| messages.to_json()).unwrap_or_default();
-        #[cfg(not(feature = "turn-rpc"))]
-        String::new()
+    /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket.
+    #[cfg(feature = "turn-rpc")]
+    pub(super) fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
+        self.reader().follow_up_requests()
     }
 
     /// Whether there are news of the stream to tell.

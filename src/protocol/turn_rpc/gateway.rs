@@ -77,7 +77,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
             let mut messages = about(thread, "turn/cancel", &own);
             // Only those may who hear of the thread (section 4).
             messages.subscribe = Some(subscription(thread, params)?);
-            messages.remakes = true;
+            messages.recreates_thread = true;
             Ok(messages)
         }
         _ => start(thread, own, params),
@@ -143,7 +143,7 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
     }
     let creation = params.creation();
     let mut messages = about(thread, "turn/start", &start);
-    messages.remakes = creation.is_none();
+    messages.recreates_thread = creation.is_none();
     messages.subscribe = Some(match &creation {
         // The server may not have kept a thread in which nothing was said yet: it is made as it was before.
         Some(creation) => {
@@ -160,7 +160,7 @@ fn resume(thread: &str, turn: &str, own: &Object<'_>, params: &Params<'_>) -> Re
     let read = |method| Message::Request { method, params: own.to_json() };
     let list =
         vec![subscription(thread, params)?, read("turn/get"), read("turn/items"), timeline(thread, turn)];
-    Ok(Messages { thread: thread.to_owned(), subscribe: None, subscribes: true, remakes: true, list })
+    Ok(Messages { thread: thread.to_owned(), subscribe: None, subscribes: true, recreates_thread: true, list })
 }
 
 /// Asks for what a turn and the tasks in it have brought.

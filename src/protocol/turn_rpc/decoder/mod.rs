@@ -78,13 +78,13 @@ impl EventDecoder for TurnDecoder {
         });
     }
 
-    fn has_asks(&self) -> bool {
+    fn has_follow_up_requests(&self) -> bool {
         // As long as the turn itself is read, a response to a subscription is its own.
         let seeks = self.gate.is_open() && self.turn.agents.has_asks();
         seeks || self.turn.timeline.has_changed() || self.turn.has_refusals() || self.turn.look.is_some()
     }
 
-    fn asks(&mut self) -> Option<Messages> {
+    fn follow_up_requests(&mut self) -> Option<Messages> {
         let mut list = self.turn.refused_requests();
         let (thread, turn) = (&self.turn.thread_id, &self.turn.turn_id);
         if self.turn.timeline.ask() {
