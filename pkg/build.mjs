@@ -70,11 +70,11 @@ const UNREAD = [
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed " +
-  "configure conventions core coreNumber cut cutting demandTools download drain enter extras facts filled follows frames " +
+  "configure conventions core coreExports coreNumber cut cutting demandTools download drain enter extras facts filled follows frames " +
   "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved " +
   "isTaken isUncertain isUnsent isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
   "putTools received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
-  "shorten stands startedId takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames " +
+  "shorten spare stands startedId takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames " +
   "toolSpecs took transport unread wide woken word words";
 
 // Modules whose classes and interfaces users are handed.

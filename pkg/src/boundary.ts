@@ -6,12 +6,12 @@ import type { Reconnect } from "./options.js";
 /** The exports of a running core, its `memory` among them. All cores have the same. */
 export type Exports = InitOutput;
 
-export const encoder = new TextEncoder();
+const encoder = new TextEncoder();
 /** Reads the core's texts. A byte order mark inside an answer is text. */
 export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Tells the core what nobody can name any more. Some platforms do not know. */
-export const collected =
+const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
 
 /** The core's memory, by bytes and by words of 32 bits. It moves when it grows, and the views with it. */
@@ -51,18 +51,14 @@ class ChunkRoom {
 
   /** Writes a piece behind so many bytes, with room for `more` after it. */
   write(piece: Uint8Array, at = 0, more = 0): void {
-    const address = this.need(at + piece.length + more);
-    this.memory.bytes.set(piece, address + at);
-  }
-
-  /** Where so many bytes can be written. */
-  need(length: number): number {
+    const length = at + piece.length + more;
     if (length > this.#length) {
       this.#length = Math.max(length, LEAST_ROOM);
       this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
     }
-    return this.#address;
+    this.memory.bytes.set(piece, this.#address + at);
   }
+
 
   /** What was written was taken. Much room is not kept. */
   taken(): void {
@@ -77,14 +73,14 @@ const MOST_ROOM = 1 << 18;
 const rooms = new WeakMap<Exports, ChunkRoom>();
 
 /** The room for chunks of a core. */
-export function roomOf(exports: Exports): ChunkRoom {
+function roomOf(exports: Exports): ChunkRoom {
   let room = rooms.get(exports);
   if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
   return room;
 }
 
 /** Writes the text that the next call takes. Where that is several, they have NUL characters between them. */
-export function passText(exports: Exports, text: string): void {
+function passText(exports: Exports, text: string): void {
   const bytes = encoder.encode(text);
   // The room comes first: the memory may grow for it.
   const address = exports.room(bytes.length) >>> 0;
@@ -92,7 +88,7 @@ export function passText(exports: Exports, text: string): void {
 }
 
 /** Reads the text that a call returned, by its header's address. */
-export function textAt(exports: Exports, header: number): string {
+function textAt(exports: Exports, header: number): string {
   const { bytes, words } = roomOf(exports).memory;
   const address = words[header >>> 2]!;
   return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));
@@ -105,34 +101,34 @@ export function textAt(exports: Exports, header: number): string {
  */
 export class CoreClient {
   /** What it stands on, for what only some cores have. */
-  readonly exports: Exports;
+  readonly coreExports: Exports;
   readonly coreNumber: number;
   readonly #maxFrameBytes: number;
 
   constructor(exports: Exports, protocol: number, maxFrameBytes: number) {
-    this.exports = exports;
+    this.coreExports = exports;
     this.coreNumber = protocol;
     this.#maxFrameBytes = maxFrameBytes;
   }
 
   capabilities(): string {
-    return textAt(this.exports, this.exports.capabilitiesOf(this.coreNumber));
+    return textAt(this.coreExports, this.coreExports.capabilitiesOf(this.coreNumber));
   }
 
   request(call: number, params: string): string {
-    passText(this.exports, params);
-    return textAt(this.exports, this.exports.request(this.coreNumber, call));
+    passText(this.coreExports, params);
+    return textAt(this.coreExports, this.coreExports.request(this.coreNumber, call));
   }
 
   answer(call: number, status: number, statusText: string, contentType: string, params: string, body: string): string {
-    passText(this.exports, `${statusText}\0${contentType}\0${params}\0${body}`);
-    return textAt(this.exports, this.exports.readAnswer(this.coreNumber, call, status));
+    passText(this.coreExports, `${statusText}\0${contentType}\0${params}\0${body}`);
+    return textAt(this.coreExports, this.coreExports.readAnswer(this.coreNumber, call, status));
   }
 
   /** `actions` is what the session's last turn waits for, as JSON. */
   session(id: string, agentName: string, actions: string, isNew: boolean): CoreSession {
-    passText(this.exports, `${id}\0${agentName}\0${actions}`);
-    return new CoreSession(this.exports, this.exports.sessionOpen(this.coreNumber, this.#maxFrameBytes, Number(isNew)));
+    passText(this.coreExports, `${id}\0${agentName}\0${actions}`);
+    return new CoreSession(this.coreExports, this.coreExports.sessionOpen(this.coreNumber, this.#maxFrameBytes, Number(isNew)));
   }
 }
 

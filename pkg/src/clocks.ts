@@ -55,11 +55,6 @@ export class Watch {
       const timer = setTimeout(() => this.#overdue(`the call took longer than its \`deadline\`, ${deadline} ms`), deadline);
       this.#ends.push(() => clearTimeout(timer));
     }
-  }
-
-  /** A request begins: from now on its answer must come. */
-  begin(): void {
-    const { connectTimeout } = this;
     if (connectTimeout > 0) {
       this.#timer = setTimeout(() => this.#overdue(`no answer within ${connectTimeout} ms (\`connectTimeout\`)`), connectTimeout);
     }
@@ -73,6 +68,11 @@ export class Watch {
   /** Cuts the call off. */
   cut(reason: unknown): void {
     this.#controller.abort(reason);
+  }
+
+  /** Others watch for the answer. */
+  spare(): void {
+    clearTimeout(this.#timer);
   }
 
   /** The head of the answer has come: from now on its body must. */

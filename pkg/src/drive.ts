@@ -5,7 +5,7 @@ import { isOffline, type Limits, sleep, Watch } from "./clocks.js";
 import { adopted, adopting, asTurnwireError, ConnectionError, coreFailure, type CoreError, TurnwireError } from "./errors.js";
 import type { Lines } from "./lines.js";
 import type { Reconnect } from "./options.js";
-import { isUnsent, stopped, type StreamReader, type Transport, unconnected } from "./transport.js";
+import { isUnsent, stopped, type StreamReader, type Transport, unsent } from "./transport.js";
 
 /** Before the next try to reach the server. */
 export interface Reconnecting {
@@ -102,6 +102,8 @@ export type Settings = Required<Pick<Limits, "connectTimeout" | "idleTimeout">> 
 
 /** Drives a turn until the core has no further step. */
 export class Drive implements StreamReader {
+  /** The turn that takes what comes. */
+  readonly core: CoreTurn;
   readonly #driven: Driven;
   readonly #settings: Settings;
   readonly #whole: AbortSignal;
@@ -112,19 +114,18 @@ export class Drive implements StreamReader {
   /** Resolves once the start is on its way, if the session is read before it. */
   sent: Promise<void> | undefined;
   #send = (): void => {};
-  /** Cuts the chunks of the stream that is read. */
-  #lines!: Lines;
 
   /** `whole` stops the drive. */
   constructor(driven: Driven, settings: Settings, whole: AbortSignal) {
     this.#driven = driven;
+    this.core = driven.core;
     this.#settings = settings;
     this.#whole = whole;
   }
 
   /** Begins; gives the first step. Throws if that is not possible now. */
   begin(goal: number, after = 0): string {
-    return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect));
+    return adopting(() => this.core.begin(goal, after, this.#settings.reconnect));
   }
 
   /** Goes on from a first step to the end. Resolves with the error that is to be reported, if there is one. */
@@ -166,30 +167,27 @@ export class Drive implements StreamReader {
 
   #next(outcome: number, input: string, isStart: boolean): string {
     const { code = "", message = "", status = 0, retryAfter = 0 } = this.#failure ?? {};
-    let known: string = code;
-    // Whatever keeps a request from being sent that nobody stopped, it is the wait for a token.
-    if (this.#failure && isUnsent(this.#failure)) known = "token";
-    else if (this.#failure && unconnected.has(this.#failure)) known = "unsent";
+    // Whatever keeps a request from being sent that nobody stopped, it is the wait for a token, or for a connection.
+    let known: string = unsent.get(this.#failure!) ?? code;
     // A start that was answered, if too wordily to be read, may have begun the turn: it is looked for.
-    else if (isStart && code === "frame_too_large") known = "unexpected_response";
+    if (isStart && code === "frame_too_large") known = "unexpected_response";
     const text = outcome === FAILED ? `${known}\0${message}` : input;
     const isLost = isOffline() && (code === "network" || code === "timeout");
-    return adopting(() => this.#driven.core.next(outcome, status, retryAfter, isLost, text), this.#cause);
+    return adopting(() => this.core.next(outcome, status, retryAfter, isLost, text), this.#cause);
   }
 
   /** Asks for JSON, and gives it; or reads a stream to its end, and gives nothing. */
   async #request({ call, params, after, whole }: Plan): Promise<string> {
-    const { core, tell } = this.#driven;
     const { connectTimeout, idleTimeout } = this.#settings;
     const watch = new Watch({ connectTimeout: whole ? idleTimeout : connectTimeout, idleTimeout, signal: this.#whole });
     try {
       const body = await this.#driven.transport.open(call, JSON.stringify(params), watch);
       if (typeof body === "string") return body;
-      core.opened();
+      this.core.opened();
       this.#driven.opened();
-      if (after !== undefined) tell.call(this.#driven, "resumed", { after });
-      this.#lines = this.#driven.lines();
-      await body.read(this, watch);
+      if (after !== undefined) this.#driven.tell("resumed", { after });
+      const lines = this.#driven.lines();
+      await body.read((chunk) => this.#push(lines.whole(chunk), chunk.length), watch, this);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
@@ -197,25 +195,20 @@ export class Drive implements StreamReader {
       throw watch.signal.aborted && !isUnsent(cause as object) ? stopped(watch.signal) : cause;
     } finally {
       watch.end();
-      if (watch.silence > 0) tell.call(this.#driven, "idle", { silence: watch.silence });
+      if (watch.silence > 0) this.#driven.tell("idle", { silence: watch.silence });
     }
   }
 
-  /** The turn that takes what comes. */
-  get core(): CoreTurn {
-    return this.#driven.core;
-  }
-
-  /** Takes a chunk; returns whether to read on. */
-  push(chunk: Uint8Array): boolean {
+  /** Takes the lines that a chunk of this length has ended; returns whether to read on. */
+  #push(lines: readonly Uint8Array[], length: number): boolean {
     let flags: number;
     try {
-      flags = this.core.push(this.#lines.whole(chunk));
+      flags = this.core.push(lines);
     } catch (cause) {
-      this.#driven.woken(chunk.length, true);
+      this.#driven.woken(length, true);
       throw coreFailure(cause);
     }
-    return this.took(flags, chunk.length);
+    return this.took(flags, length);
   }
 
   /** The core has taken so much, with these flags; returns whether to read on. */

@@ -1,6 +1,5 @@
 // What every page downloads, as one file without a core: the public classes, and what stands behind them. Entries are
 // built on it, and so is what comes with some cores only.
-export { collected, encoder, passText, roomOf, textAt } from "./boundary.js";
 export { capabilitiesOf } from "./capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
 export { limited, onAbort, onReturn, Watch } from "./clocks.js";
@@ -10,7 +9,6 @@ export {
   ApiError,
   busy,
   ConnectionError,
-  coreFailure,
   IncompleteError,
   InputError,
   messageOf,
@@ -23,5 +21,5 @@ export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "./merge.js";
 export { demand } from "./options.js";
 export { Run } from "./run.js";
 export { Session } from "./session.js";
-export { askToken, orAborted, stopped, unconnected, unsent } from "./transport.js";
+export { askToken, orAborted, stopped, unsent } from "./transport.js";
 export { Turn } from "./turn.js";

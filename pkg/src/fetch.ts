@@ -55,7 +55,6 @@ export class FetchTransport implements Transport {
    * the stream.
    */
   async open(call: Call, params: string, watch: Watch): Promise<string | StreamBody> {
-    watch.begin();
     const request = this.#request(call, params);
     if ("local" in request) {
       if (watch.signal.aborted) throw stopped(watch.signal);
@@ -64,7 +63,7 @@ export class FetchTransport implements Transport {
     const response = await this.#send(request, watch);
     if (response.ok && streams(call) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
       const { body } = response;
-      return { read: (reader, watch) => (body ? pump(body, (chunk) => reader.push(chunk), watch) : Promise.resolve()) };
+      return { read: (push, watch) => (body ? pump(body, push, watch) : Promise.resolve()) };
     }
     return this.#read(call, params, response, watch);
   }
@@ -72,7 +71,6 @@ export class FetchTransport implements Transport {
   /** Asks for a file. */
   download(params: object, limits: Limits): Promise<Blob> {
     return this.#within(limits, async (watch) => {
-      watch.begin();
       const call = Call.DownloadSandboxFile;
       const response = await this.#send(this.#request(call, JSON.stringify(params)) as CoreRequest, watch);
       if (!response.ok) await this.#read(call, "", response, watch);

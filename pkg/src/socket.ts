@@ -28,7 +28,6 @@ import {
   adopting,
   askToken,
   ConnectionError,
-  coreFailure,
   InputError,
   limited,
   onAbort,
@@ -36,7 +35,6 @@ import {
   StateError,
   stopped,
   TurnwireError,
-  unconnected,
   unsent,
   Watch,
 } from "./face.js";
@@ -101,14 +99,16 @@ export class SocketTransport implements Transport {
   }
 
   open(call: Call, params: string, watch: Watch): Promise<string | StreamBody> {
+    const { connectTimeout, idleTimeout, signal } = watch;
+    // The core has these clocks.
+    watch.spare();
+    if (signal.aborted) return Promise.reject(unsentOf(signal));
     return new Promise((resolve, reject) => {
       const id = (this.#count += 1);
-      const pending: Pending = { watch, resolve: resolve as Pending["resolve"], reject, forget() {} };
-      this.#calls.set(id, pending);
+      const forget = onAbort(signal, () => this.#stop(id, signal));
+      this.#calls.set(id, { watch, resolve: resolve as Pending["resolve"], reject, forget });
       ref(this.#wake, "ref");
-      const { connectTimeout, idleTimeout, signal } = watch;
-      if (!signal.aborted) this.#carry(() => this.#core.ask(id, call, params, connectTimeout, idleTimeout, this.#buffered));
-      if (this.#calls.has(id)) pending.forget = onAbort(signal, () => this.#stop(id, pending));
+      this.#carry(() => this.#core.ask(id, call, params, connectTimeout, idleTimeout, this.#buffered));
     });
   }
 
@@ -121,14 +121,10 @@ export class SocketTransport implements Transport {
   }
 
   /** The caller does not wait any more, or cannot. */
-  #stop(id: number, { watch: { signal }, reject }: Pending): void {
-    const error = stopped(signal);
-    const { reason } = signal;
-    // What aborted before it was made is not known there.
-    if (this.#core.isUnsent(id) || id === this.#count) unsent.add(error);
-    this.#end(id);
-    reject(error);
-    this.#heed(reason instanceof ConnectionError ? OVERDUE : FORGOTTEN, id);
+  #stop(id: number, signal: AbortSignal): void {
+    const error = this.#core.isUnsent(id) ? unsentOf(signal) : stopped(signal);
+    this.#end(id)?.reject(error);
+    this.#heed(signal.reason instanceof ConnectionError ? OVERDUE : FORGOTTEN, id);
   }
 
   /** A call is over. */
@@ -231,12 +227,12 @@ export class SocketTransport implements Transport {
   #responded(id: number, text: string, isUnsent: boolean): void {
     if (text === "") {
       const pending = this.#calls.get(id);
-      return pending?.resolve({ read: (reader) => this.#read(id, pending, reader) });
+      return pending?.resolve({ read: (_, __, reader) => this.#read(id, pending, reader) });
     }
     const pending = this.#end(id);
     if (!text.startsWith(MARK)) return pending?.resolve(text);
     const error = this.#adopted(text);
-    if (isUnsent) unconnected.add(error);
+    if (isUnsent && !unsent.has(error)) unsent.set(error, "unsent");
     pending?.reject(error);
   }
 
@@ -321,10 +317,17 @@ export class SocketTransport implements Transport {
 
   /** The core has failed in itself: so does whatever waits for it. */
   #crash(cause: unknown): void {
-    const error = coreFailure(cause);
+    const error = new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
     for (const id of [...this.#calls.keys()]) this.#end(id)?.reject(error);
     this.#drop();
   }
+}
+
+/** The error of a call that was stopped before anything was sent. */
+function unsentOf(signal: AbortSignal): TurnwireError {
+  const error = stopped(signal);
+  unsent.set(error, "token");
+  return error;
 }
 
 /** Has a timer keep the process alive, or not, where there are processes. */

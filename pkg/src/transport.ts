@@ -35,8 +35,6 @@ export interface Transport {
 export interface StreamReader {
   /** The turn that takes what comes. */
   readonly core: CoreTurn;
-  /** Takes a chunk of bytes; returns whether to read on. */
-  push(chunk: Uint8Array): boolean;
   /** The core has taken so much by itself, with these flags; returns whether to read on. */
   took(flags: number, length: number): boolean;
 }
@@ -44,10 +42,10 @@ export interface StreamReader {
 /** What a stream brings. */
 export interface StreamBody {
   /**
-   * Hands what comes to `reader` until the stream ends, the reader wants no more or the watch cuts it off. However it ends,
-   * the connection is released.
+   * Hands each chunk of bytes to `push` until the stream ends, `push` returns false or the watch cuts it off. Where the core
+   * takes what comes by itself, `reader` is told instead. However it ends, the connection is released.
    */
-  read(reader: StreamReader, watch: Watch): Promise<void>;
+  read(push: (chunk: Uint8Array) => boolean, watch: Watch, reader: StreamReader): Promise<void>;
 }
 
 /** Whether the answer is a stream. */
@@ -55,17 +53,14 @@ export function streams(call: Call): boolean {
   return call === Call.CreateTurnStream || call === Call.SubscribeTurn;
 }
 
-/** Errors from before anything was sent. */
-export const unsent = new WeakSet<object>();
-
-/** Errors from when there was no connection to send anything on. */
-export const unconnected = new WeakSet<object>();
+/** Errors from before anything was sent, and why: for want of a token or since it was stopped, or for want of a connection. */
+export const unsent = new WeakMap<object, "token" | "unsent">();
 
 /** The token, asked for anew: it may have been renewed. */
 export async function askToken(token: Token | null | undefined, signal: AbortSignal): Promise<string | undefined> {
   if (typeof token !== "function" && !signal.aborted) return token ?? undefined;
   return orAborted(given(token), signal).catch((error: object) => {
-    unsent.add(error);
+    unsent.set(error, "token");
     throw error;
   });
 }
@@ -86,7 +81,7 @@ async function given(token: Token | null | undefined): Promise<string | undefine
 
 /** Whether the request that ended with this error never reached the server. */
 export function isUnsent(error: object): boolean {
-  return unsent.has(error);
+  return unsent.get(error) === "token";
 }
 
 /** The error of a signal that aborted: its own, or that the caller aborted it. */
