@@ -60,8 +60,8 @@ pub enum Input<'a> {
         id: u32,
         /// What is asked.
         call: Call,
-        /// Its parameters.
-        params: Object<'static>,
+        /// Its parameters: a JSON object.
+        params: &'a str,
         /// How long it may take until the response to its first request, in milliseconds; 0 for any time.
         timeout: f64,
         /// How long nothing may come while it streams, in milliseconds; 0 for any time.

@@ -7,24 +7,13 @@ use crate::protocol::{Call, Protocol};
 use super::wire::decimal;
 
 /// Reads the response to the first request of `call`. Returns its result as JSON, in turnwire's form; of a call that
-/// streams nothing, since its response is a part of the stream.
+/// streams an empty text, since its response is a part of the stream.
 pub(crate) fn read(
     protocol: &dyn Protocol,
     call: Call,
     params: &Object<'_>,
     message: &str,
 ) -> Result<String> {
-    let value = read_value(protocol, call, params, message)?;
-    Ok(if call.streams() { String::new() } else { value.to_json() })
-}
-
-/// The same before it is written as JSON.
-pub(super) fn read_value(
-    protocol: &dyn Protocol,
-    call: Call,
-    params: &Object<'_>,
-    message: &str,
-) -> Result<Value<'static>> {
     let unexpected = |problem: &str| Error::new(ErrorCode::UnexpectedResponse, problem);
     let message = protocol.readable(message);
     let message = Value::parse(&message).map_err(|_| unexpected("the response is not JSON"))?;
@@ -34,9 +23,9 @@ pub(super) fn read_value(
     }
     let result = response.get("result").ok_or_else(|| unexpected("the response has no `result`"))?;
     if call.streams() {
-        return Ok(Value::Null);
+        return Ok(String::new());
     }
-    Ok(protocol.answer(call, params, result.clone())?.into_owned())
+    Ok(protocol.answer(call, params, result.clone())?.to_json())
 }
 
 /// Whether a server has refused a request as things stand, which it has not carried out then.

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorCode};
 
 use super::response::is_undone;
-use super::wire::{Envelope, is_refusal, response_ids, response_to, thread_mark, thread_of};
+use super::wire::{Envelope, find_id, is_refusal, response_to, thread_mark, thread_of};
 use super::{LineDecoder, Message, Messages};
 
 #[test]
@@ -90,20 +90,21 @@ fn requests_go_under_their_ids_and_responses_under_those_of_the_server() {
 
 #[test]
 fn a_response_is_known_by_its_id_wherever_that_stands() {
-    let ids = |message| response_ids(message).collect::<Vec<_>>();
     let id = "abcdefghijklmnopqrs-_";
-    assert_eq!(ids(r#"{"id":"abcdefghijklmnopqrs-_","result":{}}"#), [id]);
-    assert_eq!(ids("{\"result\":{\"id\":\"x\"},\n\"id\" :\t\"abcdefghijklmnopqrs-_\"}"), [id]);
+    let find = |message| find_id(message, &|found| found == id);
+    assert_eq!(find(r#"{"id":"abcdefghijklmnopqrs-_","result":{}}"#), Some(id));
+    assert_eq!(find("{\"result\":{\"id\":\"x\"},\n\"id\" :\t\"abcdefghijklmnopqrs-_\"}"), Some(id));
     for other in [
         r#"{"id":7}"#,
         r#"{"id":"abc"}"#,
+        r#"{"id":"abcdefghijklmnopqrs-+"}"#,
         r#"{"text":"\"id\":\"abcdefghijklmnopqrs-_\""}"#,
         r#"{"id":"abcdefghijklmnopqrs-_"#,
         r#"{"id""#,
         r#"{"ids":"abcdefghijklmnopqrs-_"}"#,
         "",
     ] {
-        assert!(ids(other).is_empty(), "{other}");
+        assert_eq!(find(other), None, "{other}");
     }
 }
 

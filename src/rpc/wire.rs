@@ -48,22 +48,36 @@ pub(super) fn decimal(number: i64) -> String {
     text
 }
 
-/// Whatever of a message may be the id of the request that it responds to. To parse each message for that would
-/// double the work: quotes inside of texts are escaped in JSON, so that nothing which an agent says looks like a
+/// The id of the request that a message responds to, if it is one that `is_own` knows. To parse each message for that
+/// would double the work: quotes inside of texts are escaped in JSON, so that nothing which an agent says looks like a
 /// member.
-pub(super) fn response_ids(message: &str) -> impl Iterator<Item = &str> {
+pub(super) fn find_id<'m>(message: &'m str, is_own: &dyn Fn(&str) -> bool) -> Option<&'m str> {
     let mut rest = message;
-    let ids = std::iter::from_fn(move || {
-        let found = rest.get(find_quote(rest.as_bytes())?..)?;
-        rest = found.get(1..)?;
-        Some(found)
-    });
-    ids.filter_map(|found| {
-        let id = found.strip_prefix(r#""id""#)?.trim_ascii_start().strip_prefix(':')?;
-        let id = id.trim_ascii_start().strip_prefix('"')?;
-        let id = id.get(..ID_LENGTH).filter(|_| id.as_bytes().get(ID_LENGTH) == Some(&b'"'))?;
-        (!id.contains('"')).then_some(id)
-    })
+    loop {
+        rest = rest.get(find_quote(rest.as_bytes())?..)?;
+        if let Some(id) = response_id(rest)
+            && is_own(id)
+        {
+            return Some(id);
+        }
+        rest = rest.get(1..)?;
+    }
+}
+
+/// The id of a request, if `text` begins with a member that has one.
+fn response_id(text: &str) -> Option<&str> {
+    let id = text.strip_prefix(r#""id""#)?.trim_ascii_start().strip_prefix(':')?;
+    let id = id.trim_ascii_start().strip_prefix('"')?;
+    let len = find_quote(id.as_bytes()).filter(|len| *len == ID_LENGTH)?;
+    id.get(..len)
+}
+
+/// What stands between the next two quotes; `rest` goes on behind them.
+fn next_word<'m>(rest: &mut &'m str) -> Option<&'m str> {
+    let inside = rest.get(find_quote(rest.as_bytes())? + 1..)?;
+    let len = find_quote(inside.as_bytes())?;
+    *rest = inside.get(len + 1..)?;
+    inside.get(..len)
 }
 
 /// Whether a response is an error, or not even JSON.
@@ -85,13 +99,17 @@ pub(super) struct Envelope<'m> {
 impl<'m> Envelope<'m> {
     /// Looks at the beginning of a message, where almost all have their method. `None` if it is not there.
     pub(super) fn begin(message: &'m str) -> Option<Self> {
-        // What stands between quotes.
-        let mut words =
-            message.split('"').skip(1).step_by(2).skip_while(|word| matches!(*word, "jsonrpc" | "2.0"));
-        let (method, is_request) = match (words.next()?, words.next()?, words.next()) {
-            ("method", method, next) => (method, next == Some("id")),
-            ("id", "method", Some(method)) => (method, true),
-            ("id", _, Some("method")) => (words.next()?, true),
+        let mut rest = message;
+        let mut word = || next_word(&mut rest).unwrap_or_default();
+        let mut first = word();
+        if first == "jsonrpc" {
+            word();
+            first = word();
+        }
+        let (method, is_request) = match (first, word(), word()) {
+            ("method", method, next) => (method, next == "id"),
+            ("id", "method", method) => (method, true),
+            ("id", _, "method") => (word(), true),
             _ => return None,
         };
         Some(Self { method: method.into(), is_request })

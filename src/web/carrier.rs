@@ -15,7 +15,6 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::WebSocket;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Object;
 use crate::protocol::{Call, Protocol};
 use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output};
 use crate::turn::Failure;
@@ -103,7 +102,7 @@ impl<P: Protocol + 'static> Carrier<P> {
     pub(super) fn ask(
         self: Rc<Self>,
         call: Call,
-        params: Object<'static>,
+        params: &str,
         (timeout, idle_timeout): (f64, f64),
         (answer, news): (Answer, Teller),
         heard: mpsc::UnboundedReceiver<News>,

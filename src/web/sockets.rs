@@ -9,7 +9,6 @@ use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::json::Value;
 use crate::protocol::turn_rpc::TurnRpc;
 use crate::rpc::{Connection, Input, Limits, Output};
 use crate::text::cut;
@@ -78,10 +77,8 @@ pub fn socket_ask(
     buffered: f64,
 ) -> u32 {
     let params = with(Core::take_text);
-    let params = Value::parse(&params).unwrap_or_default().into_owned();
-    let Value::Object(params) = params else { return 0 };
     let Ok(call) = call_of(call) else { return 0 };
-    handle(socket, Input::Ask { id, call, params, timeout, idle_timeout }, now, buffered)
+    handle(socket, Input::Ask { id, call, params: &params, timeout, idle_timeout }, now, buffered)
 }
 
 /// A turn reads the stream of a call from now on.

@@ -1,7 +1,7 @@
 //! The way of a call: it waits for a connection, subscribes to its thread, sends its messages, and is answered or streams.
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Object;
+use crate::json::{Object, Value};
 use crate::protocol::{Call, Protocol};
 use crate::rpc::wire::{response_to, thread_mark};
 use crate::rpc::{Message, Messages, response};
@@ -14,7 +14,7 @@ use super::{Connection, LINGER, Link, Output, network, no_answer, received};
 pub(super) struct PendingCall {
     pub(super) id: u32,
     pub(super) call: Call,
-    params: Object<'static>,
+    params: String,
     timeout: f64,
     /// When it has taken too long.
     pub(super) due: f64,
@@ -145,15 +145,15 @@ impl<P: Protocol> Connection<P> {
     }
 
     /// A front end makes a call.
-    pub(super) fn ask(&mut self, id: u32, call: Call, params: Object<'static>, timeout: f64, idle_timeout: f64) {
-        if let Some(answer) = self.protocol.local(call, &params) {
+    pub(super) fn ask(&mut self, id: u32, call: Call, params: &str, timeout: f64, idle_timeout: f64) {
+        if let Some(answer) = self.protocol.local(call, &object(params)) {
             return self.outbox.push(Output::Respond { id, answer: Ok(answer.to_json()), is_unsent: false });
         }
         let due = if timeout > 0.0 { self.clock.now() + timeout } else { f64::INFINITY };
         self.calls.push(PendingCall {
             id,
             call,
-            params,
+            params: params.to_owned(),
             timeout,
             due,
             idle_timeout,
@@ -280,8 +280,9 @@ impl<P: Protocol> Connection<P> {
         let now = self.clock.now();
         let Self { link: Link::Open(line), calls, protocol, .. } = self else { return Ok(()) };
         let Some(call) = calls.iter_mut().find(|call| call.id == id) else { return Ok(()) };
-        let mut params = call.params.clone();
-        params.insert("connection", line.facts.clone().unwrap_or_default());
+        let mut params = object(&call.params);
+        let facts = line.facts.as_deref().unwrap_or_default();
+        params.set("connection", Value::parse(facts).unwrap_or_default());
         call.messages = protocol.messages(call.call, params)?;
         call.began = (now, line.received);
         let needs_subscription = call.messages.subscribe.is_some();
@@ -337,7 +338,7 @@ impl<P: Protocol> Connection<P> {
             return Ok(());
         }
         // A response to a request of the server's has none of its own.
-        let answer = response::read(&*self.protocol, call.call, &call.params, r#"{"result":null}"#);
+        let answer = response::read(&*self.protocol, call.call, &object(&call.params), r#"{"result":null}"#);
         self.respond(id, answer);
         Ok(())
     }
@@ -374,7 +375,7 @@ impl<P: Protocol> Connection<P> {
             let error = received::too_large(limits.largest_response);
             return self.respond(id, Err(error));
         }
-        let result = match response::read_value(&**protocol, call.call, &call.params, response) {
+        let result = match response::read(&**protocol, call.call, &object(&call.params), response) {
             Ok(result) => result,
             // The server may have unloaded the thread without telling. All refusals have one code, and texts are not to
             // be relied upon: whatever it was, the thread is subscribed to anew, which changes nothing of a thread that
@@ -395,15 +396,14 @@ impl<P: Protocol> Connection<P> {
             call.due = f64::INFINITY;
             return self.outbox.push(Output::Respond { id, answer: Ok(String::new()), is_unsent: false });
         }
-        let session = result.as_object().unwrap_or(const { &Object::new() });
         if call.call == Call::GetSession {
-            created.is_another(session, true);
+            created.is_another(&result, true);
         }
         if call.messages.subscribes && call.messages.thread.is_empty() {
             // It is the server that names the thread.
-            line.add_thread(session.text("id").to_owned());
+            line.add_thread(object(&result).text("id").to_owned());
         }
-        self.respond(id, Ok(result.to_json()));
+        self.respond(id, Ok(result));
     }
 
     /// A message that is no response has come: it belongs to the streams whose threads it names, or to all.
@@ -434,6 +434,14 @@ impl<P: Protocol> Connection<P> {
                 self.outbox.push(output);
             }
         }
+    }
+}
+
+/// The object that a JSON text is; an empty one if it is none.
+fn object(json: &str) -> Object<'_> {
+    match Value::parse(json) {
+        Ok(Value::Object(object)) => object,
+        _ => Object::new(),
     }
 }
 

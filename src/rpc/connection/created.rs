@@ -1,7 +1,7 @@
 //! Whether a server still has the conversation that a thread's id stands for.
 
 use crate::error::{Error, ErrorCode};
-use crate::json::Object;
+use crate::json::Value;
 
 /// When threads were created, as the server says.
 ///
@@ -11,9 +11,11 @@ use crate::json::Object;
 pub(super) struct CreationTimes(Vec<(String, String)>);
 
 impl CreationTimes {
-    /// Takes a thread as a response has it, in turnwire's form. Returns whether it is not the one that was known.
+    /// Takes a thread as a response has it: JSON in turnwire's form. Returns whether it is not the one that was known.
     /// `recreates`: the request creates a thread that the server does not have, without what was said in it.
-    pub(super) fn is_another(&mut self, session: &Object<'_>, recreates: bool) -> bool {
+    pub(super) fn is_another(&mut self, session: &str, recreates: bool) -> bool {
+        let session = Value::parse(session).unwrap_or_default();
+        let Some(session) = session.as_object() else { return false };
         let (id, created_at) = (session.text("id"), session.text("created_at"));
         let known = self.0.iter_mut().find(|(known, _)| known == id);
         match known {

@@ -1,7 +1,6 @@
 //! One connection that is open: what was asked on it, which threads it hears of, and whether it lives.
 
 use crate::error::Result;
-use crate::json::Value;
 use crate::rpc::Message;
 
 use super::outbox::Outbox;
@@ -48,8 +47,8 @@ pub(super) struct Request {
 
 #[derive(Debug)]
 pub(super) struct Line {
-    /// What the server answered to the greeting.
-    pub(super) facts: Option<Value<'static>>,
+    /// What the server answered to the greeting, as JSON.
+    pub(super) facts: Option<String>,
     /// When the connection is given up unless the greeting is answered.
     pub(super) greet_by: f64,
     /// The threads of which the server tells here.
@@ -102,8 +101,8 @@ impl Line {
     }
 
     /// The connection was greeted.
-    pub(super) fn greeted(&mut self, facts: &str, now: f64) {
-        self.facts = Some(Value::parse(facts).unwrap_or_default().into_owned());
+    pub(super) fn greeted(&mut self, facts: String, now: f64) {
+        self.facts = Some(facts);
         self.greet_by = f64::INFINITY;
         self.used = now;
     }

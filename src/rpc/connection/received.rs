@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorCode};
 use crate::json::{Object, Value};
 use crate::protocol::{Call, Protocol};
-use crate::rpc::wire::{Envelope, decimal, is_refusal, response_ids, thread_of};
+use crate::rpc::wire::{Envelope, decimal, find_id, is_refusal, thread_of};
 use crate::rpc::response;
 
 use super::call::{PendingCall, Phase};
@@ -23,8 +23,7 @@ impl<P: Protocol> Connection<P> {
         let Some(message) = message else { return };
         let Some(envelope) = Envelope::begin(message) else {
             // Quotes inside of texts are escaped: nothing that an agent says looks like an id.
-            let own = response_ids(message).find(|id| self.outbox.is_own(id));
-            return match own {
+            return match find_id(message, &|id| self.outbox.is_own(id)) {
                 Some(id) => self.responded(id, message),
                 None => self.noted(&Envelope::parse(message), message),
             };
@@ -72,7 +71,7 @@ impl<P: Protocol> Connection<P> {
             response::read(&*self.protocol, Call::Connect, &Object::new(), response)
         };
         match (facts, &mut self.link) {
-            (Ok(facts), Link::Open(line)) => line.greeted(&facts, now),
+            (Ok(facts), Link::Open(line)) => line.greeted(facts, now),
             (Err(error), _) => self.lose(&error),
             (Ok(_), _) => {}
         }
@@ -80,9 +79,8 @@ impl<P: Protocol> Connection<P> {
 
     /// The response to a subscription came. Returns whether the server has lost what was said in the thread.
     fn take_subscription(&mut self, thread: String, recreates: bool, response: &str) -> bool {
-        let params = Object::new();
-        let record = response::read_value(&*self.protocol, Call::GetSession, &params, response).unwrap_or_default();
-        let is_another = record.as_object().is_some_and(|session| self.created.is_another(session, recreates));
+        let record = response::read(&*self.protocol, Call::GetSession, &Object::new(), response);
+        let is_another = record.is_ok_and(|session| self.created.is_another(&session, recreates));
         if let Link::Open(line) = &mut self.link {
             if is_another || is_refusal(response) {
                 line.forget_thread(&thread);
