@@ -6,7 +6,8 @@ use crate::protocol::{Call, Protocol};
 use crate::rpc::wire::{response_to, thread_mark};
 use crate::rpc::{Message, Messages, response};
 
-use super::line::Purpose;
+use super::line::{Line, Purpose};
+use super::outbox::Outbox;
 use super::{Connection, LINGER, Link, Output, network, no_answer, received};
 
 /// A call that has not ended.
@@ -121,6 +122,84 @@ impl PendingCall {
     pub(super) fn take_response(&mut self, response: &str, method: &str) -> Option<Output> {
         self.stream.as_ref()?;
         self.take(&response_to(response, method), false)
+    }
+}
+
+impl PendingCall {
+    /// Sends what is to be sent next. Returns the answer of a call that has no response. A stream's further requests have to
+    /// be answered by the time `due`.
+    fn send(
+        &mut self,
+        protocol: &dyn Protocol,
+        line: &mut Line,
+        outbox: &mut Outbox,
+        (now, due): (f64, f64),
+    ) -> Result<Option<String>> {
+        if self.phase == Phase::Waiting {
+            let mut params = object(&self.params);
+            let facts = line.facts.as_deref().unwrap_or_default();
+            params.set("connection", Value::parse(facts).unwrap_or_default());
+            self.messages = protocol.messages(self.call, params)?;
+            self.began = (now, line.received);
+            let needs_subscription = self.messages.subscribe.is_some();
+            self.was_heard = needs_subscription && line.hears_of(&self.messages.thread);
+            self.phase =
+                if needs_subscription && !self.was_heard { Phase::Unsubscribed } else { Phase::Ready(true) };
+        }
+        let Messages { thread, subscribe, subscribes, recreates_thread, list } = &self.messages;
+        let subscription = Some((thread.clone(), *recreates_thread));
+        match self.phase {
+            // Not in one go with the call: a server that does several things at once might begin before it tells of the
+            // thread.
+            Phase::Unsubscribed => {
+                if let Some(message) = subscribe {
+                    line.send(message, Purpose::Subscription(self.id), subscription, f64::INFINITY, outbox)?;
+                }
+                self.phase = Phase::Subscribing;
+            }
+            Phase::Ready(is_heard) => {
+                if self.call.streams() {
+                    // Its first news may come before the response.
+                    self.stream = Some(Stream::of(thread, is_heard));
+                }
+                let Some((first, later)) = list.split_first() else { return Ok(None) };
+                let subscription = subscription.filter(|_| *subscribes && !thread.is_empty());
+                line.send(first, Purpose::Answer(self.id), subscription, f64::INFINITY, outbox)?;
+                // What a stream reads before the server tells of the thread would miss what comes in between.
+                self.later = later.to_vec();
+                self.phase = Phase::Asked;
+                if !matches!(first, Message::Request { .. }) {
+                    // A response to a request of the server's has none of its own.
+                    self.send_later(line, outbox, due)?;
+                    let params = object(&self.params);
+                    return response::read(protocol, self.call, &params, r#"{"result":null}"#).map(Some);
+                }
+                if !self.call.streams() || !self.messages.subscribes {
+                    self.send_later(line, outbox, due)?;
+                }
+            }
+            Phase::Open => self.send_later(line, outbox, due)?,
+            Phase::Waiting | Phase::Subscribing | Phase::Asked | Phase::Ended => {}
+        }
+        Ok(None)
+    }
+
+    fn send_later(&mut self, line: &mut Line, outbox: &mut Outbox, due: f64) -> Result<()> {
+        let later = std::mem::take(&mut self.later);
+        later.iter().try_for_each(|message| line.send(message, Purpose::Part(self.id), None, due, outbox))
+    }
+}
+
+impl Stream {
+    fn of(thread: &str, is_heard: bool) -> Self {
+        Self {
+            mark: thread_mark(thread),
+            is_read: false,
+            kept: Vec::new(),
+            is_heard,
+            is_named: false,
+            end: (None, 0.0),
+        }
     }
 }
 
@@ -258,103 +337,19 @@ impl<P: Protocol> Connection<P> {
         }
     }
 
+    /// Sends what a call waits to send.
     fn send_for(&mut self, id: u32) {
-        let Some(call) = self.call(id) else { return };
-        let sent = match call.phase {
-            Phase::Waiting => self.prepare(id),
-            Phase::Open => self.send_later(id),
-            _ => Ok(()),
-        };
-        let sent = sent.and_then(|()| match self.call(id).map(|call| call.phase) {
-            Some(Phase::Unsubscribed) => self.subscribe(id),
-            Some(Phase::Ready(is_heard)) => self.send_messages(id, is_heard),
-            _ => Ok(()),
-        });
-        if let Err(error) = sent {
-            self.respond(id, Err(error));
+        let (now, patience) = (self.clock.now(), self.patience());
+        let Self { link: Link::Open(line), calls, outbox, protocol, .. } = self else { return };
+        let Some(call) = calls.iter_mut().find(|call| call.id == id) else { return };
+        let was_open = call.is_open();
+        match call.send(&**protocol, line, outbox, (now, now + patience)) {
+            Ok(None) => {}
+            Ok(Some(answer)) => self.respond(id, Ok(answer)),
+            // The turn would wait for the response for ever: on another connection it reads all of it.
+            Err(error) if was_open => self.lose(&network(&error.message)),
+            Err(error) => self.respond(id, Err(error)),
         }
-    }
-
-    /// The call has a connection: what it says there.
-    fn prepare(&mut self, id: u32) -> Result<()> {
-        let now = self.clock.now();
-        let Self { link: Link::Open(line), calls, protocol, .. } = self else { return Ok(()) };
-        let Some(call) = calls.iter_mut().find(|call| call.id == id) else { return Ok(()) };
-        let mut params = object(&call.params);
-        let facts = line.facts.as_deref().unwrap_or_default();
-        params.set("connection", Value::parse(facts).unwrap_or_default());
-        call.messages = protocol.messages(call.call, params)?;
-        call.began = (now, line.received);
-        let needs_subscription = call.messages.subscribe.is_some();
-        call.was_heard = needs_subscription && line.hears_of(&call.messages.thread);
-        call.phase = if needs_subscription && !call.was_heard { Phase::Unsubscribed } else { Phase::Ready(true) };
-        Ok(())
-    }
-
-    /// Not in one go with the call: a server that does several things at once might begin before it tells of the thread.
-    fn subscribe(&mut self, id: u32) -> Result<()> {
-        let Self { link: Link::Open(line), calls, outbox, .. } = self else { return Ok(()) };
-        let Some(call) = calls.iter_mut().find(|call| call.id == id) else { return Ok(()) };
-        let Messages { thread, recreates_thread, subscribe, .. } = &call.messages;
-        let subscribes = Some((thread.clone(), *recreates_thread));
-        if let Some(message) = subscribe {
-            line.send(message, Purpose::Subscription(id), subscribes, f64::INFINITY, outbox)?;
-        }
-        call.phase = Phase::Subscribing;
-        Ok(())
-    }
-
-    fn send_messages(&mut self, id: u32, is_heard: bool) -> Result<()> {
-        let due = self.clock.now() + self.patience();
-        let Self { link: Link::Open(line), calls, outbox, .. } = self else { return Ok(()) };
-        let Some(call) = calls.iter_mut().find(|call| call.id == id) else { return Ok(()) };
-        let Messages { thread, subscribes, recreates_thread, list, .. } = &call.messages;
-        if call.call.streams() {
-            // Its first news may come before the response.
-            call.stream = Some(Stream {
-                mark: thread_mark(thread),
-                is_read: false,
-                kept: Vec::new(),
-                is_heard,
-                is_named: false,
-                end: (None, 0.0),
-            });
-        }
-        let is_answered = matches!(list.first(), Some(Message::Request { .. }));
-        let mut subscribes = (*subscribes && !thread.is_empty()).then(|| (thread.clone(), *recreates_thread));
-        let waits = call.call.streams() && subscribes.is_some();
-        for (at, message) in list.iter().enumerate() {
-            if at == 0 {
-                line.send(message, Purpose::Answer(id), subscribes.take(), f64::INFINITY, outbox)?;
-                call.phase = Phase::Asked;
-            } else if waits {
-                // What is read before the server tells of the thread would miss what comes in between.
-                call.later.push(message.clone());
-            } else {
-                line.send(message, Purpose::Part(id), None, due, outbox)?;
-            }
-        }
-        if is_answered {
-            return Ok(());
-        }
-        // A response to a request of the server's has none of its own.
-        let answer = response::read(&*self.protocol, call.call, &object(&call.params), r#"{"result":null}"#);
-        self.respond(id, answer);
-        Ok(())
-    }
-
-    /// Sends what a stream needs besides. A server that does not respond to it is given up; and where it cannot be sent, the
-    /// turn would wait for ever: on another connection it reads all of it.
-    fn send_later(&mut self, id: u32) -> Result<()> {
-        let due = self.clock.now() + self.patience();
-        let Self { link: Link::Open(line), calls, outbox, .. } = self else { return Ok(()) };
-        let Some(call) = calls.iter_mut().find(|call| call.id == id) else { return Ok(()) };
-        let later = std::mem::take(&mut call.later);
-        let sent = later.iter().try_for_each(|message| line.send(message, Purpose::Part(id), None, due, outbox));
-        if let Err(error) = sent {
-            self.lose(&network(&error.message));
-        }
-        Ok(())
     }
 
     /// The response to the subscription of a call has come. `agrees`: the server tells of the thread.
