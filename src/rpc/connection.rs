@@ -375,7 +375,8 @@ impl<P: Protocol> Connection<P> {
 
     /// Sets the next wake-up, unless there is an earlier one.
     fn arm(&mut self) {
-        let mut at = self.calls.iter().fold(f64::INFINITY, |at, call| at.min(call.due).min(call.follow_up_at));
+        let mut at =
+            self.calls.iter().fold(f64::INFINITY, |at, call| at.min(call.due).min(call.follow_up_at));
         match &self.link {
             Link::Down => {}
             Link::Dialling(until) => at = at.min(*until),

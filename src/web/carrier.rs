@@ -149,7 +149,9 @@ impl<P: Protocol + 'static> Carrier<P> {
                     let _ = socket.send_with_str(&text);
                 }
             }
-            Output::Deliver(id, messages) if messages.is_empty() => state.tell(id, News::Message(message.to_owned())),
+            Output::Deliver(id, messages) if messages.is_empty() => {
+                state.tell(id, News::Message(message.to_owned()));
+            }
             Output::Deliver(id, messages) => {
                 for message in messages {
                     state.tell(id, News::Message(message));
@@ -165,7 +167,11 @@ impl<P: Protocol + 'static> Carrier<P> {
             Output::End { id, error, .. } => state.tell(id, News::End(error)),
             Output::Gather(id) => state.tell(id, News::Gather),
             Output::WakeIn(delay) => {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a cast saturates"
+                )]
                 let delay = (delay.ceil() as u32).min(i32::MAX.unsigned_abs());
                 let carrier = Rc::downgrade(self);
                 state.wake = Some(Timeout::new(delay, move || {

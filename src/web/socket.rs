@@ -173,9 +173,9 @@ impl<P: Protocol + 'static> Server<P> {
         let params = params.to_json();
         let clocks = (self.connect_timeout.into(), self.idle_timeout.into());
         let pending = carrier.ask(call, &params, clocks, (answer, news), heard);
-        let answer = answered.await.unwrap_or_else(|_| {
-            Err(Error::new(ErrorCode::Network, "the connection was closed").into())
-        })?;
+        let answer = answered
+            .await
+            .unwrap_or_else(|_| Err(Error::new(ErrorCode::Network, "the connection was closed").into()))?;
         Ok((pending, answer))
     }
 }

@@ -241,7 +241,12 @@ impl Socket {
                 let flags = u32::from(flags) | last.number & 0b1110;
                 last.number = (last.number & !15).wrapping_add(len) | flags;
             }
-            _ => self.ready.push(Ready { kind: kind::TAKEN, call, number: len | u32::from(flags), ..Ready::default() }),
+            _ => self.ready.push(Ready {
+                kind: kind::TAKEN,
+                call,
+                number: len | u32::from(flags),
+                ..Ready::default()
+            }),
         }
     }
 }

@@ -57,7 +57,6 @@ pub(super) fn texts(call: &mut dyn FnMut(&mut Core, &str) -> Result<String>) -> 
     })
 }
 
-
 impl Core {
     const fn new() -> Self {
         Self {

@@ -160,7 +160,13 @@ fn resume(thread: &str, turn: &str, own: &Object<'_>, params: &Params<'_>) -> Re
     let read = |method| Message::Request { method, params: own.to_json() };
     let list =
         vec![subscription(thread, params)?, read("turn/get"), read("turn/items"), timeline(thread, turn)];
-    Ok(Messages { thread: thread.to_owned(), subscribe: None, subscribes: true, recreates_thread: true, list })
+    Ok(Messages {
+        thread: thread.to_owned(),
+        subscribe: None,
+        subscribes: true,
+        recreates_thread: true,
+        list,
+    })
 }
 
 /// Asks for what a turn and the tasks in it have brought.

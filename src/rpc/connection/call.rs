@@ -77,7 +77,8 @@ impl PendingCall {
 
     /// Whether a failure with this error means that nothing of the call was sent.
     pub(super) fn is_unsent_by(&self, error: &Error) -> bool {
-        matches!(self.phase, Phase::Waiting | Phase::Unsubscribed | Phase::Ready(_)) && is_of_connection(error)
+        matches!(self.phase, Phase::Waiting | Phase::Unsubscribed | Phase::Ready(_))
+            && is_of_connection(error)
     }
 
     /// Its stream ends.
@@ -269,7 +270,8 @@ impl<P: Protocol> Connection<P> {
             call.phase == Phase::Ended && call.stream.as_ref().is_some_and(|stream| stream.is_read)
         };
         if self.call(id).is_some_and(|call| is_over(call))
-            && let Some(Stream { end: (error, silence), .. }) = self.take_call(id).and_then(|call| call.stream)
+            && let Some(Stream { end: (error, silence), .. }) =
+                self.take_call(id).and_then(|call| call.stream)
         {
             self.outbox.push(Output::End { id, error, silence });
         }

@@ -166,7 +166,8 @@ impl Line {
 
     /// Asks for a sign of life. Where much waits to be sent, it may yet go: it is tried again later.
     pub(super) fn ping(&mut self, ping: &[Message], again_at: f64, outbox: &mut Outbox) {
-        let mut sent = ping.iter().map(|message| self.send(message, Purpose::Ping, None, f64::INFINITY, outbox));
+        let mut sent =
+            ping.iter().map(|message| self.send(message, Purpose::Ping, None, f64::INFINITY, outbox));
         let is_sent = sent.all(|sent| sent.is_ok());
         self.is_pinged = is_sent;
         self.ping_after = again_at;

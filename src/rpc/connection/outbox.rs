@@ -52,7 +52,8 @@ impl Outbox {
         }
         if buffered + size > MOST_BUFFERED {
             let waiting = super::millis(buffered);
-            let parts = ["the server takes nothing: ", &waiting, " bytes wait to be sent, and at most 16 MiB may"];
+            let parts =
+                ["the server takes nothing: ", &waiting, " bytes wait to be sent, and at most 16 MiB may"];
             return Err(Error::of(ErrorCode::Network, &parts));
         }
         self.buffered = Some(buffered + size);

@@ -3,8 +3,8 @@
 use crate::error::{Error, ErrorCode};
 use crate::json::{Object, Value};
 use crate::protocol::{Call, Protocol};
-use crate::rpc::wire::{Envelope, decimal, find_id, is_refusal, thread_of};
 use crate::rpc::response;
+use crate::rpc::wire::{Envelope, decimal, find_id, is_refusal, thread_of};
 
 use super::call::{PendingCall, Phase};
 use super::line::{Purpose, Request};
@@ -45,7 +45,8 @@ impl<P: Protocol> Connection<P> {
         let Link::Open(line) = &mut self.link else { return };
         let Some(Request { method, purpose, subscribes, .. }) = line.take_request(id) else { return };
         self.is_unsettled = true;
-        let was_lost = subscribes.is_some_and(|(thread, recreates)| self.take_subscription(thread, recreates, response));
+        let was_lost =
+            subscribes.is_some_and(|(thread, recreates)| self.take_subscription(thread, recreates, response));
         match purpose {
             Purpose::Ping => {}
             Purpose::Greeting => self.greeted(response, now),

@@ -30,7 +30,7 @@ struct Play {
     /// The answers and errors of calls, and the messages of streams.
     told: Vec<String>,
     /// The delays of wake-ups.
-    wakes: Vec<f64>,
+    wakes: Vec<String>,
 }
 
 impl Play {
@@ -84,7 +84,7 @@ impl Play {
                     done.push(if method.is_empty() { "respond".to_owned() } else { method.to_owned() });
                     self.sent.push(text);
                 }
-                Output::WakeIn(delay) => self.wakes.push(delay),
+                Output::WakeIn(delay) => self.wakes.push(delay.to_string()),
                 output => done.push(self.shown(output)),
             }
         }
@@ -170,12 +170,15 @@ impl Play {
     }
 
     /// When the carrier is to wake it up.
-    fn wake(&self) -> f64 {
-        *self.wakes.last().expect("there is one")
+    fn wake(&self) -> &str {
+        self.wakes.last().expect("there is one")
     }
 }
 
 /// A thread that was created so many seconds after the first one.
 fn thread(id: &str, created_at: u32) -> String {
-    format!(r#"{{"thread":{{"id":"{id}","workspace_id":"ws_1","mode":"Chat","created_at":{},"turns":[]}}}}"#, 1_700_000_000 + created_at)
+    format!(
+        r#"{{"thread":{{"id":"{id}","workspace_id":"ws_1","mode":"Chat","created_at":{},"turns":[]}}}}"#,
+        1_700_000_000 + created_at
+    )
 }

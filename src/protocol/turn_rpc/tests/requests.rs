@@ -337,5 +337,8 @@ fn a_thread_in_which_nothing_was_said_is_made_as_it_was() {
     // Its first turn may have begun by then, and with that the conversation.
     let resume = said(Dialect::Gateway, Call::SubscribeTurn, &params).expect("messages");
     let there = json!({"thread_id": "t", "workspace_id": "mine"});
-    assert_eq!((&resume["messages"][0], &resume["recreates_thread"]), (&request("thread/start", there), &json!(true)));
+    assert_eq!(
+        (&resume["messages"][0], &resume["recreates_thread"]),
+        (&request("thread/start", there), &json!(true))
+    );
 }

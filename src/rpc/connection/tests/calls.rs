@@ -42,7 +42,10 @@ fn responses_are_known_by_their_ids_wherever_they_stand_and_taken_once() {
     let message = format!("{{ \"result\": {} ,\n\"id\" : \"{third}\" }}", thread("s1", 1));
     assert_eq!(play.hears(Input::Message(&message)), ["answer 3"]);
     assert_eq!(play.hears(Input::Message(&message)), NONE);
-    assert_eq!(play.hears(Input::Message(&format!(r#"[{{"id":"{second}"}}]"#))), ["fail 2 unexpected_response"]);
+    assert_eq!(
+        play.hears(Input::Message(&format!(r#"[{{"id":"{second}"}}]"#))),
+        ["fail 2 unexpected_response"]
+    );
     for other in ["", "7", "{", r#"{"id":"ABCDEFGHIJKLMzzzzzzzz","result":{}}"#, r#"{"id":7,"result":{}}"#] {
         assert_eq!(play.hears(Input::Message(other)), NONE, "{other}");
     }

@@ -57,7 +57,10 @@ fn several_streams_share_a_message() {
 fn a_stream_that_is_resumed_reads_on_once_the_server_tells_of_its_thread() {
     let mut play = Play::connected();
     assert_eq!(play.resumes(2), ["thread/start"]);
-    assert_eq!(play.replies("thread/start", &thread("s1", 1)), ["answer 2", "turn/get", "turn/items", "turn/timeline"]);
+    assert_eq!(
+        play.replies("thread/start", &thread("s1", 1)),
+        ["answer 2", "turn/get", "turn/items", "turn/timeline"]
+    );
     play.hears(Input::Read(2));
     assert_eq!(play.replies("turn/get", "{}"), ["deliver 2 kept 1"]);
     assert!(play.told.last().is_some_and(|message| message.starts_with(r#"{"response_to":"turn/get""#)));
@@ -111,7 +114,7 @@ fn a_thread_of_codex_that_cannot_be_heard_of_yet_is_read_again_once_its_turn_has
 fn follow_up_requests_are_gathered_and_their_responses_are_part_of_the_stream() {
     let mut play = Play::streaming();
     assert_eq!(play.hears(Input::FollowUp(2)), NONE);
-    assert_eq!(play.wake(), 200.0);
+    assert_eq!(play.wake(), "200");
     assert_eq!(play.passes(100.0), NONE);
     play.hears(Input::FollowUp(2));
     assert_eq!(play.passes(100.0), ["gather 2"]);

@@ -9,7 +9,7 @@ const NONE: &[&str] = &[];
 fn a_connection_has_to_be_made_and_greeted_in_time() {
     let mut play = Play::of(Dialect::Gateway);
     play.asks(1, Call::GetSession, GET);
-    assert_eq!(play.wake(), 500.0);
+    assert_eq!(play.wake(), "500");
     assert_eq!(play.passes(499.0), NONE);
     assert_eq!(play.passes(1.0), ["fail 1 timeout unsent"]);
     assert!(play.told[0].contains("no answer within 500 ms (`connectTimeout`)"));
@@ -31,7 +31,7 @@ fn a_request_that_nothing_answers_while_nothing_comes_costs_the_connection() {
     let mut play = Play::connected();
     play.asks(2, Call::GetSession, GET);
     assert_eq!(play.passes(500.0), ["fail 2 timeout"]);
-    assert_eq!(play.wake(), 500.0);
+    assert_eq!(play.wake(), "500");
     assert_eq!(play.passes(500.0), ["close"]);
     assert_eq!(play.asks(3, Call::GetSession, GET), ["connect"]);
 
@@ -81,7 +81,7 @@ fn a_sign_of_life_that_cannot_be_asked_for_is_asked_for_later() {
     play.buffered = Some(16.0 * MIB);
     assert_eq!(play.passes(1000.0), NONE);
     play.buffered = Some(0.0);
-    assert_eq!(play.wake(), 500.0);
+    assert_eq!(play.wake(), "500");
     assert_eq!(play.passes(500.0), ["workspace/default"]);
 }
 

@@ -43,7 +43,8 @@ fn waiting(turn: &Reading) -> Vec<(String, String)> {
 
 /// The requests that are made: methods and what they are about.
 fn asks(turn: &mut Reading) -> Vec<(String, String)> {
-    let said = turn.decoder.follow_up_requests().map_or_else(|| "{}".to_owned(), |messages| messages.to_json());
+    let said =
+        turn.decoder.follow_up_requests().map_or_else(|| "{}".to_owned(), |messages| messages.to_json());
     let said: Json = serde_json::from_str(&said).expect("JSON");
     let about = |message: &Json| {
         let params: Json =
