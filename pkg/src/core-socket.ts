@@ -45,6 +45,8 @@ class Room {
   readonly #exports: InitOutput;
   #bytes = new Uint8Array(0);
   #words = new Uint32Array(0);
+  /** The memory from the room on. */
+  #view: Uint8Array = this.#bytes;
   #address = 0;
   #length = 0;
 
@@ -72,8 +74,11 @@ class Room {
     if (most > this.#length || this.#length > MOST_ROOM) {
       this.#length = Math.max(most, LEAST_ROOM);
       this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
+      this.#view = this.bytes.subarray(this.#address);
     }
-    return encoder.encodeInto(message, this.bytes.subarray(this.#address)).written;
+    // It is empty once the memory has moved.
+    if (this.#view.length === 0) this.#view = this.bytes.subarray(this.#address);
+    return encoder.encodeInto(message, this.#view).written;
   }
 }
 
