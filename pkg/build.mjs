@@ -4,8 +4,8 @@
 //   node build.mjs dist           src/ + core/      -> dist/: bundles, modules, types
 //   node build.mjs names FAMILY   core/FAMILY/raw.wasm     -> named.wasm: optimised, with function names
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 import { minify } from "terser";
@@ -13,14 +13,19 @@ import { aligned, pack } from "./pack.mjs";
 
 const root = import.meta.dirname;
 
-// A core for each family of protocols: its folder in core/, and its module in dist/.
-const CORES = { truefoundry: "core.wasm", "agent-event": "agent-event.wasm", aap: "aap.wasm", "turn-rpc": "turn-rpc.wasm" };
+// The families of protocols: each has a core, which is a folder in core/ and a module in dist/.
+const FAMILIES = Object.keys(JSON.parse(readFileSync(join(root, "families.json"), "utf8")));
 // What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
-const PARTS = ["face", "socket", "terms", ...Object.keys(CORES).map((family) => `${family}-core`)];
-// What only some cores export, for their extras.
+const PARTS = {
+  face: "client/face.ts",
+  socket: "protocols/socket.ts",
+  "aap-session": "protocols/aap-session.ts",
+  ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/${family}-core.ts`])),
+};
+// The exports that only some cores have, for the code that comes with them.
 const OWN = /^socket[A-Z]/;
 // What users import. The first is for each protocol, one core each is inside the others.
-const ENTRIES = ["index", "slim", ...Object.keys(CORES)];
+const ENTRIES = Object.fromEntries(["index", "slim", ...FAMILIES].map((name) => [name, `entries/${name}.ts`]));
 
 // What Rust 1.95 switches on by default for wasm32-unknown-unknown: its name in the module's
 // `target_features` section, wasm-opt's flag for it, and its name in binaryen's JavaScript API. Every
@@ -69,22 +74,38 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begin begun callsOf changed changeRecords completed " +
-  "configure conventions core coreExports coreNumber cut cutting demandTools download drain enter extras facts filled follows frames " +
-  "hangUp hasAny hasOthers heard isAwaited isBusy isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved " +
-  "isTaken isUncertain isUnsent isWhole lastMessage learn markCancelled mirror move notify opened passOn pauses prepare " +
-  "putTools received records release serverTools setTerms settings settle settled setWantsEvents setWantsNative " +
-  "shorten spare stands startedId takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames " +
-  "toolSpecs took transport unread wide woken word words";
+  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
+  "changeRecords chunkRead completed configure conventions core coreExports coreNumber cut cutting demandTools download drain enter " +
+  "extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isFree isHeard " +
+  "isIdle isLeft isOpen isOver isPaused isRead isRemoved isTaken isUncertain isUnsent isWhole lastMessage " +
+  "learn markCancelled mirror move notify opened prepare putTools received records release " +
+  "resolveActions serverTools setPause setTerms settings setWantsEvents setWantsNative shorten spare stands " +
+  "startedId startSettled takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames " +
+  "toolSpecs took transport unread whenPaused wide word words";
 
 // Modules whose classes and interfaces users are handed.
-const PUBLIC = ["capabilities", "client", "errors", "events", "lists", "merge", "run", "session", "snapshot", "tools", "turn"];
+const PUBLIC = [
+  "boundary/capabilities",
+  "client/client",
+  "client/session",
+  "common/errors",
+  "snapshot/merge",
+  "snapshot/snapshot",
+  "tools/run",
+  "tools/tools",
+  "transport/lists",
+  "turn/turn",
+  "wire/events",
+];
+
+// What is bundled for Workers only.
+const WORKERD = "entries/workerd.ts";
 
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
 
 // A relative import in a declaration.
-const RELATIVE = /(?<=["'])\.\/([^"']+)\.js(?=["'])/g;
+const RELATIVE = /(?<=["'])(\.{1,2}\/[^"']+)\.js(?=["'])/g;
 
 async function core(family) {
   const [wasm, raw] = [inCore(family, "core_bg.wasm"), inCore(family, "raw.wasm")];
@@ -157,8 +178,8 @@ function listed(length, get) {
 }
 
 /**
- * A core's exports by their names in Rust, and their names in the package: single letters. What all cores export comes first,
- * since `boundary.ts` is for each of them.
+ * A core's exports by their names in Rust, and their names in the package: single letters. Those of all cores come first,
+ * so that `boundary.ts` can call each core.
  */
 function shortNames(family) {
   const declarations = readFileSync(inCore(family, "core_bg.wasm.d.ts"), "utf8");
@@ -169,7 +190,7 @@ function shortNames(family) {
 
 /** The same of all cores together. */
 function allNames() {
-  const [first, ...others] = Object.keys(CORES).map(shortNames);
+  const [first, ...others] = FAMILIES.map(shortNames);
   const common = (names) => JSON.stringify(Object.entries(names).filter(([name]) => !OWN.test(name)));
   for (const other of others) {
     if (common(other) !== common(first)) throw new Error("the cores export different functions");
@@ -225,23 +246,24 @@ async function dist() {
   rmSync(declarations, { recursive: true, force: true });
   types(declarations);
   rmSync(out, { recursive: true, force: true });
-  renameSync(declarations, out);
-  for (const [family, file] of Object.entries(CORES)) copyFileSync(inCore(family, "core_bg.wasm"), join(out, file));
+  mkdirSync(out);
+  renameSync(declarations, join(out, "types"));
+  for (const family of FAMILIES) copyFileSync(inCore(family, "core_bg.wasm"), join(out, `${family}.wasm`));
   for (const format of ["esm", "cjs"]) {
     // The parts of a page name members alike.
     const names = allNames();
-    for (const file of [...PARTS, ...ENTRIES]) Object.assign(names, await bundle(file, format, names));
-    if (format === "esm") await bundle("workerd", format, names);
+    for (const [name, source] of Object.entries({ ...PARTS, ...ENTRIES })) Object.assign(names, await bundle(name, source, format, names));
+    if (format === "esm") await bundle("workerd", WORKERD, format, names);
   }
 }
 
 /** Writes one file of `dist/`. `names` has the short names of members; gives them with those that are new. */
-async function bundle(entry, format, names) {
+async function bundle(name, source, format, names) {
   const extension = format === "esm" ? "js" : "cjs";
-  const file = join("dist", `${entry}.${extension}`);
+  const file = join("dist", `${name}.${extension}`);
   const { outputFiles, mangleCache } = await build({
     absWorkingDir: root,
-    entryPoints: [join("src", `${entry}.ts`)],
+    entryPoints: [join("src", source)],
     outfile: file,
     write: false,
     format,
@@ -252,18 +274,18 @@ async function bundle(entry, format, names) {
     target: "es2022",
     platform: "neutral",
     sourcemap: "external",
-    external: Object.values(CORES).map((module) => `./${module}`),
+    external: FAMILIES.map((family) => `./${family}.wasm`),
     // CommonJS requires its parts: import() is not everywhere where it runs, such as in Jest.
     supported: { "dynamic-import": format === "esm" },
     logLevel: "warning",
     plugins: [keepClassNames, leaveParts(extension)],
   });
   const [map, script] = outputFiles.map(({ text }) => text);
-  // What esbuild leaves: measured, 420 brotli bytes.
+  // What esbuild leaves: measured, 420 brotli bytes; another 130 where functions that are called once stay apart.
   const { code, map: smaller } = await minify(script, {
     module: format === "esm",
     ecma: 2020,
-    compress: { passes: 3 },
+    compress: { passes: 3, reduce_funcs: false },
     sourceMap: { content: withoutInlinedModule(map), url: `${basename(file)}.map` },
   });
   writeFileSync(join(root, file), code);
@@ -278,7 +300,7 @@ async function bundle(entry, format, names) {
 const keepClassNames = {
   name: "keep-class-names",
   setup({ onLoad }) {
-    const api = readFileSync(join(root, "src", "api.ts"), "utf8");
+    const api = readFileSync(join(root, "src", "entries", "api.ts"), "utf8");
     const isPublic = (name) => new RegExp(`\\b${name}\\b`).test(api);
     onLoad({ filter: /[\\/]src[\\/].+\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, "utf8");
@@ -295,8 +317,8 @@ function leaveParts(extension) {
   return {
     name: "leave-parts",
     setup({ onResolve }) {
-      onResolve({ filter: new RegExp(`^\\./(?:${PARTS.join("|")})\\.js$`) }, ({ path }) => ({
-        path: path.replace(/js$/, extension),
+      onResolve({ filter: new RegExp(`/(?:${Object.keys(PARTS).join("|")})\\.js$`) }, ({ path }) => ({
+        path: `./${basename(path, "js")}${extension}`,
         external: true,
       }));
     },
@@ -320,21 +342,29 @@ function types(out) {
   const glue = readFileSync(inCore("truefoundry", "core.d.ts"), "utf8");
   // A page's compiler may not know Symbol.dispose yet, and nobody is handed a raw core object.
   writeFileSync(join(out, "core.d.ts"), glue.replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, ""));
-  const emitted = readdirSync(out).filter((name) => name.endsWith(".d.ts"));
   const reached = new Set();
-  for (const entry of [...ENTRIES, "workerd"]) reach(out, `${entry}.d.ts`, reached);
-  for (const name of emitted) {
-    const file = join(out, name);
-    if (!reached.has(name)) rmSync(file);
-    else writeFileSync(file.replace(/\.d\.ts$/, ".d.cts"), rename(readFileSync(file, "utf8"), ".cjs"));
+  for (const entry of [...Object.values(ENTRIES), WORKERD]) reach(join(out, declaration(entry)), reached);
+  for (const file of emitted(out)) {
+    if (!reached.has(file)) rmSync(file);
+    else writeFileSync(file.replace(/\.d\.ts$/, ".d.cts"), readFileSync(file, "utf8").replaceAll(RELATIVE, "$1.cjs"));
   }
   demandPublicNames(out);
+}
+
+/** All declarations in a folder. */
+function emitted(out) {
+  return readdirSync(out, { recursive: true }).filter((name) => name.endsWith(".d.ts")).map((name) => join(out, name));
+}
+
+/** The name of a source's declaration. */
+function declaration(source) {
+  return source.replace(/ts$/, "d.ts");
 }
 
 /** Throws if a name that is shortened is that of a member which users see. */
 function demandPublicNames(out) {
   const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(allNames())]);
-  for (const name of PUBLIC.map((module) => `${module}.d.ts`)) {
+  for (const name of PUBLIC.map((module) => declaration(`${module}.ts`))) {
     const members = readFileSync(join(out, name), "utf8").matchAll(/^\s+(?:readonly |get |static |async )*"?(\w+)"?\??[:(<]/gm);
     for (const [, member] of members) {
       if (shortened.has(member)) throw new Error(`\`${member}\` is public (${name}), and would be shortened: rename one of them`);
@@ -342,19 +372,13 @@ function demandPublicNames(out) {
   }
 }
 
-/** Points the relative imports of a declaration to files with another extension. */
-function rename(text, extension) {
-  return text.replaceAll(RELATIVE, `./$1${extension}`);
-}
-
 /** Collects a declaration and what it imports; imports of the glue are pointed to its copy. */
-function reach(out, name, reached) {
-  if (reached.has(name)) return;
-  reached.add(name);
-  const file = join(out, name);
-  const text = readFileSync(file, "utf8").replaceAll('"../core/truefoundry/core.js"', '"./core.js"');
+function reach(file, reached) {
+  if (reached.has(file)) return;
+  reached.add(file);
+  const text = readFileSync(file, "utf8").replaceAll('"../../core/truefoundry/core.js"', '"../core.js"');
   writeFileSync(file, text);
-  for (const [, imported] of text.matchAll(RELATIVE)) reach(out, `${imported}.d.ts`, reached);
+  for (const [, imported] of text.matchAll(RELATIVE)) reach(join(dirname(file), `${imported}.d.ts`), reached);
 }
 
 /** Runs a Node program with its output shown; its failure is ours. */
@@ -367,8 +391,8 @@ function node(...command) {
 const STAGES = { core, dist, names };
 const [, , name, family] = process.argv;
 const stage = STAGES[name];
-if (stage === undefined || (stage !== dist && !(family in CORES))) {
-  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${Object.keys(CORES).join("|")}]`);
+if (stage === undefined || (stage !== dist && !FAMILIES.includes(family))) {
+  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${FAMILIES.join("|")}]`);
   process.exit(2);
 }
 await stage(family);

@@ -1,4 +1,4 @@
-// A core's module as text, of which `src/unpack.ts` makes the module again.
+// A core's module as text, of which `src/boundary/unpack.ts` makes the module again.
 //
 // Measured, the text of the core of `truefoundry` sent as brotli: 33.9 KB; with a symbol for each byte of the module in
 // place of streams 38.7 KB; the module itself 38.0 KB. Compressed here it would be larger: web servers' brotli does it
@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 
-const source = readFileSync(join(import.meta.dirname, "src", "unpack.ts"), "utf8");
+const source = readFileSync(join(import.meta.dirname, "src", "boundary", "unpack.ts"), "utf8");
 const { code } = transformSync(source, { loader: "ts", format: "esm" });
 const { ALIGNMENTS, alphabet, byteOrder, CODE, FIRST_LOAD, FORMS, OPERANDS, PREFIX, SINGLES, Stream, unpack } = await import(
   `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`

@@ -27,7 +27,7 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// Where the first quote is.
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 pub(crate) fn find_quote(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut at = 0;
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     #[test]
     fn finds_the_first_quote() {
         for len in 0..30 {

@@ -1,6 +1,5 @@
 //! Points in time as texts.
 
-#[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
 use crate::json::write_u64;
 
 /// Milliseconds since 1970 as ISO 8601 in UTC: `2026-11-21T10:02:07.046Z`. Whatever lies beyond the year 9999 is
@@ -8,7 +7,6 @@ use crate::json::write_u64;
 ///
 /// Days become dates as in the proleptic Gregorian calendar: 400 of its years have 146 097 days, and a year that
 /// begins with March ends with the leap day.
-#[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
 pub(crate) fn iso(ms: u64) -> String {
     const YEAR_9999_END: u64 = 253_402_300_799_999;
     const DAY: u64 = 86_400_000;

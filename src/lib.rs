@@ -12,6 +12,11 @@
 //! The first five know neither a clock nor a socket nor a JavaScript type. They run on any host; `web`
 //! exists only in the WebAssembly build.
 
+#![cfg_attr(
+    not(all(feature = "truefoundry", feature = "agent-event", feature = "aap", feature = "turn-rpc")),
+    allow(dead_code, unused_imports, reason = "a build with some of the protocols leaves parts unused")
+)]
+
 mod bytes;
 pub mod delivery;
 mod error;
@@ -21,7 +26,7 @@ mod iso;
 pub mod json;
 mod names;
 pub mod protocol;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 pub mod rpc;
 pub mod sse;
 mod text;

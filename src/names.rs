@@ -59,7 +59,6 @@ impl Names {
     }
 
     /// The string of this number is another one from now on, which has no number yet.
-    #[cfg(feature = "agent-event")]
     pub(crate) fn rename(&mut self, number: u32, name: &str) {
         if self.get(name).is_some() {
             return;
@@ -162,7 +161,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "agent-event")]
     fn names_change() {
         let mut names = Names::default();
         names.number("a");

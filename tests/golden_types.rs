@@ -1,5 +1,5 @@
 //! The TypeScript declarations are derived from the Rust types, and kept in the tree as reviewed texts: those of
-//! events and records in `pkg/src/events.ts`, those of a protocol's own frames in `pkg/src/native.ts`. A
+//! events and records in `pkg/src/wire/events.ts`, those of a protocol's own frames in `pkg/src/wire/native.ts`. A
 //! change to them is a visible diff.
 //!
 //! `UPDATE_GOLDEN=1 cargo test --test golden_types` writes the files anew.
@@ -11,15 +11,15 @@ use std::path::Path;
 use tsify::Tsify;
 use turnwire::event::{
     ActivityDelta, ActivitySnapshot, AgentInfo, Approval, ByteRange, ContentPart, CreatedBy, Event,
-    FileUpload, McpAuthRequired, McpInitialize, McpServer, McpServerAuth, MessageReset, MessagesSnapshot,
-    ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, Notice, ParentCall, PatchOperation,
-    RequiredActionEvent, RunningState, SandboxCreated, ServerError, SessionEvent, SessionRecord, StateDelta,
-    StateKey, StateOperation, StateOperations, StateSnapshot, StopReason, Subject, Suspension, TerminalState,
-    Termination, TextElement, ThreadCreated, ThreadDone, ThreadMessage, ThreadState, ThreadToolCall,
-    ToolCall, ToolCallDelta, ToolCallFunction, ToolCallFunctionDelta, ToolCallRef, ToolCancelled, ToolInfo,
-    ToolOutput, ToolProgress, ToolResponse, ToolResult, ToolResumed, ToolsRequired, TrackedPatch,
-    TurnCreated, TurnDone, TurnInputItem, TurnMetrics, TurnRecord, TurnState, UnknownEvent, Usage,
-    UsageBreakdown, UserContent,
+    EventKind, FileUpload, McpAuthRequired, McpInitialize, McpServer, McpServerAuth, MessageReset,
+    MessagesSnapshot, ModelContent, ModelContentPart, ModelMessage, ModelMessageDelta, Notice, ParentCall,
+    PatchOperation, RequiredActionEvent, RunningState, SandboxCreated, ServerError, SessionEvent,
+    SessionRecord, StateDelta, StateKey, StateOperation, StateOperations, StateSnapshot, StopReason, Subject,
+    Suspension, TerminalState, Termination, TextElement, ThreadCreated, ThreadDone, ThreadMessage,
+    ThreadState, ThreadToolCall, ToolCall, ToolCallDelta, ToolCallFunction, ToolCallFunctionDelta,
+    ToolCallRef, ToolCancelled, ToolInfo, ToolOutput, ToolProgress, ToolResponse, ToolResult, ToolResumed,
+    ToolsRequired, TrackedPatch, TurnCreated, TurnDone, TurnInputItem, TurnMetrics, TurnRecord, TurnState,
+    UnknownEvent, Usage, UsageBreakdown, UserContent,
 };
 use turnwire::protocol::agent_event::wire::{
     ActivityDeltaData, ActivitySnapshotData, AgentEvent, AwakenEvent, AwakenRunFinish, AwakenRunStart,
@@ -140,7 +140,7 @@ fn declarations_are_as_reviewed() {
         TurnRecord,
         SessionEvent,
     ];
-    check("pkg/src/events.ts", "src/event", HEAD, &declarations);
+    check("pkg/src/wire/events.ts", "src/event", &format!("{HEAD}\n{}", event_types()), &declarations);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn declarations_of_agent_event_are_as_reviewed() {
         RunIdentity,
     ];
     let of = "src/protocol/agent_event/wire.rs";
-    check("pkg/src/native.ts", of, AGENT_EVENT_HEAD, &declarations);
+    check("pkg/src/wire/native.ts", of, AGENT_EVENT_HEAD, &declarations);
 }
 
 #[test]
@@ -225,7 +225,15 @@ fn declarations_of_the_turn_gateway_are_as_reviewed() {
         ToolOutcome,
         ItemAttachment,
     ];
-    check("pkg/src/native-turn-rpc.ts", "src/protocol/turn_rpc/wire", TURN_RPC_HEAD, &declarations);
+    check("pkg/src/wire/native-turn-rpc.ts", "src/protocol/turn_rpc/wire", TURN_RPC_HEAD, &declarations);
+}
+
+/// The list of the types of events, for the package's topics.
+fn event_types() -> String {
+    let names: Vec<_> = EventKind::ALL.iter().map(|(name, _)| format!("    \"{name}\",\n")).collect();
+    let list =
+        format!("export const EVENT_TYPES = [\n{}] as const satisfies Event[\"type\"][];\n", names.concat());
+    format!("/** The types of events. @internal */\n{list}")
 }
 
 /// Whether a file holds these declarations; writes it if asked to.
@@ -245,4 +253,19 @@ fn check(file: &str, of: &str, head: &str, declarations: &[&str]) {
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
     assert!(golden == text, "{file} is not what {of} declares; UPDATE_GOLDEN=1 writes it anew");
+}
+
+#[test]
+fn calls_are_numbered_alike_in_the_package() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("pkg/src/boundary/calls.ts");
+    let source = std::fs::read_to_string(file).expect("the package's calls");
+    let numbered: Vec<_> = source
+        .lines()
+        .skip_while(|line| !line.starts_with("export const enum Call {"))
+        .skip(1)
+        .take_while(|line| *line != "}")
+        .map(|line| line.trim().trim_end_matches(','))
+        .collect();
+    let calls: Vec<_> = turnwire::protocol::Call::ALL.iter().map(|call| format!("{call:?}")).collect();
+    assert_eq!(numbered, calls);
 }

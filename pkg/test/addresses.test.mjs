@@ -21,7 +21,7 @@ const PROTOCOLS = {
   "Agent Application Protocol": "aap",
   "turn-rpc": "turn-rpc",
 };
-const README = readFileSync(new URL("../../gateway/README.md", import.meta.url), "utf8");
+const README = readFileSync(new URL("../../crates/gateway/README.md", import.meta.url), "utf8");
 const ROWS = README.split("\n").filter((line) => line.startsWith("|") && line.includes("//127.0.0.1:8790"));
 
 let gateway;

@@ -1,20 +1,20 @@
-//! Text arenas: many strings in two blocks of memory, with offsets that JavaScript can slice by.
+//! Text arenas: many strings in two blocks of memory, with offsets for JavaScript's `slice`.
 
 use crate::bytes::{is_ascii, utf16_len};
 
-/// Where a string lies: offset and length in UTF-16 units, the unit of JavaScript's `slice`.
+/// The position of a string: offset and length in UTF-16 units, the unit of JavaScript's `slice`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// The offset in its arena.
     pub start: u32,
     /// The length.
     pub len: u32,
-    /// Which arena: wide, or ASCII.
+    /// The arena: wide, or ASCII.
     pub wide: bool,
 }
 
-/// ASCII strings apart from all others: in ASCII, bytes are UTF-16 units, and an engine keeps the
-/// decoded whole at one byte a character, which one emoji in it would double.
+/// Keeps ASCII strings apart from all others. In ASCII, bytes are UTF-16 units, and an engine stores the decoded string
+/// with one byte per character; a single emoji in it would double that.
 #[derive(Debug, Default)]
 pub struct TextArena {
     ascii: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct TextArena {
     wide_units: u32,
 }
 
-/// Blocks that grew past this many bytes are given back when they are cleared.
+/// Blocks that grew beyond this many bytes are freed when they are cleared.
 const KEPT_CAPACITY: usize = 256 * 1024;
 
 impl TextArena {
@@ -53,7 +53,7 @@ impl TextArena {
         &self.wide
     }
 
-    /// Forgets all strings.
+    /// Removes all strings.
     pub fn clear(&mut self) {
         for block in [&mut self.ascii, &mut self.wide] {
             block.clear();
@@ -65,7 +65,7 @@ impl TextArena {
     }
 }
 
-/// Lengths fit: a wasm memory has no more than 2^32 bytes.
+/// Lengths fit into 32 bits: a wasm memory has at most 2^32 bytes.
 fn units(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }

@@ -1,13 +1,12 @@
-//! What changed in an index as one JSON document, and appended text as records.
+//! The changes of an index: one JSON document, and appended text as records.
 
 use crate::event::TextField;
 use crate::index::EventIndex;
 
 use super::TextArena;
 
-/// Words of a record: slot of the message, field and arena, index of the tool call, text (start,
-/// length). The field's word is 0 for content, 1 for reasoning, 2 for arguments; 256 is added where
-/// the text lies in the wide arena.
+/// The words of a record: slot of the message, field and arena, index of the tool call, text (start, length). The field
+/// is 0 for content, 1 for reasoning, 2 for arguments; 256 is added if the text is in the wide arena.
 pub const CHANGE_STRIDE: usize = 5;
 
 /// The changes since the batch was last filled.
@@ -18,8 +17,7 @@ pub struct ChangeBatch {
 }
 
 impl ChangeBatch {
-    /// Takes the changes of `index`, in place of the ones held until now. Gives their document; `None`
-    /// if nothing changed.
+    /// Takes the changes of `index`, and replaces the earlier ones. Returns their document; `None` if nothing changed.
     pub fn fill(&mut self, index: &mut EventIndex) -> Option<String> {
         self.records.clear();
         self.text.clear();
@@ -42,7 +40,7 @@ impl ChangeBatch {
         &self.records
     }
 
-    /// The text that the records point into.
+    /// The text of the records.
     #[must_use]
     pub fn text(&self) -> &TextArena {
         &self.text

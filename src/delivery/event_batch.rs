@@ -7,7 +7,7 @@ use crate::names::Names;
 
 use super::{Span, TextArena};
 
-/// The kinds of records, the lowest byte of a record's first word.
+/// The kinds of records: the lowest byte of a record's first word.
 pub mod kind {
     /// A delta of `content`.
     pub const CONTENT: u32 = 0;
@@ -17,18 +17,18 @@ pub mod kind {
     pub const ARGUMENTS: u32 = 2;
     /// Any other event: its JSON.
     pub const JSON: u32 = 3;
-    /// Not an event: a frame's data as it came.
+    /// Not an event: a frame's data, unchanged.
     pub const NATIVE: u32 = 4;
-    /// Not an event: the next name (an id of a message or a thread) that records refer to by number.
+    /// Not an event: the next name (an id of a message or a thread). Records refer to names by number.
     pub const NAME: u32 = 5;
-    /// Flag: the text lies in the wide arena.
+    /// Flag: the text is in the wide arena.
     pub const WIDE: u32 = 1 << 8;
     /// Flag: the delta has a `created_at`.
     pub const TIMED: u32 = 1 << 9;
 }
 
-/// Words of a record: kind and flags, message's name, thread's name, sequence number (low, high), text
-/// (start, length), `created_at` (start, length), index of the tool call.
+/// The words of a record: kind and flags, message's name, thread's name, sequence number (low, high), text (start,
+/// length), `created_at` (start, length), index of the tool call.
 pub const EVENT_STRIDE: usize = 10;
 
 /// Records and their text.
@@ -55,7 +55,7 @@ impl EventBatch {
         };
         let text = self.text.push(delta.text);
         let mut record = [kind, message, thread, 0, 0, 0, 0, 0, 0, index];
-        // Times are ASCII, or they are not times: those fall back to an empty one.
+        // A time must be ASCII; otherwise it is left empty.
         if let Some(time) = delta.created_at.filter(|time| is_ascii(time.as_bytes())) {
             let time = self.text.push(time);
             record[0] |= kind::TIMED;
@@ -74,7 +74,7 @@ impl EventBatch {
         self.record(bare(kind::JSON), sequence_number, span);
     }
 
-    /// Adds a frame's data as it came.
+    /// Adds a frame's data, unchanged.
     pub fn native(&mut self, data: &str) {
         let span = self.text.push(data);
         self.record(bare(kind::NATIVE), 0, span);
@@ -92,14 +92,14 @@ impl EventBatch {
         &self.records
     }
 
-    /// The text that the records point into.
+    /// The text of the records.
     #[must_use]
     pub fn text(&self) -> &TextArena {
         &self.text
     }
 
-    /// Swaps the records and their text for `taken`, which is forgotten. The names stay: JavaScript has
-    /// learnt those.
+    /// Swaps the records and their text for `taken`, whose old content is dropped. The names stay: JavaScript knows
+    /// them.
     pub fn take(&mut self, taken: &mut (Vec<u32>, TextArena)) {
         std::mem::swap(&mut self.records, &mut taken.0);
         std::mem::swap(&mut self.text, &mut taken.1);
@@ -107,7 +107,7 @@ impl EventBatch {
         self.text.clear();
     }
 
-    /// A name's number; a new name is announced by a record of its own.
+    /// A name's number. A new name gets a record of its own.
     #[inline]
     fn name(&mut self, source: u32, name: &str) -> u32 {
         let (number, is_new) = self.names.number_of(source, name);

@@ -1,8 +1,8 @@
 //! Events and changes as records that JavaScript reads in one crossing.
 //!
-//! A crossing into JavaScript for every event, or for every field, would cost many times what decoding
-//! and merging do. So a whole network chunk's events become fixed-size records of integers beside
-//! arenas of text; JavaScript decodes an arena once and slices it.
+//! A crossing into JavaScript for every event or field would cost much more than decoding and merging. So the events of
+//! a whole network chunk become fixed-size records of integers beside arenas of text. JavaScript decodes each arena
+//! once and slices it.
 
 mod arena;
 mod change_batch;

@@ -12,15 +12,15 @@ pub struct TextDelta<'a> {
     pub id: &'a str,
     /// The thread that the message belongs to.
     pub thread_id: &'a str,
-    /// When it was made, as the server wrote it; many servers stamp only a message's first delta.
+    /// The time of creation, as the server wrote it. Many servers write it only in a message's first delta.
     pub created_at: Option<&'a str>,
-    /// Where the text belongs.
+    /// The field that the text extends.
     pub field: TextField,
     /// The text to append.
     pub text: &'a str,
-    /// The event's own JSON, if it has members that this version does not know.
+    /// The event's own JSON, if it has fields that this version does not know.
     pub json: Option<&'a str>,
-    /// Deltas with the same number here mostly have the same id and thread, which are looked up sooner then.
+    /// Deltas with the same number usually have the same id and thread. That makes both faster to look up.
     pub source: u32,
 }
 
@@ -37,7 +37,7 @@ pub enum TextField {
 }
 
 impl TextDelta<'_> {
-    /// The same delta as the event that the wire names.
+    /// The same delta as an event.
     #[must_use]
     pub fn to_event(&self) -> ModelMessageDelta {
         let mut delta = ModelMessageDelta {

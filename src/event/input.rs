@@ -1,17 +1,16 @@
-//! What a turn is given: user messages, answers to approvals, results of client-side tools.
+//! The input of a turn: user messages, answers to approvals, results of client-side tools.
 
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
 /// One item of a turn's input.
 ///
-/// User messages cannot be mixed with approvals and responses; approvals and responses can be mixed
-/// with each other, and together they must answer every call that waits. A turn paused by
-/// `mcp.auth_required` is resumed with no input at all.
+/// User messages cannot be mixed with approvals and responses. Approvals and responses can be mixed with each other,
+/// and together they must answer every waiting call. A turn paused by `mcp.auth_required` is resumed without input.
 ///
-/// A field that an item, a part or an approval does not take is refused by its name, before anything is sent. An answer
-/// may be made of an action of `snapshot().required_actions`, `{ ...action, type, approval }`: the action's `name`,
-/// `arguments`, `tool_info` and `suspension` are left out.
+/// A field that an item, a part or an approval does not accept is refused before anything is sent, with an error that
+/// names it. You may build an answer from an action of `snapshot().required_actions`, as `{ ...action, type, approval
+/// }`: the action's `name`, `arguments`, `tool_info` and `suspension` are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type")]
 pub enum TurnInputItem {
@@ -24,7 +23,7 @@ pub enum TurnInputItem {
     /// The answer to `tool.approval_required`, one per pending call.
     #[serde(rename = "user.tool_approval")]
     ToolApproval {
-        /// The thread named by the required action.
+        /// The thread of the required action.
         thread_id: String,
         /// The pending call.
         tool_call_id: String,
@@ -34,7 +33,7 @@ pub enum TurnInputItem {
     /// The answer to `tool.response_required`, one per pending call.
     #[serde(rename = "user.tool_response")]
     ToolResponse {
-        /// The thread named by the required action.
+        /// The thread of the required action.
         thread_id: String,
         /// The pending call.
         tool_call_id: String,
@@ -62,122 +61,122 @@ pub enum ContentPart {
     Text {
         /// The text.
         text: String,
-        /// What stands for something else in it. Only the JSON-RPC turn gateway takes this.
+        /// Pieces of the text that represent something else. Only the JSON-RPC turn gateway accepts this.
         #[serde(rename = "textElements", skip_serializing_if = "Option::is_none")]
         text_elements: Option<Vec<TextElement>>,
     },
-    /// A file. On an event it carries the other spelling as well.
+    /// A file. Events also have the other spelling.
     #[serde(rename = "file")]
     File {
         /// The file's name, as the agent sees it.
         name: String,
-        /// `data:<mime>;base64,<payload>`; for the JSON-RPC turn gateway any address.
+        /// `data:<mime>;base64,<payload>`; for the JSON-RPC turn gateway any URL.
         data: String,
-        /// The same, as the reference pages spell it.
+        /// The same file in the spelling of the reference pages.
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<FileUpload>,
     },
-    /// A file, as the reference pages spell it. On an event it carries the other spelling as well.
+    /// A file in the spelling of the reference pages. Events also have the other spelling.
     #[serde(rename = "file_upload")]
     FileUpload {
         /// The file.
         file: FileUpload,
-        /// `file.filename`, as servers spell it.
+        /// `file.filename` in the servers' spelling.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// `file.file_data`, as servers spell it.
+        /// `file.file_data` in the servers' spelling.
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<String>,
     },
-    /// An image by its address. Only the Agent Application Protocol and those over a socket have this.
+    /// An image by URL. Only the Agent Application Protocol and the socket protocols have this.
     #[serde(rename = "image")]
     Image {
-        /// An `https:` address, or a data URI.
+        /// An `https:` URL, or a data URI.
         url: String,
     },
-    /// Sound by its address. This and the following ones only the protocols over a socket have.
+    /// Audio by URL. Only the socket protocols have this and the following parts.
     #[serde(rename = "audio")]
     Audio {
-        /// An `https:` address, or a data URI.
+        /// An `https:` URL, or a data URI.
         url: String,
     },
-    /// A film by its address.
+    /// A video by URL.
     #[serde(rename = "video")]
     Video {
-        /// An `https:` address, or a data URI.
+        /// An `https:` URL, or a data URI.
         url: String,
     },
     /// An image on the server's machine.
     #[serde(rename = "localImage")]
     LocalImage {
-        /// Where it is there.
+        /// Its path on that machine.
         path: String,
     },
     /// A file on the server's machine.
     #[serde(rename = "localFile")]
     LocalFile {
-        /// Where it is there.
+        /// Its path on that machine.
         path: String,
     },
-    /// Sound on the server's machine.
+    /// Audio on the server's machine.
     #[serde(rename = "localAudio")]
     LocalAudio {
-        /// Where it is there.
+        /// Its path on that machine.
         path: String,
     },
-    /// A film on the server's machine.
+    /// A video on the server's machine.
     #[serde(rename = "localVideo")]
     LocalVideo {
-        /// Where it is there.
+        /// Its path on that machine.
         path: String,
     },
-    /// Something that an agent has made.
+    /// An artifact that an agent created.
     #[serde(rename = "artifact", rename_all = "camelCase")]
     Artifact {
-        /// The artifact.
+        /// The artifact's id.
         artifact_id: String,
-        /// Which version of it; the last one by default.
+        /// The version; by default the last one.
         #[serde(skip_serializing_if = "Option::is_none")]
         version_id: Option<String>,
     },
-    /// Something that the text speaks of.
+    /// Something that the text mentions.
     #[serde(rename = "mention")]
     Mention {
         /// Its name in the text.
         name: String,
-        /// What it is.
+        /// Its path.
         path: String,
     },
-    /// A skill that is to be used.
+    /// A skill to use.
     #[serde(rename = "skill")]
     Skill {
         /// Its name in the text.
         name: String,
-        /// Where it is on the server's machine.
+        /// Its path on the server's machine.
         path: String,
     },
 }
 
-/// A piece of a text that stands for something else.
+/// A piece of a text that represents something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct TextElement {
-    /// Which piece of the text.
+    /// The position of the piece in the text.
     pub byte_range: ByteRange,
-    /// What stands there.
+    /// The placeholder that it replaces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
 }
 
-/// A piece of a text, in bytes of its UTF-8.
+/// A range of a text, in UTF-8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct ByteRange {
-    /// Its first byte.
+    /// The first byte.
     pub start: u64,
-    /// The byte after its last.
+    /// The byte after the last one.
     pub end: u64,
 }
 
-/// A file in the reference pages' spelling.
+/// A file in the spelling of the reference pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct FileUpload {
     /// The file's name, as the agent sees it.
@@ -186,31 +185,32 @@ pub struct FileUpload {
     pub file_data: String,
 }
 
-/// The verdict on a tool call.
+/// The decision on a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum Approval {
     /// The call may run.
     Allow {
-        /// It may always run from now on. Only the `AgentEvent` protocols, the Agent Application Protocol and Codex
-        /// app-server take this.
+        /// The tool may always run from now on. Only the `AgentEvent` protocols, the Agent Application Protocol and
+        /// Codex app-server accept this.
         #[serde(skip_serializing_if = "Option::is_none")]
         remember: Option<bool>,
-        /// What the server is told besides, of the form that `suspension.response_schema` says. Only the
-        /// `AgentEvent` protocols and Codex app-server take this.
+        /// Further data for the server, in the form of `suspension.response_schema`. Only the `AgentEvent` protocols
+        /// and Codex app-server accept this.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(type = "Record<string, unknown>")]
         result: Option<serde_json::Map<String, serde_json::Value>>,
     },
     /// The call must not run.
     Deny {
-        /// It must not run from now on. Only the `AgentEvent` protocols and the Agent Application Protocol take this.
+        /// The tool must never run from now on. Only the `AgentEvent` protocols and the Agent Application Protocol
+        /// accept this.
         #[serde(skip_serializing_if = "Option::is_none")]
         remember: Option<bool>,
-        /// Told to the agent.
+        /// A reason for the agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// The turn ends with it. Only Codex app-server takes this.
+        /// Also ends the turn. Only Codex app-server accepts this.
         #[serde(skip_serializing_if = "Option::is_none")]
         cancel: Option<bool>,
     },

@@ -5,17 +5,17 @@ use tsify::Tsify;
 
 /// A model message (`model.message`).
 ///
-/// On a live stream it is the beginning of a message, usually with no content, which deltas of the
-/// same `id` complete. In event lists, and as a turn's `output`, it is complete.
+/// On a live stream it is the beginning of a message, usually without content; deltas with the same `id` complete it.
+/// In event lists, and as a turn's `output`, it is complete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct ModelMessage {
-    /// Shared with every delta of the message.
+    /// The id, which every delta of the message shares.
     pub id: String,
     /// `"main"`, or a sub-agent's thread.
     pub thread_id: String,
-    /// The message that this one goes on with, under a new id: the server tried again, and what that one
-    /// said stays. There is only one message then, this one.
+    /// The id of the message that this one continues under a new id: the server tried again, and keeps the text of the
+    /// first attempt. The two are one message, under the new id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continues: Option<String>,
     /// ISO 8601.
@@ -30,27 +30,27 @@ pub struct ModelMessage {
     /// Why the model declined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// The model's reasoning, where it shows it.
+    /// The model's reasoning, if the server sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
-    /// What the model's provider wants to have back of its reasoning, opaque.
+    /// Opaque reasoning data that the model's provider needs to get back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[tsify(optional)]
     pub reasoning_encrypted: Vec<String>,
-    /// The tool calls. A hole (`null`) is a call of which no delta has arrived yet.
+    /// The tool calls. `null` is a call whose first delta has not arrived yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[tsify(optional)]
     pub tool_calls: Vec<Option<ToolCall>>,
-    /// `"stop"`, `"length"`, `"tool_calls"`, `"content_filter"`, `"function_call"`, or a newer word.
+    /// `"stop"`, `"length"`, `"tool_calls"`, `"content_filter"`, `"function_call"`, or a newer value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
     /// Token counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The model that wrote it, where the server says so.
+    /// The model that wrote it, if the server says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long the model took, in milliseconds, where the server says so.
+    /// How long the model took, in milliseconds, if the server says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
@@ -88,7 +88,7 @@ pub struct ModelMessageDelta {
     pub id: String,
     /// The message's thread.
     pub thread_id: String,
-    /// ISO 8601; many servers stamp only the first delta of a message.
+    /// ISO 8601. Many servers write it only in the first delta of a message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
     /// Text to append to `content`.
@@ -100,23 +100,23 @@ pub struct ModelMessageDelta {
     /// Text to append to `reasoning_content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
-    /// An opaque piece of encrypted reasoning, to be added to the list.
+    /// An opaque piece of encrypted reasoning to add to the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_encrypted: Option<String>,
     /// Pieces of tool calls, merged by `index`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[tsify(optional)]
     pub tool_calls: Vec<ToolCallDelta>,
-    /// The message is complete, though a later delta would still be merged.
+    /// The message is complete. A later delta would still be merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<String>,
-    /// Token counts; replaces earlier ones.
+    /// Token counts; they replace earlier ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// The model that wrote it, where the server says so.
+    /// The model that wrote it, if the server says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long the model took, in milliseconds, where the server says so.
+    /// How long the model took, in milliseconds, if the server says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
 }
@@ -124,16 +124,16 @@ pub struct ModelMessageDelta {
 /// A complete tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ToolCall {
-    /// Names the call in `tool.response`, in required actions and in their answers.
+    /// The call's id, as in `tool.response`, in required actions and in their answers.
     pub id: String,
     /// Always `"function"` today.
     pub r#type: String,
-    /// What is called, with what.
+    /// The called function and its arguments.
     pub function: ToolCallFunction,
-    /// What kind of tool it is; its `name` is the one to show.
+    /// The kind of tool. Show its `name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_info: Option<ToolInfo>,
-    /// Whatever the model's provider adds.
+    /// Further fields of the model's provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
     pub provider_specific_fields: Option<serde_json::Map<String, serde_json::Value>>,
@@ -151,18 +151,18 @@ pub struct ToolCallFunction {
 /// A piece of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ToolCallDelta {
-    /// The call's place in `tool_calls`.
+    /// The call's index in `tool_calls`.
     pub index: u32,
-    /// First piece only, usually; overwrites.
+    /// Usually only in the first piece; overwrites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// First piece only, usually; overwrites.
+    /// Usually only in the first piece; overwrites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<String>,
-    /// The function's piece.
+    /// The piece of the function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<ToolCallFunctionDelta>,
-    /// First piece only, usually; overwrites.
+    /// Usually only in the first piece; overwrites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_info: Option<ToolInfo>,
     /// Merged by name, one level deep.
@@ -172,7 +172,7 @@ pub struct ToolCallDelta {
 }
 
 impl ToolCallDelta {
-    /// A piece of arguments and nothing else.
+    /// A piece that has only arguments.
     #[must_use]
     pub fn arguments(index: u32, text: &str) -> Self {
         let function =
@@ -181,21 +181,21 @@ impl ToolCallDelta {
     }
 }
 
-/// The function's part of a tool call's piece.
+/// The function in a piece of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct ToolCallFunctionDelta {
-    /// Overwrites the name: it is never appended.
+    /// The name. It overwrites, and is never appended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Text to append to the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// The arguments whole, in place of what came in pieces, where that was something else.
+    /// The complete arguments. They replace the pieces if those added up to something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole_arguments: Option<String>,
 }
 
-/// What kind of tool a call is for.
+/// The kind of a call's tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type")]
 pub enum ToolInfo {
@@ -206,18 +206,18 @@ pub enum ToolInfo {
         server_id: String,
         /// The server's name.
         server_name: String,
-        /// `server_id`, as the reference pages spell it.
+        /// `server_id` in the spelling of the reference pages.
         mcp_server_id: String,
-        /// `server_name`, as the reference pages spell it.
+        /// `server_name` in the spelling of the reference pages.
         mcp_server_name: String,
         /// The tool's own name on that server.
         name: String,
-        /// Whether the call is deferred, where the server says so.
+        /// Whether the call is deferred, if the server says so.
         #[serde(skip_serializing_if = "Option::is_none")]
         is_deferred: Option<bool>,
     },
-    /// A tool that the gateway brings, for example `ask_user_question` or `create_sub_agent`.
-    /// A kind that is newer than this version is read as this one.
+    /// A tool of the gateway, for example `ask_user_question` or `create_sub_agent`. Unknown kinds are read as this
+    /// one.
     #[serde(rename = "truefoundry-system")]
     System {
         /// The tool's name.
@@ -226,7 +226,7 @@ pub enum ToolInfo {
 }
 
 impl ToolInfo {
-    /// The name to show.
+    /// The display name.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -248,15 +248,15 @@ pub struct Usage {
     /// Tokens written to a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
-    /// Tokens of reasoning, where the server counts them apart.
+    /// Reasoning tokens, if the server counts them separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// Where the tokens read came from.
+    /// The sources of the input tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens_breakdown: Option<UsageBreakdown>,
 }
 
-/// Where input tokens came from.
+/// The sources of input tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct UsageBreakdown {
     /// The agent harness's own text.

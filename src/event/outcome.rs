@@ -1,16 +1,15 @@
-//! How tool calls and runs come out, in the words of the `AgentEvent` protocols: more than the other
-//! protocols say of them.
+//! Outcomes of tool calls and runs, in the words of the `AgentEvent` protocols. Other protocols report less.
 
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-/// The result of a tool, with what else it says.
+/// The result of a tool, with its further data.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct ToolResult {
     /// The tool.
     pub tool_name: String,
-    /// `"warning"` is a success, too. A denied, unknown or wrongly called tool is an `"error"`.
+    /// `"warning"` is also a success. A denied, unknown or wrongly called tool is an `"error"`.
     #[tsify(type = "\"success\" | \"warning\" | \"pending\" | \"error\"")]
     pub status: String,
     /// The result itself.
@@ -18,23 +17,23 @@ pub struct ToolResult {
     pub data: serde_json::Value,
     /// For people, and for the agent.
     pub message: Option<String>,
-    /// Whatever the tool adds.
+    /// Further data of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-/// What a call waits for, as the server put it.
+/// Why a call waits, in the server's words.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct Suspension {
-    /// Names what waits; the call's own id names it as well.
+    /// The id of the question; the call's own id also identifies it.
     pub id: String,
-    /// Who asks, for example `"tool:PermissionConfirm"`.
+    /// The source of the question, for example `"tool:PermissionConfirm"`.
     pub action: String,
     /// The question, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What it is about.
+    /// The parameters of the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub parameters: Option<serde_json::Value>,
@@ -42,7 +41,7 @@ pub struct Suspension {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub response_schema: Option<serde_json::Value>,
-    /// What the answer does: lets the call run, is its result, or is handed to the tool.
+    /// What happens with the answer: it lets the call run, is the call's result, or goes to the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(
         type = "\"replay_tool_call\" | \"use_decision_as_tool_result\" | \"pass_decision_to_tool\" | (string & {})"
@@ -53,23 +52,22 @@ pub struct Suspension {
 /// Why a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct Termination {
-    /// `"natural_end"`, `"behavior_requested"`, `"stopped"`, `"cancelled"`, `"suspended"`, `"error"`,
-    /// `"blocked"`, or a newer word.
+    /// `"natural_end"`, `"behavior_requested"`, `"stopped"`, `"cancelled"`, `"suspended"`, `"error"`, `"blocked"`, or a
+    /// newer value.
     pub r#type: String,
-    /// Of `"stopped"` a [`StopReason`], of `"error"` and `"blocked"` a text.
+    /// For `"stopped"` a [`StopReason`], for `"error"` and `"blocked"` a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "StopReason | string")]
     pub value: Option<serde_json::Value>,
 }
 
-/// What stopped a run.
+/// Why a run was stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct StopReason {
-    /// `"max_rounds_reached"`, `"timeout_reached"`, `"token_budget_exceeded"`,
-    /// `"consecutive_errors_exceeded"`, `"tool_called"`, `"content_matched"`, `"loop_detected"`, or the
-    /// agent's own word.
+    /// `"max_rounds_reached"`, `"timeout_reached"`, `"token_budget_exceeded"`, `"consecutive_errors_exceeded"`,
+    /// `"tool_called"`, `"content_matched"`, `"loop_detected"`, or a code of the agent.
     pub code: String,
-    /// More of it; of `"tool_called"` the tool.
+    /// Details; for `"tool_called"` the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
@@ -97,32 +95,32 @@ pub struct ToolCancelled {
     pub thread_id: String,
     /// The call.
     pub tool_call_id: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What a message said so far does not count (`message.reset`): its text, reasoning and calls begin anew.
+/// Discards a message's content so far (`message.reset`): its text, reasoning and calls begin again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct MessageReset {
     /// The message's id.
     pub id: String,
     /// The message's thread.
     pub thread_id: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// Something went wrong on the server (`server.error`). The turn's end says whether it failed.
+/// An error on the server (`server.error`). The turn's end says whether the turn failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct ServerError {
     /// The event's id.
     pub id: String,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
     /// What happened.
     pub message: String,
-    /// `"LLM_ERROR"`, `"STATE_ERROR"`, `"RELAY_ERROR"`, or a newer word.
+    /// `"LLM_ERROR"`, `"STATE_ERROR"`, `"RELAY_ERROR"`, or a newer value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }

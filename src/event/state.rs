@@ -1,20 +1,20 @@
-//! What an agent keeps beside its messages: shared state, and reports of what is going on.
+//! An agent's data besides its messages: shared state, and reports of activities.
 //!
-//! From the `AgentEvent` protocols, the only ones so far that have these.
+//! So far only the `AgentEvent` protocols have these.
 
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-/// The agent's whole state (`state.snapshot`). It replaces whatever was known of it.
+/// The agent's whole state (`state.snapshot`). It replaces the earlier state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct StateSnapshot {
     /// The event's id.
     pub id: String,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
-    /// The state as the server sent it. Names that begin with `__` are the server's own business; snapshots
-    /// leave them out.
+    /// The state as the server sent it. Names that begin with `__` are internal to the server; snapshots leave them
+    /// out.
     #[tsify(type = "unknown")]
     pub snapshot: serde_json::Value,
 }
@@ -25,7 +25,7 @@ pub struct StateSnapshot {
 pub struct StateDelta {
     /// The event's id.
     pub id: String,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
     /// A JSON Patch (RFC 6902).
     pub delta: Vec<PatchOperation>,
@@ -35,63 +35,63 @@ pub struct StateDelta {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum PatchOperation {
-    /// Adds a member, or an element before this place.
+    /// Adds a member, or inserts an element before this index.
     Add {
         /// A JSON pointer (RFC 6901).
         path: String,
-        /// What is added.
+        /// The value to add.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
-    /// Removes what is there.
+    /// Removes the value.
     Remove {
         /// A JSON pointer.
         path: String,
     },
-    /// Replaces what is there.
+    /// Replaces the value.
     Replace {
         /// A JSON pointer.
         path: String,
-        /// What takes its place.
+        /// The new value.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
-    /// Moves what is at `from`.
+    /// Moves the value at `from`.
     Move {
         /// A JSON pointer.
         from: String,
         /// A JSON pointer.
         path: String,
     },
-    /// Copies what is at `from`.
+    /// Copies the value at `from`.
     Copy {
         /// A JSON pointer.
         from: String,
         /// A JSON pointer.
         path: String,
     },
-    /// Says what must be there.
+    /// Tests that the value equals this one.
     Test {
         /// A JSON pointer.
         path: String,
-        /// What must be there.
+        /// The expected value.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
 }
 
-/// What a tool call changed in the agent's state. The `state.snapshot` that follows has it, too.
+/// A tool call's changes to the agent's state. The following `state.snapshot` includes them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct TrackedPatch {
     /// The operations, in order.
     pub patch: StateOperations,
-    /// Names the patch.
+    /// The patch's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<u64>,
-    /// Who made it, for example `"tool:get_weather"`.
+    /// The patch's source, for example `"tool:get_weather"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// For people.
@@ -106,42 +106,42 @@ pub struct StateOperations {
     pub ops: Vec<StateOperation>,
 }
 
-/// One step of the way into the state: a name, or an index from 0 on.
+/// One step of a path into the state: a name, or an index from 0 on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(untagged)]
 pub enum StateKey {
-    /// Of an array.
+    /// An index of an array.
     Index(u64),
-    /// Of an object.
+    /// A name of an object.
     Name(String),
 }
 
-/// An operation on the agent's state. Not a JSON Patch: paths are lists, `[]` is the whole state.
+/// An operation on the agent's state. Unlike in a JSON Patch, paths are lists, and `[]` is the whole state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum StateOperation {
-    /// Puts a value there; objects on the way are made, elements of arrays are not.
+    /// Sets the value at a path. Creates missing objects on the path, but no elements of arrays.
     Set {
-        /// Where.
+        /// The path.
         path: Vec<StateKey>,
-        /// What.
+        /// The value.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
-    /// Takes away what is there, if anything is; of the whole state it leaves `null`.
+    /// Removes the value at a path, if there is one. Removing the whole state leaves `null`.
     Delete {
-        /// Where.
+        /// The path.
         path: Vec<StateKey>,
     },
-    /// Adds to the end of an array, which is made if need be.
+    /// Adds to the end of an array; creates a missing array.
     Append {
         /// The array.
         path: Vec<StateKey>,
-        /// What.
+        /// The value.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
-    /// Puts members into an object, which is made if need be. What they hold is not merged.
+    /// Sets members of an object; creates a missing object. Their values are not merged.
     MergeObject {
         /// The object.
         path: Vec<StateKey>,
@@ -151,66 +151,66 @@ pub enum StateOperation {
     },
     /// Adds to a number.
     Increment {
-        /// The number, which must be there.
+        /// The path of the number, which must exist.
         path: Vec<StateKey>,
-        /// How much.
+        /// The amount.
         #[tsify(type = "number")]
         amount: serde_json::Number,
     },
-    /// Takes from a number.
+    /// Subtracts from a number.
     Decrement {
-        /// The number, which must be there.
+        /// The path of the number, which must exist.
         path: Vec<StateKey>,
-        /// How much.
+        /// The amount.
         #[tsify(type = "number")]
         amount: serde_json::Number,
     },
-    /// Puts an element before this place of an array.
+    /// Inserts an element before this index of an array.
     Insert {
         /// The array.
         path: Vec<StateKey>,
-        /// The place, up to the array's length.
+        /// The index, up to the array's length.
         index: u64,
-        /// What.
+        /// The element.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
-    /// Takes the first equal element out of an array, if there is one.
+    /// Removes the first equal element from an array, if there is one.
     Remove {
         /// The array.
         path: Vec<StateKey>,
-        /// What.
+        /// The element.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
-    /// Joins with what is there by the server's own rules; to anybody else it is `set`.
+    /// Merges by the server's own rules; for other readers it is `set`.
     LatticeMerge {
-        /// Where.
+        /// The path.
         path: Vec<StateKey>,
-        /// What.
+        /// The value.
         #[tsify(type = "unknown")]
         value: serde_json::Value,
     },
 }
 
-/// A report of what is going on (`activity.snapshot`), whole. Reports of one thing share `message_id`.
+/// A whole report of an activity (`activity.snapshot`). Reports of one activity share `message_id`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ActivitySnapshot {
     /// The event's id.
     pub id: String,
-    /// The thread that it is of.
+    /// The thread of the activity.
     pub thread_id: String,
-    /// Names what it is about: for a tool's progress `"tool_call:"` and the call's id, or the id alone.
+    /// The activity's id: for a tool's progress `"tool_call:"` and the call's id, or the id alone.
     pub message_id: String,
-    /// `"tool-call-progress"` and `"progress"` report on a tool call ([`ToolProgress`]); others are free.
+    /// `"tool-call-progress"` and `"progress"` report on a tool call ([`ToolProgress`]); agents may use other types.
     pub activity_type: String,
     /// The report.
     #[tsify(type = "ToolProgress | Record<string, unknown>")]
     pub content: serde_json::Value,
-    /// `false` if it counts only where nothing is known yet.
+    /// `false` if the report counts only while none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replace: Option<bool>,
-    /// The tool call that it reports on, where it does.
+    /// The tool call of the activity, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
 }
@@ -220,34 +220,34 @@ pub struct ActivitySnapshot {
 pub struct ActivityDelta {
     /// The event's id.
     pub id: String,
-    /// The thread that it is of.
+    /// The thread of the activity.
     pub thread_id: String,
-    /// The report that changes.
+    /// The id of the activity whose report changes.
     pub message_id: String,
     /// As in [`ActivitySnapshot`].
     pub activity_type: String,
-    /// A JSON Patch (RFC 6902) of its content.
+    /// A JSON Patch (RFC 6902) of the report's content.
     pub patch: Vec<PatchOperation>,
 }
 
-/// How far a tool call is (`tool-call-progress.v1`; the older `progress` has the first three only).
+/// The progress of a tool call (`tool-call-progress.v1`; the older `progress` has only the first three fields).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(default)]
 #[tsify(missing_as_null)]
 pub struct ToolProgress {
-    /// From 0 to 1, as a rule.
+    /// Usually from 0 to 1.
     #[tsify(optional)]
     pub progress: Option<f64>,
-    /// How much there is to do, in the tool's own unit.
+    /// The total amount of work, in the tool's own unit.
     #[tsify(optional)]
     pub total: Option<f64>,
     /// For people.
     #[tsify(optional)]
     pub message: Option<String>,
-    /// How much is done, in the tool's own unit.
+    /// The amount of work done, in the tool's own unit.
     #[tsify(optional)]
     pub loaded: Option<f64>,
-    /// `"pending"`, `"running"`, `"done"`, `"failed"`, `"cancelled"`, or a newer word.
+    /// `"pending"`, `"running"`, `"done"`, `"failed"`, `"cancelled"`, or a newer value.
     #[tsify(optional)]
     pub status: Option<String>,
     /// The call.
@@ -256,19 +256,19 @@ pub struct ToolProgress {
     /// The tool.
     #[tsify(optional)]
     pub tool_name: Option<String>,
-    /// The call inside of which this one is made.
+    /// The call that made this one.
     #[tsify(optional)]
     pub parent_call_id: Option<String>,
     /// `"tool_call:"` and the call's id.
     #[tsify(optional)]
     pub node_id: Option<String>,
-    /// `"tool_call:"` and the parent call's id, or `"run:"` and the run's.
+    /// `"tool_call:"` and the parent call's id, or `"run:"` and the run's id.
     #[tsify(optional)]
     pub parent_node_id: Option<String>,
-    /// The run that makes the call: another one than the turn's if a sub-agent makes it.
+    /// The run that makes the call. It differs from the turn's if a sub-agent makes the call.
     #[tsify(optional)]
     pub run_id: Option<String>,
-    /// The run that started that one.
+    /// The run that started that run.
     #[tsify(optional)]
     pub parent_run_id: Option<String>,
     /// The session of that run.
@@ -282,28 +282,28 @@ pub struct ToolProgress {
     pub schema: Option<String>,
 }
 
-/// The session's messages (`messages.snapshot`), as the server keeps them.
+/// The session's messages as the server keeps them (`messages.snapshot`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct MessagesSnapshot {
     /// The event's id.
     pub id: String,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
     /// The messages, oldest first.
     pub messages: Vec<ThreadMessage>,
 }
 
-/// A message as an `AgentEvent` server keeps it.
+/// A message in the form of an `AgentEvent` server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ThreadMessage {
-    /// Missing where its sender gave none.
+    /// The id; missing if the sender set none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Who speaks.
+    /// The role of the sender.
     #[tsify(type = "\"system\" | \"user\" | \"assistant\" | \"tool\" | (string & {})")]
     pub role: String,
-    /// A text; of a tool, its [`ToolResult`](super::ToolResult) as JSON. Newer servers may give parts.
+    /// A text; for a tool its [`ToolResult`](super::ToolResult) as JSON. Newer servers may send parts.
     #[tsify(type = "string | unknown[]")]
     pub content: serde_json::Value,
     /// The calls that it makes.
@@ -313,13 +313,13 @@ pub struct ThreadMessage {
     /// The call that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// `"internal"` for what users are not meant to see.
+    /// `"internal"` if users should not see the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<String>,
-    /// Its place among the session's messages, from 0 on, where the server says.
+    /// The index among the session's messages, from 0 on, if the server sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<u64>,
-    /// Whatever the server adds.
+    /// Further data of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
@@ -332,7 +332,7 @@ pub struct ThreadToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// What it is called with.
+    /// The arguments.
     #[tsify(type = "unknown")]
     pub arguments: serde_json::Value,
 }

@@ -38,11 +38,11 @@ pub struct ParentCall {
 /// The agent of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct AgentInfo {
-    /// `"dynamic"` today.
+    /// Currently always `"dynamic"`.
     pub r#type: String,
     /// The agent's name.
     pub name: String,
-    /// What the parent handed to it.
+    /// The parent's instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// Its model.
@@ -50,10 +50,10 @@ pub struct AgentInfo {
     pub model: Option<String>,
 }
 
-/// A sub-agent's thread ended (`thread.done`). The turn goes on.
+/// A sub-agent's thread ended (`thread.done`). The turn continues.
 ///
-/// Servers nest the outcome in `state`; the reference pages have it flat (`status`, `output`,
-/// `message`). Both are here.
+/// Servers nest the outcome in `state`; the reference pages have flat fields (`status`, `output`, `message`). An event
+/// has both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ThreadDone {
     /// The event's id.
@@ -66,18 +66,18 @@ pub struct ThreadDone {
     /// A label for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The tool call that had started it.
+    /// The tool call that started it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentCall>,
     /// How it ended.
     pub state: ThreadState,
-    /// `state.status`, as the reference pages spell it.
+    /// `state.status` in the spelling of the reference pages.
     #[tsify(type = "\"done\" | \"error\"")]
     pub status: String,
-    /// `state.output`, as the reference pages spell it.
+    /// `state.output` in the spelling of the reference pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<ModelMessage>,
-    /// `state.error`, as the reference pages spell it.
+    /// `state.error` in the spelling of the reference pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -96,7 +96,7 @@ pub enum ThreadState {
     Error {
         /// What happened.
         error: String,
-        /// Its last message, where there was one.
+        /// Its last message, if there was one.
         #[serde(skip_serializing_if = "Option::is_none")]
         output: Option<ModelMessage>,
     },

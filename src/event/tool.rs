@@ -1,4 +1,4 @@
-//! Tool results, what tools ask of the user, and the servers and sandboxes behind them.
+//! Tool results, questions of tools to the user, and their servers and sandboxes.
 
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
@@ -15,29 +15,29 @@ pub struct ToolResponse {
     /// ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// The call that this answers.
+    /// The call of this result.
     pub tool_call_id: String,
-    /// The result as the agent reads it. tirea keeps the JSON of `result`, awaken that of its `data`.
+    /// The result as the agent reads it. tirea stores the JSON of `result`, awaken that of its `data`.
     pub content: String,
-    /// How it came out, where the server says so.
+    /// The outcome, if the server reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"succeeded\" | \"failed\" | \"suspended\"")]
     pub outcome: Option<String>,
-    /// The result with what else the tool says, where the server gives it.
+    /// The result with further data of the tool, if the server sends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<ToolResult>,
-    /// The result as a list of parts, of which `content` is the text, where the server gives it so: texts, and
-    /// images (`{ type: "image", url }`). Only the Agent Application Protocol has this.
+    /// The result as a list of parts, if the server sends one; `content` is their text. Parts are texts and images (`{
+    /// type: "image", url }`). Only the Agent Application Protocol has this.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown[]")]
     pub parts: Option<Vec<serde_json::Value>>,
-    /// What the call changed in the agent's state, where the server says so.
+    /// The call's changes to the agent's state, if the server reports them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<TrackedPatch>,
 }
 
-/// What a call puts out while it runs (`tool.output`). Its result says all that counts of it. Only the protocols that
-/// are spoken over a socket have this.
+/// Output of a running call (`tool.output`). The call's result repeats everything that matters. Only the socket
+/// protocols have this.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ToolOutput {
     /// The event's id.
@@ -46,17 +46,16 @@ pub struct ToolOutput {
     pub thread_id: String,
     /// The call.
     pub tool_call_id: String,
-    /// Where it is put out: `"stdout"`, `"stderr"`, `"file_change"`, `"tool_progress"`; `"output"` where the server
-    /// does not tell them apart; or a newer word.
+    /// The stream: `"stdout"`, `"stderr"`, `"file_change"`, `"tool_progress"`; `"output"` if the server does not
+    /// separate them; or a newer value.
     pub stream: String,
     /// Text to append.
     pub delta: String,
-    /// Whether `delta` is all that was put out on this stream, in place of the pieces that came: some were missed.
+    /// Whether `delta` is the whole output of this stream and replaces the earlier pieces, because some were lost.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[tsify(optional)]
     pub replace: bool,
-    /// What else the server says of it, such as the stage that the tool is at: of the JSON-RPC turn gateway a
-    /// `ToolDeltaPayload`.
+    /// Further data of the server, such as the tool's stage; from the JSON-RPC turn gateway a `ToolDeltaPayload`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub payload: Option<serde_json::Value>,
@@ -73,26 +72,26 @@ pub struct ToolsRequired {
     /// ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// The calls that wait.
+    /// The waiting calls.
     pub tool_calls: Vec<ToolCallRef>,
 }
 
-/// Points to a tool call in a model message.
+/// A reference to a tool call in a model message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ToolCallRef {
     /// The call's id.
     pub id: String,
     /// The id of the `model.message` that made the call.
     pub source_event_id: String,
-    /// `source_event_id`, as the reference pages spell it.
+    /// `source_event_id` in the spelling of the reference pages.
     pub event_id: String,
-    /// The tool, where the server says so here.
+    /// The tool, if the server sends it here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is called with, JSON text, where the server says so here.
+    /// The arguments as JSON text, if the server sends them here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// What it waits for, as the server put it.
+    /// The question, in the server's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
 }
@@ -109,71 +108,71 @@ pub struct McpInitialize {
     pub created_at: Option<String>,
     /// The servers.
     pub mcp_servers: Vec<McpServer>,
-    /// `mcp_servers`, as the reference pages spell it.
+    /// `mcp_servers` in the spelling of the reference pages.
     pub content: Vec<McpServer>,
 }
 
 /// An initialized MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct McpServer {
-    /// The server's id; its name where only that was given.
+    /// The server's id; its name if there is no id.
     pub id: String,
     /// The server's name.
     pub name: String,
-    /// `name`, as the reference pages spell it.
+    /// `name` in the spelling of the reference pages.
     pub mcp_server_name: String,
-    /// The MCP session, where the server keeps one.
+    /// The MCP session, if the server keeps one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// `"streamable-http"`, `"sse"`, or a newer word.
+    /// `"streamable-http"`, `"sse"`, or a newer value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport_type: Option<String>,
 }
 
-/// MCP servers need the user's authorization (`mcp.auth_required`). When the user has been through
-/// `auth_url`, the next turn is created with no input.
+/// MCP servers need the user's authorization (`mcp.auth_required`). After the user has visited `auth_url`, create the
+/// next turn without input.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct McpAuthRequired {
     /// The event's id.
     pub id: String,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
     /// ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
     /// The servers.
     pub mcp_servers: Vec<McpServerAuth>,
-    /// `mcp_servers`, as the reference pages spell it.
+    /// `mcp_servers` in the spelling of the reference pages.
     pub servers: Vec<McpServerAuth>,
 }
 
 /// An MCP server that needs authorization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct McpServerAuth {
-    /// The server's id; its name where only that was given.
+    /// The server's id; its name if there is no id.
     pub id: String,
     /// The server's name.
     pub name: String,
-    /// `name`, as the reference pages spell it.
+    /// `name` in the spelling of the reference pages.
     pub mcp_server_name: String,
-    /// Where the user authorizes it.
+    /// The page on which the user authorizes the server.
     pub auth_url: String,
-    /// The threads that wait for it, where the server says so.
+    /// The threads that wait for it, if the server says so.
     pub thread_ids: Vec<String>,
 }
 
-/// A sandbox was made for the turn (`sandbox.created`); the session keeps it.
+/// A sandbox was created for the turn (`sandbox.created`); the session keeps it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
 pub struct SandboxCreated {
     /// The event's id.
     pub id: String,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
     /// ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// Names it in file downloads.
+    /// The sandbox's id, for file downloads.
     pub sandbox_id: String,
 }

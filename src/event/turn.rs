@@ -15,30 +15,30 @@ pub struct TurnCreated {
     pub turn_id: String,
     /// The turn that this one follows; `null` for a first turn.
     pub previous_turn_id: Option<String>,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
     /// ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// Who created the turn: a subject, or in the reference pages' spelling its name.
+    /// The turn's creator: a subject, or in the spelling of the reference pages a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_by: Option<CreatedBy>,
-    /// `created_by` where it is a subject.
+    /// `created_by`, if it is a subject.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_by_subject: Option<Subject>,
-    /// What the turn was given; empty when nothing.
+    /// The turn's input; empty if it has none.
     pub input: Vec<TurnInputItem>,
     /// Always running.
     pub state: RunningState,
 }
 
-/// Who created something.
+/// The creator of something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(untagged)]
 pub enum CreatedBy {
-    /// As servers send it.
+    /// In the servers' form.
     Subject(Subject),
-    /// As the reference pages and the open-source sibling have it.
+    /// In the form of the reference pages and of `TrueForge`.
     Name(String),
 }
 
@@ -47,7 +47,7 @@ pub enum CreatedBy {
 pub struct Subject {
     /// Its id.
     pub subject_id: String,
-    /// Its kind, for example `"user"`.
+    /// The kind, for example `"user"`.
     pub subject_type: String,
     /// A name for people.
     pub subject_slug: String,
@@ -67,7 +67,7 @@ pub struct RunningState {
 pub struct TurnDone {
     /// The event's id.
     pub id: String,
-    /// `null`: it concerns the whole turn.
+    /// `null`: the event belongs to the whole turn.
     pub thread_id: Option<String>,
     /// ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ pub struct TurnDone {
     pub state: TerminalState,
 }
 
-/// The state of a turn, told apart by `status`.
+/// The state of a turn; `status` tells the variants apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(untagged)]
 pub enum TurnState {
@@ -86,16 +86,16 @@ pub enum TurnState {
     Running(RunningState),
 }
 
-/// How a turn ended, told apart by `status`.
+/// How a turn ended; `status` tells the variants apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "status", rename_all = "lowercase")]
 #[tsify(missing_as_null)]
 pub enum TerminalState {
-    /// Normally, or paused: then `required_actions` says what must be answered.
+    /// Normally, or paused: then `required_actions` lists what to answer.
     Done {
         /// The last message of the main thread; `null` when the turn paused.
         output: Option<Box<ModelMessage>>,
-        /// What must be answered in the next turn.
+        /// The actions that the next turn must answer.
         required_actions: Vec<RequiredActionEvent>,
         /// ISO 8601.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,18 +103,18 @@ pub enum TerminalState {
         /// Token counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         metrics: Option<TurnMetrics>,
-        /// Why, in the words of the `AgentEvent` protocols.
+        /// The reason, in the words of the `AgentEvent` protocols.
         #[serde(skip_serializing_if = "Option::is_none")]
         termination: Option<Termination>,
-        /// What the run gave, where the server says so.
+        /// The run's result, if the server sends it.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[tsify(type = "unknown")]
         result: Option<serde_json::Value>,
     },
     /// It was cancelled.
     Cancelled {
-        /// `"client-cancelled"`, `"server-execution-timeout"`, `"cancelled-for-next-turn"`,
-        /// `"abandoned"`, or a newer word.
+        /// `"client-cancelled"`, `"server-execution-timeout"`, `"cancelled-for-next-turn"`, `"abandoned"`, or a newer
+        /// value.
         reason: Option<String>,
         /// ISO 8601.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub enum TerminalState {
         /// Token counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         metrics: Option<TurnMetrics>,
-        /// Why, in the words of the `AgentEvent` protocols.
+        /// The reason, in the words of the `AgentEvent` protocols.
         #[serde(skip_serializing_if = "Option::is_none")]
         termination: Option<Termination>,
     },
@@ -136,16 +136,16 @@ pub enum TerminalState {
         /// Token counts.
         #[serde(skip_serializing_if = "Option::is_none")]
         metrics: Option<TurnMetrics>,
-        /// Why, in the words of the `AgentEvent` protocols.
+        /// The reason, in the words of the `AgentEvent` protocols.
         #[serde(skip_serializing_if = "Option::is_none")]
         termination: Option<Termination>,
-        /// The server's code of the failure, where it gives one.
+        /// The server's error code, if it sends one.
         #[serde(skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
 }
 
-/// An event that asks something of the client.
+/// An event that requires an action of the client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type")]
 pub enum RequiredActionEvent {
@@ -167,7 +167,7 @@ pub struct TurnMetrics {
     pub total_input_tokens: u64,
     /// Tokens written.
     pub total_output_tokens: u64,
-    /// Both together.
+    /// The sum of both.
     pub total_tokens: u64,
     /// Tokens read from a cache.
     #[serde(skip_serializing_if = "Option::is_none")]

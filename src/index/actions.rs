@@ -43,7 +43,6 @@ pub enum PendingKind {
 
 impl PendingAction {
     /// What the call waits for, as the server put it: JSON; empty if it said nothing.
-    #[cfg(feature = "turn-rpc")]
     pub(crate) fn suspension(&self) -> &str {
         &self.suspension
     }
@@ -95,14 +94,14 @@ impl EventIndex {
     }
 
     /// The call waits no longer.
-    #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+    #[cfg(feature = "call-updates")]
     pub(super) fn tool_resumed(&mut self, event: &Object<'_>) {
         let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
         self.release(&|action| action.is_call(thread_id, call_id));
     }
 
     /// The call will not be made. One of the same id may come after it.
-    #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+    #[cfg(feature = "call-updates")]
     pub(super) fn tool_cancelled(&mut self, event: &Object<'_>) {
         let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
         self.release(&|action| action.is_call(thread_id, call_id));
@@ -121,7 +120,7 @@ impl EventIndex {
     }
 
     /// What has no result will get none: a later turn has thrown it away.
-    #[cfg(feature = "agent-event")]
+    #[cfg(feature = "discard-pending")]
     pub fn discard(&mut self) {
         self.settle();
         for slot in 0..self.messages.len() {

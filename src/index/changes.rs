@@ -128,9 +128,9 @@ impl EventIndex {
         }
         list.end();
         text_or_null(turn.member("sandbox_id"), self.sandbox_id.as_deref());
-        #[cfg(feature = "agent-event")]
+        #[cfg(feature = "agent-state")]
         self.agent.write(&mut turn);
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "tool-output")]
         self.notices.write(&mut turn);
         turn.end();
     }
@@ -201,7 +201,7 @@ impl EventIndex {
         if !call.progress.is_empty() {
             object.raw("progress", &call.progress);
         }
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "tool-output")]
         call.output.write(&mut object);
         object.end();
     }

@@ -7,14 +7,14 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{Object, Value};
 
-#[cfg(any(feature = "agent-event", feature = "aap"))]
+#[cfg(feature = "partial-lists")]
 use super::message::Marks;
 use super::message::{Message, MessageCall, Part, Text};
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 use super::patch::is_same;
 
 /// Whether this build has a protocol in which a call's arguments can come once more, as other ones.
-const REPLACES_ARGUMENTS: bool = cfg!(any(feature = "agent-event", feature = "turn-rpc"));
+const REPLACES_ARGUMENTS: bool = cfg!(feature = "call-updates");
 
 impl Message {
     /// Appends a piece of text. Gives whether anything but text changed.
@@ -61,12 +61,12 @@ impl Message {
         if let Some(usage) = delta.object("usage") {
             self.usage = usage.to_json();
         }
-        #[cfg(feature = "agent-event")]
+        #[cfg(feature = "agent-state")]
         self.note(delta);
     }
 
     /// Takes what only some servers say.
-    #[cfg(feature = "agent-event")]
+    #[cfg(feature = "agent-state")]
     fn note(&mut self, event: &Object<'_>) {
         let encrypted = event.text("reasoning_encrypted");
         if !encrypted.is_empty() {
@@ -80,7 +80,7 @@ impl Message {
     }
 
     /// What was said does not count.
-    #[cfg(feature = "agent-event")]
+    #[cfg(feature = "agent-state")]
     pub(super) fn reset(&mut self, _: &Object<'_>) {
         let (id, thread) = (std::mem::take(&mut self.id), self.thread);
         let before = std::mem::replace(self, Self::new(&id, thread));
@@ -91,7 +91,7 @@ impl Message {
     }
 
     /// Says something else.
-    #[cfg(feature = "agent-event")]
+    #[cfg(feature = "agent-state")]
     pub(super) fn set_text(&mut self, text: &str) {
         self.text = Text::of(text);
         self.continued_at = 0;
@@ -116,7 +116,6 @@ impl Message {
     }
 
     /// Whether a whole message begins as this one does, as far as this one has come.
-    #[cfg(feature = "aap")]
     pub(crate) fn begins(&self, whole: &Self) -> bool {
         self.text.begins(&whole.text) && self.reasoning.begins(&whole.reasoning)
     }
@@ -133,15 +132,16 @@ impl Message {
             all
         };
         self.text.says(&other.text, self.continued_at)
-            && (self.is_bare && other.reasoning().is_empty() || self.reasoning.says(&other.reasoning, 0))
+            && (self.is_partial_listing && other.reasoning().is_empty()
+                || self.reasoning.says(&other.reasoning, 0))
             && self.refusal() == other.refusal()
             && (arguments(self) == arguments(other) || self.has_same_arguments(other))
     }
 
     /// Whether the calls have the same arguments, however they are written: a list may not have the model's text.
     fn has_same_arguments(&self, other: &Self) -> bool {
-        #[cfg(feature = "agent-event")]
-        if self.is_bare {
+        #[cfg(feature = "agent-state")]
+        if self.is_partial_listing {
             let mut pairs = self.calls().iter().flatten().zip(other.calls().iter().flatten());
             return pairs.all(|(one, other)| {
                 let (one, other) = (Value::parse(one.arguments()), Value::parse(other.arguments()));
@@ -164,7 +164,7 @@ impl Message {
         self.created_at = base.json("created_at");
         self.name = base.json("name");
         self.usage = base.json("usage");
-        #[cfg(feature = "agent-event")]
+        #[cfg(feature = "agent-state")]
         self.note(base);
         self.set_content(base);
         self.reasoning = Text::of(base.text("reasoning_content"));
@@ -176,14 +176,14 @@ impl Message {
             }
         }
         self.keep(&before, is_beginning);
-        #[cfg(any(feature = "agent-event", feature = "aap"))]
+        #[cfg(feature = "partial-lists")]
         self.keep_unlisted(before);
     }
 
     /// Keeps what a list does not have that this message came from.
-    #[cfg(any(feature = "agent-event", feature = "aap"))]
+    #[cfg(feature = "partial-lists")]
     fn keep_unlisted(&mut self, before: Self) {
-        if before.is_bare && self.reasoning().is_empty() {
+        if before.is_partial_listing && self.reasoning().is_empty() {
             self.marks = Marks { content_reset: true, arguments_reset: true, ..before.marks };
             self.reasoning = before.reasoning;
             self.encrypted = before.encrypted;
@@ -230,7 +230,7 @@ impl Message {
             }
             replace(&mut call.response, &known.response);
             replace(&mut call.progress, &known.progress);
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "tool-output")]
             call.output.clone_from(&known.output);
             call.thread_id.clone_from(&known.thread_id);
         }

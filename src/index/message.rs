@@ -34,7 +34,7 @@ pub struct Message {
     /// How long the content was when another attempt went on with it.
     pub(super) continued_at: usize,
     /// Whether the list that the message is about to come from has its content and calls only.
-    pub(super) is_bare: bool,
+    pub(super) is_partial_listing: bool,
     pub(super) marks: Marks,
 }
 
@@ -88,7 +88,7 @@ pub struct MessageCall {
     /// The last report on it.
     pub(super) progress: Json,
     /// What it puts out while it runs.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "tool-output")]
     pub(super) output: super::output::Output,
     /// Whether it will not be made.
     pub is_cancelled: bool,
@@ -134,18 +134,16 @@ impl Text {
     }
 
     /// How long it is, with what was given away.
-    #[cfg(feature = "agent-event")]
     pub(super) fn len(&self) -> usize {
         self.given + self.kept.len()
     }
 
-    /// Whether it says, from this length on, the same as a text that is whole, as far as it is here.
     /// Whether a whole text begins with this one.
-    #[cfg(feature = "aap")]
     pub(super) fn begins(&self, whole: &Self) -> bool {
         whole.kept.get(self.given..).is_some_and(|rest| rest.starts_with(&self.kept))
     }
 
+    /// Whether this text, from this length on, is the rest of a whole text, as far as it was kept.
     pub(super) fn says(&self, whole: &Self, from: usize) -> bool {
         let here = self.kept.get(from.saturating_sub(self.given)..);
         here.is_some() && whole.kept.get(self.given.saturating_sub(from)..) == here
@@ -165,7 +163,7 @@ impl MessageCall {
             provider_fields: NamedJson::default(),
             response: Json::new(),
             progress: Json::new(),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "tool-output")]
             output: super::output::Output::default(),
             is_cancelled: false,
         }
@@ -209,7 +207,7 @@ impl Message {
             encrypted: Vec::new(),
             notes: NamedJson::default(),
             continued_at: 0,
-            is_bare: false,
+            is_partial_listing: false,
             marks: Marks { head: true, ..Marks::default() },
         }
     }

@@ -6,21 +6,21 @@
 //! before it.
 
 mod actions;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 mod agent;
 mod changes;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 mod decimal;
 mod merge;
 mod message;
 mod named;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "tool-output")]
 mod notices;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 mod operations;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "tool-output")]
 mod output;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 mod patch;
 #[cfg(test)]
 mod tests;
@@ -52,9 +52,9 @@ pub struct EventIndex {
     found_state: Json,
     /// Whether events of the turn are missing.
     is_unread: bool,
-    #[cfg(feature = "agent-event")]
+    #[cfg(feature = "agent-state")]
     agent: agent::Agent,
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "tool-output")]
     notices: notices::Notices,
     changes: changes::Changes,
 }
@@ -70,9 +70,9 @@ impl Default for EventIndex {
             sandbox_id: None,
             found_state: Json::new(),
             is_unread: false,
-            #[cfg(feature = "agent-event")]
+            #[cfg(feature = "agent-state")]
             agent: agent::Agent::default(),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "tool-output")]
             notices: notices::Notices::default(),
             changes: changes::Changes::new(),
         }
@@ -128,7 +128,7 @@ impl EventIndex {
         if let Some(message) = self.messages.get_mut(slot) {
             let head_changed = message.append(delta);
             self.changes.message(slot, &mut self.messages, head_changed);
-            #[cfg(feature = "agent-event")]
+            #[cfg(feature = "agent-state")]
             if head_changed {
                 self.show_reports(slot);
             }
@@ -142,7 +142,7 @@ impl EventIndex {
     pub fn apply(&mut self, event: EventRef<'_>) {
         let EventRef { kind, fields } = event;
         match kind {
-            #[cfg(feature = "agent-event")]
+            #[cfg(feature = "agent-state")]
             EventKind::ModelMessage if self.goes_on(fields) => {}
             EventKind::ModelMessage => self.change(fields, Message::put),
             EventKind::ModelMessageDelta => self.change(fields, Message::merge),
@@ -163,17 +163,23 @@ impl EventIndex {
                 }
             }
             EventKind::TurnCreated | EventKind::Unknown => {}
-            #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+            #[cfg(feature = "call-updates")]
             EventKind::ToolResumed => self.tool_resumed(fields),
-            #[cfg(any(feature = "agent-event", feature = "turn-rpc"))]
+            #[cfg(feature = "call-updates")]
             EventKind::ToolCancelled => self.tool_cancelled(fields),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "tool-output")]
             EventKind::ToolOutput => self.tool_output(fields),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "tool-output")]
             EventKind::Notice => self.noticed(fields),
-            #[cfg(feature = "agent-event")]
-            _ => self.apply_agent(event),
-            #[cfg(not(feature = "agent-event"))]
+            #[cfg(feature = "agent-state")]
+            EventKind::MessageReset
+            | EventKind::StateSnapshot
+            | EventKind::StateDelta
+            | EventKind::MessagesSnapshot
+            | EventKind::ActivitySnapshot
+            | EventKind::ActivityDelta
+            | EventKind::Error => self.apply_agent(event),
+            #[cfg(not(all(feature = "agent-state", feature = "call-updates", feature = "tool-output")))]
             _ => {}
         }
     }
@@ -188,15 +194,15 @@ impl EventIndex {
     }
 
     /// The message of this id, if it is known, comes from a list that has messages' contents and calls only.
-    pub(crate) fn expect_bare(&mut self, id: &str) {
+    pub(crate) fn expect_partial_listing(&mut self, id: &str) {
         let slot = self.message_of.get(id);
         if let Some(message) = slot.and_then(|slot| self.messages.get_mut(slot as usize)) {
-            message.is_bare = true;
+            message.is_partial_listing = true;
         }
     }
 
     /// Takes an event that was missed, after the turn has ended. What waits then is what the turn's end said.
-    pub(crate) fn mend(&mut self, event: EventRef<'_>) {
+    pub(crate) fn backfill(&mut self, event: EventRef<'_>) {
         let pending = self.pending.clone();
         self.apply(event);
         if self.pending.len() != pending.len() {
@@ -287,7 +293,7 @@ impl EventIndex {
             change(message, event);
             self.changes.message(slot, &mut self.messages, true);
             self.show_calls(slot);
-            #[cfg(feature = "agent-event")]
+            #[cfg(feature = "agent-state")]
             self.show_reports(slot);
         }
     }
@@ -297,7 +303,7 @@ impl EventIndex {
     fn tool_response(&mut self, response: &Object<'_>) {
         let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
         self.release(&|action| action.is_call(thread_id, call_id));
-        #[cfg(feature = "agent-event")]
+        #[cfg(feature = "agent-state")]
         if let Some(patch) = response.object("patch") {
             self.track(patch);
         }
@@ -382,7 +388,7 @@ impl EventIndex {
 
 /// The JSON of a result as a stream brings it: a listed one may have its number in it.
 fn unnumbered(response: &Object<'_>) -> String {
-    if !cfg!(feature = "truefoundry") || !response.contains("sequence_number") {
+    if !cfg!(feature = "json-numbers") || !response.contains("sequence_number") {
         return response.to_json();
     }
     let mut response = response.clone();

@@ -1,34 +1,34 @@
-//! Where a text stops being JSON, and why.
+//! Errors of invalid JSON: the position and the reason.
 
 use std::fmt;
 
-/// A text that is not the JSON that was asked for.
+/// The text is not the requested JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
     /// The byte offset at which reading stopped.
     pub at: usize,
-    /// What was wrong there.
+    /// The reason.
     pub what: JsonErrorKind,
 }
 
-/// What was wrong with a text.
+/// Why a text is not the requested JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonErrorKind {
     /// No value begins here.
     ExpectedValue,
-    /// Not the string that the caller, or an object's member, needs.
+    /// Not the string that the caller or an object requires.
     ExpectedString,
-    /// Not the number that the caller needs.
+    /// Not the number that the caller requires.
     ExpectedNumber,
-    /// Not the object that the caller needs.
+    /// Not the object that the caller requires.
     ExpectedObject,
-    /// Not the array that the caller needs.
+    /// Not the array that the caller requires.
     ExpectedArray,
     /// A member's name without `:`.
     ExpectedColon,
-    /// A member followed neither by another nor by the object's end.
+    /// A member is followed neither by another one nor by the object's end.
     ExpectedCommaOrBrace,
-    /// An element followed neither by another nor by the array's end.
+    /// An element is followed neither by another one nor by the array's end.
     ExpectedCommaOrBracket,
     /// The text ends inside a string.
     UnterminatedString,
@@ -36,11 +36,11 @@ pub enum JsonErrorKind {
     ControlCharacter,
     /// A backslash that begins no escape.
     InvalidEscape,
-    /// A number with a leading zero, or without digits where there must be some.
+    /// A number with a leading zero, or without required digits.
     InvalidNumber,
     /// More nested arrays and objects than [`MAX_DEPTH`](super::MAX_DEPTH).
     TooDeep,
-    /// The document is over, the text is not.
+    /// Text follows the document.
     TrailingCharacters,
 }
 
@@ -66,8 +66,8 @@ impl JsonErrorKind {
 }
 
 impl JsonError {
-    /// The error in words. Made without the standard library's formatting, which would weigh more in the
-    /// module than all of this folder.
+    /// The error as text. Built without the standard library's formatting, which would add more to the module than this
+    /// whole folder.
     #[must_use]
     pub fn message(&self) -> String {
         let mut message = self.what.message().to_owned();

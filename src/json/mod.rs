@@ -1,13 +1,11 @@
 //! A small JSON reader and writer (RFC 8259).
 //!
-//! Three ways to read, from the cheapest: a [`Scanner`] walks a text in place and lends strings and
-//! numbers as slices; [`RawStr`] undoes a string's escapes when somebody wants its text; a [`Value`]
-//! is the whole document in memory, mostly borrowed. [`ObjectWriter`] and [`Value::write`] make
-//! compact JSON.
+//! There are three ways to read, from the cheapest: a [`Scanner`] walks a text in place and lends strings and numbers
+//! as slices; [`RawStr`] decodes a string's escapes on demand; a [`Value`] is the whole document in memory, mostly
+//! borrowed. [`ObjectWriter`] and [`Value::write`] write compact JSON.
 //!
-//! Reading is strict (no comments, trailing commas or raw control characters) with two choices that
-//! the standard leaves open: `\u` escapes of lone surrogates read as U+FFFD, and of several members
-//! with one name the last one wins.
+//! Reading is strict: no comments, trailing commas or raw control characters. The standard leaves two choices open:
+//! here `\u` escapes of lone surrogates read as U+FFFD, and the last of several members with one name counts.
 
 mod error;
 mod number;
@@ -28,6 +26,5 @@ pub use raw_str::RawStr;
 pub use scan::{MAX_DEPTH, Scanner};
 pub use text::Text;
 pub use value::Value;
-#[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "aap"))]
 pub(crate) use write::write_hex;
 pub use write::{ObjectWriter, write_str, write_u64};

@@ -1,8 +1,8 @@
 //! Whole numbers.
 
-/// The number that `digits` writes in decimal: nothing but digits, and no more than 64 bits.
+/// Parses `digits` as decimal: only digits, at most 64 bits.
 ///
-/// The standard library's `parse` brings one copy for each type into the module, each larger than this.
+/// The standard library's `parse` adds one copy per type to the module, each larger than this.
 pub(crate) fn parse_u64(digits: &[u8]) -> Option<u64> {
     let mut number: u64 = 0;
     for byte in digits {

@@ -1,13 +1,13 @@
-//! The members of a JSON object, in their order.
+//! A JSON object, with its members in order.
 
 use super::Value;
 use std::borrow::Cow;
 
 /// A JSON object: its members in the order of the source.
 ///
-/// Members are found by a linear search from the end, which suits the few fields of an event and
-/// lets the last of several members with one name win. Duplicates stay in the list until they are
-/// removed: telling them apart while reading would make hostile objects quadratic.
+/// A linear search from the end finds members. That suits the few fields of an event, and the last of several members
+/// with one name counts. Duplicates stay until they are removed: detecting them while reading would take quadratic time
+/// for hostile objects.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, Value<'a>)>,
@@ -19,7 +19,7 @@ impl<'a> Object<'a> {
         Self { members: Vec::new() }
     }
 
-    /// Whether there is no member.
+    /// Whether the object has no members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -34,7 +34,7 @@ impl<'a> Object<'a> {
         self.position(key).and_then(|at| self.members.get(at)).map(|(_, value)| value)
     }
 
-    /// The text of `key`; empty if it is missing or no string.
+    /// The text of `key`; empty if it is missing or not a string.
     pub fn text(&self, key: &str) -> &str {
         self.get(key).and_then(Value::as_str).unwrap_or_default()
     }
@@ -54,25 +54,25 @@ impl<'a> Object<'a> {
         self.get(key).and_then(Value::as_array).unwrap_or_default()
     }
 
-    /// The value of `key`, to be changed.
+    /// The value of `key`, mutable.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value<'a>> {
         self.position(key).and_then(|at| self.members.get_mut(at)).map(|(_, value)| value)
     }
 
-    /// Whether there is a member `key`.
+    /// Whether the object has a member `key`.
     pub fn contains(&self, key: &str) -> bool {
         self.position(key).is_some()
     }
 
-    /// Sets the value of `key`, in its place or at the end, and gives the value it had.
+    /// Sets the value of `key`, in its place or at the end, and returns the old value.
     pub fn insert(&mut self, key: impl Into<Cow<'a, str>>, value: impl Into<Value<'a>>) -> Option<Value<'a>> {
         self.insert_member(key.into(), value.into())
     }
 
     /// Sets the value of `key`, in its place or at the end.
     ///
-    /// [`insert`](Self::insert) without its generic parameters and without the value before, which at
-    /// every call would be code to drop it.
+    /// Like [`insert`](Self::insert), but without generic parameters and without returning the old value, which would
+    /// add code to drop it at every call.
     pub(crate) fn set(&mut self, key: &'static str, value: Value<'a>) {
         match self.get_mut(key) {
             Some(old) => *old = value,
@@ -80,13 +80,12 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Adds a member of a name that is not there yet, without looking.
-    #[cfg(feature = "agent-event")]
+    /// Adds a member with a new name, without looking for an existing one.
     pub(crate) fn add(&mut self, key: String, value: Value<'a>) {
         self.push(Cow::Owned(key), value);
     }
 
-    /// Removes `key`, all members of that name, and gives the value it had.
+    /// Removes all members named `key`, and returns the value it had.
     pub fn remove(&mut self, key: &str) -> Option<Value<'a>> {
         let mut removed = None;
         for (name, value) in std::mem::take(&mut self.members) {
@@ -104,7 +103,7 @@ impl<'a> Object<'a> {
         self.members.iter().map(|(key, value)| (&**key, value))
     }
 
-    /// The same with its own copy of all text.
+    /// The same object with its own copy of all text.
     pub fn into_owned(self) -> Object<'static> {
         let owned =
             |(key, value): (Cow<'a, str>, Value<'a>)| (Cow::Owned(key.into_owned()), value.into_owned());

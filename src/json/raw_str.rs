@@ -1,12 +1,12 @@
-//! A string as it stands in the source, and its text.
+//! A string as it is in the source, and its decoded text.
 
 use super::special::plain_len;
 use std::borrow::Cow;
 
 const REPLACEMENT: char = '\u{FFFD}';
 
-/// The inside of a JSON string, escapes not yet undone. Only a [`Scanner`](super::Scanner) makes
-/// one, so that its escapes are known to be valid.
+/// The inside of a JSON string, with its escapes. Only a [`Scanner`](super::Scanner) creates one, so its escapes are
+/// known to be valid.
 #[derive(Debug, Clone, Copy)]
 pub struct RawStr<'a> {
     raw: &'a str,
@@ -19,9 +19,8 @@ impl<'a> RawStr<'a> {
         Self { raw, has_escapes, has_unicode_escapes }
     }
 
-    /// The length of the string that `bytes` is the inside of, up to its closing quote, and whether it has
-    /// backslashes; `None` if that quote is not there. Neither they nor its UTF-8 are checked.
-    #[cfg(feature = "truefoundry")]
+    /// The length of the string whose inside begins `bytes`, up to its closing quote, and whether it has backslashes;
+    /// `None` without that quote. Does not check escapes or UTF-8.
     #[inline]
     pub(crate) fn inside_len(bytes: &[u8]) -> Option<(usize, bool)> {
         let mut len = plain_len(bytes);
@@ -32,14 +31,13 @@ impl<'a> RawStr<'a> {
                 b'\\' => has_escapes = true,
                 _ => return None,
             }
-            // Over the backslash and what it escapes, be it a quote.
+            // Skip the backslash and the character that it escapes, even a quote.
             len += 2;
             len += plain_len(bytes.get(len..)?);
         }
     }
 
-    /// The inside of a string with backslashes; `None` if one of them begins no escape.
-    #[cfg(feature = "truefoundry")]
+    /// The inside of a string with backslashes; `None` if an escape is invalid.
     pub(crate) fn escaped(raw: &'a str) -> Option<Self> {
         super::Scanner::has_valid_escapes(raw).then_some(Self {
             raw,
@@ -54,24 +52,24 @@ impl<'a> RawStr<'a> {
         self.raw
     }
 
-    /// Whether the source differs from the text.
+    /// Whether the source differs from the decoded text.
     #[inline]
     pub fn has_escapes(self) -> bool {
         self.has_escapes
     }
 
-    /// Whether there may be `\u` escapes among them.
+    /// Whether the string may have `\u` escapes.
     pub(super) fn has_unicode_escapes(self) -> bool {
         self.has_unicode_escapes
     }
 
-    /// The text where that takes no work: `None` if it has escapes.
+    /// The text if no decoding is needed: `None` if it has escapes.
     #[inline]
     pub fn plain(self) -> Option<&'a str> {
         (!self.has_escapes).then_some(self.raw)
     }
 
-    /// Whether the text is `text`.
+    /// Whether the decoded text is `text`.
     #[inline]
     pub fn is(self, text: &str) -> bool {
         match self.plain() {
@@ -80,7 +78,7 @@ impl<'a> RawStr<'a> {
         }
     }
 
-    /// The text; borrowed from the source unless it has escapes.
+    /// The decoded text; borrowed from the source unless it has escapes.
     #[inline]
     pub fn unescape(self) -> Cow<'a, str> {
         if let Some(plain) = self.plain() {
@@ -91,7 +89,7 @@ impl<'a> RawStr<'a> {
         Cow::Owned(text)
     }
 
-    /// Appends the text to `out`.
+    /// Appends the decoded text to `out`.
     #[inline]
     pub fn unescape_into(self, out: &mut String) {
         match self.plain() {
@@ -100,16 +98,16 @@ impl<'a> RawStr<'a> {
         }
     }
 
-    /// Appends the text's UTF-8 bytes to `out`.
+    /// Appends the decoded text's UTF-8 bytes to `out`.
     #[inline]
     pub fn unescape_into_bytes(self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.unescape().as_bytes());
     }
 
-    /// Appends runs without escapes as they are, and the characters of escapes.
+    /// Appends runs without escapes unchanged, and the characters of escapes.
     fn unescape_all(self, out: &mut String) {
         let mut rest = self.raw;
-        // Inside a string, nothing is special but the backslashes of escapes.
+        // Inside a string, only backslashes of escapes are special.
         while let Some((run, escape)) = rest.split_at_checked(plain_len(rest.as_bytes())) {
             out.push_str(run);
             let Some(escape) = escape.get(1..) else {
@@ -122,7 +120,7 @@ impl<'a> RawStr<'a> {
     }
 }
 
-/// The character of the escape whose backslash stood before `escape`, and what follows it.
+/// The character of the escape whose backslash came before `escape`, and the rest.
 fn unescape_one(escape: &str) -> (char, &str) {
     let mut characters = escape.chars();
     let character = match characters.next() {
@@ -132,14 +130,14 @@ fn unescape_one(escape: &str) -> (char, &str) {
         Some('r') => '\r',
         Some('t') => '\t',
         Some('u') => return unescape_unicode(characters.as_str()),
-        // Quote, backslash and slash stand for themselves.
+        // Quote, backslash and slash represent themselves.
         Some(other) => other,
         None => REPLACEMENT,
     };
     (character, characters.as_str())
 }
 
-/// A `\u` escape from its digits on, joined with a second one if they are a surrogate pair.
+/// Decodes a `\u` escape from its digits on, together with a second one if they are a surrogate pair.
 fn unescape_unicode(digits: &str) -> (char, &str) {
     let Some((first, tail)) = four_hex(digits) else {
         return (REPLACEMENT, "");
@@ -153,12 +151,12 @@ fn unescape_unicode(digits: &str) -> (char, &str) {
             let joined = 0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00);
             (char::from_u32(joined).unwrap_or(REPLACEMENT), after_pair)
         }
-        // Alone: whatever follows is read for itself.
+        // A lone surrogate: the rest is read separately.
         _ => (REPLACEMENT, tail),
     }
 }
 
-/// The number that four hexadecimal digits write, and what follows them.
+/// The number that four hexadecimal digits represent, and the rest.
 pub(super) fn four_hex(digits: &str) -> Option<(u32, &str)> {
     let (four, tail) = digits.split_at_checked(4)?;
     let unit = four.bytes().try_fold(0, |unit, byte| Some(unit << 4 | char::from(byte).to_digit(16)?))?;

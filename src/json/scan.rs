@@ -1,14 +1,14 @@
 //! Walks a JSON text in place: no allocation, no recursion, strings and numbers as slices.
 
-// The few steps that every byte of syntax goes through must not become calls, not even in a module
-// built for size: with `opt-level = "z"` they made scanning twice as slow, and the module no smaller.
+// The few steps that run for every byte of syntax must not become calls, even in a module built for size: with
+// `opt-level = "z"` calls made scanning twice as slow, and the module no smaller.
 #![expect(clippy::inline_always, reason = "measured, see above")]
 
 use super::raw_str::four_hex;
 use super::special::plain_len;
 use super::{JsonError, JsonErrorKind, RawStr};
 
-/// How deep arrays and objects may be nested.
+/// The deepest allowed nesting of arrays and objects.
 pub const MAX_DEPTH: u32 = 128;
 
 /// A position in a JSON text.
@@ -54,7 +54,7 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// The source from `start` up to here; empty if `start` is no character's offset before it.
+    /// The source from `start` to this position; empty if `start` is not the offset of a character before it.
     pub fn since(&self, start: usize) -> &'a str {
         self.text.get(start..self.at).unwrap_or_default()
     }
@@ -65,7 +65,7 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Skips white space and gives the byte after it: the one that a value's kind is told by.
+    /// Skips white space and returns the next byte, which determines the kind of the value.
     #[inline]
     pub fn peek_value(&mut self) -> Option<u8> {
         self.skip_whitespace();
@@ -80,7 +80,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over `byte` if it is next, white space apart.
+    /// Skips white space, and accepts `byte` if it is next.
     #[inline(always)]
     pub fn accept(&mut self, byte: u8) -> bool {
         let found = self.peek_value() == Some(byte);
@@ -88,7 +88,7 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Steps over `literal` (`true`, `false`, `null`) if it is next, white space apart.
+    /// Skips white space, and accepts `literal` (`true`, `false`, `null`) if it is next.
     pub fn accept_literal(&mut self, literal: &str) -> bool {
         self.skip_whitespace();
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
@@ -126,7 +126,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// Whether every backslash in the inside of a string begins a valid escape.
-    #[cfg(feature = "truefoundry")]
     pub(super) fn has_valid_escapes(raw: &'a str) -> bool {
         let mut scanner = Self::new(raw);
         loop {
@@ -140,7 +139,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a number and gives its source.
+    /// Reads a number and returns its source.
     pub fn number(&mut self) -> Result<&'a str, JsonError> {
         self.skip_whitespace();
         let start = self.at;
@@ -161,15 +160,14 @@ impl<'a> Scanner<'a> {
         Ok(self.since(start))
     }
 
-    /// Steps into an object. Its members follow by [`next_key`](Self::next_key).
+    /// Enters an object. Read its members with [`next_key`](Self::next_key).
     #[inline]
     pub fn begin_object(&mut self) -> Result<(), JsonError> {
         self.expect(b'{', JsonErrorKind::ExpectedObject)
     }
 
-    /// Reads the next member's name and its colon, or steps out of the object and gives `None`.
-    /// The caller reads the value before it asks again. `first` is true before the first call, and
-    /// kept by this method.
+    /// Reads the next member's name and its colon, or leaves the object and returns `None`. Read the value before the
+    /// next call. `first` is true before the first call; this method updates it.
     #[inline]
     pub fn next_key(&mut self, first: &mut bool) -> Result<Option<RawStr<'a>>, JsonError> {
         if self.accept(b'}') {
@@ -182,14 +180,14 @@ impl<'a> Scanner<'a> {
         self.key().map(Some)
     }
 
-    /// Steps into an array. Its elements follow by [`next_element`](Self::next_element).
+    /// Enters an array. Read its elements with [`next_element`](Self::next_element).
     #[inline]
     pub fn begin_array(&mut self) -> Result<(), JsonError> {
         self.expect(b'[', JsonErrorKind::ExpectedArray)
     }
 
-    /// Steps up to the next element and gives true, or steps out of the array and gives false. The
-    /// caller reads the element before it asks again. `first` is as in [`next_key`](Self::next_key).
+    /// Moves to the next element and returns true, or leaves the array and returns false. Read the element before the
+    /// next call. `first` is as in [`next_key`](Self::next_key).
     #[inline]
     pub fn next_element(&mut self, first: &mut bool) -> Result<bool, JsonError> {
         if self.accept(b']') {
@@ -222,7 +220,7 @@ impl<'a> Scanner<'a> {
                     self.at += 1;
                 }
             }
-            // Up to the next value, out of as many containers as end here.
+            // Go to the next value, out of all containers that end here.
             loop {
                 let more = match open.innermost() {
                     None => return Ok(()),
@@ -238,8 +236,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over one value of any kind, as [`skip_value`](Self::skip_value), and gives its source
-    /// without the white space around it.
+    /// Skips one value of any kind, as [`skip_value`](Self::skip_value) does, and returns its source without
+    /// surrounding white space.
     pub fn raw_value(&mut self) -> Result<&'a str, JsonError> {
         self.skip_whitespace();
         let start = self.at;
@@ -255,7 +253,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An error at this position, for callers with demands of their own.
+    /// An error at this position, for callers with requirements of their own.
     #[cold]
     pub fn error(&self, what: JsonErrorKind) -> JsonError {
         JsonError { at: self.at, what }
@@ -285,7 +283,7 @@ impl<'a> Scanner<'a> {
         if known { Ok(()) } else { Err(self.error(JsonErrorKind::ExpectedValue)) }
     }
 
-    /// Steps over an escape, from its backslash on.
+    /// Skips an escape, from its backslash on.
     fn escape(&mut self) -> Result<(), JsonError> {
         let escape = self.text.get(self.at + 1..).unwrap_or_default();
         let len = match escape.as_bytes().first() {
@@ -297,14 +295,14 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Steps over `byte` if it is the next one.
+    /// Skips `byte` if it is next.
     fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
-    /// Steps over digits, at least one.
+    /// Skips digits, at least one.
     fn digits(&mut self, otherwise: JsonErrorKind) -> Result<(), JsonError> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
@@ -314,7 +312,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The containers around a position, innermost in the lowest bit: set for an object.
+/// The kinds of the containers around a position, the innermost in the lowest bit. A set bit is an object.
 #[derive(Default)]
 struct Open {
     kinds: u128,

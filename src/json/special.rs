@@ -1,15 +1,15 @@
-//! Finds the bytes that end or escape a run of string text.
+//! Finds the bytes that end a run of plain string text.
 
 const QUOTE: u64 = 0x22;
 const BACKSLASH: u64 = 0x5C;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// The length of the run of plain string bytes that `bytes` begins with: up to the first quote,
-/// backslash or control character, or all of them.
+/// The length of the run of plain string bytes at the start of `bytes`: up to the first quote, backslash or control
+/// character, or all of them.
 ///
-/// Eight bytes at a time, with all three tests in one pass: JSON's strings are short, and a search
-/// for the delimiters followed by a second look for control characters was slower.
+/// Tests eight bytes at a time, with all three tests in one pass. JSON's strings are short: a search for delimiters
+/// followed by another for control characters was slower.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     let mut rest = bytes;
@@ -29,8 +29,8 @@ fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Sets the high bit of the bytes that are special. A borrow may also set it in bytes above
-/// a special one, never below: the lowest bit set is exact.
+/// Sets the high bit of special bytes. A borrow may also set it in bytes above a special one, but never below: the
+/// lowest set bit is exact.
 #[inline]
 fn special_bits(word: u64) -> u64 {
     let quote = word ^ (ONES * QUOTE);

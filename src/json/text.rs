@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 /// The text of a JSON string, as a `str`.
 ///
-/// A string with escapes stays as its source wrote it until its text is asked for. Results of tools have an escape in
-/// every line, and most of them are only written again.
+/// A string with escapes keeps its source form until its text is needed. Tool results have an escape in every line, and
+/// most of them are only written again.
 #[derive(Debug, Clone)]
 pub struct Text<'a>(Form<'a>);
 
@@ -29,7 +29,7 @@ struct Escaped<'a> {
 impl<'a> Text<'a> {
     /// The text of a string in a source.
     pub(super) fn of(raw: RawStr<'a>) -> Self {
-        // What `\u` stands for may have to be replaced: surrogates that stand alone.
+        // `\u` escapes may need replacement: lone surrogates.
         if raw.has_escapes() && !raw.has_unicode_escapes() {
             Self(Form::Escaped(Rc::new(Escaped { raw, text: OnceCell::new() })))
         } else {
@@ -37,7 +37,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The same with its own copy, to be kept when the source goes.
+    /// The same text with its own copy, independent of the source.
     #[must_use]
     pub fn into_owned(self) -> Text<'static> {
         Text(Form::Plain(Cow::Owned(match self.0 {

@@ -17,7 +17,7 @@ pub enum Value<'a> {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as its source wrote it: nothing is lost that a float could not hold.
+    /// A number as written in the source, so that no digit is lost.
     Number(Cow<'a, str>),
     /// The text of a string.
     String(Text<'a>),
@@ -39,7 +39,7 @@ impl<'a> Value<'a> {
         Ok(value)
     }
 
-    /// Reads the value that `scanner` stands before.
+    /// Reads the value at the position of `scanner`.
     ///
     /// # Errors
     /// Also if the value itself has more than [`MAX_DEPTH`] levels.
@@ -47,12 +47,12 @@ impl<'a> Value<'a> {
         read_value(scanner, 0)
     }
 
-    /// Whether this is `null`.
+    /// Whether the value is `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// The truth value, if it is one.
+    /// The boolean, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),
@@ -60,7 +60,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether this is a string. Its escapes stay as they are.
+    /// Whether the value is a string. Does not decode its escapes.
     pub fn is_string(&self) -> bool {
         matches!(self, Self::String(_))
     }
@@ -83,9 +83,9 @@ impl<'a> Value<'a> {
         parse_u64(self.number_text()?.as_bytes())
     }
 
-    /// The number nearest to what is written, unless that is infinite.
+    /// The nearest finite float.
     ///
-    /// Weighs some kilobytes in a module that calls it: the standard library's tables for floats.
+    /// A call adds some kilobytes to the module: the standard library's tables for floats.
     pub fn as_f64(&self) -> Option<f64> {
         let number: f64 = self.number_text()?.parse().ok()?;
         number.is_finite().then_some(number)
@@ -107,7 +107,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The elements, to be changed, if it is an array.
+    /// The elements, mutable, if it is an array.
     pub fn as_array_mut(&mut self) -> Option<&mut Vec<Value<'a>>> {
         match self {
             Self::Array(elements) => Some(elements),
@@ -123,7 +123,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The members, to be changed, if it is an object.
+    /// The members, mutable, if it is an object.
     pub fn as_object_mut(&mut self) -> Option<&mut Object<'a>> {
         match self {
             Self::Object(members) => Some(members),
@@ -136,7 +136,7 @@ impl<'a> Value<'a> {
         self.as_object()?.get(key)
     }
 
-    /// The same with its own copy of all text, to be kept when the source goes.
+    /// The same value with its own copy of all text, independent of the source.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Self::Null => Value::Null,

@@ -4,7 +4,7 @@ use super::special::plain_len;
 use super::{Object, Value};
 
 impl Value<'_> {
-    /// Appends the value's JSON to `out`. Numbers are written as their source was.
+    /// Appends the value's JSON to `out`. Numbers are written as in their source.
     ///
     /// Recursive: as deep as the value, which [`Value::parse`] limits.
     pub fn write(&self, out: &mut String) {
@@ -101,7 +101,7 @@ impl<'o> ObjectWriter<'o> {
         self.raw(name, "null")
     }
 
-    /// Writes a member whose JSON is given; no text is `null`. It is not checked.
+    /// Writes a member from JSON text; an empty text is `null`. Does not check the text.
     pub fn raw(&mut self, name: &str, json: &str) -> &mut Self {
         self.member(name).push_str(if json.is_empty() { "null" } else { json });
         self
@@ -113,7 +113,7 @@ impl<'o> ObjectWriter<'o> {
         self
     }
 
-    /// Writes a member's name, and lends the output to whoever writes its value, such as another
+    /// Writes a member's name, and lends the output to the code that writes its value, such as another
     /// [`ObjectWriter`].
     pub fn member(&mut self, name: &str) -> &mut String {
         if !self.first {
@@ -167,8 +167,7 @@ fn write_escape(out: &mut String, special: &str) {
     out.push_str(escape);
 }
 
-/// Appends the last hexadecimal digits of `number` to `out`, as many as asked for. `ten` is the digit
-/// ten: `b'a'` or `b'A'`.
+/// Appends the last `digits` hexadecimal digits of `number` to `out`. `ten` is the digit ten: `b'a'` or `b'A'`.
 pub(crate) fn write_hex(out: &mut String, number: u16, digits: u8, ten: u8) {
     for place in (0..digits).rev() {
         let digit = (number >> (4 * place) & 15) as u8;
@@ -184,7 +183,7 @@ pub fn write_u64(out: &mut String, number: u64) {
         power *= 10;
     }
     while power > 0 {
-        // A digit is below ten: the conversion cannot lose anything.
+        // A digit is below ten: the conversion loses nothing.
         out.push(char::from(b'0' + (number / power % 10) as u8));
         power /= 10;
     }

@@ -1,16 +1,16 @@
-//! HTTP answers: what their status, type and body mean.
+//! HTTP responses: the meaning of their status, type and body.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value, write_u64};
 
 use super::{Call, Protocol};
 
-/// An HTTP answer with its body read.
+/// An HTTP response with its body.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
     /// The status.
     pub status: u16,
-    /// The status in words; empty in newer versions of HTTP.
+    /// The status text; empty in newer versions of HTTP.
     pub status_text: &'a str,
     /// The `Content-Type`.
     pub content_type: &'a str,
@@ -31,10 +31,10 @@ impl Answer<'_> {
         self.is_success() && given.is_some_and(|given| given.eq_ignore_ascii_case(TYPE))
     }
 
-    /// Gives the JSON of the answer to `call`, which was asked with these parameters, in turnwire's form; or the
-    /// error that it is.
+    /// Returns the JSON of the response to `call` in turnwire's form, or the error that the response means. `params`
+    /// are those of the request.
     pub fn read(&self, protocol: &dyn Protocol, call: Call, params: &Object<'_>) -> Result<String> {
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if protocol.capabilities().has_socket() {
             return crate::rpc::read(protocol, call, params, self.body);
         }
@@ -52,7 +52,7 @@ impl Answer<'_> {
         match answer {
             Ok(json) => Ok(json.to_json()),
             // An answer can hold the news that something is not there.
-            Err(error) if cfg!(feature = "aap") && error.status.is_some() => Err(error),
+            Err(error) if cfg!(feature = "transcripts") && error.status.is_some() => Err(error),
             Err(error) => Err(error.with_response(self.status, self.body)),
         }
     }

@@ -1,11 +1,10 @@
-//! Bodies of answers: what they must be, and the pages that lists become.
+//! Bodies of responses: their required form, and the pages of lists.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 
-/// The message of a failing answer: of the server's own errors, or the plain text of what could not even be
-/// read. A long text, or HTML, comes from something in between.
-#[cfg(any(feature = "agent-event", feature = "aap"))]
+/// The message of an error response: a message of the server itself, or the plain text of a body that could not be
+/// read. Long texts and HTML come from something in between, and are not used.
 pub(super) fn error_message(body: &str) -> Option<String> {
     const LONGEST: usize = 300;
     let message = match Value::parse(body) {
@@ -27,7 +26,7 @@ pub(super) fn page<'a>(items: Vec<Value<'a>>, next: Value<'a>) -> Value<'a> {
     page.into()
 }
 
-/// The object that an answer, or something in it, must be.
+/// The object that a response, or a part of it, must be.
 pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {
     match value {
         Value::Object(members) => Ok(members),
@@ -35,7 +34,7 @@ pub(super) fn object(value: Value<'_>) -> Result<Object<'_>> {
     }
 }
 
-/// The list of this name that an answer must have.
+/// The list with this name that a response must have.
 pub(super) fn take_list<'a>(body: &mut Object<'a>, name: &str) -> Result<Vec<Value<'a>>> {
     match body.get_mut(name).map(std::mem::take) {
         Some(Value::Array(items)) => Ok(items),
@@ -43,7 +42,7 @@ pub(super) fn take_list<'a>(body: &mut Object<'a>, name: &str) -> Result<Vec<Val
     }
 }
 
-/// An answer that is not what the protocol says.
+/// The error of a response that does not follow the protocol.
 pub(super) fn unexpected(problem: &str) -> Error {
     Error::new(ErrorCode::UnexpectedResponse, problem)
 }

@@ -1,13 +1,13 @@
-//! What a client can ask of a server, and the HTTP request that asks it.
+//! The calls of a client to a server, and their HTTP requests.
 
 use crate::json::ObjectWriter;
 
-/// Everything that a client can ask of a server. A protocol that has no such request answers
+/// A call of a client to a server. A protocol without such a request returns
 /// [`ErrorCode::Unsupported`](crate::ErrorCode::Unsupported).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Call {
-    /// Makes a session for a saved agent.
+    /// Creates a session for a saved agent.
     CreateSession,
     /// Lists sessions of an agent.
     ListSessions,
@@ -19,7 +19,7 @@ pub enum Call {
     ListTurns,
     /// Starts a turn and streams it.
     CreateTurnStream,
-    /// Starts a turn and answers at once.
+    /// Starts a turn without a stream.
     CreateTurn,
     /// Reads a turn.
     GetTurn,
@@ -29,7 +29,7 @@ pub enum Call {
     ListTurnEvents,
     /// Lists the events of all finished turns of a session.
     ListSessionEvents,
-    /// Makes a session whose agent is still being written.
+    /// Creates a session whose agent can still be changed.
     CreateDraftSession,
     /// Lists drafts.
     ListDraftSessions,
@@ -41,33 +41,33 @@ pub enum Call {
     ListOwnedSessions,
     /// Searches sessions and drafts.
     SearchSessions,
-    /// Reads a file of a sandbox.
+    /// Reads a file from a sandbox.
     DownloadSandboxFile,
     /// Deletes a session.
     DeleteSession,
     /// Cancels one turn.
     CancelTurn,
-    /// Stops whatever runs in a session, which goes on.
+    /// Stops the running turn of a session, which continues.
     InterruptSession,
-    /// Answers calls that wait, of a turn that still runs or that goes on by the answer.
+    /// Answers waiting calls of a turn that still runs, or that the answer continues.
     AnswerTurn,
-    /// Gives a session a title.
+    /// Sets a session's title.
     RenameSession,
-    /// Reads the state that a session's agent keeps.
+    /// Reads the state of a session's agent.
     GetSessionState,
-    /// Lists a session's messages as the server keeps them.
+    /// Lists the messages that the server keeps of a session.
     ListMessages,
-    /// Lists what a turn's stream brought, from its beginning, or after a cursor.
+    /// Lists the frames of a turn's stream, from its beginning or after a cursor.
     ListTurnFrames,
-    /// Lists the agents that a server has, with what each of them can do.
+    /// Lists the agents of a server, with their capabilities.
     ListAgents,
-    /// What a new socket says first. What it answers every other call is told as `connection`.
+    /// The first message on a new socket. Every other call gets its response as `connection`.
     Connect,
-    /// What a socket says when it has heard nothing for a while.
+    /// Sent on a socket that has been silent for a while.
     Ping,
-    /// Says more to a turn that runs.
+    /// Sends a message to a running turn.
     SteerTurn,
-    /// Lists at least the newest of a session's turns: what a start has to know before it.
+    /// Lists at least the newest of a session's turns, which a start needs to know.
     ListNewestTurns,
 }
 
@@ -107,7 +107,7 @@ impl Call {
         Self::ListNewestTurns,
     ];
 
-    /// Whether the answer is an event stream.
+    /// Whether the response is an event stream.
     #[must_use]
     pub fn streams(self) -> bool {
         matches!(self, Self::CreateTurnStream | Self::SubscribeTurn)
@@ -140,14 +140,14 @@ impl Method {
     }
 }
 
-/// An HTTP request, as yet without base URL and credentials.
+/// An HTTP request, without base URL and credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// Path and query below the base URL, percent-encoded, without a leading slash.
+    /// Path and query relative to the base URL, percent-encoded, without a leading slash.
     pub path: String,
-    /// Headers of this call, apart from the `Authorization`.
+    /// Headers of this call, except `Authorization`.
     pub headers: Vec<(&'static str, String)>,
     /// The JSON body.
     pub body: Option<String>,

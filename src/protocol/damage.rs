@@ -1,9 +1,9 @@
-//! For tests: where JSON can be damaged.
+//! For tests: damages JSON at a chosen place.
 
 use proptest::sample::Index;
 use serde_json::Value as Json;
 
-/// The place of any of its values, which may be the whole.
+/// The place of one of its values, which may be the whole document.
 pub(crate) fn place(json: &mut Json, at: Index) -> &mut Json {
     let mut number = at.index(nodes(json));
     node(json, &mut number).expect("it has so many values")
@@ -17,7 +17,7 @@ fn nodes(json: &Json) -> usize {
     }
 }
 
-/// The node of that number, counted depth first.
+/// The node with that number, counted depth first.
 fn node<'j>(json: &'j mut Json, number: &mut usize) -> Option<&'j mut Json> {
     if *number == 0 {
         return Some(json);

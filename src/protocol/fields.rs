@@ -1,12 +1,12 @@
-//! Fields of frames and events: read with a demand, written in one form.
+//! Reads the fields of frames and events with checks, and writes them in one form.
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
 
-/// Why a frame is not what its type says.
+/// Why a frame does not fit its type.
 pub(super) type Problem = String;
 
-/// A text that must be there.
+/// A required text.
 pub(super) fn text<'o>(fields: &'o Object<'_>, name: &str) -> Result<&'o str, Problem> {
     optional_text(fields, name)?.ok_or_else(|| missing(name))
 }
@@ -20,18 +20,17 @@ pub(super) fn optional_text<'o>(fields: &'o Object<'_>, name: &str) -> Result<Op
     }
 }
 
-/// The problem of a field that is not there.
+/// The problem of a missing field.
 pub(super) fn missing(name: &str) -> Problem {
     sentence(&["`", name, "` is missing"])
 }
 
-/// The problem of a field of another type.
+/// The problem of a field of the wrong type.
 pub(super) fn wrong(name: &str, expected: &str) -> Problem {
     sentence(&["`", name, "` is not ", expected])
 }
 
-/// Texts, with this between them. `join` is four times as large.
-#[cfg(feature = "turn-rpc")]
+/// Joins texts with a separator. `join` is four times as large.
 pub(super) fn joined(texts: &[&str], between: &str) -> String {
     let mut joined = String::new();
     for (at, text) in texts.iter().enumerate() {
@@ -41,7 +40,7 @@ pub(super) fn joined(texts: &[&str], between: &str) -> String {
     joined
 }
 
-/// An event's beginning. `thread_id` is empty for what concerns the whole turn.
+/// The beginning of an event. An empty `thread_id` means the whole turn.
 pub(super) fn event<'a>(kind: &'static str, id: String, thread_id: &str) -> Object<'a> {
     let mut event = Object::new();
     event.set("type", kind.into());
@@ -50,7 +49,7 @@ pub(super) fn event<'a>(kind: &'static str, id: String, thread_id: &str) -> Obje
     event
 }
 
-/// Sets a text. Not inlined: that a text is copied into a value is much code, at many places.
+/// Sets a text. Not inlined: copying a text into a value is much code, at many places.
 #[inline(never)]
 pub(super) fn put(event: &mut Object<'_>, name: &'static str, text: &str) {
     event.set(name, text.to_owned().into());

@@ -8,79 +8,74 @@ pub mod aap;
 #[cfg(feature = "agent-event")]
 pub mod agent_event;
 mod answer;
-#[cfg(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"))]
 mod body;
 mod call;
 mod capabilities;
 #[cfg(test)]
 pub(crate) mod damage;
-#[cfg(any(feature = "agent-event", feature = "aap", feature = "turn-rpc"))]
 mod fields;
 mod options;
-#[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "aap"))]
 mod route;
-#[cfg(feature = "truefoundry")]
 mod template;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 pub(crate) use capabilities::HAS_HTTP;
+pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Resume};
-pub(crate) use capabilities::{HAS_LOOKS, HAS_OTHERS, HAS_UNCURSORED};
 
 use crate::error::Result;
 use crate::event::{EventRef, TextDelta};
 use crate::json::{Object, Value};
 use crate::sse::{Frame, Run};
 
-/// A wire protocol: how calls become requests, and answers and frames become turnwire's own words.
+/// A wire protocol: turns calls into requests, and responses and frames into turnwire's form.
 pub trait Protocol {
-    /// What the protocol can do beyond streaming a turn.
+    /// What the protocol supports beyond streaming a turn.
     fn capabilities(&self) -> Capabilities;
 
     /// The HTTP request for `call`. `params` holds ids, query parameters and body fields under their
     /// `camelCase` or wire names; a name that the call does not take is an error.
     fn request(&self, call: Call, params: Object<'_>) -> Result<Request>;
 
-    /// What `call` says over a socket: of protocols whose capabilities have `socket`, in place of
+    /// The messages of `call` over a socket, for protocols whose capabilities have `socket`, in place of
     /// [`request`](Self::request).
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn messages(&self, call: Call, params: Object<'_>) -> Result<crate::rpc::Messages> {
         let _ = (call, params);
         Err(options::unsupported())
     }
 
-    /// A message that came over a socket, without what is not to be read.
-    #[cfg(feature = "turn-rpc")]
+    /// A message received over a socket, without the parts that must not be read.
+    #[cfg(feature = "socket")]
     fn readable<'m>(&self, message: &'m str) -> std::borrow::Cow<'m, str> {
         message.into()
     }
 
-    /// The HTTP status that an error of this code amounts to, where it is more than a refusal: 404 if there is no
-    /// such thing.
-    #[cfg(feature = "turn-rpc")]
+    /// The HTTP status for an error of this code, if it is more than a refusal: 404 if something does not exist.
+    #[cfg(feature = "socket")]
     fn status_of(&self, call: Call, code: i64) -> Option<u16> {
         let _ = (call, code);
         None
     }
 
-    /// The answer to a call that needs no server, as [`answer`](Self::answer) would give it: a session that
-    /// comes into being with its first turn, for example. Nothing for every other call.
+    /// The response to a call that needs no server, as [`answer`](Self::answer) would return it: for example, a session
+    /// that begins with its first turn. `None` for every other call.
     fn local<'a>(&self, call: Call, params: &Object<'a>) -> Option<Value<'a>> {
         let _ = (call, params);
         None
     }
 
-    /// Brings the JSON of a successful answer into the form that the types of [`crate::event`]
-    /// describe, events in it like those of a stream. `params` are those of the request. A list becomes `{ "items": […], "next": token | null }`.
+    /// Converts the JSON of a successful response into the types of [`crate::event`]; events in it are like those of a
+    /// stream. `params` are those of the request. A list becomes `{ "items": […], "next": token | null }`.
     fn answer<'a>(&self, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>>;
 
-    /// A message from the body of a failing answer, where it holds one.
+    /// The message in the body of an error response, if it has one.
     fn error_message(&self, body: &str) -> Option<String>;
 
     /// A reader of one stream's frames.
@@ -89,65 +84,64 @@ pub trait Protocol {
 
 /// Reads the frames of one stream, in order.
 pub trait EventDecoder {
-    /// The turn is about to be started with these parameters: what a stream does not say of itself.
+    /// The turn is about to start with these parameters, which the stream does not repeat.
     fn begin(&mut self, params: &Object<'_>) {
         let _ = params;
     }
 
-    /// A stream is asked for, with these parameters, that goes on with the turn: what comes next is that stream.
-    #[cfg(feature = "turn-rpc")]
+    /// A stream that continues the turn was requested with these parameters, and comes next.
+    #[cfg(feature = "socket")]
     fn resume(&mut self, params: &Object<'_>) {
         let _ = params;
     }
 
     /// Whether there are [follow-up requests](Self::follow_up_requests).
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn has_follow_up_requests(&self) -> bool {
         false
     }
 
     /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses become
     /// part of the stream.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
         None
     }
 
-    /// These calls, by their threads and ids, were answered by the client while the turn runs.
-    #[cfg(feature = "turn-rpc")]
+    /// The client has answered these calls, by their threads and ids, while the turn runs.
+    #[cfg(feature = "socket")]
     fn answered(&mut self, calls: &[(String, String)]) {
         let _ = calls;
     }
 
-    /// Whether a message is about the turn, also one that could be about another.
-    #[cfg(feature = "turn-rpc")]
+    /// Whether a message belongs to the turn, or may belong to it.
+    #[cfg(feature = "socket")]
     fn concerns(&self, data: &str) -> bool {
         let _ = data;
         true
     }
 
-    /// Why nothing more is to be taken of this connection, if that is so: the turn is to be asked for anew, or given
-    /// up.
-    #[cfg(feature = "turn-rpc")]
+    /// Why this connection must no longer be read, if so: then the turn is requested again, or given up.
+    #[cfg(feature = "socket")]
     fn failure(&mut self) -> Option<crate::Error> {
         None
     }
 
-    /// Decodes a frame into events, if it says any. Whatever cannot be read arrives as
+    /// Decodes a frame into events. An unreadable frame becomes an
     /// [`EventKind::Unknown`](crate::event::EventKind::Unknown).
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink);
 
-    /// Decodes as many whole frames off the front of `bytes` as it can by comparing them with earlier ones. What it
-    /// leaves comes by [`decode`](Self::decode); both must come to the same.
+    /// Decodes as many whole frames at the start of `bytes` as it can by comparing them with earlier ones. The rest
+    /// goes to [`decode`](Self::decode); both must have the same result.
     fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
         let _ = (bytes, sink);
         Run::default()
     }
 
-    /// Takes an answer that is JSON as a whole, and not a stream, as the events that it amounts to.
+    /// Reads a JSON response that is not a stream as the equivalent events.
     fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
-        // Where no protocol answers so, the compiler leaves it out.
-        if cfg!(feature = "aap") {
+        // Without a protocol that responds in this way, the compiler removes the code.
+        if cfg!(feature = "whole-answers") {
             let mut event = Object::new();
             event.set("type", "unknown".into());
             event.set("wire_type", Value::Null);
@@ -157,24 +151,24 @@ pub trait EventDecoder {
         }
     }
 
-    /// The stream has ended. Gives the events that only its end tells.
+    /// The stream has ended. Passes on the events that depend on its end.
     fn end(&mut self, sink: &mut dyn EventSink) {
         let _ = sink;
     }
 
-    /// What follows begins the turn anew: events are numbered from 1 on again.
+    /// What follows repeats the turn from its beginning: events are numbered from 1 on again.
     fn restart(&mut self) {}
 }
 
-/// Takes decoded events.
+/// Receives decoded events.
 pub trait EventSink {
-    /// The common case: one piece of text. `sequence_number` is the server's, or the decoder's own count where
-    /// a server numbers nothing; 0 for an event that has none.
+    /// The common case: one piece of text. `sequence_number` is the server's, or the decoder's own count if the server
+    /// sends none; 0 for an event without one.
     fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>);
     /// Any other event.
     fn event(&mut self, sequence_number: u64, event: EventRef<'_>);
-    /// The next event has two numbers that differ: the `id` of its frame, which counts, and the
-    /// `sequence_number` in its JSON.
+    /// The next event has two different numbers: the `id` of its frame, which counts, and the `sequence_number` in its
+    /// JSON.
     fn mismatch(&mut self, id: u64, sequence_number: u64) {
         let _ = (id, sequence_number);
     }

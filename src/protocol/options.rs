@@ -1,9 +1,9 @@
-//! What callers give, by its names here and on the wire, and what is said of it where it is wrong.
+//! The callers' parameters: their names here and on the wire, and the errors about them.
 
 use crate::error::{Error, ErrorCode};
 use crate::json::Object;
 
-/// The parameters that say something, under their wire names.
+/// The parameters that have a value, under their wire names.
 pub(super) fn wire<'a>(params: &Object<'a>) -> Object<'a> {
     let mut wire = Object::new();
     for (name, value) in params.iter().filter(|(_, value)| !value.is_null()) {
@@ -12,7 +12,7 @@ pub(super) fn wire<'a>(params: &Object<'a>) -> Object<'a> {
     wire
 }
 
-/// `pageToken` → `page_token`. Wire names stay as they are.
+/// `pageToken` → `page_token`. Wire names do not change.
 fn wire_name(name: &str) -> String {
     let mut wire = String::with_capacity(name.len() + 4);
     for character in name.chars() {
@@ -24,7 +24,7 @@ fn wire_name(name: &str) -> String {
     wire
 }
 
-/// An error about the option of this wire name. `problem` goes on after the name.
+/// An error about the option with this wire name. `problem` is the rest of the sentence after the name.
 pub(super) fn option_error(wire: &str, problem: &str) -> Error {
     let mut name = String::with_capacity(wire.len());
     let mut upper = false;
@@ -39,7 +39,7 @@ pub(super) fn option_error(wire: &str, problem: &str) -> Error {
     Error::of(ErrorCode::InvalidOption, &["`", &name, "`", problem])
 }
 
-/// The fields of what all inputs are made of, and of a protocol's own parts and approvals: a line each.
+/// The fields of the items that all inputs have, and of a protocol's own parts and approvals, one line each.
 macro_rules! input_fields {
     ($($own:literal)*) => {
         concat!(
@@ -53,7 +53,7 @@ macro_rules! input_fields {
 }
 pub(super) use input_fields;
 
-/// What a protocol says to a call that it does not have.
+/// The error of a call that a protocol does not support.
 pub(super) fn unsupported() -> Error {
     Error::new(ErrorCode::Unsupported, "this protocol has no such request")
 }

@@ -1,4 +1,4 @@
-//! Requests out of tables: a line a call, with its method, its path and the names of its parameters.
+//! Requests from tables: one line per call, with its method, its path and the names of its parameters.
 
 use crate::error::Result;
 use crate::json::{Object, write_hex};
@@ -7,19 +7,19 @@ use crate::text::cut;
 use super::options::option_error;
 use super::{Call, Method};
 
-/// One request, as a line of a table says it.
+/// One request, as a line of a table describes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     pub(super) method: Method,
     /// `{name}` is replaced by the parameter of that name.
     path: &'static str,
-    /// The names of its other parameters. Whatever follows a `!` must be given.
+    /// The names of its other parameters. Those after a `!` are required.
     names: &'static str,
 }
 
 impl Route {
-    /// The route of a call; nothing if the table has none. A table has a line for each call, in the order of
-    /// [`Call::ALL`], and may end early. Texts weigh half of what slices of slices do.
+    /// The route of a call; `None` if the table has none. A table has one line per call, in the order of [`Call::ALL`],
+    /// and may end early. Texts take half the space of nested slices.
     pub(super) fn of(table: &'static str, call: Call) -> Option<Self> {
         let mut rest = table;
         let mut line = "";
@@ -37,7 +37,7 @@ impl Route {
         (!path.is_empty()).then_some(Self { method, path, names })
     }
 
-    /// The names of the parameters outside of the path, and whether each must be given.
+    /// The names of the parameters outside the path, and whether each is required.
     fn names(self) -> impl Iterator<Item = (&'static str, bool)> {
         let mut rest = self.names;
         std::iter::from_fn(move || {
@@ -52,7 +52,7 @@ impl Route {
         matches!(self.method, Method::Post | Method::Patch)
     }
 
-    /// Every parameter has its place in the route, and nothing required is missing.
+    /// Checks that every parameter belongs to the route, and that no required one is missing.
     pub(super) fn check(self, params: &Object<'_>) -> Result<()> {
         for (name, _) in params.iter() {
             if !in_path(self.path, name) && !self.names().any(|(known, _)| known == name) {
@@ -67,7 +67,7 @@ impl Route {
         Ok(())
     }
 
-    /// The parameters outside of the path that are given, in the order of the names.
+    /// The given parameters outside the path, in the order of the names.
     pub(super) fn given<'a>(self, params: &Object<'a>) -> Object<'a> {
         let mut given = Object::new();
         for (name, _) in self.names() {
@@ -85,7 +85,7 @@ impl Route {
         while let Some((fixed, name, tail)) = split_at_name(rest) {
             path.push_str(fixed);
             let id = params.text(name);
-            // `.` and `..` would be resolved away by URL parsers, even when percent-encoded.
+            // URL parsers would resolve `.` and `..`, even percent-encoded.
             if matches!(id, "" | "." | "..") {
                 return Err(option_error(name, " must be the id of something that exists"));
             }
@@ -96,7 +96,7 @@ impl Route {
         Ok(path)
     }
 
-    /// The headers that every request of this route has.
+    /// The headers of every request of this route.
     pub(super) fn headers(self, call: Call) -> Vec<(&'static str, String)> {
         let accept = match call {
             _ if call.streams() => "text/event-stream",
@@ -111,7 +111,7 @@ impl Route {
     }
 }
 
-/// What stands before the first name between braces, the name, and what follows it.
+/// The text before the first name in braces, the name, and the rest.
 fn split_at_name(path: &str) -> Option<(&str, &str, &str)> {
     let (fixed, rest) = cut(path, b'{');
     let (name, tail) = cut(rest, b'}');

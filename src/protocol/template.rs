@@ -1,10 +1,9 @@
-//! Frames read by comparing bytes: a *template* is an earlier frame, with holes where its text, time and
-//! numbers stood.
+//! Reads frames by comparing bytes. A *template* is an earlier frame with holes in place of its text, time and numbers.
 //!
-//! Nearly every frame of a stream carries one piece of text, and differs from an earlier frame of the same
-//! message in little else. A template knows what the earlier frame meant, so whatever equals it outside of the
-//! holes means the same, and nothing has to be parsed. A protocol makes templates of frames that its reader
-//! has understood; a property test holds both to one result.
+//! Nearly every frame of a stream has one piece of text, and differs little else from an earlier frame of the same
+//! message. A frame that equals a template outside its holes has the same meaning, so nothing has to be parsed. A
+//! protocol creates templates from frames that its reader has understood; a property test checks that both have the
+//! same result.
 
 use crate::bytes::same;
 use crate::event::{TextDelta, TextField};
@@ -12,29 +11,29 @@ use crate::json::{RawStr, Scanner};
 
 /// The largest number that JavaScript can count to.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
-/// One template for each message that streams at a time, and each shape of its frames.
-const MOST: usize = 16;
-/// Values of members that this version does not know; what is nested deeper is left to the general reader.
-const DEEPEST: u32 = 16;
+/// One template for each message that streams at the same time, and each shape of its frames.
+const MAX_TEMPLATES: usize = 16;
+/// The deepest nesting of unknown fields; the general reader reads deeper ones.
+const MAX_UNKNOWN_DEPTH: u32 = 16;
 
-/// What stands in a hole.
+/// What a hole contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// The piece of text: the inside of a string.
     Text,
-    /// When the delta was made: the inside of a string without escapes.
+    /// The time of creation: the inside of a string without escapes.
     Time,
     /// The event's number: a whole number in JSON.
     Number,
     /// The value of the frame's `id` line.
     FrameId,
-    /// The value of a member that this version does not know.
+    /// The value of a field that this version does not know.
     Other,
-    /// Nothing: where the event's JSON begins, and where it ends.
+    /// Nothing: the start or the end of the event's JSON.
     Edge,
 }
 
-/// What may differ, and where it stands in a frame.
+/// A part of a frame that may differ, and its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hole {
     pub(crate) slot: Slot,
@@ -43,16 +42,16 @@ pub(crate) struct Hole {
 }
 
 impl Slot {
-    /// A hole for this, there.
+    /// A hole for this slot at this position.
     pub(crate) fn at(self, start: usize, end: usize) -> Hole {
         Hole { slot: self, start, end }
     }
 }
 
-/// What a frame was found to be: a text delta, and the places in the frame where it may differ from others.
+/// A text delta found in a frame, and the positions where it may differ from others.
 #[derive(Debug, Default)]
 pub(crate) struct Shape {
-    /// In their order.
+    /// In the order of their positions.
     pub(crate) holes: Vec<Hole>,
 }
 
@@ -61,7 +60,7 @@ impl Shape {
         self.holes.push(slot.at(start, end));
     }
 
-    /// Moves everything to where it stands when so many bytes come before it.
+    /// Moves all positions by so many bytes.
     pub(crate) fn shift(&mut self, by: usize) {
         for hole in &mut self.holes {
             hole.start += by;
@@ -70,7 +69,7 @@ impl Shape {
     }
 }
 
-/// What the template that matched says of the delta, apart from what stands in its holes.
+/// What the matching template says of the delta, apart from its holes.
 #[derive(Debug, Default)]
 struct Meaning {
     id: String,
@@ -83,32 +82,32 @@ struct Meaning {
 /// An earlier frame with holes.
 #[derive(Debug, Default)]
 struct Template {
-    /// The frame without what stood in its holes.
+    /// The frame without the contents of its holes.
     fixed: Vec<u8>,
-    /// What the holes are for, and where they are in what is fixed.
+    /// The slots of the holes, and their positions in `fixed`.
     holes: Vec<(Slot, usize)>,
     meaning: Meaning,
 }
 
-/// What stood in the holes of a frame. Where nothing did, zeros.
+/// The contents of a frame's holes; zeros for missing ones.
 #[derive(Debug, Default)]
 pub(crate) struct Hit {
     /// The frame's length.
     pub(crate) len: usize,
     /// The number in the event's JSON.
     pub(crate) number: u64,
-    /// Where the frame's id is, and its number.
+    /// The position of the frame's id, and its number.
     pub(crate) id: Option<(usize, usize)>,
     pub(crate) id_number: u64,
     text: (usize, usize),
     has_escapes: bool,
     time: Option<(usize, usize)>,
-    /// Where the event's JSON is, if it has members that this version does not know.
+    /// The position of the event's JSON, if it has fields that this version does not know.
     json: Option<(usize, usize)>,
 }
 
 impl Template {
-    /// Whether `bytes` begin with a frame that this template matches; `hit` says what stands in its holes.
+    /// Whether `bytes` begin with a frame that this template matches; `hit` receives the contents of its holes.
     #[inline]
     fn read(&self, bytes: &[u8], hit: &mut Hit) -> bool {
         let (mut at, mut from) = (0, 0);
@@ -137,7 +136,7 @@ impl Template {
                 Slot::Number => {
                     let (len, number) = whole_number(rest);
                     hit.number = number;
-                    // JSON has no number that begins with 0, and one that is not valid is not for here.
+                    // A JSON number does not begin with 0. An invalid one is left to the general reader.
                     (number > 0 && rest.first() != Some(&b'0')).then_some(len)
                 }
                 Slot::Time => {
@@ -160,7 +159,7 @@ impl Template {
         starts_with(rest, tail)
     }
 
-    /// Makes it match what differs from this frame in nothing but the holes.
+    /// Sets the template to match frames that differ from this one only in the holes.
     fn set(&mut self, frame: &[u8], shape: &Shape) {
         self.fixed.clear();
         self.holes.clear();
@@ -174,20 +173,20 @@ impl Template {
     }
 }
 
-/// Reads text deltas by templates of earlier ones.
+/// Reads text deltas with templates of earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Templates {
     known: Vec<Template>,
-    /// The one that matched last, or was made last.
+    /// The template that matched or was created last.
     recent: usize,
-    /// Where a text with escapes is undone.
+    /// A buffer for decoded text.
     text: String,
-    /// How many templates were made so far.
+    /// The number of templates created so far.
     made: u32,
 }
 
 impl Templates {
-    /// The frame that `bytes` begin with, if a template matches it.
+    /// The frame at the start of `bytes`, if a template matches it.
     #[inline]
     pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<Hit> {
         let mut hit = Hit::default();
@@ -206,7 +205,7 @@ impl Templates {
         false
     }
 
-    /// The delta that a frame is, which was found last. `None` if its text is none.
+    /// The delta of the frame found last. `None` if its text is invalid.
     #[inline]
     pub(crate) fn delta<'a>(&'a mut self, frame: &'a [u8], hit: &Hit) -> Option<TextDelta<'a>> {
         let template = self.known.get(self.recent)?;
@@ -222,7 +221,7 @@ impl Templates {
             None => None,
         };
         let json = match hit.json {
-            // As in the text, surrogates that stand alone would have to be replaced.
+            // Lone surrogates would have to be replaced, as in the text.
             Some(_) if hit.has_escapes && text_has_unicode_escapes(frame, hit) => return None,
             Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
             None => None,
@@ -238,13 +237,13 @@ impl Templates {
         })
     }
 
-    /// Makes a template of a frame that is a text delta of this shape.
+    /// Creates a template from a frame that is a text delta of this shape.
     pub(crate) fn learn(&mut self, frame: &[u8], shape: &Shape, id: &str, thread_id: &str, field: TextField) {
-        if self.known.len() < MOST {
+        if self.known.len() < MAX_TEMPLATES {
             self.recent = self.known.len();
             self.known.push(Template::default());
         } else {
-            self.recent = (self.recent + 1) % MOST;
+            self.recent = (self.recent + 1) % MAX_TEMPLATES;
         }
         let Some(template) = self.known.get_mut(self.recent) else {
             return;
@@ -265,13 +264,13 @@ fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
     bytes.get(..prefix.len()).is_some_and(|head| same(head, prefix))
 }
 
-/// Whether there are `\u` escapes in the text that was found.
+/// Whether the found text has `\u` escapes.
 fn text_has_unicode_escapes(frame: &[u8], hit: &Hit) -> bool {
     let text = frame.get(hit.text.0..hit.text.1).unwrap_or_default();
     text.windows(2).any(|two| two == b"\\u")
 }
 
-/// The digits that `bytes` begin with: how many, and their number; 0 if it is larger than any that counts.
+/// The digits at the start of `bytes`: their count, and their number; 0 if it is beyond every valid one.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as a few digits")]
 fn whole_number(bytes: &[u8]) -> (usize, u64) {
@@ -284,11 +283,11 @@ fn whole_number(bytes: &[u8]) -> (usize, u64) {
         number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
         len += 1;
     }
-    // What has more digits is too large, whatever became of it.
+    // More digits are too large in any case.
     (len, if len > 16 || number > MAX_SAFE_INTEGER { 0 } else { number })
 }
 
-/// The length of the value that `bytes` begin with, if it is a valid one.
+/// The length of the value at the start of `bytes`, if it is a valid one.
 fn value_len(bytes: &[u8]) -> Option<usize> {
     let (mut len, mut depth) = (0, 0);
     loop {
@@ -302,12 +301,12 @@ fn value_len(bytes: &[u8]) -> Option<usize> {
                 depth -= 1;
                 1
             }
-            // A line's end is no part of a frame's data.
+            // A line's end is not part of a frame's data.
             b'\n' | b'\r' => return None,
             _ => 1,
         };
         let is_between = matches!(bytes.get(len)?, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-        if depth > DEEPEST {
+        if depth > MAX_UNKNOWN_DEPTH {
             return None;
         }
         if depth == 0 && is_between {

@@ -1,4 +1,4 @@
-//! The incremental decoder: splits chunks into lines, gathers a frame's fields, dispatches it.
+//! The incremental decoder: splits chunks into lines, collects a frame's fields, dispatches the frame.
 
 use super::line::line_len;
 use super::whole::{frame_len, is_told_to_wait};
@@ -11,10 +11,10 @@ pub const DEFAULT_LIMIT: usize = 8 * 1024 * 1024;
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// How much of a frame that a chunk boundary cuts is kept together for a sink that takes runs, in bytes.
-const MOST_HELD: usize = 2048;
+/// How much of a frame that is split between chunks is kept together for a sink that takes runs, in bytes.
+const MAX_HELD: usize = 2048;
 
-/// Buffers that grew past this many bytes are given back after the frame that needed them.
+/// Buffers that grew beyond this many bytes are freed after the frame that needed them.
 const KEPT_CAPACITY: usize = 64 * 1024;
 
 /// Decodes an event stream that arrives in chunks, cut anywhere.
@@ -37,17 +37,17 @@ const KEPT_CAPACITY: usize = 64 * 1024;
 pub struct FrameDecoder {
     limit: usize,
     failed: bool,
-    /// Bytes of the byte order mark seen so far; its whole length once the stream's start is past.
+    /// The number of bytes of the byte order mark read so far; its whole length once the stream's start has passed.
     mark: usize,
-    /// The last chunk ended in CR: an LF that opens the next one belongs to it.
+    /// The last chunk ended in CR: an LF at the start of the next one belongs to it.
     after_cr: bool,
-    /// The beginning of a frame, for a sink that takes runs; no line of it was read yet.
+    /// The beginning of a frame, for a sink that takes runs. None of its lines was read yet.
     held: Vec<u8>,
-    /// The unfinished line's bytes; of a comment only its colon.
+    /// The unfinished line's bytes; for a comment only its colon.
     line: Vec<u8>,
     /// The length of the standard's data buffer: each line's value and its `\n`.
     data_size: usize,
-    /// The frame's data, unless it is a single line still lent from a chunk.
+    /// The frame's data, unless it is a single line still borrowed from a chunk.
     data: Vec<u8>,
     event: String,
     /// The unfinished frame's id, which takes effect when the frame ends.
@@ -66,7 +66,7 @@ impl Default for FrameDecoder {
 
 impl fmt::Debug for FrameDecoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Sizes only: what a user or an agent wrote does not belong in a log.
+        // Only sizes: text of users or agents does not belong in a log.
         f.debug_struct("FrameDecoder")
             .field("limit", &self.limit)
             .field("failed", &self.failed)
@@ -77,7 +77,7 @@ impl fmt::Debug for FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// A decoder whose frames may have up to `max_frame_bytes` bytes.
+    /// A decoder for frames of up to `max_frame_bytes` bytes.
     pub fn with_limit(max_frame_bytes: usize) -> Self {
         Self {
             limit: max_frame_bytes,
@@ -145,11 +145,11 @@ impl FrameDecoder {
         fed
     }
 
-    /// Goes on with a frame whose beginning is held.
+    /// Continues a frame whose beginning is held.
     fn feed_held(&mut self, chunk: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
         let mut held = mem::take(&mut self.held);
         let before = held.len();
-        let (piece, _) = chunk.split_at(chunk.len().min(MOST_HELD));
+        let (piece, _) = chunk.split_at(chunk.len().min(MAX_HELD));
         held.extend_from_slice(piece);
         let mut rest = chunk;
         if let Some(len) = frame_len(&held) {
@@ -162,7 +162,7 @@ impl FrameDecoder {
             held.truncate(before);
         }
         self.feed_frames(&held, sink)?;
-        // Nothing of it is held again: it is a whole frame, or goes on in what follows.
+        // It will not be held again: it becomes a whole frame, or continues in what follows.
         let mut again = mem::take(&mut self.held);
         if !again.is_empty() {
             self.feed_frame(&again, sink)?;
@@ -176,15 +176,15 @@ impl FrameDecoder {
         Ok(())
     }
 
-    /// Whether a frame's beginning may be kept together. Some of what it says counts although it never ends.
+    /// Whether a frame's beginning may be kept together. Some fields count even if the frame never ends.
     fn may_hold(&self, beginning: &[u8]) -> bool {
-        beginning.len() <= MOST_HELD.min(self.limit) && !is_told_to_wait(beginning)
+        beginning.len() <= MAX_HELD.min(self.limit) && !is_told_to_wait(beginning)
     }
 
     fn feed_frames(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            // No frame in it can be too large then.
+            // Then no frame in it can be too large.
             if sink.takes_runs() && self.is_between_frames() && rest.len() <= self.limit {
                 let run = sink.run(rest);
                 if let Some(id) = run.id.and_then(|(start, end)| rest.get(start..end)) {
@@ -206,7 +206,7 @@ impl FrameDecoder {
         Ok(())
     }
 
-    /// Whether the next byte is a frame's first one.
+    /// Whether the next byte begins a frame.
     fn is_between_frames(&self) -> bool {
         self.line.is_empty()
             && self.data_size == 0
@@ -216,19 +216,19 @@ impl FrameDecoder {
             && self.mark == BYTE_ORDER_MARK.len()
     }
 
-    /// The reconnection time that the stream last asked for, in milliseconds.
+    /// The last reconnection time of the stream, in milliseconds.
     pub fn retry(&self) -> Option<u64> {
         self.retry
     }
 
-    /// The last event id as of the last frame that ended, to be sent as `Last-Event-ID`. A frame
-    /// without data ends too, and sets its id, although it is not delivered.
+    /// The last event id of the last frame that ended, to send as `Last-Event-ID`. A frame without data also ends, and
+    /// sets its id, although it is not delivered.
     pub fn last_event_id(&self) -> Option<&str> {
         self.last_id.as_deref().and_then(|id| str::from_utf8(id).ok())
     }
 
-    /// Starts over for a new connection: an unfinished frame is dropped, a byte order mark may come
-    /// again, a failure is forgotten. The last event id and the reconnection time are kept.
+    /// Starts over for a new connection: drops an unfinished frame, accepts a byte order mark again, and clears a
+    /// failure. Keeps the last event id and the reconnection time.
     pub fn reset(&mut self) {
         self.failed = false;
         self.mark = 0;
@@ -239,12 +239,12 @@ impl FrameDecoder {
         self.clear_frame();
     }
 
-    /// Ends the connection, as [`reset`](Self::reset) does, and tells whether an unterminated frame
-    /// was discarded, as the standard demands: fields of a frame without its blank line, or
-    /// a line without its end. Comments are not missed, nor is what a failure has dropped already.
+    /// Ends the connection, as [`reset`](Self::reset) does, and returns whether an unterminated frame was discarded, as
+    /// the standard requires: fields of a frame without its blank line, or a line without its end. Comments do not
+    /// count, nor does what a failure has already dropped.
     pub fn finish(&mut self) -> bool {
         let held = mem::take(&mut self.held);
-        // It has no frame's end.
+        // The held bytes do not contain a frame's end.
         let _ = self.feed_frame(&held, &mut Each(&mut |_| {}));
         let line_cut = !self.line.is_empty() && !is_comment(&self.line);
         let mark_cut = self.mark > 0 && self.mark < BYTE_ORDER_MARK.len();
@@ -253,13 +253,13 @@ impl FrameDecoder {
         line_cut || mark_cut || fields
     }
 
-    /// The bytes allocated for what chunk boundaries cut.
+    /// The bytes allocated for data that is split between chunks.
     #[cfg(test)]
     pub(super) fn capacity(&self) -> usize {
         self.line.capacity() + self.data.capacity() + self.held.capacity()
     }
 
-    /// Drops the byte order mark at the stream's start, which chunks may cut.
+    /// Drops the byte order mark at the stream's start, which chunks may split.
     fn skip_mark<'c>(&mut self, chunk: &'c [u8]) -> &'c [u8] {
         let mut rest = chunk;
         while let Some(expected) = BYTE_ORDER_MARK.get(self.mark) {
@@ -267,7 +267,7 @@ impl FrameDecoder {
                 break;
             };
             if first != expected {
-                // Not a mark after all: what looked like one begins the first line.
+                // Not a mark after all: these bytes begin the first line.
                 self.line.extend_from_slice(BYTE_ORDER_MARK.get(..self.mark).unwrap_or_default());
                 self.mark = BYTE_ORDER_MARK.len();
                 break;
@@ -278,14 +278,14 @@ impl FrameDecoder {
         rest
     }
 
-    /// Takes the lines up to the end of a frame, or all of them; returns what follows.
+    /// Reads the lines up to the end of a frame, or all of them; returns the rest.
     fn feed_frame<'c>(&mut self, bytes: &'c [u8], sink: &mut dyn FrameSink) -> Result<&'c [u8], FrameError> {
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
-        // Taken out, so that a line completed here is lent just as one that lies in the chunk.
+        // Taken out, so that a line completed here is borrowed like one that lies in the chunk.
         let mut carried = mem::take(&mut self.line);
         let fed = self.feed_lines(&mut carried, rest, sink);
         self.line = carried;
@@ -325,12 +325,12 @@ impl FrameDecoder {
         Ok(rest)
     }
 
-    /// Cuts the first line off `bytes`, if its end is there. A CR ends its line at once; the LF that
-    /// may follow in the next chunk is skipped then.
+    /// Splits the first line off `bytes`, if its end is there. A CR ends its line at once; an LF that follows in the
+    /// next chunk is then skipped.
     #[inline]
     fn split_line<'c>(&mut self, bytes: &'c [u8]) -> Option<(&'c [u8], &'c [u8])> {
         let end = match bytes.first() {
-            // The blank line of every frame: not worth a search.
+            // The blank line of every frame needs no search.
             Some(b'\n') => 0,
             _ => line_len(bytes)?,
         };
@@ -343,7 +343,7 @@ impl FrameDecoder {
         Some((line, tail))
     }
 
-    /// Keeps a piece of an unfinished line; of a comment only the colon that makes it one.
+    /// Keeps a piece of an unfinished line; for a comment only its colon.
     fn carry(&self, line: &mut Vec<u8>, piece: &[u8]) -> Result<(), FrameError> {
         if is_comment(line) {
             return Ok(());
@@ -357,7 +357,7 @@ impl FrameDecoder {
         Ok(())
     }
 
-    /// Refuses a line of `size` bytes if the frame would be too large with it.
+    /// Refuses a line of `size` bytes if it would make the frame too large.
     #[inline]
     fn admit(&self, size: usize) -> Result<(), FrameError> {
         if self.data_size.saturating_add(size) > self.limit {
@@ -366,8 +366,8 @@ impl FrameDecoder {
         Ok(())
     }
 
-    /// Takes in a whole line, without its end; returns whether it ends the frame. `lent` is the frame's data while
-    /// that is a single line whose bytes outlive this feed.
+    /// Reads a whole line, without its end; returns whether it ends the frame. `lent` is the frame's data while that is
+    /// a single line whose bytes outlive this feed.
     #[inline]
     fn end_line<'c>(
         &mut self,
@@ -393,7 +393,7 @@ impl FrameDecoder {
         } else if let Some(value) = field(line, b"event") {
             set_text(&mut self.event, value);
         } else if let Some(value) = field(line, b"retry") {
-            // Digits only; one too large for 64 bits is no time to wait, like any other nonsense.
+            // Only digits. A number beyond 64 bits is ignored, like any other invalid value.
             self.retry = parse_u64(value).or(self.retry);
         }
         Ok(false)
@@ -414,8 +414,8 @@ impl FrameDecoder {
         self.data.extend_from_slice(value);
     }
 
-    /// Dispatches the frame at its blank line: its id takes effect, its data is delivered if it has
-    /// any `data` line, be it an empty one.
+    /// Dispatches the frame at its blank line: its id takes effect, and its data is delivered if it has any `data`
+    /// line, even an empty one.
     #[inline]
     fn end_frame(&mut self, lent: Option<&[u8]>, sink: &mut dyn FrameSink) {
         if self.has_new_id {
@@ -453,7 +453,7 @@ impl FrameDecoder {
     }
 }
 
-/// Takes each frame.
+/// Passes each frame to a closure.
 struct Each<'s>(&'s mut dyn FnMut(Frame<'_>));
 
 impl FrameSink for Each<'_> {
@@ -473,8 +473,8 @@ fn is_comment(line: &[u8]) -> bool {
     line.first() == Some(&b':')
 }
 
-/// The value of `line` if its field is called `name`: what follows the first colon and one space
-/// after it, or nothing in a line without colon.
+/// The value of `line` if its field is called `name`: the text after the first colon and one space, or nothing in a
+/// line without a colon.
 #[inline]
 fn field<'c>(line: &'c [u8], name: &[u8]) -> Option<&'c [u8]> {
     match line.strip_prefix(name)? {
@@ -509,7 +509,7 @@ fn lossy(bytes: &[u8]) -> String {
             return text;
         }
         text.push(char::REPLACEMENT_CHARACTER);
-        // Without a length, what is broken is the end.
+        // Without a length, the end is invalid.
         rest = broken.and_then(|len| tail.get(len..)).unwrap_or_default();
     }
 }

@@ -1,34 +1,34 @@
-//! What the decoder hands out: a frame, or the reason why there will be no more.
+//! The decoder's output: frames, or the reason why there are no more.
 
 use std::fmt;
 
-/// One dispatched frame, lent for the length of the call that receives it.
+/// One dispatched frame, borrowed for the duration of the call that receives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// The `event` field; empty when the frame named none, which means `message`.
+    /// The `event` field; empty if the frame had none, which means `message`.
     pub event: &'a str,
     /// The values of the `data` lines, joined by `\n`.
     pub data: &'a str,
-    /// The last event id as of this frame, which may have been set by an earlier one. `None` until
-    /// a stream has sent an `id`; `Some("")` after an `id` without value, which resets it.
+    /// The last event id at this frame; an earlier frame may have set it. `None` until a stream has sent an `id`;
+    /// `Some("")` after an `id` without value, which resets it.
     pub id: Option<&'a str>,
-    /// Whether this frame itself had an `id` field. The standard lets an id persist over frames that
-    /// have none; a sequence number must not.
+    /// Whether this frame itself had an `id` field. In the standard, an id persists over frames that have none; a
+    /// sequence number must not.
     pub has_own_id: bool,
 }
 
 /// Takes the frames of a stream.
 pub trait FrameSink {
-    /// Takes a frame.
+    /// Receives a frame.
     fn frame(&mut self, frame: Frame<'_>);
 
-    /// Whether [`run`](Self::run) may take anything now.
+    /// Whether [`run`](Self::run) may accept anything now.
     fn takes_runs(&self) -> bool {
         false
     }
 
-    /// Takes as many whole frames as it can read by itself, from the first byte on, which is a frame's first.
-    /// What it leaves is read line by line, up to the end of a frame; then it is asked again.
+    /// Takes as many whole frames as it can read itself, from the first byte on, which begins a frame. The decoder
+    /// reads the rest line by line, up to the end of a frame, and then calls this again.
     fn run(&mut self, bytes: &[u8]) -> Run {
         let _ = bytes;
         Run::default()
@@ -38,10 +38,10 @@ pub trait FrameSink {
 /// Frames that a [`FrameSink`] took at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Run {
-    /// How many bytes they have.
+    /// Their length in bytes.
     pub len: usize,
-    /// Where in them the last id stands, from its first byte to behind its last; `None` if no frame had one. It is
-    /// UTF-8.
+    /// The range of the last id in these bytes, from its first byte to after its last; `None` if no frame had one. It
+    /// is UTF-8.
     pub id: Option<(usize, usize)>,
 }
 
@@ -49,10 +49,10 @@ pub struct Run {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameError {
-    /// A frame outgrew the decoder's limit. Frames before it were delivered; it, and the rest of
-    /// the connection, were not.
+    /// A frame was larger than the decoder's limit. Earlier frames were delivered; this frame and the rest of the
+    /// connection were not.
     TooLarge {
-        /// The limit in bytes that was passed.
+        /// The exceeded limit, in bytes.
         limit: usize,
     },
 }

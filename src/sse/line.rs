@@ -5,10 +5,10 @@ const CR: u64 = 0x0D;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 
-/// The length of the line that `bytes` begins with, up to its LF or CR; `None` if it has no end.
+/// The length of the line at the start of `bytes`, up to its LF or CR; `None` if it has no end.
 ///
-/// Eight bytes at a time. In wasm without SIMD this makes a frame of 200 bytes a third cheaper than
-/// the `memchr` crate, whose words are 32 bits wide there.
+/// Tests eight bytes at a time. In wasm without SIMD this makes a frame of 200 bytes a third cheaper than the `memchr`
+/// crate, whose words are 32 bits wide there.
 #[inline]
 pub(crate) fn line_len(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
@@ -25,8 +25,8 @@ pub(crate) fn line_len(bytes: &[u8]) -> Option<usize> {
     Some(len + in_rest)
 }
 
-/// Sets the high bit of the bytes that end a line. A borrow may also set it in bytes above one that
-/// does, never below: the lowest bit set is exact.
+/// Sets the high bit of the bytes that end a line. A borrow may also set it in bytes above such a byte, but never
+/// below: the lowest set bit is exact.
 #[inline]
 fn line_end_bits(word: u64) -> u64 {
     let lf = word ^ (ONES * LF);

@@ -1,8 +1,7 @@
-//! Bytes → frames: an incremental decoder of the event-stream format
-//! (WHATWG HTML, section 9.2, "Server-sent events").
+//! Bytes → frames: an incremental decoder of the event-stream format (WHATWG HTML, section 9.2, "Server-sent events").
 //!
-//! Sans-IO: the caller brings chunks of bytes, cut anywhere, and gets each frame lent to a closure
-//! as soon as the blank line that ends it has arrived.
+//! Sans-IO: the caller passes chunks of bytes, split anywhere. A closure borrows each frame as soon as the blank line
+//! that ends it has arrived.
 
 mod decoder;
 mod frame;
@@ -13,6 +12,5 @@ mod whole;
 
 pub use decoder::{DEFAULT_LIMIT, FrameDecoder};
 pub use frame::{Frame, FrameError, FrameSink, Run};
-#[cfg(feature = "turn-rpc")]
 pub(crate) use line::line_len;
 pub use whole::WholeFrame;

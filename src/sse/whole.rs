@@ -1,21 +1,21 @@
-//! Whole frames in memory, for who reads them at once.
+//! Whole frames in memory, for readers that take many at once.
 
 use super::line::line_len;
 
-/// The lines of a frame that has at most one of each kind, and nothing else.
+/// The lines of a simple frame: at most one of each kind, and no others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WholeFrame {
-    /// Where the data is.
+    /// The range of the data.
     pub data: (usize, usize),
-    /// Where the id is, if there is one.
+    /// The range of the id, if there is one.
     pub id: Option<(usize, usize)>,
-    /// The frame's length, its blank line included.
+    /// The frame's length, including its blank line.
     pub len: usize,
 }
 
 impl WholeFrame {
-    /// The frame that `bytes` begin with: with one `data` line, and at most one `id` and one `event` line, which
-    /// end in LF or in CR and LF. `None` for every other.
+    /// The frame at the start of `bytes`: with one `data` line, at most one `id` line and at most one `event` line,
+    /// which end in LF or in CR and LF. `None` for all other frames.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let (mut data, mut id, mut has_event) = (None, None, false);
         let mut at = 0;
@@ -47,7 +47,7 @@ impl WholeFrame {
     }
 }
 
-/// The length of the frame that `bytes` begin with, its blank line included; `None` if that is not there.
+/// The length of the frame at the start of `bytes`, including its blank line; `None` if that is missing.
 pub(super) fn frame_len(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {

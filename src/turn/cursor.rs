@@ -1,51 +1,51 @@
-//! Where a stream stands: the last sequence number that was delivered, and what was passed over.
+//! How far a stream was delivered: the last sequence number, and the gaps that were passed over.
 
-/// What an event's number says of it.
+/// What an event's number tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     /// It comes next.
     New,
-    /// It was delivered already.
+    /// It was already delivered.
     Repeat,
     /// Events before it are missing.
     Gap,
 }
 
-/// How many gaps are remembered. Whoever leaves more of them has no order that could be kept.
+/// How many gaps are remembered. A server that leaves more has no order to keep.
 const MAX_SKIPPED: usize = 16;
 
-/// Lets every event through once. Numbers grow by one from event to event (protocol note, section 2.1).
+/// Admits every event once. Numbers grow by one from event to event (protocol note, section 2.1).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cursor {
     last: u64,
-    /// Whether events without a number, or from a list, were let through since `last`.
+    /// Whether events without a number, or from a list, were admitted since `last`.
     is_unsure: bool,
     /// Gaps that were passed over: the numbers between these two, which may still come late.
     skipped: Vec<(u64, u64)>,
-    /// Below this number there were more gaps.
+    /// There were more gaps below this number.
     forgotten: u64,
 }
 
 impl Cursor {
-    /// The last sequence number that was let through; 0 before the first.
+    /// The last sequence number that was admitted; 0 before the first.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// Whether events have come since [`last`](Self::last) that had no number, or came from a list: then a stream
-    /// that goes on after it may bring them again, or leave some out, and nothing would tell.
+    /// Whether events have come since [`last`](Self::last) without a number, or from a list. A stream that resumes
+    /// after it may repeat them or leave some out, and nothing would tell.
     #[must_use]
     pub fn is_unsure(&self) -> bool {
         self.is_unsure
     }
 
-    /// Moves forward to `sequence_number`, never back: what was delivered stays delivered.
+    /// Moves forward to `sequence_number`, never back.
     pub fn advance(&mut self, sequence_number: u64) {
         self.last = self.last.max(sequence_number);
     }
 
-    /// What the event of this number is. One without a number (0) is new: nothing tells it from another.
+    /// Admits the event of this number, or tells why not. An event without a number (0) is new.
     #[inline]
     pub fn admit(&mut self, sequence_number: u64) -> Admission {
         if sequence_number == self.last + 1 {
@@ -68,22 +68,22 @@ impl Cursor {
         let Some(at) = self.skipped.iter().position(is_in) else {
             return Admission::Repeat;
         };
-        // Late, but not lost. What is left of the gap lies on both sides of it.
+        // It comes late. The rest of the gap is on both sides of it.
         let (after, before) = self.skipped.remove(at);
         self.skip(after, sequence_number);
         self.skip(sequence_number, before);
         Admission::New
     }
 
-    /// Lets the event of this number through although events before it are missing.
+    /// Admits the event of this number although events before it are missing.
     pub fn pass(&mut self, sequence_number: u64) {
         self.skip(self.last, sequence_number);
         self.last = sequence_number;
         self.is_unsure = false;
     }
 
-    /// Returns whether a listed event of this number is one that was not delivered, and counts it as delivered.
-    /// Lists leave out what a stream would bring in between: after a new one the cursor is unsure.
+    /// Admits a listed event of this number. Returns whether it is new. Lists leave out events in between, so the cursor
+    /// is unsure after a new one.
     pub fn admit_listed(&mut self, sequence_number: u64) -> bool {
         let is_new = sequence_number == 0
             || match self.admit(sequence_number) {

@@ -1,20 +1,20 @@
 //! How a stream comes to frames: bytes are cut by the event-stream format, messages of a socket are frames.
 
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 use crate::protocol::HAS_HTTP;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 use crate::sse::Frame;
 use crate::sse::{FrameDecoder, FrameError, FrameSink};
 
 /// Whether this build has a protocol whose decoder takes runs of frames.
-const HAS_RUNS: bool = cfg!(feature = "truefoundry");
+const HAS_RUNS: bool = cfg!(feature = "frame-runs");
 
 /// The decoder of a stream.
 #[derive(Debug)]
 pub(super) struct Frames {
     events: FrameDecoder,
     /// The size of the largest message, in bytes.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     limit: usize,
 }
 
@@ -23,7 +23,7 @@ impl Frames {
     pub(super) fn with_limit(max_frame_bytes: usize) -> Self {
         Self {
             events: FrameDecoder::with_limit(max_frame_bytes),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "socket")]
             limit: max_frame_bytes,
         }
     }
@@ -31,7 +31,7 @@ impl Frames {
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
         // So that the compiler leaves the decoder out.
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if !HAS_HTTP {
             return Ok(());
         }
@@ -43,7 +43,7 @@ impl Frames {
     }
 
     /// Takes a message of a socket, which is a frame that has only data.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn take(&mut self, message: &str, sink: &mut dyn FrameSink) -> Result<(), FrameError> {
         if message.len() > self.limit {
             return Err(FrameError::TooLarge { limit: self.limit });
@@ -57,7 +57,7 @@ impl Frames {
         self.events.reset();
     }
 
-    /// What the stream last said of the time to wait before it is asked for again, in milliseconds.
+    /// How long the stream asks to wait before the next connection (`retry:`), in milliseconds.
     pub(super) fn retry(&self) -> u64 {
         self.events.retry().unwrap_or_default()
     }

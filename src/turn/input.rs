@@ -122,7 +122,7 @@ impl TurnInput {
 
     /// The items as they are sent where an answer needs what was asked: each with the `suspension` of the call that
     /// it answers.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     #[must_use]
     pub fn with_suspensions(&self, actions: &[PendingAction]) -> String {
         let mut items = Value::parse(&self.json).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Whether a turn began whose start was sent and never answered: the session's newest turns tell.
+//! Finds the turn of a start that got no answer, among the session's newest turns.
 
 use crate::iso::millis;
 use crate::json::{Object, Value};
@@ -16,8 +16,8 @@ pub enum Newest {
 }
 
 impl Newest {
-    /// The newest of a session's turns, as far as they are listed; nothing if more of the list decides. Some servers
-    /// list the newest first, others the oldest.
+    /// The newest of a session's listed turns; nothing if the rest of the list decides. Some servers list the newest
+    /// turn first, others the oldest.
     pub(super) fn of(turns: &[Value<'_>], is_all: bool) -> Option<Self> {
         let Some((first, last)) = ends(turns) else { return is_all.then_some(Self::None) };
         let newest = match is_newer(turns, first, last) {
@@ -30,8 +30,8 @@ impl Newest {
     }
 }
 
-/// What is known of a start, to tell its turn from others. By default nothing is: then the driver reads the session's
-/// newest turn before the start, and [`TurnDriver::newest`](super::TurnDriver::newest) returns it.
+/// What is known of a start, to tell its turn from others. By default nothing is known. The driver then reads the
+/// session's newest turn before the start, and [`TurnDriver::newest`](super::TurnDriver::newest) returns it.
 #[derive(Debug, Clone, Default)]
 pub struct StartTrace {
     /// The session's newest turn before it.
@@ -67,12 +67,12 @@ pub(super) struct Sent<'s> {
 }
 
 impl Sent<'_> {
-    /// Whether it was to follow whatever turn is the session's last one.
+    /// Whether it follows the session's last turn, whichever that is.
     fn is_auto(&self) -> bool {
         matches!(self.previous_turn_id, "" | "auto")
     }
 
-    /// Whether a turn was given this, at this place.
+    /// Whether a turn has this input and this place.
     fn fits(&self, turn: &Object<'_>) -> bool {
         let wanted = if self.previous_turn_id == "none" { "" } else { self.previous_turn_id };
         is_like(self.input, turn.array("input")) && (self.is_auto() || previous(turn) == wanted)

@@ -7,8 +7,8 @@
 //!                           incomplete
 //! ```
 //!
-//! A stream's end is an end of the turn only if `turn.done` came. Whatever else ends it is recovered from by
-//! [`TurnDriver`](super::TurnDriver); what cannot be recovered leaves the turn incomplete.
+//! The end of a stream ends the turn only if `turn.done` came. [`TurnDriver`](super::TurnDriver) recovers from any
+//! other end; if it cannot, the turn is incomplete.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{EventKind, EventRef};
@@ -57,14 +57,14 @@ impl TurnStatus {
     }
 }
 
-/// How a stream is to be got.
+/// How a stream is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamPlan {
     /// By starting the turn.
     Start,
     /// By subscribing to the started turn, after the cursor.
     Subscribe,
-    /// By looking first whether the turn began: its start was sent, and how that went is not known.
+    /// By looking first whether the turn began, because its start may have arrived.
     Look,
 }
 
@@ -75,7 +75,7 @@ pub enum StreamEnd {
     Eof,
     /// The caller stopped listening. The turn runs on.
     Aborted,
-    /// It was taken back before anything was sent.
+    /// It was stopped before anything was sent.
     Refused,
     /// The server refused it.
     Rejected(Error),
@@ -192,23 +192,23 @@ impl TurnMachine {
         Ok(plan)
     }
 
-    /// What an event of the stream is. Whatever comes after the end of the turn counts as a repeat.
+    /// Admits an event of the stream, or tells why not. Everything after the end of the turn is a repeat.
     #[inline]
     pub fn admit(&mut self, sequence_number: u64) -> Admission {
         if self.status.is_terminal() { Admission::Repeat } else { self.cursor.admit(sequence_number) }
     }
 
-    /// Returns whether a listed event of this number is one that was not delivered.
+    /// Admits a listed event of this number. Returns whether it is new.
     pub fn admit_listed(&mut self, sequence_number: u64) -> bool {
         self.cursor.admit_listed(sequence_number)
     }
 
-    /// What has these numbers came elsewhere.
+    /// The events up to this number came elsewhere.
     pub fn advance(&mut self, sequence_number: u64) {
         self.cursor.advance(sequence_number);
     }
 
-    /// Lets an event through although events before it are missing.
+    /// Admits an event although events before it are missing.
     pub fn pass(&mut self, sequence_number: u64) {
         self.cursor.pass(sequence_number);
     }
@@ -236,7 +236,7 @@ impl TurnMachine {
         }
     }
 
-    /// The server says how the turn stands. Gives whether it has ended.
+    /// Takes the turn's state as the server tells it. Returns whether the turn has ended.
     pub fn state(&mut self, state: &Object<'_>) -> bool {
         self.status = match state.text("status") {
             "done" => TurnStatus::Done,
@@ -248,7 +248,7 @@ impl TurnMachine {
         self.status.is_terminal()
     }
 
-    /// The stream, or the request for it or for a start without one, has ended. Gives the error to report, if it is one.
+    /// The stream, or the request for it or for a start, has ended. Returns the error to report, if there is one.
     pub fn stream_ended(&mut self, end: StreamEnd) -> Result<()> {
         self.was_streamed |= self.is_streaming;
         self.is_streaming = false;

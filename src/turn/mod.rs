@@ -1,17 +1,20 @@
-//! A turn's life: what may be called when, where its cursor stands, how it ended, and how it is recovered when its connection breaks.
+//! A turn's life: which calls are allowed when, where its cursor is, how it ended, and how it recovers when its
+//! connection breaks.
 
 mod answered;
+mod conventions;
 mod cursor;
 mod driver;
 mod fields;
+mod fingerprints;
 mod frames;
 mod input;
+mod intake;
 mod lost_start;
 mod machine;
 mod policy;
-mod prints;
 mod reader;
-mod results;
+mod result_counts;
 #[cfg(test)]
 mod tests;
 
@@ -22,3 +25,9 @@ pub use lost_start::{Newest, StartTrace};
 pub use machine::{StreamEnd, StreamPlan, TurnMachine, TurnStatus};
 pub use policy::{Failure, Reconnect};
 pub use reader::TurnReader;
+
+fn digits(number: u64) -> String {
+    let mut digits = String::new();
+    crate::json::write_u64(&mut digits, number);
+    digits
+}

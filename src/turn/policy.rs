@@ -1,13 +1,13 @@
-//! What a failure means for a turn, and how long to wait before the next try.
+//! What a failure means for a turn, and how long to wait before the next attempt.
 
 use crate::error::{Error, ErrorCode};
 
-/// How persistently a turn's connection is recovered.
+/// How often, and after which waits, a turn's connection is recovered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reconnect {
-    /// Tries in a row that may bring nothing new; 0 recovers nothing. To wait for a server that answers uses up none.
+    /// Attempts in a row that may bring nothing new; 0 recovers nothing. Waits for a server that answers do not count.
     pub max_attempts: u32,
-    /// The longest first wait, in milliseconds. It doubles with every try.
+    /// The longest first wait, in milliseconds. It doubles with every attempt.
     pub base_delay: u32,
     /// The longest wait of all, in milliseconds, unless the server asks for more.
     pub max_delay: u32,
@@ -23,8 +23,8 @@ impl Reconnect {
     /// Recovers nothing.
     pub const OFF: Self = Self { max_attempts: 0, base_delay: 0, max_delay: 0 };
 
-    /// The wait before a try (1 for the first), in milliseconds: exponential, with full jitter, so that the
-    /// clients of a server that was away do not come back all at once. `random` is from 0 up to 1.
+    /// The wait before an attempt (1 for the first), in milliseconds: exponential, with full jitter, so that the
+    /// clients of a server that was away do not all come back at once. `random` is from 0 up to 1.
     pub(super) fn delay(self, attempt: u32, random: f64) -> f64 {
         let doublings = attempt.saturating_sub(1).min(16);
         let longest = u64::from(self.base_delay) << doublings;
@@ -37,11 +37,11 @@ impl Reconnect {
 pub struct Failure {
     /// Why.
     pub error: Error,
-    /// How long the server asks to be left alone (`Retry-After`), in milliseconds; 0 if it does not.
+    /// The server's `Retry-After`, in milliseconds; 0 if there was none.
     pub retry_after: u32,
-    /// Whether there is no network at all as far as is known. Such a try does not count.
+    /// Whether the browser says that there is no network. Such an attempt does not count.
     pub is_offline: bool,
-    /// Whether nothing of the request was sent: there was no connection to send it on.
+    /// Whether nothing of the request was sent, for lack of a connection.
     pub is_unsent: bool,
 }
 
@@ -54,20 +54,25 @@ impl From<Error> for Failure {
 /// What can be done about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Nothing: the same would happen again.
+    /// Nothing: it would fail again.
     None,
-    /// To try again. Whether the request was carried out is not known.
+    /// Try again. The request may have been carried out.
     Retry,
-    /// To try again later. The server did nothing.
+    /// Try again later. The server did nothing.
     Later,
-    /// To read the turn and its events: its stream is gone.
+    /// Read the turn and its events. The stream has expired.
     Read,
 }
 
-/// Longer than this nobody waits, even if the server asks for it: 5 minutes.
+/// The longest wait that a server can ask for, in milliseconds: 5 minutes.
 const LONGEST_WAIT: u32 = 300_000;
 
 impl Failure {
+    /// Whether the same request may succeed later.
+    pub(super) fn can_retry(&self) -> bool {
+        matches!(self.remedy(), Remedy::Retry | Remedy::Later)
+    }
+
     pub(super) fn remedy(&self) -> Remedy {
         match (self.error.code, self.error.status.unwrap_or_default()) {
             _ if self.retry_after > LONGEST_WAIT => Remedy::None,
@@ -87,8 +92,8 @@ impl Failure {
         }
     }
 
-    /// Whether a start that failed this way may have begun the turn. What the server refuses, it has not
-    /// done; what went wrong with it or on the way may have gone wrong afterwards.
+    /// Whether a start that failed this way may have begun the turn. A refusal has not; a failure of the server or of the
+    /// network may have come after the beginning.
     pub(super) fn may_have_begun(&self) -> bool {
         match (self.error.code, self.error.status.unwrap_or_default()) {
             _ if self.is_unsent => false,
@@ -100,7 +105,7 @@ impl Failure {
         }
     }
 
-    /// Whether a turn that is not there yet may still appear: the request was on its way when it was given up.
+    /// Whether a turn that is not there yet may still appear, because the request was on its way.
     pub(super) fn may_yet_begin(&self) -> bool {
         !matches!(self.error.code, ErrorCode::Http | ErrorCode::Rpc)
             || matches!(self.error.status, Some(408 | 503 | 504))

@@ -266,12 +266,12 @@ pub fn turn_begin(
     })
 }
 
-/// To leave the turn's stream is to cancel the turn.
+/// Cancels the turn when its stream is left.
 #[wasm_bindgen(js_name = turnHangUp)]
-pub fn turn_hang_up(turn: u32) {
+pub fn turn_cancel_by_disconnect(turn: u32) {
     with(|core| {
         if let Some(turn) = core.turns.get(turn) {
-            turn.hang_up();
+            turn.cancel_by_disconnect();
         }
     });
 }
@@ -312,7 +312,7 @@ pub fn turn_next(
                 let error =
                     Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
                 // Only sockets can tell.
-                let is_unsent = cfg!(feature = "turn-rpc") && code == "unsent";
+                let is_unsent = cfg!(feature = "socket") && code == "unsent";
                 Outcome::Failed(Failure { error, retry_after, is_offline, is_unsent })
             }
             3 => Outcome::Aborted,

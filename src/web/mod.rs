@@ -5,7 +5,7 @@
 //! JSON out. Decisions are taken in the sans-IO parts; the package's TypeScript puts the public classes,
 //! iterators and listeners around what is exported here.
 
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 mod carrier;
 #[cfg(feature = "module")]
 pub mod exports;
@@ -15,9 +15,9 @@ mod page;
 mod protocols;
 #[cfg(feature = "module")]
 mod session;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 pub mod socket;
-#[cfg(all(feature = "module", feature = "turn-rpc"))]
+#[cfg(all(feature = "module", feature = "socket"))]
 pub mod sockets;
 #[cfg(feature = "module")]
 mod state;

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::ObjectWriter;
 
 use super::session::Session;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 use super::sockets::Socket;
 use super::turn::Turn;
 
@@ -33,7 +33,7 @@ pub(super) struct Core {
     header: [u32; 6],
     pub(super) sessions: Slots<Session>,
     pub(super) turns: Slots<Turn>,
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) sockets: Slots<Socket>,
 }
 
@@ -66,7 +66,7 @@ impl Core {
             header: [0; 6],
             sessions: Slots::new(),
             turns: Slots::new(),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "socket")]
             sockets: Slots::new(),
         }
     }
@@ -131,7 +131,7 @@ impl Core {
     }
 
     /// Points the header to a text, and puts four numbers behind that; returns its address.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn give_text(&mut self, text: String, numbers: [u32; 4]) -> u32 {
         self.output = text;
         let [a, b, c, d] = numbers;
@@ -170,13 +170,13 @@ impl<T> Slots<T> {
     }
 
     /// Takes a thing out, to be [put](Self::put) back.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn take(&mut self, slot: u32) -> Option<T> {
         self.0.get_mut(slot as usize)?.take()
     }
 
     /// Puts a thing back.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn put(&mut self, slot: u32, thing: T) {
         if let Some(slot) = self.0.get_mut(slot as usize) {
             *slot = Some(thing);

@@ -8,7 +8,7 @@ use js_sys::{Date, Math};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "socket")]
 use crate::rpc::Messages;
 use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiting};
 
@@ -34,10 +34,10 @@ pub(super) enum Came {
     /// Bytes.
     Chunk(Vec<u8>),
     /// A message, which is whole.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     Message(String),
     /// It is time to send the follow-up requests.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     Gather,
 }
 
@@ -47,11 +47,11 @@ pub(super) trait Source {
     async fn next(&mut self) -> Result<Option<Came>, Failure>;
 
     /// There are follow-up requests; there may be more in a moment. Only where they can be sent.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn follow_up(&mut self) {}
 
     /// Sends follow-up requests on the way on which the stream comes; the responses become part of it.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     fn say(&mut self, messages: Messages) {
         let _ = messages;
     }
@@ -130,9 +130,9 @@ async fn read_stream(
         // What cannot be read the driver knows.
         let pushed = match news {
             Came::Chunk(chunk) => driver.reader_mut().push(&chunk),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "socket")]
             Came::Message(message) => driver.reader_mut().push_message(&message),
-            #[cfg(feature = "turn-rpc")]
+            #[cfg(feature = "socket")]
             Came::Gather => {
                 if let Some(messages) = driver.reader_mut().follow_up_requests() {
                     source.say(messages);
@@ -140,7 +140,7 @@ async fn read_stream(
                 continue;
             }
         };
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if driver.reader().has_follow_up_requests() {
             source.follow_up();
         }

@@ -3,7 +3,7 @@
 use crate::delivery::{ChangeBatch, EventBatch, TextArena};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Call, HAS_LOOKS, HAS_OTHERS};
+use crate::protocol::{Call, HAS_OTHERS};
 use crate::text::cut;
 use crate::turn::{
     Moment, Newest, Outcome, Pause, Pending, Plan, Reconnect, Step, TurnDriver, TurnInput, TurnMachine,
@@ -100,7 +100,7 @@ impl Turn {
     ) -> Result<String> {
         session.check()?;
         let (json, options) = cut(text, 0);
-        if cfg!(feature = "turn-rpc") {
+        if cfg!(feature = "socket") {
             self.driver.set_options(options);
         }
         let capabilities = self.driver.reader().capabilities();
@@ -133,7 +133,7 @@ impl Turn {
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json, &self.driver.reader().capabilities())?;
         input.check_answers(self.driver.reader().index().pending())?;
-        #[cfg(feature = "turn-rpc")]
+        #[cfg(feature = "socket")]
         if self.driver.reader().capabilities().has_socket() {
             // The server asked by a message, which the answer responds to.
             return Ok(input.with_suspensions(self.driver.reader().index().pending()));
@@ -163,7 +163,7 @@ impl Turn {
             self.driver
                 .set_input(TurnInput::read(input, &self.driver.reader().capabilities()).unwrap_or_default());
             if let Some(said) = record.get("said").and_then(Value::as_u64) {
-                self.driver.set_said(Some(said));
+                self.driver.set_user_message_count(Some(said));
             }
         }
         let state = record.object("state").ok_or_else(|| {
@@ -186,7 +186,7 @@ impl Turn {
 
     /// A later turn has answered what this one waited for.
     pub(super) fn settle(&mut self, is_discarded: bool) {
-        self.reader().settle(is_discarded);
+        self.reader().resolve_actions(is_discarded);
     }
 
     /// What is known of the turn.
@@ -237,7 +237,7 @@ impl Turn {
         let is_start = self.machine().status() == TurnStatus::Unstarted;
         if is_start {
             self.check_start(session)?;
-            self.driver.set_said(session.said);
+            self.driver.set_user_message_count(session.said);
         }
         if let Some((events, messages)) = self.paused_turn(session) {
             self.driver.reader_mut().follow(events, &messages);
@@ -257,9 +257,9 @@ impl Turn {
         self.step(session, step)
     }
 
-    /// To leave the stream is to cancel the turn.
-    pub(super) fn hang_up(&mut self) {
-        self.driver.hang_up();
+    /// Cancels the turn when its stream is left.
+    pub(super) fn cancel_by_disconnect(&mut self) {
+        self.driver.cancel_by_disconnect();
     }
 
     /// The head of a stream's answer has come.
@@ -278,9 +278,7 @@ impl Turn {
             self.driver.set_others(&session.others(self.key));
         }
         let step = self.driver.next(outcome, moment);
-        if HAS_LOOKS {
-            session.learn(self.driver.newest());
-        }
+        session.learn(self.driver.newest());
         self.step(session, step)
     }
 
@@ -323,7 +321,7 @@ impl Turn {
     }
 
     /// Takes a message of the stream's socket; returns whether to read on.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn push_message(&mut self, session: &mut Session, message: &str) -> bool {
         let pushed = self.reader().push_message(message);
         self.note(session);
@@ -351,13 +349,13 @@ impl Turn {
     }
 
     /// Whether the turn has [follow-up requests](Self::follow_up_requests).
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn has_follow_up_requests(&self) -> bool {
         self.driver.reader().has_follow_up_requests()
     }
 
     /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket.
-    #[cfg(feature = "turn-rpc")]
+    #[cfg(feature = "socket")]
     pub(super) fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
         self.reader().follow_up_requests()
     }

@@ -11,7 +11,7 @@ export function brotli(file) {
 }
 
 /** Families of protocols: each has a core of its own. */
-const FAMILIES = ["truefoundry", "aap", "agent-event", "turn-rpc"];
+const FAMILIES = Object.keys(JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "pkg", "families.json"), "utf8")));
 
 /** The bytes that a page of one protocol downloads of the package, by family. */
 export function pageBytes(path) {

@@ -31,7 +31,7 @@ test("a family's core is loaded when it is spoken, once", async () => {
   });
   assert.deepEqual(resumes, ["none", "history", "cursor", "none", "history"]);
   const cores = ["agent-event-core", "truefoundry-core", "aap-core"].map((name) => `/dist/${name}.js`);
-  assert.deepEqual(requests, [...cores, "/dist/terms.js"]);
+  assert.deepEqual(requests, [...cores, "/dist/aap-session.js"]);
   assert.deepEqual(page.failures, []);
 });
 
@@ -77,7 +77,7 @@ test("the slim entry starts from the module that the page fetches, and can be tr
     return {
       early: await codeOf(slim.connect(options)),
       missing: await codeOf(slim.init(fetch("/dist/no-such-file.wasm"))),
-      started: await codeOf(slim.init(fetch("/dist/core.wasm"))),
+      started: await codeOf(slim.init(fetch("/dist/truefoundry.wasm"))),
       connected: await codeOf(slim.connect(options)),
       other: await codeOf(slim.connect({ ...options, protocol: "tirea" })),
       otherStarted: await codeOf(slim.init(fetch("/dist/agent-event.wasm"))),

@@ -1,4 +1,4 @@
-// The page: conversations at the left, the current one in the middle, its events at the right.
+// The page: conversations on the left, the current one in the middle, its events on the right.
 
 import { useState } from "react";
 import type { Protocol } from "turnwire";
@@ -22,7 +22,7 @@ export function App() {
     saveSettings(next);
     setSettings(next);
     setEditing(false);
-    // A conversation of one gateway means nothing to another one.
+    // A conversation of one gateway does not exist at another one.
     const isElsewhere =
       next.baseUrl !== settings.baseUrl || next.protocol !== settings.protocol || next.agentName !== settings.agentName;
     if (isElsewhere) goTo(null);

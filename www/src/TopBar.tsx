@@ -1,4 +1,4 @@
-// The line on top: where one is, and what can be opened.
+// The bar at the top: the current place, and the panes that can be opened.
 
 import type { Protocol } from "turnwire";
 import { protocolName } from "./settings/protocols";

@@ -1,4 +1,4 @@
-// Everything that belongs to one connection, and where it stands on the page.
+// Everything that belongs to one connection, and its layout on the page.
 
 import { useEffect, useState } from "react";
 import type { Client, Protocol } from "turnwire";
@@ -21,7 +21,7 @@ interface Props {
   client: Client;
   agentName: string;
   gateway: DevelopmentGateway | null;
-  /** Speaks another protocol to the gateway that serves the page; null where another server is spoken to. */
+  /** Switches the protocol at the gateway that serves the page; null if the page uses another server. */
   onProtocol: ((protocol: Protocol) => void) | null;
   onSettings: () => void;
 }
@@ -34,7 +34,7 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
   const [showSessions, setShowSessions] = useState(!sessionsOverlay);
   const [showEvents, setShowEvents] = useState(false);
 
-  // Panes that become drawers would cover the conversation unasked.
+  // Panes that become drawers must not cover the conversation on their own.
   useEffect(() => setShowSessions(!sessionsOverlay), [sessionsOverlay]);
 
   const { title } = conversation;
@@ -42,7 +42,7 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
     document.title = title ? `${title} · turnwire` : "turnwire demo";
   }, [title]);
 
-  // Dialogs and drawers take Escape for themselves; what is left of it stops the agent.
+  // Dialogs and drawers handle Escape themselves; any other Escape stops the agent.
   useEffect(() => {
     if (!running) return;
     const onKeyDown = (event: KeyboardEvent) => {

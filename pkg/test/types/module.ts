@@ -264,7 +264,7 @@ export async function inside(): Promise<Turn[]> {
 }
 
 export async function slim(): Promise<string | undefined> {
-  await init(fetch("/core.wasm"));
+  await init(fetch("/truefoundry.wasm"));
   await init(new Uint8Array(8));
   try {
     await slimConnect({ baseUrl: "https://gateway.example/acme" });

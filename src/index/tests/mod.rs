@@ -1,16 +1,16 @@
 //! Tests of the index: what joins what, what waits, and that its changes say all that happened.
 
 mod actions;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 mod agent;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 mod agent_messages;
 mod calls;
 mod changes;
 mod mirror;
-#[cfg(feature = "turn-rpc")]
+#[cfg(feature = "tool-output")]
 mod news;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 mod patches;
 mod properties;
 mod threads;
@@ -19,7 +19,7 @@ use serde_json::{Value as Json, json};
 
 use crate::event::{EventRef, TextDelta};
 use crate::index::EventIndex;
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 use crate::json::Value;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{EventSink, Protocol};
@@ -51,7 +51,7 @@ fn index_of(events: &[Json]) -> EventIndex {
 }
 
 /// Takes in events that are in turnwire's form already.
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>) {
     for event in events {
         let json = event.to_string();
@@ -62,7 +62,7 @@ fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>)
 
 /// What changes say of events in turnwire's form: the same, however often they are taken, and whether text is
 /// given away or kept.
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 fn told(events: &[Json]) -> mirror::Mirror {
     let mirrors =
         [(false, false), (false, true), (true, false), (true, true)].map(|(gives_away, is_taken)| {
@@ -87,7 +87,7 @@ fn told(events: &[Json]) -> mirror::Mirror {
 }
 
 /// A message that is a list of complete calls.
-#[cfg(feature = "agent-event")]
+#[cfg(feature = "agent-state")]
 fn called(id: &str, calls: &[&str]) -> Json {
     let calls: Vec<Json> = calls
         .iter()

@@ -1,4 +1,4 @@
-//! What a server says of itself → the agents that it has (sections 1 and 3).
+//! A server's metadata → its agents (sections 1 and 3).
 
 use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value};
@@ -6,10 +6,10 @@ use crate::protocol::body::{object, page, take_list, unexpected};
 
 use super::terms;
 
-/// The version of the protocol that is spoken here.
+/// The supported version of the protocol.
 const VERSION: u64 = 3;
 
-/// The agents, each with the terms on which it works.
+/// The agents, each with its capabilities as turnwire's terms.
 pub(super) fn list(meta: Value<'_>) -> Result<Value<'_>> {
     let mut meta = object(meta)?;
     check_version(meta.get("version"))?;
@@ -32,7 +32,7 @@ fn agent(agent: Value<'_>) -> Result<Value<'_>> {
     Ok(agent.into())
 }
 
-/// Nothing else tells another version, and others have other paths.
+/// Only this field shows another version, and other versions have other paths.
 fn check_version(version: Option<&Value<'_>>) -> Result<()> {
     const LONGEST: usize = 20;
     if version.and_then(Value::as_u64) == Some(VERSION) {

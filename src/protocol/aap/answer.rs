@@ -1,4 +1,4 @@
-//! Answers → turnwire's records, lists and events (section 2).
+//! Responses → turnwire's records, lists and events (section 2).
 
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -12,7 +12,7 @@ use super::story::{self, Story, Tools};
 use super::terms::History;
 use super::{Aap, agents, ids, record};
 
-/// Normalizes the answer to `call`.
+/// Converts the response to `call`.
 pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let params = wire(params);
     let aap = aap.with(&params);
@@ -22,7 +22,7 @@ pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Val
         Call::GetSession => record::read(body),
         Call::ListSessions => record::list(params.text("agent_name"), body),
         Call::DeleteSession => Ok(Value::Null),
-        // A turn that came whole: the decoder's business.
+        // The decoder reads a turn that is not streamed.
         Call::CreateTurnStream => Ok(body),
         Call::GetTurn => turn(aap, &params, body),
         Call::ListTurns => turns(aap, &params, body),
@@ -30,7 +30,7 @@ pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Val
             let history = history::messages(aap, body)?;
             let part = find::part(aap, &params, &history)?;
             let story = Story::of(params.text("turn_id"), part.messages, part.answered.as_deref());
-            Ok(ordered(&params, told(story, &Tools::of(&params), part.is_followed)))
+            Ok(ordered(&params, events_so_far(story, &Tools::of(&params), part.is_followed)))
         }
         Call::ListSessionEvents => {
             let history = history::messages(aap, body)?;
@@ -41,7 +41,7 @@ pub(super) fn normalize<'a>(aap: Aap, call: Call, params: &Object<'_>, body: Val
     }
 }
 
-/// A page of what the server has oldest first.
+/// A page of items that the server has oldest first.
 fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
     if params.text("order") == "desc" {
         items.reverse();
@@ -49,18 +49,18 @@ fn ordered<'a>(params: &Object<'_>, mut items: Vec<Value<'a>>) -> Value<'a> {
     page(items, Value::Null)
 }
 
-/// What a turn's stream would have told by now.
-fn told<'a>(story: Story<'_, 'a>, tools: &Tools, is_followed: bool) -> Vec<Value<'a>> {
+/// The events that a turn's stream would have sent by now.
+fn events_so_far<'a>(story: Story<'_, 'a>, tools: &Tools, is_followed: bool) -> Vec<Value<'a>> {
     let events = if is_followed { story.into_past() } else { story.into_events(tools) };
     events.into_iter().map(Value::Object).collect()
 }
 
-/// A turn as its record, and with it what it told: a second look at the history might see more.
+/// A turn's record together with its events: a second read of the history might contain more.
 fn turn<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let history = history::messages(aap, body)?;
     let is_awaited = params.get("is_awaited").and_then(Value::as_bool) == Some(true);
     let part = match find::part(aap, params, &history) {
-        // It has begun: the client waits until something of it is there.
+        // The turn has begun: the client waits until the history contains it.
         Err(_) if is_awaited => Part::default(),
         part => part?,
     };
@@ -70,8 +70,8 @@ fn turn<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>>
     let tools = Tools::of(params);
     let state = story.state(&tools, part.is_followed);
     let mut record = turn_record(params, turn_id, Value::Null, input, state);
-    record.set("events", told(story, &tools, part.is_followed).into());
-    // A compacted history may have it in other words.
+    record.set("events", events_so_far(story, &tools, part.is_followed).into());
+    // A compacted history may have other words.
     record.set("is_exact", (aap.history == Some(History::Full)).into());
     Ok(record.into())
 }
@@ -86,15 +86,15 @@ fn turns<'a>(aap: Aap, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>
         let id = ids::turn(turn.number);
         let state = Story::of(&id, turn.messages, None).state(&tools, at < last);
         let mut record = turn_record(params, &id, previous(&turns, at), said(turn), state);
-        // By that it is found when others have come after it.
+        // Used to find the turn again when others have followed it.
         record.set("said", before.into());
         before += u64::try_from(turn.said.len()).unwrap_or_default();
         records.push(record.into());
     }
     let mut page = page(records, Value::Null);
     if let Value::Object(page) = &mut page {
-        // By which a later turn is told from one that said the same.
-        let count = u64::try_from(history::count_said(&history)).unwrap_or_default();
+        // Distinguishes a later turn from an earlier one with the same input.
+        let count = u64::try_from(history::count_user_messages(&history)).unwrap_or_default();
         page.set("user_messages", count.into());
     }
     Ok(page)
@@ -108,7 +108,7 @@ fn session_events<'a>(history: &[Value<'a>], tools: &Tools) -> Vec<Value<'a>> {
         let id = ids::turn(turn.number);
         let story = Story::of(&id, turn.messages, None);
         let created = story::created(&id, ids::event(&id, 1), previous(&turns, at), said(turn));
-        for event in std::iter::once(Value::Object(created)).chain(told(story, tools, at < last)) {
+        for event in std::iter::once(Value::Object(created)).chain(events_so_far(story, tools, at < last)) {
             let mut item = Object::new();
             item.set("turn_id", id.clone().into());
             item.set("event", event);
@@ -118,13 +118,13 @@ fn session_events<'a>(history: &[Value<'a>], tools: &Tools) -> Vec<Value<'a>> {
     items
 }
 
-/// The turn before.
+/// The turn before this one.
 fn previous<'a>(turns: &[Turn<'_, '_>], at: usize) -> Value<'a> {
     let before = at.checked_sub(1).and_then(|at| turns.get(at));
     before.map_or(Value::Null, |turn| ids::turn(turn.number).into())
 }
 
-/// What a turn was given.
+/// A turn's input.
 fn said<'a>(turn: &Turn<'_, 'a>) -> Value<'a> {
     turn.said.iter().map(|message| history::item(message)).collect::<Vec<_>>().into()
 }

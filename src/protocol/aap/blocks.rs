@@ -1,4 +1,4 @@
-//! What messages are made of (section 3): blocks, or a plain text in place of one.
+//! The content of messages (section 3): blocks, or a plain text.
 
 use crate::json::{Object, Value};
 use crate::protocol::fields::{Problem, missing, text};
@@ -9,7 +9,7 @@ pub(super) enum Block<'v, 'a> {
     Thinking(&'v str),
     /// A call of a tool.
     Call(&'v Object<'a>),
-    /// An image, by its address or as a data URI, and the block that it is.
+    /// An image, by URL or as a data URI, and its block.
     Image(&'v str, &'v Value<'a>),
     /// Something that this version does not know.
     Other(&'v Value<'a>),
@@ -23,7 +23,7 @@ pub(super) fn blocks<'v, 'a>(content: &'v Value<'a>) -> impl Iterator<Item = Blo
         one => std::slice::from_ref(one),
     };
     elements.iter().map(move |element| match element {
-        // A text by itself is a content; among blocks it is not known what it is.
+        // A content may be a plain text, but among blocks a text is unknown.
         Value::String(text) if content.as_array().is_none() => Block::Text(text),
         Value::Object(block) => of(block, element).unwrap_or(Block::Other(element)),
         _ => Block::Other(element),
@@ -57,7 +57,7 @@ pub(super) fn text_of(content: &Value<'_>) -> String {
     said
 }
 
-/// The call that a block, or an event of a stream, is.
+/// A call, from a block or from an event of a stream.
 #[derive(Debug, Default)]
 pub(super) struct ToolUse {
     pub(super) id: String,
@@ -72,7 +72,7 @@ impl ToolUse {
         if id.is_empty() {
             return Err(missing("toolCallId"));
         }
-        // Inputs are objects. Whoever runs the tool sees what came instead.
+        // Inputs should be objects. The code that runs the tool sees what was received instead.
         let arguments = match fields.get("input") {
             None | Some(Value::Null) => "{}".to_owned(),
             Some(input) => input.to_json(),
@@ -80,7 +80,7 @@ impl ToolUse {
         Ok(Self { id: id.to_owned(), name: name.to_owned(), arguments })
     }
 
-    /// The call as it stands in a whole message.
+    /// The call in the form of a whole message.
     pub(super) fn to_call<'a>(&self) -> Object<'a> {
         let mut function = Object::new();
         function.set("name", self.name.clone().into());

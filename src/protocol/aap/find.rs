@@ -1,5 +1,5 @@
-//! Which part of a history is a turn's answer (section 6). The server knows the turn by no name, so it is found by
-//! what it said: a user's message that is the last one, or calls that it answered.
+//! Finds a turn's answer in a history (section 6). The server has no ids for turns, so a turn is found by its input:
+//! user messages after which nothing of the user follows, or calls that it answered.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
@@ -13,9 +13,9 @@ use super::terms::History;
 /// A turn's part of a history.
 #[derive(Default)]
 pub(super) struct Part<'h, 'a> {
-    /// What followed the turn's input, or the calls that it answers.
+    /// The messages after the turn's input, or after the calls that it answers.
     pub(super) messages: &'h [Value<'a>],
-    /// The calls that it answers; nothing if it was given a user's messages.
+    /// The calls that it answers; `None` if its input is messages of the user.
     pub(super) answered: Option<Vec<String>>,
     /// Whether another turn has begun since.
     pub(super) is_followed: bool,
@@ -33,7 +33,7 @@ fn answered_call<'v>(message: &'v Value<'_>) -> Option<&'v str> {
     message.get("toolCallId").and_then(Value::as_str)
 }
 
-/// What follows the user's messages that were sent.
+/// The messages after the user's messages that were sent.
 fn said<'h, 'a>(
     aap: Aap,
     params: &Object<'_>,
@@ -43,7 +43,7 @@ fn said<'h, 'a>(
     let sent: Vec<_> = sent.iter().filter_map(Value::as_object).map(Words::of).collect();
     let users = history.iter().enumerate().filter_map(|(at, message)| Some((at, of_user(message)?)));
     let users: Vec<_> = users.map(|(at, message)| (at, Words::of(message))).collect();
-    // Messages of one turn have no answer between them.
+    // The messages of one turn have no answer between them.
     let is_ours = |run: &&[(usize, Words<'_>)]| {
         let (first, last) = (run.first().map_or(0, |run| run.0), run.last().map_or(0, |run| run.0));
         let between = history.get(first..=last).unwrap_or_default();
@@ -53,7 +53,7 @@ fn said<'h, 'a>(
     let mut runs = users.windows(sent.len().max(1));
     let said = params.get("said").and_then(Value::as_u64).filter(|_| aap.history == Some(History::Full));
     let ours = match said {
-        // The same may have been said before, and others may have said something since.
+        // The same message may have been sent before, and other clients may have sent messages since.
         Some(said) => runs.skip(usize::try_from(said).unwrap_or(usize::MAX)).find(is_ours),
         None => runs.next_back().filter(is_ours),
     };
@@ -70,18 +70,18 @@ fn said<'h, 'a>(
     Ok(Part { messages, answered: None, is_followed })
 }
 
-/// Whether a message of this role stands at a turn's beginning.
+/// Whether a message of this role belongs to a turn's beginning.
 fn is_beginning(role: &str) -> bool {
     matches!(role, "user" | "system")
 }
 
-/// What comes before the next of the user's messages, and whether there is one.
+/// The messages before the next one of the user, and whether there is one.
 fn until_user<'h, 'a>(messages: &'h [Value<'a>]) -> (&'h [Value<'a>], bool) {
     let end = messages.iter().position(|message| role(message) == "user");
     (messages.get(..end.unwrap_or(messages.len())).unwrap_or_default(), end.is_some())
 }
 
-/// What follows the message whose calls were answered, if anything shows that they were.
+/// The messages after the one whose calls were answered, if the history shows that they were.
 fn answers<'h, 'a>(
     params: &Object<'_>,
     answered: Vec<String>,
@@ -109,7 +109,7 @@ fn answers<'h, 'a>(
         })
     };
     let taken = asking.iter().rev().copied().find(|at| is_taken(*at)).ok_or_else(not_found)?;
-    // Some models number their calls anew in every message: these may wait, or be those that were answered.
+    // Some models number their calls again in every message: these calls may wait, or may be those that were answered.
     let is_begun = params.get("is_begun").and_then(Value::as_bool) == Some(true);
     if asking.last() != Some(&taken) && !is_begun {
         let problem = "a call of the same id waits in the session, and whether this turn answered it or an earlier \
@@ -120,7 +120,7 @@ fn answers<'h, 'a>(
     Ok(Part { messages, answered: Some(answered), is_followed })
 }
 
-/// What a message says, however it is put into blocks.
+/// A message's content, independent of its division into blocks.
 #[derive(Default, PartialEq)]
 struct Words<'v> {
     text: String,
@@ -141,7 +141,7 @@ impl<'v> Words<'v> {
     }
 }
 
-/// A turn that is not there is told as servers tell it that know turns.
+/// The error of a missing turn, in the form of servers that have ids for turns.
 fn not_found() -> Error {
     Error::new(ErrorCode::Http, "the session's history does not have this turn").with_status(Some(404))
 }

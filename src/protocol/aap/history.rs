@@ -1,5 +1,5 @@
-//! A session's history → turns (section 6). It is a list of messages, in which a turn is what follows a user's
-//! message, with the rounds of tools in it.
+//! A session's history → turns (section 6). A history is a list of messages. A turn is everything after a user's
+//! message, including its rounds of tools.
 
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -18,17 +18,17 @@ pub(super) fn messages(aap: Aap, answer: Value<'_>) -> Result<Vec<Value<'_>>> {
     }
 }
 
-/// A turn, as far as a history tells.
+/// A turn in a history.
 pub(super) struct Turn<'h, 'a> {
-    /// The number of its beginning, from 1 on; 0 for what stands before the first one.
+    /// The number of the turn, from 1 on; 0 for the messages before the first one.
     pub(super) number: u64,
-    /// What the user said.
+    /// The user's messages.
     pub(super) said: Vec<&'h Object<'a>>,
-    /// What followed.
+    /// The messages after them.
     pub(super) messages: &'h [Value<'a>],
 }
 
-/// The turns of a history, oldest first. User's messages without an answer between them begin one turn together.
+/// The turns of a history, oldest first. Messages of the user without an answer between them begin one turn together.
 pub(super) fn turns<'h, 'a>(history: &'h [Value<'a>]) -> Vec<Turn<'h, 'a>> {
     let mut turns: Vec<Turn<'h, 'a>> = Vec::new();
     let mut rest = history;
@@ -38,7 +38,7 @@ pub(super) fn turns<'h, 'a>(history: &'h [Value<'a>]) -> Vec<Turn<'h, 'a>> {
         let (messages, others) = split(others, |role| role != "user");
         let said: Vec<_> = beginning.iter().filter_map(of_user).collect();
         number += u64::from(!said.is_empty());
-        // What agents are told before anything is said is no turn.
+        // Instructions to the agent before the first message are not a turn.
         if !said.is_empty() || !messages.is_empty() {
             turns.push(Turn { number, said, messages });
         }
@@ -47,13 +47,13 @@ pub(super) fn turns<'h, 'a>(history: &'h [Value<'a>]) -> Vec<Turn<'h, 'a>> {
     turns
 }
 
-/// Where messages of these roles end.
+/// The index where messages of these roles end.
 fn split<'h, 'a>(messages: &'h [Value<'a>], is_one: fn(&str) -> bool) -> (&'h [Value<'a>], &'h [Value<'a>]) {
     let end = messages.iter().position(|message| !is_one(role(message)));
     messages.split_at_checked(end.unwrap_or(messages.len())).unwrap_or_default()
 }
 
-/// Who speaks; empty if that is not known.
+/// The role of the sender; empty if it is unknown.
 pub(super) fn role<'v>(message: &'v Value<'_>) -> &'v str {
     message.as_object().map_or("", |message| message.text("role"))
 }
@@ -68,12 +68,12 @@ pub(super) fn of_agent<'v, 'a>(message: &'v Value<'a>) -> Option<&'v Object<'a>>
     message.as_object().filter(|message| message.text("role") == "assistant")
 }
 
-/// How many messages a history has of the user.
-pub(super) fn count_said(history: &[Value<'_>]) -> usize {
+/// The number of the user's messages in a history.
+pub(super) fn count_user_messages(history: &[Value<'_>]) -> usize {
     history.iter().filter(|message| role(message) == "user").count()
 }
 
-/// What the user said, as the item of a turn's input. A message that is a text is one here, too.
+/// The user's message as an item of a turn's input. A message may also be a plain text here.
 pub(super) fn item<'a>(message: &Object<'a>) -> Value<'a> {
     let said = content(message);
     let parts = blocks(said).filter_map(|block| {

@@ -1,33 +1,33 @@
-//! Ids of a turn's messages, results and questions. The server names none of them, so that a stream and a history
-//! that tell the same come to the same names by counting.
+//! Ids of a turn's messages, results and questions. The server has none, so they are counted; then a stream and a
+//! history with the same content have the same ids.
 
 use crate::error::sentence;
 use crate::json::write_u64;
 
-/// Which message of the turn makes a call, counted from 0 on; nothing for one of an earlier turn.
+/// The number of the turn's message that makes a call, from 0 on; `None` for a call of an earlier turn.
 pub(super) type Maker = Option<u64>;
 
-/// The id of a turn's message of this number.
+/// The id of the turn's message with this number.
 pub(super) fn message(turn_id: &str, number: u64) -> String {
     numbered(turn_id, ":", number)
 }
 
-/// The id of an event that has nothing else to be named by.
+/// The id of an event that has no other id.
 pub(super) fn event(turn_id: &str, number: u64) -> String {
     numbered(turn_id, ":e", number)
 }
 
-/// The id of a call's result. Some models number their calls anew in every message.
+/// The id of a call's result. It includes the message, since some models number their calls again in every message.
 pub(super) fn result(turn_id: &str, maker: Maker, call_id: &str) -> String {
     of_call(turn_id, ":", maker, call_id)
 }
 
-/// The id of the question that a call waits for an answer to.
+/// The id of the question for a waiting call.
 pub(super) fn question(turn_id: &str, maker: Maker, call_id: &str) -> String {
     of_call(turn_id, ":asks:", maker, call_id)
 }
 
-/// The turn of a history that begins with its user's messages of this number.
+/// The id of the turn in a history that begins with the user's messages of this number.
 pub(super) fn turn(number: u64) -> String {
     numbered("turn", "-", number)
 }

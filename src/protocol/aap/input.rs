@@ -6,10 +6,10 @@ use crate::protocol::options::option_error;
 
 use super::Aap;
 
-/// How images begin that are no addresses.
+/// The beginning of image data URIs.
 const IMAGE_DATA: &str = "data:image/";
 
-/// The messages that the items of a turn's input are.
+/// The messages for the items of a turn's input.
 pub(super) fn messages<'a>(aap: Aap, params: &Object<'a>) -> Result<Vec<Value<'a>>> {
     let items = match params.get("input") {
         Some(Value::Array(items)) => items,
@@ -72,7 +72,7 @@ fn answer<'a>(name: &'static str, item: &Object<'_>) -> Result<Object<'a>> {
     Ok(message)
 }
 
-/// A user's words: a text alone is a plain one.
+/// A user's content: a single text is sent as a string.
 fn content<'a>(aap: Aap, content: Option<&Value<'a>>) -> Result<Value<'a>> {
     let parts = match content {
         Some(Value::String(text)) => return Ok(Value::String(text.clone())),
@@ -108,7 +108,7 @@ fn block<'a>(aap: Aap, part: &Value<'a>) -> Result<Value<'a>> {
     }
 }
 
-/// An image, if the agent takes it so.
+/// An image, if the agent accepts it in this form.
 fn image<'a>(aap: Aap, url: &str) -> Result<Value<'a>> {
     let (is_taken, rule) = if begins_with(url, IMAGE_DATA) {
         (aap.data, "this agent takes no images as data URIs")

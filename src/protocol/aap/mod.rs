@@ -1,9 +1,8 @@
 //! The Agent Application Protocol, version 3.
 //!
-//! A session is a conversation that the server keeps; a turn is one answer to it, which is streamed, or comes
-//! whole. The server knows neither turns nor messages by any name: their ids are made here, and a turn whose
-//! answer was lost is found in the session's history by what it said. Section numbers in this folder are those of
-//! the protocol note.
+//! A session is a conversation that the server keeps. A turn is one answer to it, streamed or whole. The server has no
+//! ids for turns and messages: turnwire makes them, and finds a turn whose answer was lost by its input in the
+//! session's history. Section numbers in this folder are those of the protocol note.
 
 mod agents;
 mod answer;
@@ -31,7 +30,8 @@ use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resum
 use decoder::TurnDecoder;
 use terms::{History, Mode};
 
-/// What parts and approvals take. What is remembered goes into the session's settings, and not into the message.
+/// The fields of parts and approvals. A decision to remember goes into the session's settings, and not into the
+/// message.
 const INPUT_FIELDS: &str = input_fields! {
     "text:type, text"
     "image:type, url"
@@ -40,20 +40,19 @@ const INPUT_FIELDS: &str = input_fields! {
     ".approval:status, reason, remember"
 };
 
-/// The protocol, as an agent declares to speak it.
+/// The protocol, with an agent's capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aap {
     history: Option<History>,
     mode: Mode,
     /// Images as data URIs.
     data: bool,
-    /// Images by their addresses.
+    /// Images by URL.
     http: bool,
 }
 
 impl Aap {
-    /// The protocol as an agent of which nothing is known is taken to speak it: with the whole history, in
-    /// deltas, without images.
+    /// The protocol for an agent about which nothing is known: with the whole history, in deltas, without images.
     #[must_use]
     pub const fn new() -> Self {
         Self { history: Some(History::Full), mode: Mode::Delta, data: false, http: false }
@@ -71,7 +70,7 @@ impl Protocol for Aap {
         let has_history = self.history.is_some();
         Capabilities {
             resume: if has_history { Resume::History } else { Resume::None },
-            // By leaving the stream.
+            // By closing the stream.
             cancel: true,
             interrupt: false,
             history: has_history,
@@ -96,7 +95,7 @@ impl Protocol for Aap {
             unnamed: true,
             whole_answers: self.mode == Mode::None,
             socket: false,
-            // There are no heartbeats, and a turn without a stream says nothing until it has ended.
+            // Servers send no heartbeats, and a turn that is not streamed sends nothing until it has ended.
             input_fields: INPUT_FIELDS,
             silence: 120_000,
         }

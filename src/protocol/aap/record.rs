@@ -1,10 +1,10 @@
-//! Sessions as the server has them → records (sections 2 and 3).
+//! Server sessions → records (sections 2 and 3).
 
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::body::{object, page, take_list, unexpected};
 
-/// The session that was made for an agent of this name.
+/// The record of a session that was created for an agent with this name.
 pub(super) fn made<'a>(agent_name: &str, answer: Value<'a>) -> Result<Value<'a>> {
     let answer = object(answer)?;
     let mut session = session(&answer)?;
@@ -12,7 +12,7 @@ pub(super) fn made<'a>(agent_name: &str, answer: Value<'a>) -> Result<Value<'a>>
     Ok(session.into())
 }
 
-/// A session, with its agent and its tools as the server has them: secret options are masked there.
+/// A session, with its agent and its tools from the server, which masks secret options.
 pub(super) fn read(answer: Value<'_>) -> Result<Value<'_>> {
     let mut answer = object(answer)?;
     let mut session = session(&answer)?;
@@ -24,7 +24,7 @@ pub(super) fn read(answer: Value<'_>) -> Result<Value<'_>> {
     Ok(session.into())
 }
 
-/// Sessions of an agent; of all agents if it has no name, as the server lists them.
+/// The sessions of an agent; without a name those of all agents, as the server lists them.
 pub(super) fn list<'a>(agent_name: &str, answer: Value<'a>) -> Result<Value<'a>> {
     let mut answer = object(answer)?;
     let next = answer.remove("next").filter(|next| next.as_str().is_some_and(|next| !next.is_empty()));

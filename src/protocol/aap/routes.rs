@@ -1,4 +1,4 @@
-//! The route map: which request each call is (section 2).
+//! The route table: the request of each call (section 2).
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
@@ -9,8 +9,8 @@ use crate::protocol::{Call, Request};
 use super::terms::Mode;
 use super::{Aap, input};
 
-/// The routes, with the names of what callers give: what becomes of it is [`query`]'s, [`session`]'s and [`turn`]'s business.
-/// All that is known of turns is in the session's history.
+/// The routes, with the names of the callers' parameters; [`query`], [`session`] and [`turn`] handle these. Everything
+/// known about turns is in the session's history.
 const ROUTES: &str = "\
 POST sessions !agent_name agent_tools agent_options messages tools terms
 GET sessions agent_name page_token limit window_start terms
@@ -89,7 +89,7 @@ fn session<'a>(params: &Object<'a>) -> Result<Object<'a>> {
         set(&mut agent, name, params.get(from));
     }
     if params.get("agent_options").is_some_and(|options| !is_texts(options)) {
-        // Neither is said which, nor what it is: it may be a secret.
+        // The error has neither the name nor the value: it may be secret.
         return Err(option_error("agent_options", " must be an object of texts"));
     }
     let mut session = Object::new();
@@ -119,7 +119,7 @@ fn turn<'a>(aap: Aap, params: &Object<'a>) -> Result<Object<'a>> {
     Ok(turn)
 }
 
-/// Sets what there is to be set.
+/// Sets a value if there is one.
 fn set<'a>(body: &mut Object<'a>, name: &'static str, value: Option<&Value<'a>>) {
     if let Some(value) = value.filter(|value| !value.is_null()) {
         body.set(name, value.clone());

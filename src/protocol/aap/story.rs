@@ -1,7 +1,7 @@
-//! Messages of a history → the events that a turn's stream would have come to, whole.
+//! Messages of a history → the events that a turn's stream would have had, whole.
 //!
-//! What a stream counts is counted here by the same rule (section 4), so that both name a message alike: it takes
-//! all that the agent says until a tool's result.
+//! Messages are counted by the same rule as in a stream (section 4), so that both have the same ids: a message contains
+//! everything from the agent until a tool's result.
 
 use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
@@ -13,35 +13,35 @@ use super::ids::{self, Maker};
 use super::terms::{own_tools, trusted};
 use super::{results, waiting};
 
-/// What a turn's messages tell.
+/// The events of a turn's messages.
 pub(super) struct Story<'p, 'a> {
     turn_id: &'p str,
     events: Vec<Object<'a>>,
-    /// The message that takes what the agent says, and its place among the events.
+    /// The open message, which receives the agent's text, and its index among the events.
     open: Option<(usize, Message<'a>)>,
-    /// How many messages there were.
+    /// The number of messages.
     messages: u64,
     /// The calls by their ids.
     names: Names,
     calls: Vec<Call>,
-    /// The calls of the last message that the server has, and who makes them here.
+    /// The calls of the last message on the server, and the number of the message that makes them here.
     last: Vec<(u64, ToolUse)>,
-    /// Whether the agent had the last word.
+    /// Whether the last message is text of the agent.
     is_spoken: bool,
-    /// The calls of an earlier turn that this one answers; nothing if it answers none.
+    /// The calls of an earlier turn that this one answers; `None` if it answers none.
     answered: Option<&'p [String]>,
 }
 
-/// The tools of a session by who runs them, as far as that is known; any other asks for permission.
+/// A session's tools by who runs them, if that is known; all others ask for permission.
 pub(super) struct Tools {
-    /// Those of the client.
+    /// The client's tools.
     pub(super) own: Vec<String>,
-    /// Those that the server runs without asking.
+    /// The tools that the server runs without asking.
     pub(super) trusted: Vec<String>,
 }
 
 impl Tools {
-    /// Those that a call's parameters name.
+    /// The tools in a call's parameters.
     pub(super) fn of(params: &Object<'_>) -> Self {
         Self { own: own_tools(params), trusted: trusted(params) }
     }
@@ -54,7 +54,7 @@ struct Call {
     is_answered: bool,
 }
 
-/// A message that is not at its end.
+/// A message that is not complete.
 #[derive(Default)]
 struct Message<'a> {
     content: String,
@@ -83,19 +83,19 @@ impl<'p, 'a> Story<'p, 'a> {
         story
     }
 
-    /// The events, oldest first, of a turn that another one has followed.
+    /// The events of a turn that another one has followed, oldest first.
     pub(super) fn into_past(self) -> Vec<Object<'a>> {
         self.events
     }
 
-    /// The events, oldest first, and after them the questions that the turn has ended with.
+    /// The events, oldest first, and after them the questions that end the turn.
     pub(super) fn into_events(mut self, tools: &Tools) -> Vec<Object<'a>> {
         let questions = self.questions(tools).unwrap_or_default();
         self.events.extend(questions);
         self.events
     }
 
-    /// How the turn stands. It is known to have ended if the agent had the last word, or waits for answers.
+    /// The turn's state. It has ended if its last message is text of the agent, or if it waits for answers.
     pub(super) fn state(&self, tools: &Tools, is_followed: bool) -> Object<'a> {
         let questions = if is_followed { Some(Vec::new()) } else { self.questions(tools) };
         let ended = questions.filter(|questions| is_followed || self.is_spoken || !questions.is_empty());
@@ -118,7 +118,7 @@ impl<'p, 'a> Story<'p, 'a> {
         }
     }
 
-    /// The agent speaks.
+    /// Reads a message of the agent.
     fn spoken(&mut self, message: &Object<'a>) {
         self.is_spoken = true;
         self.last.clear();
@@ -140,7 +140,7 @@ impl<'p, 'a> Story<'p, 'a> {
         }
     }
 
-    /// The message that takes what is said.
+    /// The open message; opens one if needed.
     fn open(&mut self) -> &mut Message<'a> {
         if self.open.is_none() {
             self.events.push(Object::new());
@@ -171,13 +171,13 @@ impl<'p, 'a> Story<'p, 'a> {
         &mut self.calls[number as usize]
     }
 
-    /// A tool's result. A server may have it twice (section 9).
+    /// Reads a tool's result. A server may have it twice (section 9).
     fn result(&mut self, message: &Object<'a>) {
         let call_id = message.text("toolCallId");
         let is_early = self.messages == 0 && self.names.get(call_id).is_none();
         let is_foreign = |answered: &[String]| is_early && !answered.iter().any(|id| id == call_id);
         if self.answered.is_some_and(is_foreign) {
-            // It is of the turn before, which answered some of its calls itself.
+            // The result belongs to the turn before, which answered some of its calls itself.
             return;
         }
         self.close();
@@ -194,7 +194,7 @@ impl<'p, 'a> Story<'p, 'a> {
         }
     }
 
-    /// The message that was open is at its end.
+    /// Completes the open message.
     fn close(&mut self) {
         let Some((at, message)) = self.open.take() else { return };
         let mut event = event("model.message", ids::message(self.turn_id, self.messages - 1), MAIN_THREAD);
@@ -213,8 +213,8 @@ impl<'p, 'a> Story<'p, 'a> {
         }
     }
 
-    /// What is asked of the client: the calls of the last message that have no result. Nothing is known of that
-    /// while the server runs one of them, which it does before it asks for anything.
+    /// The questions to the client: the calls of the last message without a result. While the server runs one of them
+    /// nothing is known, since it runs tools before it asks.
     fn questions(&self, tools: &Tools) -> Option<Vec<Object<'a>>> {
         let waits = |(number, call): &&(u64, ToolUse)| {
             let known = self.names.get(&call.id).and_then(|known| self.calls.get(known as usize));
@@ -235,7 +235,7 @@ impl<'p, 'a> Story<'p, 'a> {
     }
 }
 
-/// What could not be read.
+/// The event for data that could not be read.
 pub(super) fn unknown<'a>(wire_type: &str, raw: Value<'a>, problem: Option<Problem>) -> Object<'a> {
     let mut event = with_text("type", "unknown");
     event.set("wire_type", if wire_type.is_empty() { Value::Null } else { wire_type.to_owned().into() });
@@ -254,7 +254,7 @@ pub(super) fn done<'a>(output: Option<Object<'a>>, questions: Vec<Object<'a>>) -
     state
 }
 
-/// The event that a turn begins with.
+/// The event that begins a turn.
 pub(super) fn created<'a>(
     turn_id: &str,
     event_id: String,

@@ -1,16 +1,16 @@
-//! Terms: what an agent declares, and what a session has agreed on with it (section 3). They come with each call,
-//! since the server does not say them again.
+//! Terms: an agent's capabilities, and the settings of its session (section 3). Each call has them as parameters, since
+//! the server does not repeat them.
 
 use crate::json::{Object, Value};
 
 use super::Aap;
 
-/// Which history a server keeps for its clients.
+/// The history that a server keeps for its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum History {
-    /// Everything that was said.
+    /// All messages.
     Full,
-    /// What the agent remembers: anything may be missing or be put in other words.
+    /// What the agent remembers: anything may be missing or rephrased.
     Compacted,
 }
 
@@ -27,11 +27,11 @@ impl History {
 /// How a turn is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// As a stream of pieces.
+    /// As a stream of deltas.
     Delta,
     /// As a stream of messages.
     Message,
-    /// Whole.
+    /// As a whole.
     None,
 }
 
@@ -47,7 +47,7 @@ impl Mode {
 }
 
 impl Aap {
-    /// The protocol as a session's terms say that it is spoken. What they leave out is as in [`Aap::new`].
+    /// The protocol with a session's terms. Missing terms are as in [`Aap::new`].
     #[must_use]
     pub fn of_terms(terms: &Object<'_>) -> Self {
         let before = Self::new();
@@ -62,7 +62,7 @@ impl Aap {
             mode: match (terms.get("stream"), terms.text("stream")) {
                 (_, "message") => Mode::Message,
                 (_, "delta") | (None, _) => Mode::Delta,
-                // What a server is not known to stream it gives whole.
+                // Without a known way to stream, the answer comes as a whole.
                 _ => Mode::None,
             },
             data: images("data"),
@@ -70,13 +70,13 @@ impl Aap {
         }
     }
 
-    /// The protocol as the terms among a call's parameters say, where they do.
+    /// The protocol with the terms in a call's parameters, if there are any.
     pub(super) fn with(self, params: &Object<'_>) -> Self {
         params.object("terms").map_or(self, Self::of_terms)
     }
 }
 
-/// The terms on which an agent of these capabilities works.
+/// The terms for an agent with these capabilities.
 pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
     let declares = |of: &str, name: &str| {
         let value = capabilities.object(of).and_then(|declared| declared.get(name));
@@ -92,7 +92,7 @@ pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
     );
     let mut modes = kinds("stream", &["delta", "message", "none"]);
     if modes.is_empty() {
-        // Every agent answers at last.
+        // Every agent can answer without a stream.
         modes.push("none");
     }
     terms.set("stream", modes.first().copied().unwrap_or_default().into());
@@ -102,7 +102,7 @@ pub(super) fn of_agent(capabilities: &Object<'_>) -> Object<'static> {
     terms
 }
 
-/// The names of the tools that are the client's own.
+/// The names of the client's own tools.
 pub(super) fn own_tools(params: &Object<'_>) -> Vec<String> {
     names(params, "tools")
 }

@@ -1,4 +1,4 @@
-//! Calls that wait for the client (section 5): of its own tools for a result, of any other tool for permission.
+//! Calls that wait for the client (section 5): the client's own tools for a result, any other tool for permission.
 
 use crate::index::MAIN_THREAD;
 use crate::json::Object;

@@ -1,4 +1,4 @@
-//! Answers → turnwire's records, lists and events (sections 2 and 5).
+//! Responses → turnwire's records, lists and events (sections 2 and 5).
 
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -8,7 +8,7 @@ use crate::protocol::options::unsupported;
 
 use super::{Dialect, messages, pages, record};
 
-/// Normalizes the answer to `call`.
+/// Converts the response to `call`.
 pub(super) fn normalize<'a>(
     dialect: Dialect,
     call: Call,
@@ -57,12 +57,11 @@ pub(super) fn normalize<'a>(
     }
 }
 
-/// The first page of tirea's sessions is a bare list of summaries, the others hold ids only; awaken's pages hold
-/// summaries.
+/// The first page of tirea's sessions is a list of summaries, the others have only ids; awaken's pages have summaries.
 fn sessions<'a>(dialect: Dialect, params: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
     let (summaries, next) = match body {
         Value::Array(summaries) => {
-            // What follows is not known: threads of sub-agents were left out.
+            // The number of the next page is unknown: threads of sub-agents were left out.
             let next = if summaries.is_empty() { Value::Null } else { pages::token(pages::LONGEST) };
             (summaries, next)
         }
@@ -98,10 +97,10 @@ fn events<'a>(body: Value<'a>, item: fn(messages::Entry<'a>) -> Object<'a>) -> R
     Ok(page(entries.into_iter().map(|entry| item(entry).into()).collect(), next))
 }
 
-/// The state without the servers' own names. awaken's is that of the last run, and keeps its names in
-/// `extensions` (section 5).
+/// The state without the servers' internal names. awaken's is that of the last run, with its names in `extensions`
+/// (section 5).
 fn state(dialect: Dialect, mut owner: Object<'_>) -> Result<Value<'_>> {
-    // Both owners have an id: anything else is no answer to this call.
+    // Both owners have an id: anything else is not a response to this call.
     let id = if dialect == Dialect::Tirea { "id" } else { "run_id" };
     if owner.text(id).is_empty() {
         return Err(unexpected("the answer has no id"));
@@ -131,8 +130,7 @@ fn public(members: Object<'_>) -> Object<'_> {
     shown
 }
 
-/// What a run's stream brought: the payloads that are events of its stream, and where the list stands
-/// (section 5).
+/// The frames of a run: the payloads that are events of its stream, and the list's cursor (section 5).
 fn frames(body: Value<'_>) -> Result<Value<'_>> {
     let mut body = object(body)?;
     let events = take_list(&mut body, "items")?;
@@ -153,7 +151,7 @@ fn frames(body: Value<'_>) -> Result<Value<'_>> {
     Ok(page.into())
 }
 
-/// Where an event stands among those of its run.
+/// The cursor of an event within its run.
 fn run_cursor<'a>(event: &Value<'a>) -> Option<Value<'a>> {
     let cursors = event.get("cursors_by_scope")?.as_array()?;
     let of_run = cursors.iter().find(|cursor| {
@@ -176,7 +174,7 @@ fn next_cursor<'a>(body: &Object<'a>, length: usize) -> Value<'a> {
     }
 }
 
-/// The token of the page after one that is told by its place.
+/// The token of the page after one that is identified by its offset.
 fn next_place(params: &Object<'_>, body: &Object<'_>, length: usize) -> Value<'static> {
     if has_more(body, length) { pages::after(params, length) } else { Value::Null }
 }

@@ -1,4 +1,4 @@
-//! A turn's input → messages, and decisions on calls that wait (sections 2.1, 2.2 and 5).
+//! A turn's input → messages, and decisions on waiting calls (sections 2.1, 2.2 and 5).
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value, write_u64};
@@ -6,19 +6,19 @@ use crate::protocol::options::option_error;
 
 use super::Dialect;
 
-/// The answer to a call that waits.
+/// The answer to a waiting call.
 struct Decision<'v> {
     call_id: &'v str,
-    /// The call runs, or what it asked for has come; or it must not run.
+    /// True if the call may run or has its answer; false if it must not run.
     resumes: bool,
     result: Value<'v>,
-    /// Told to the agent; empty if nothing is.
+    /// A reason for the agent; empty if there is none.
     reason: &'v str,
 }
 
 /// The body of a start.
 ///
-/// tirea drops a message whose id it knows, so that messages are named after the turn.
+/// tirea drops a message with an id that it has already, so messages are named after the turn.
 pub(super) fn start(dialect: Dialect, params: &Object<'_>) -> Result<String> {
     let turn_id = params.text("turn_id");
     let is_tirea = dialect == Dialect::Tirea;
@@ -59,7 +59,7 @@ pub(super) fn start(dialect: Dialect, params: &Object<'_>) -> Result<String> {
     Ok(json)
 }
 
-/// The body of answers to a turn that waits: all of them with tirea, one with awaken.
+/// The body of answers to a waiting turn: all of them with tirea, one with awaken.
 pub(super) fn answer(dialect: Dialect, params: &Object<'_>) -> Result<String> {
     let items = items(params)?;
     if dialect == Dialect::Awaken && items.len() != 1 {
@@ -90,7 +90,7 @@ fn items<'v, 'a>(params: &'v Object<'a>) -> Result<&'v [Value<'a>]> {
     }
 }
 
-/// The decision that an item is; nothing if it is a user's message.
+/// The decision in an item; `None` for a user's message.
 fn decision<'v>(item: &'v Value<'_>) -> Result<Option<Decision<'v>>> {
     let item = item.as_object().ok_or_else(|| invalid("an item must be an object with a `type`"))?;
     let call_id = item.text("tool_call_id");
@@ -107,7 +107,7 @@ fn decision<'v>(item: &'v Value<'_>) -> Result<Option<Decision<'v>>> {
     Ok(Some(Decision { call_id, resumes, result, reason }))
 }
 
-/// Whether a call may run, what is said besides, and why not.
+/// Whether a call may run, further data, and the reason for a refusal.
 fn verdict<'v>(approval: Option<&'v Object<'_>>) -> Result<(bool, Value<'v>, &'v str)> {
     let approval = approval.unwrap_or(const { &Object::new() });
     let allows = match approval.text("status") {
@@ -119,13 +119,13 @@ fn verdict<'v>(approval: Option<&'v Object<'_>>) -> Result<(bool, Value<'v>, &'v
     if let Some(remember) = approval.get("remember").and_then(Value::as_bool) {
         result.set("remember", remember.into());
     }
-    // Whatever else is said, the verdict stands.
+    // Further data must not override the decision.
     result.set("approved", allows.into());
     Ok((allows, result.into(), approval.text("reason")))
 }
 
-/// A tool's result: JSON where it is an object or a list, and else a text. A bare boolean would be taken for a
-/// verdict on the call (section 2.2).
+/// A tool's result: JSON if it is an object or a list, else a text. The server would read a bare boolean as a decision
+/// on the call (section 2.2).
 fn result_of(content: &str) -> Value<'_> {
     match Value::parse(content) {
         Ok(json @ (Value::Object(_) | Value::Array(_))) => json,
@@ -151,7 +151,7 @@ impl Decision<'_> {
         json.end();
     }
 
-    /// awaken's form knows no reason of its own (section 5).
+    /// awaken's form has no field for a reason (section 5).
     fn to_awaken(&self) -> String {
         let mut payload = self.result.clone();
         if let Some(payload) = payload.as_object_mut()
@@ -196,7 +196,7 @@ fn text_of(message: &Value<'_>) -> Result<String> {
     }
 }
 
-/// The id of a turn's item; nothing if the turn has none.
+/// The id of a turn's item; empty if the turn has none.
 fn item_id(turn_id: &str, at: usize) -> String {
     let mut id = turn_id.to_owned();
     if !id.is_empty() {

@@ -7,12 +7,12 @@ use crate::protocol::body::object;
 
 /// An event of a session.
 pub(super) struct Entry<'a> {
-    /// The turn that it belongs to, as far as messages tell; empty if they do not.
+    /// The turn that it belongs to, if the messages show it; else empty.
     pub(super) turn_id: String,
     pub(super) event: Object<'a>,
 }
 
-/// The events that a page of messages tells, in its order.
+/// The events of a page of messages, in its order.
 pub(super) fn entries(messages: Vec<Value<'_>>) -> Result<Vec<Entry<'_>>> {
     let mut messages: Vec<Object<'_>> = messages.into_iter().map(object).collect::<Result<_>>()?;
     let is_newest_first = is_newest_first(&messages);
@@ -31,7 +31,7 @@ pub(super) fn entries(messages: Vec<Value<'_>>) -> Result<Vec<Entry<'_>>> {
             "system" => continue,
             "user" if is_servers_own(&text(&message)) => continue,
             "user" => {
-                // What comes next is its answer.
+                // The next message is its answer.
                 let next = messages.peek().map_or("", run_of);
                 turn_id = turn_of_input(&message, if run_id.is_empty() { next } else { run_id });
                 if let Some(begun) = entries.last_mut().filter(|last| last.is_beginning_of(&turn_id)) {
@@ -61,7 +61,7 @@ impl Entry<'_> {
         self.event.text("type") == "turn.created" && self.event.text("turn_id") == turn_id
     }
 
-    /// A turn can be given several messages.
+    /// A turn's input can have several messages.
     fn add_input(&mut self, message: &Object<'_>) {
         if let Some(input) = self.event.get_mut("input").and_then(Value::as_array_mut) {
             input.push(user_message(message));
@@ -69,7 +69,7 @@ impl Entry<'_> {
     }
 }
 
-/// tirea numbers messages; awaken's ids are in order as texts (UUID version 7).
+/// tirea numbers messages; awaken's ids sort as texts (UUID version 7).
 fn is_newest_first(messages: &[Object<'_>]) -> bool {
     let (Some(first), Some(last)) = (messages.first(), messages.last()) else {
         return false;
@@ -81,18 +81,18 @@ fn is_newest_first(messages: &[Object<'_>]) -> bool {
     }
 }
 
-/// The run that made a message, where the server says so.
+/// The run that made a message, if the server says so.
 fn run_of<'v>(message: &'v Object<'_>) -> &'v str {
     message.object("metadata").map_or("", |metadata| metadata.text("run_id"))
 }
 
-/// Whether the server itself wrote a user's message, after a run that was cancelled (section 2.3).
+/// Whether the server itself wrote a user's message, after a cancelled run (section 2.3).
 fn is_servers_own(text: &str) -> bool {
     text.starts_with("The previous run was interrupted ")
         && text.ends_with(". Please continue from the current context.")
 }
 
-/// The id of a message, or one made of its place.
+/// The id of a message, or one made from its index.
 fn id_of(message: &Object<'_>) -> String {
     let mut id = message.text("id").to_owned();
     if id.is_empty() {
@@ -102,7 +102,7 @@ fn id_of(message: &Object<'_>) -> String {
     id
 }
 
-/// The turn that a message begins: messages of this client are named after it, as `<turn>:<number>`.
+/// The turn that a message begins: this client names messages after their turn, as `<turn>:<number>`.
 fn turn_of_input(message: &Object<'_>, run_id: &str) -> String {
     let id = message.text("id");
     let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
@@ -121,7 +121,7 @@ fn turn_created<'a>(message: &Object<'_>, turn_id: &str) -> Object<'a> {
     let mut event = event("turn.created", id_of(message));
     event.set("turn_id", turn_id.to_owned().into());
     event.set("previous_turn_id", Value::Null);
-    // It concerns the whole turn.
+    // The event belongs to the whole turn.
     event.set("thread_id", Value::Null);
     event.set("input", vec![user_message(message)].into());
     event.set("state", running.into());
@@ -162,9 +162,9 @@ fn tool_call<'a>(call: &Object<'a>) -> Value<'a> {
     event_call.into()
 }
 
-/// The result of a call. What only says that the call waits is none.
+/// The result of a call. A message that only says that the call waits is not a result.
 ///
-/// tirea keeps a result with all that the tool says, awaken its text alone (section 5): a list of blocks.
+/// tirea keeps a result with all of the tool's data, awaken only its text (section 5): a list of blocks.
 fn tool_response<'a>(message: &Object<'a>) -> Option<Object<'a>> {
     let content = text(message);
     let mut event = event("tool.response", id_of(message));
@@ -204,7 +204,7 @@ fn event<'a>(kind: &'static str, id: String) -> Object<'a> {
     event
 }
 
-/// A message's text: of tirea a string, of awaken the text of its blocks.
+/// A message's text: from tirea a string, from awaken the text of its blocks.
 fn text(message: &Object<'_>) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.to_string(),
@@ -212,7 +212,7 @@ fn text(message: &Object<'_>) -> String {
     }
 }
 
-/// What blocks of one type say.
+/// The text of all blocks of one type.
 fn blocks(message: &Object<'_>, kind: &str) -> String {
     let mut said = String::new();
     for block in message.array("content").iter().filter_map(Value::as_object) {

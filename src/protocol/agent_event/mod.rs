@@ -1,6 +1,6 @@
 //! The `AgentEvent` protocols: run streams of tirea 0.5 and, as a dialect, awaken 0.6.
 //!
-//! Threads hold runs; a run is streamed as the answer to the request that starts it. Section numbers in this
+//! Threads contain runs. A run is streamed as the response to the request that starts it. Section numbers in this
 //! folder are those of the protocol note.
 
 mod answer;
@@ -23,7 +23,7 @@ use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resum
 
 use decoder::RunDecoder;
 
-/// What parts and approvals take.
+/// The fields of parts and approvals.
 const INPUT_FIELDS: &str = input_fields! {
     "text:type, text"
     "file:type, name, data, file"
@@ -31,7 +31,7 @@ const INPUT_FIELDS: &str = input_fields! {
     ".approval:status, reason, remember, result"
 };
 
-/// Which server it is.
+/// The server's dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// tirea 0.5.
@@ -47,7 +47,7 @@ pub struct AgentEvent {
 }
 
 impl AgentEvent {
-    /// The protocol as `dialect` speaks it.
+    /// The protocol in this dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
@@ -58,7 +58,7 @@ impl Protocol for AgentEvent {
     fn capabilities(&self) -> Capabilities {
         let is_tirea = self.dialect == Dialect::Tirea;
         Capabilities {
-            // A run whose reader has left is abandoned by tirea (section 2.4); awaken finishes it (section 5).
+            // tirea abandons a run whose reader has left (section 2.4); awaken finishes it (section 5).
             resume: if is_tirea { Resume::None } else { Resume::History },
             cancel: true,
             interrupt: true,
@@ -84,8 +84,8 @@ impl Protocol for AgentEvent {
             unnamed: false,
             whole_answers: false,
             socket: false,
-            // A model that says nothing for 90 s is no failure (section 1.1), and to leave is to lose the run;
-            // awaken has heartbeats.
+            // A model that sends nothing for 90 s is normal (section 1.1), and disconnecting would lose the run; awaken
+            // has heartbeats.
             input_fields: INPUT_FIELDS,
             silence: if is_tirea { 300_000 } else { 60_000 },
         }

@@ -1,12 +1,11 @@
-//! Lists whose pages are told apart by their place only (section 2): `offset` and `limit`. The token of a page is
-//! its offset.
+//! Lists whose pages are identified by `offset` and `limit` (section 2). The token of a page is its offset.
 
 use crate::json::{Object, Value, parse_u64, write_u64};
 
-/// The most that the servers give at once.
+/// The most items that the servers return at once.
 pub(super) const LONGEST: u64 = 200;
 
-/// Where the page begins that these parameters ask for; nothing if its token is none.
+/// The offset of the requested page; `None` if its token is invalid.
 pub(super) fn offset(params: &Object<'_>) -> Option<u64> {
     match params.get("page_token").or_else(|| params.get("pageToken")) {
         None | Some(Value::Null) => Some(0),
@@ -14,7 +13,7 @@ pub(super) fn offset(params: &Object<'_>) -> Option<u64> {
     }
 }
 
-/// The token of the page that begins there.
+/// The token of the page at this offset.
 pub(super) fn token(offset: u64) -> Value<'static> {
     let mut token = String::new();
     write_u64(&mut token, offset);

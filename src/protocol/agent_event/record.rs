@@ -7,7 +7,7 @@ use crate::protocol::body::unexpected;
 
 use super::waiting;
 
-/// The session that a thread is, or that its summary tells of.
+/// The session of a thread, or of its summary.
 pub(super) fn session<'a>(thread: &Object<'a>) -> Result<Object<'a>> {
     let metadata = thread.object("metadata").unwrap_or(const { &Object::new() });
     let said = |name: &str| thread.get(name).or_else(|| metadata.get(name)).cloned().unwrap_or_default();
@@ -18,7 +18,7 @@ pub(super) fn session<'a>(thread: &Object<'a>) -> Result<Object<'a>> {
     let mut session = Object::new();
     session.set("type", "session".into());
     session.set("id", text("id"));
-    // tirea keeps it of runs only.
+    // tirea keeps it only for runs.
     session.set("agent_name", text("agent_id"));
     session.set("title", text("title"));
     session.set("created_by_subject", Value::Null);
@@ -27,7 +27,7 @@ pub(super) fn session<'a>(thread: &Object<'a>) -> Result<Object<'a>> {
     Ok(session)
 }
 
-/// The session that a thread is, with the calls that wait in it. awaken's threads do not know them, its turns do.
+/// The session of a thread, with its waiting calls. awaken has them in its turns, not in its threads.
 pub(super) fn session_with_actions<'a>(thread: &Object<'a>) -> Result<Object<'a>> {
     let mut session = session(thread)?;
     let actions = thread.get("state").map(waiting::in_state).unwrap_or_default();
@@ -35,8 +35,8 @@ pub(super) fn session_with_actions<'a>(thread: &Object<'a>) -> Result<Object<'a>
     Ok(session)
 }
 
-/// The turn that a run is, with whatever else the server keeps of it. It has no `input`: servers keep that among
-/// the session's messages.
+/// The turn of a run, with all other fields of the server. It has no `input`: servers keep that among the session's
+/// messages.
 pub(super) fn turn(run: Object<'_>) -> Result<Object<'_>> {
     if run.text("run_id").is_empty() {
         return Err(unexpected("a run has no `run_id`"));
@@ -51,7 +51,7 @@ pub(super) fn turn(run: Object<'_>) -> Result<Object<'_>> {
     turn.set("created_by_subject", Value::Null);
     turn.set("created_at", time(&field("created_at")));
     for (name, value) in run {
-        // What awaken calls so is something else.
+        // awaken uses this name for something else.
         if name == "input" || turn.contains(&name) {
             continue;
         }
@@ -63,7 +63,7 @@ pub(super) fn turn(run: Object<'_>) -> Result<Object<'_>> {
 
 fn state<'a>(run: &Object<'a>) -> Result<Object<'a>> {
     match run.text("status") {
-        // A run whose stream was lost stays so for ever with tirea (section 2.4).
+        // A run whose stream was lost stays in this state forever with tirea (section 2.4).
         "running" | "created" => {
             let mut state = Object::new();
             state.set("status", "running".into());
@@ -75,8 +75,7 @@ fn state<'a>(run: &Object<'a>) -> Result<Object<'a>> {
     }
 }
 
-/// A run that waits for answers is a turn that is done. The calls are known with awaken; with tirea the session
-/// has them.
+/// A run that waits for answers is a done turn. awaken has the calls in the run; tirea has them in the session.
 fn waits<'a>(run: &Object<'a>) -> Object<'a> {
     let tickets = run.object("waiting").map(|waiting| waiting.array("tickets")).unwrap_or_default();
     let mut state = Object::new();
@@ -85,7 +84,8 @@ fn waits<'a>(run: &Object<'a>) -> Object<'a> {
     state.set("required_actions", waiting::of_tickets(tickets).into());
     let mut termination = Object::new();
     termination.set("type", "suspended".into());
-    // awaken counts a run's time in seconds, in which it may have gone on and wait again; of tickets it is exact.
+    // awaken counts a run's time in seconds, in which it may have continued and wait again; the time of tickets is
+    // exact.
     let since = tickets.iter().filter_map(|ticket| ticket.get("updated_at")?.as_u64()).max();
     add_rest(run, &mut state, termination, since.map(Value::from).as_ref());
     state
@@ -158,7 +158,7 @@ fn termination<'a>(run: &Object<'a>) -> Object<'a> {
     termination
 }
 
-/// What a state has besides how it ended.
+/// The fields of a state besides how it ended.
 fn add_rest<'a>(
     run: &Object<'a>,
     state: &mut Object<'a>,
@@ -183,9 +183,9 @@ fn add_rest<'a>(
     }
 }
 
-/// A number of milliseconds since 1970 as ISO 8601; awaken counts runs in seconds. Nothing for anything else.
+/// Milliseconds since 1970 as ISO 8601; awaken counts runs in seconds. `null` for anything else.
 fn time(value: &Value<'_>) -> Value<'static> {
-    /// As milliseconds a day of 1973, as seconds the year 5138.
+    /// As milliseconds a day in 1973, as seconds the year 5138.
     const LEAST_MS: u64 = 100_000_000_000;
     match value.as_u64() {
         Some(seconds) if seconds < LEAST_MS => iso(seconds * 1000).into(),

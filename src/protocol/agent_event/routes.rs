@@ -1,4 +1,4 @@
-//! The route maps: which request each call is, in both dialects (protocol note, sections 2 and 5).
+//! The route tables: the request of each call, in both dialects (protocol note, sections 2 and 5).
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
@@ -9,8 +9,8 @@ use crate::protocol::{Call, Request};
 use super::pages::{LONGEST, offset};
 use super::{Dialect, input};
 
-/// tirea's routes (section 2), with the names of what callers give: what becomes of it is [`query`]'s and
-/// [`body`]'s business. Sessions come into being with their first turn. Its only stream is the answer to a start.
+/// tirea's routes (section 2), with the names of the callers' parameters; [`query`] and [`body`] handle these. A
+/// session begins with its first turn. The only stream is the response to a start.
 const TIREA: &str = "\
 POST
 GET v1/threads/summaries agent_name limit page_token window_start
@@ -39,7 +39,7 @@ GET v1/threads/{session_id}
 GET v1/threads/{session_id}/messages limit page_token order visibility
 ";
 
-/// awaken's routes (section 5). A thread knows nothing of its agent's state: its last run does.
+/// awaken's routes (section 5). The agent's state is in a thread's last run, not in the thread.
 const AWAKEN: &str = "\
 POST
 GET v1/threads/summaries agent_name limit page_token window_start
@@ -78,7 +78,7 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     let mut params = wire(params);
     let mut listed = call;
     if dialect == Dialect::Awaken && call == Call::ListNewestTurns {
-        // Its state is that of the thread's last run: the answer is the run.
+        // Its state is that of the thread's last run: the response is the run.
         listed = Call::GetSessionState;
         params.remove("limit");
     }
@@ -102,8 +102,8 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     Ok(Request { method: route.method, path, headers: route.headers(call), body })
 }
 
-/// The answer to a call that needs no server: a session comes into being with its first turn, and its id is the
-/// caller's (section 2.1).
+/// The response to a call that needs no server: a session begins with its first turn, and the client makes its id
+/// (section 2.1).
 pub(super) fn local<'a>(call: Call, params: &Object<'a>) -> Option<Value<'a>> {
     if call != Call::CreateSession {
         return None;
@@ -117,8 +117,8 @@ pub(super) fn local<'a>(call: Call, params: &Object<'a>) -> Option<Value<'a>> {
     Some(session.into())
 }
 
-/// tirea's summaries are of the first [`LONGEST`] threads, less those of sub-agents. Of the others there are
-/// only the ids to be had, on pages that go on where the summaries end.
+/// tirea has summaries of the first [`LONGEST`] threads, without those of sub-agents. Of the others it lists only ids,
+/// on pages that continue after the summaries.
 fn is_beyond_summaries(dialect: Dialect, call: Call, params: &Object<'_>) -> bool {
     dialect == Dialect::Tirea && call == Call::ListSessions && !params.text("page_token").is_empty()
 }
@@ -137,7 +137,7 @@ fn query<'a>(dialect: Dialect, call: Call, params: &Object<'a>) -> Result<Object
         Call::ListSessions => {
             copy("limit", "limit");
             copy("page_token", "cursor");
-            // No threads of sub-agents.
+            // Without threads of sub-agents.
             query.set("root", true.into());
         }
         Call::ListTurns => {
@@ -161,7 +161,7 @@ fn query<'a>(dialect: Dialect, call: Call, params: &Object<'a>) -> Result<Object
     Ok(query)
 }
 
-/// The place of a page in a list that has no cursor.
+/// The offset of a page in a list without a cursor.
 fn add_place<'a>(params: &Object<'a>, query: &mut Object<'a>) -> Result<()> {
     let offset = offset(params).ok_or_else(|| option_error("page_token", " must be a token of this list"))?;
     query.set("offset", offset.into());
@@ -169,7 +169,7 @@ fn add_place<'a>(params: &Object<'a>, query: &mut Object<'a>) -> Result<()> {
     Ok(())
 }
 
-/// Where a page of messages begins, and its order: the oldest first unless told otherwise.
+/// Where a page of messages begins, and its order: the oldest first by default.
 fn add_position<'a>(dialect: Dialect, params: &Object<'a>, query: &mut Object<'a>) -> Result<()> {
     let is_newest_first = match params.get("order").map(Value::as_str) {
         None | Some(Some("asc")) => false,
@@ -190,13 +190,13 @@ fn add_position<'a>(dialect: Dialect, params: &Object<'a>, query: &mut Object<'a
     Ok(())
 }
 
-/// Which messages: those that users are meant to see unless told otherwise.
+/// Which messages to list: those for users by default.
 fn add_visibility(dialect: Dialect, params: &Object<'_>, query: &mut Object<'_>) -> Result<()> {
     let name = match (params.get("visibility").map(Value::as_str), dialect) {
         (None, _) => return Ok(()),
         (Some(Some("internal")), _) => "internal",
         (Some(Some("all")), Dialect::Awaken) => "all",
-        // That is, without a filter.
+        // Without a filter.
         (Some(Some("all")), Dialect::Tirea) => "none",
         _ => return Err(option_error("visibility", " must be `all` or `internal`")),
     };

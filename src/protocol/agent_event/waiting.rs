@@ -1,10 +1,10 @@
-//! Calls that wait → what is asked of the client, in the form of a stream's events (sections 2.2 and 5).
+//! Waiting calls → questions to the client, in the form of a stream's events (sections 2.2 and 5).
 
 use crate::index::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::fields::event;
 
-/// The calls that wait in a thread's state.
+/// The waiting calls in a thread's state.
 pub(super) fn in_state<'a>(state: &Value<'a>) -> Vec<Value<'a>> {
     let scopes = state.get("__tool_call_scope").and_then(Value::as_object);
     let mut actions = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn in_state<'a>(state: &Value<'a>) -> Vec<Value<'a>> {
     actions
 }
 
-/// The calls that a run waits for, as awaken keeps them.
+/// The calls for which a run waits, in awaken's form.
 pub(super) fn of_tickets<'a>(tickets: &[Value<'a>]) -> Vec<Value<'a>> {
     let action = |ticket: &Object<'a>| {
         let mut suspension = Object::new();
@@ -30,7 +30,7 @@ pub(super) fn of_tickets<'a>(tickets: &[Value<'a>]) -> Vec<Value<'a>> {
     tickets.iter().filter_map(Value::as_object).map(action).collect()
 }
 
-/// What is asked for one call: to replay it is to allow it; every other mode wants something from the client.
+/// The question for one call. Replaying a call means allowing it; every other mode needs data from the client.
 pub(super) fn action<'a>(call_id: &str, call: &Object<'a>, asked: &Object<'a>) -> Value<'a> {
     let resume_mode = match call.text("resume_mode") {
         "" => "replay_tool_call",
@@ -54,7 +54,7 @@ pub(super) fn action<'a>(call_id: &str, call: &Object<'a>, asked: &Object<'a>) -
     event.into()
 }
 
-/// What a call waits for. A field of another type than it must have is left out.
+/// Why a call waits. Leaves out fields of the wrong type.
 fn suspension<'a>(call_id: &str, asked: &Object<'a>, resume_mode: &str) -> Object<'a> {
     let id = match asked.text("id") {
         "" => call_id,

@@ -1,7 +1,7 @@
-//! The frames of the protocol in its own words, as the servers send them, for those who read such a stream
-//! themselves. Turnwire's decoder gives [events](crate::event) and does not use these types.
+//! The frames of the protocol as the servers send them, for code that reads such a stream itself. Turnwire's decoder
+//! returns [events](crate::event) and does not use these types.
 //!
-//! The package's declarations of them are derived from here, as those of events are from theirs.
+//! The package's declarations of native frames are derived from them, as those of events are from their types.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,9 +9,9 @@ use tsify::Tsify;
 
 use crate::event::{PatchOperation, Suspension, Termination, ThreadMessage, ThreadToolCall, TrackedPatch};
 
-/// A frame of a tirea run stream, told apart by `type` (sections 1.2 and 1.3).
+/// A frame of a tirea run stream; `type` tells the variants apart (sections 1.2 and 1.3).
 ///
-/// What an older or newer server sends may be none of these.
+/// An older or newer server may send other frames.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "frames of the largest type are among the rarest")]
@@ -20,7 +20,7 @@ pub enum AgentEvent {
     RunStart(BareFrame<RunStart>),
     /// The run ends, or waits for the client.
     RunFinish(Frame<RunFinish>),
-    /// A step begins: the model is asked.
+    /// A step begins: the model is called.
     StepStart(BareFrame<StepStart>),
     /// The step ends; the tools that it called run next.
     StepEnd(BareFrame<StepEnd>),
@@ -28,19 +28,19 @@ pub enum AgentEvent {
     TextDelta(Frame<TextDeltaData>),
     /// A piece of the reasoning.
     ReasoningDelta(Frame<TextDeltaData>),
-    /// What the provider wants to have back of its reasoning.
+    /// Opaque reasoning data that the provider needs to get back.
     ReasoningEncryptedValue(Frame<ReasoningEncryptedValue>),
     /// A tool call begins.
     ToolCallStart(Frame<ToolCallStart>),
     /// A piece of a call's arguments.
     ToolCallDelta(Frame<ToolCallDeltaData>),
-    /// A call's arguments are whole.
+    /// A call's arguments are complete.
     ToolCallReady(Frame<ToolCallReady>),
     /// A call has its result.
     ToolCallDone(Frame<ToolCallDone>),
     /// An answer has reached the call that waited for it.
     ToolCallResumed(Frame<ToolCallResumed>),
-    /// The model has spoken.
+    /// The model has finished its message.
     InferenceComplete(Frame<InferenceComplete>),
     /// The agent's whole state.
     StateSnapshot(Frame<StateSnapshotData>),
@@ -48,7 +48,7 @@ pub enum AgentEvent {
     StateDelta(Frame<StateDeltaData>),
     /// The thread's messages.
     MessagesSnapshot(Frame<MessagesSnapshotData>),
-    /// A report of what is going on.
+    /// A report of an activity.
     ActivitySnapshot(Frame<ActivitySnapshotData>),
     /// A change of an earlier report.
     ActivityDelta(Frame<ActivityDeltaData>),
@@ -56,17 +56,17 @@ pub enum AgentEvent {
     Error(Frame<ErrorData>),
 }
 
-/// What stands around a frame. **Of frames other than `run_start` and `run_finish` it cannot be trusted**: servers
-/// that have more than one run take it from another one (section 1.2).
+/// The envelope of a frame. **Only that of `run_start` and `run_finish` can be trusted**: servers with more than one
+/// run take the others from another run (section 1.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct Envelope {
     /// The run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// The thread that the run is in: turnwire's session.
+    /// The run's thread: turnwire's session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// The frame's place in its run, from 0 on.
+    /// The frame's index in its run, from 0 on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// Milliseconds since 1970.
@@ -80,17 +80,17 @@ pub struct Envelope {
 /// A frame with its payload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct Frame<T> {
-    /// What stands around it.
+    /// The envelope.
     #[serde(flatten)]
     pub envelope: Envelope,
     /// The payload.
     pub data: T,
 }
 
-/// A frame whose payload may be missing: it is where it would be empty.
+/// A frame whose payload may be missing if it would be empty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct BareFrame<T> {
-    /// What stands around it.
+    /// The envelope.
     #[serde(flatten)]
     pub envelope: Envelope,
     /// The payload.
@@ -98,7 +98,7 @@ pub struct BareFrame<T> {
     pub data: Option<T>,
 }
 
-/// An error of the relay between run and stream, with its fields at the top (section 1.4).
+/// An error of the relay between run and stream, with its fields at the top level (section 1.4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct RelayError {
     /// Always `"error"`.
@@ -111,7 +111,7 @@ pub struct RelayError {
     pub code: Option<String>,
 }
 
-/// A frame of an awaken run stream, told apart by `event_type`: flat, and without an envelope (section 5).
+/// A frame of an awaken run stream; `event_type` tells the variants apart. It is flat, without an envelope (section 5).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "event_type", rename_all = "snake_case")]
 #[allow(
@@ -119,11 +119,11 @@ pub struct RelayError {
     reason = "frames of the largest type are among the rarest; on 32 bits it is not that large"
 )]
 pub enum AwakenEvent {
-    /// The run begins, or goes on after an answer.
+    /// The run begins, or continues after an answer.
     RunStart(AwakenRunStart),
     /// The run ends, or waits for the client.
     RunFinish(AwakenRunFinish),
-    /// A step begins: the model is asked.
+    /// A step begins: the model is called.
     StepStart(StepStart),
     /// The step ends, and the tools that it called have run.
     StepEnd,
@@ -131,25 +131,25 @@ pub enum AwakenEvent {
     TextDelta(TextDeltaData),
     /// A piece of the reasoning.
     ReasoningDelta(TextDeltaData),
-    /// What the provider wants to have back of its reasoning.
+    /// Opaque reasoning data that the provider needs to get back.
     ReasoningEncryptedValue(ReasoningEncryptedValue),
     /// A tool call begins.
     ToolCallStart(ToolCallStart),
     /// A piece of a call's arguments.
     ToolCallDelta(ToolCallDeltaData),
-    /// A call's arguments are whole.
+    /// A call's arguments are complete.
     ToolCallReady(ToolCallReady),
     /// A call that had begun will not be made: the model's stream broke within its arguments.
     ToolCallCancel(ToolCallCancel),
-    /// A tool speaks while it runs.
+    /// A tool sends output while it runs.
     ToolCallStreamDelta(ToolCallStreamDelta),
     /// A call has its result, or waits for the client.
     ToolCallDone(ToolCallDone),
     /// A call that waited has its result.
     ToolCallResumed(ToolCallResumed),
-    /// The model's stream broke and begins anew: what the step said so far does not count.
+    /// The model's stream broke and begins again: discards the step's content so far.
     StreamReset(StreamReset),
-    /// The model has spoken.
+    /// The model has finished its message.
     InferenceComplete(InferenceComplete),
     /// The agent's whole state.
     StateSnapshot(StateSnapshotData),
@@ -157,7 +157,7 @@ pub enum AwakenEvent {
     StateDelta(StateDeltaData),
     /// The thread's messages.
     MessagesSnapshot(MessagesSnapshotData),
-    /// A report of what is going on.
+    /// A report of an activity.
     ActivitySnapshot(ActivitySnapshotData),
     /// A change of an earlier report.
     ActivityDelta(ActivityDeltaData),
@@ -168,7 +168,7 @@ pub enum AwakenEvent {
 /// The payload of `run_start`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct RunStart {
-    /// The run that this one goes on from.
+    /// The run that this one continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_run_id: Option<String>,
 }
@@ -176,18 +176,18 @@ pub struct RunStart {
 /// The payload of `run_finish`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct RunFinish {
-    /// What came out: `{ "response": text }` of an answer.
+    /// The result: for an answer `{ "response": text }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub result: Option<Value>,
-    /// Why.
+    /// The reason.
     pub termination: Termination,
 }
 
 /// The payload of `step_start`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct StepStart {
-    /// The id of the message that the step writes; empty where there is none.
+    /// The id of the message that the step writes; empty if there is none.
     #[serde(default)]
     pub message_id: String,
 }
@@ -235,7 +235,7 @@ pub struct ToolCallReady {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// What it is called with.
+    /// The arguments.
     #[tsify(type = "unknown")]
     pub arguments: Value,
 }
@@ -247,7 +247,7 @@ pub struct ToolCallCancel {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -258,14 +258,14 @@ pub struct ToolCallStreamDelta {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// Text to append to what the tool has said.
+    /// Text to append to the tool's output.
     pub delta: String,
 }
 
 /// The payload of `stream_reset`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct StreamReset {
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -274,14 +274,14 @@ pub struct StreamReset {
 pub struct ToolCallDone {
     /// The call.
     pub id: String,
-    /// The id of the message that keeps the result; empty where there is none.
+    /// The id of the message that keeps the result; empty if there is none.
     #[serde(default)]
     pub message_id: String,
-    /// How it came out; follows from the result's status where it is missing.
+    /// The outcome; if missing, it follows from the result's status.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"succeeded\" | \"failed\" | \"suspended\"")]
     pub outcome: Option<String>,
-    /// What the call changed in the agent's state. tirea alone has it.
+    /// The call's changes to the agent's state. Only tirea has this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<TrackedPatch>,
     /// The result.
@@ -302,21 +302,21 @@ pub struct ToolCallResult {
     pub data: Value,
     /// For people, and for the agent.
     pub message: Option<String>,
-    /// Whatever the tool adds; awaken leaves it out where it is empty.
+    /// Further data of the tool; awaken leaves it out if it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "Record<string, unknown>")]
     pub metadata: Option<Map<String, Value>>,
-    /// What the call waits for, if it is pending.
+    /// Why the call waits, if it is pending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspendTicket>,
 }
 
-/// What a pending call waits for.
+/// Why a pending call waits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct SuspendTicket {
     /// The question.
     pub suspension: Suspension,
-    /// The call that stands for the question in a stream.
+    /// The call that represents the question in a stream.
     pub pending: ThreadToolCall,
     /// What the answer does.
     #[tsify(type = "\"replay_tool_call\" | \"use_decision_as_tool_result\" | \"pass_decision_to_tool\"")]
@@ -328,7 +328,7 @@ pub struct SuspendTicket {
 pub struct ToolCallResumed {
     /// The call.
     pub target_id: String,
-    /// The answer. Of awaken the call's result: its data, its data and metadata, or `{ "error": message }`.
+    /// The answer. From awaken the call's result: its data, its data and metadata, or `{ "error": message }`.
     #[tsify(type = "unknown")]
     pub result: Value,
 }
@@ -338,14 +338,14 @@ pub struct ToolCallResumed {
 pub struct InferenceComplete {
     /// The model.
     pub model: String,
-    /// Token counts, where the provider says so.
+    /// Token counts, if the provider sends them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
     /// How long the model took, in milliseconds.
     pub duration_ms: u64,
 }
 
-/// Token counts, each where the provider says so.
+/// Token counts, each if the provider sends it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct TokenUsage {
     /// Tokens read.
@@ -354,7 +354,7 @@ pub struct TokenUsage {
     /// Tokens written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_tokens: Option<u64>,
-    /// Both together.
+    /// The sum of both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
     /// Tokens read from a cache.
@@ -371,7 +371,7 @@ pub struct TokenUsage {
 /// The payload of `state_snapshot`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct StateSnapshotData {
-    /// The state, the server's own part of it included.
+    /// The state, including the server's own part.
     #[tsify(type = "unknown")]
     pub snapshot: Value,
 }
@@ -393,14 +393,14 @@ pub struct MessagesSnapshotData {
 /// The payload of `activity_snapshot`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ActivitySnapshotData {
-    /// Names what it is about: `"tool_call:"` and a call's id, of awaken the id alone, or the agent's own name.
+    /// The activity's id: `"tool_call:"` and a call's id, from awaken the id alone, or an id of the agent.
     pub message_id: String,
-    /// `"tool-call-progress"`, the older `"progress"`, or the agent's own word.
+    /// `"tool-call-progress"`, the older `"progress"`, or a type of the agent.
     pub activity_type: String,
     /// The report.
     #[tsify(type = "ToolProgress | Record<string, unknown>")]
     pub content: Value,
-    /// `false` if it counts only where nothing is known yet.
+    /// `false` if the report counts only while none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replace: Option<bool>,
 }
@@ -408,11 +408,11 @@ pub struct ActivitySnapshotData {
 /// The payload of `activity_delta`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct ActivityDeltaData {
-    /// The report that changes.
+    /// The id of the activity whose report changes.
     pub message_id: String,
     /// As in [`ActivitySnapshotData`].
     pub activity_type: String,
-    /// A JSON Patch (RFC 6902) of its content.
+    /// A JSON Patch (RFC 6902) of the report's content.
     pub patch: Vec<PatchOperation>,
 }
 
@@ -421,7 +421,7 @@ pub struct ActivityDeltaData {
 pub struct ErrorData {
     /// What happened.
     pub message: String,
-    /// `"LLM_ERROR"`, `"STATE_ERROR"`, or a newer word.
+    /// `"LLM_ERROR"`, `"STATE_ERROR"`, or a newer value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
@@ -429,14 +429,14 @@ pub struct ErrorData {
 /// The payload of awaken's `run_start`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct AwakenRunStart {
-    /// The thread that the run is in: turnwire's session.
+    /// The run's thread: turnwire's session.
     pub thread_id: String,
     /// The run.
     pub run_id: String,
     /// The run that started this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_run_id: Option<String>,
-    /// Who runs, and for whom.
+    /// The run's identity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<RunIdentity>,
 }
@@ -444,22 +444,22 @@ pub struct AwakenRunStart {
 /// The payload of awaken's `run_finish`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Tsify)]
 pub struct AwakenRunFinish {
-    /// The thread that the run is in.
+    /// The run's thread.
     pub thread_id: String,
     /// The run.
     pub run_id: String,
-    /// Who ran, and for whom.
+    /// The run's identity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<RunIdentity>,
-    /// What came out: `{ "response", "status", "status_reason" }`.
+    /// The result: `{ "response", "status", "status_reason" }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]
     pub result: Option<Value>,
-    /// Why.
+    /// The reason.
     pub termination: Termination,
 }
 
-/// Who runs, and for whom, in awaken's words. Servers may say more.
+/// A run's identity in awaken's form. Servers may send more fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct RunIdentity {
     /// The thread.
@@ -471,16 +471,16 @@ pub struct RunIdentity {
     /// The run that started this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_run_id: Option<String>,
-    /// The call inside of which this run was started.
+    /// The call within which this run was started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_tool_call_id: Option<String>,
-    /// Names the server's attempt at the run.
+    /// The id of the server's attempt at the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatch_id: Option<String>,
-    /// Names the server's session with its model, not turnwire's.
+    /// The id of the server's session with its model, not turnwire's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// `"user"`, `"subagent"`, `"ag_ui"`, `"ai_sdk"`, `"a2a"`, `"internal"`, or a newer word.
+    /// `"user"`, `"subagent"`, `"ag_ui"`, `"ai_sdk"`, `"a2a"`, `"internal"`, or a newer value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Brings JSON answers into the form of turnwire's records (sections 1.2, 1.3, 1.6 and 7).
+//! Converts JSON responses into turnwire's records (sections 1.2, 1.3, 1.6 and 7).
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
@@ -8,10 +8,10 @@ use crate::protocol::options::{unsupported, wire};
 use super::spelling::{default, default_nulls};
 use super::{Dialect, canonical, spelling};
 
-/// `type` of a session whose agent is given by the client.
+/// `type` of a session whose agent the client supplies.
 const DRAFT: &str = "session/draft";
 
-/// Normalizes the answer to `call`, which was asked with these parameters.
+/// Converts the response to `call`. `params` are those of the request.
 pub(super) fn normalize<'a>(
     dialect: Dialect,
     call: Call,
@@ -34,7 +34,7 @@ pub(super) fn normalize<'a>(
         }
         Call::ListTurns => list(body, turn).map(Value::Object),
         Call::ListNewestTurns => {
-            // Of its events one page is enough.
+            // One page of its events is enough.
             if let Some(page) = body.as_object_mut().filter(|_| dialect == Dialect::TrueForge) {
                 page.remove("pagination");
             }
@@ -80,7 +80,7 @@ fn list<'a>(mut body: Value<'a>, complete: fn(&mut Object<'a>)) -> Result<Object
     Ok(page)
 }
 
-/// The sibling has one list of all sessions: this keeps those of the kind and of the agent that were asked for.
+/// `TrueForge` has one list of all sessions: this keeps those of the requested kind and agent.
 fn keep_asked(call: Call, agent_name: &str, page: &mut Object<'_>) {
     let is_asked = |session: &Object<'_>| {
         let is_draft = session.text("type") == DRAFT;
@@ -92,7 +92,7 @@ fn keep_asked(call: Call, agent_name: &str, page: &mut Object<'_>) {
     }
 }
 
-/// The sibling's session names its agent in an object and its creator by name.
+/// A session of `TrueForge` names its agent in an object and its creator by name.
 fn session(session: &mut Object<'_>) {
     if let Some(agent) = session.get("agent").and_then(Value::as_object).cloned() {
         if let Some(name) = agent.get("name") {
@@ -117,7 +117,7 @@ fn turn(turn: &mut Object<'_>) {
     }
 }
 
-/// Where events are listed in place of turns, the first one is of the newest turn.
+/// If events are listed in place of turns, the first one belongs to the newest turn.
 fn newest(turn: &mut Object<'_>) {
     if let Some(id) = turn.remove("turn_id") {
         turn.set("id", id);

@@ -5,7 +5,7 @@ use crate::json::{Object, Value};
 
 use super::{schema, spelling};
 
-/// The event that a frame's data is, and the number that it says; 0 if it says none.
+/// The event in a frame's data, and its number; 0 if it has none.
 pub(super) fn event_of(data: &str) -> (u64, Object<'_>) {
     match Value::parse(data) {
         Ok(json) => event(json),
@@ -13,8 +13,8 @@ pub(super) fn event_of(data: &str) -> (u64, Object<'_>) {
     }
 }
 
-/// The event that a JSON value is, and the number that it says. The number is not in the event: it belongs to
-/// the stream, and an `id` may say another one.
+/// The event in a JSON value, and its number. The number is removed from the event: it belongs to the stream, and an
+/// `id` may override it.
 pub(super) fn event(json: Value<'_>) -> (u64, Object<'_>) {
     let said = json.get(NUMBER).map(|number| sequence_number(number.as_u64()));
     let mut event = typed(json);
@@ -24,12 +24,12 @@ pub(super) fn event(json: Value<'_>) -> (u64, Object<'_>) {
     (said.unwrap_or(0), event)
 }
 
-/// A number if it is valid: from 1 up to 2^53 - 1, the largest that JavaScript can count. Otherwise 0.
+/// The number if it is valid: from 1 to 2^53 - 1, the largest exact integer in JavaScript. Otherwise 0.
 pub(super) fn sequence_number(number: Option<u64>) -> u64 {
     number.filter(|number| *number < 1 << 53).unwrap_or(0)
 }
 
-/// Where the JSON of an event says its number.
+/// The field with an event's number.
 pub(super) const NUMBER: &str = "sequence_number";
 
 fn typed(json: Value<'_>) -> Object<'_> {

@@ -1,8 +1,8 @@
-//! The hot path: a delta that carries one piece of text, read without building a document.
+//! The hot path: a delta with one piece of text, read without building a document.
 //!
-//! Nearly every frame of a stream is such a delta. [`Templates`] of earlier frames stand before the general
-//! reader of [`canonical`](super::canonical); a *scan* of the JSON makes them. Whatever the scan does not know
-//! in full, it leaves to the general reader; both must agree with that, and a property test says so.
+//! Nearly every frame of a stream is such a delta. [`Templates`] of earlier frames come before the general reader of
+//! [`canonical`](super::canonical); a *scan* of the JSON creates them. The scan leaves everything that it does not
+//! fully know to the general reader. Both must agree with that reader; a property test checks this.
 
 use crate::event::{TextDelta, TextField};
 use crate::json::{RawStr, Scanner, parse_u64};
@@ -21,8 +21,8 @@ pub(super) struct DeltaReader {
 }
 
 impl DeltaReader {
-    /// Reads the data of one frame, if it is a delta with exactly one piece of text. Returns the number in its JSON
-    /// beside it; 0 if there is none.
+    /// Reads the data of one frame, if it is a delta with exactly one piece of text. Also returns the number in its
+    /// JSON; 0 if it has none.
     pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<(u64, TextDelta<'a>)> {
         let bytes = data.as_bytes();
         let mut hit = self.templates.find(bytes).filter(|hit| hit.len == bytes.len());
@@ -35,7 +35,7 @@ impl DeltaReader {
         Some((hit.number, self.templates.delta(bytes, &hit)?))
     }
 
-    /// Takes as many whole frames off the front of `bytes` as are text deltas.
+    /// Takes as many whole frames at the start of `bytes` as are text deltas.
     pub(super) fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
         let mut run = Run::default();
         while let Some(rest) = bytes.get(run.len..).filter(|rest| !rest.is_empty()) {
@@ -57,7 +57,7 @@ impl DeltaReader {
         run
     }
 
-    /// Makes a template of the frame that `bytes` begin with, if it is a text delta.
+    /// Creates a template from the frame at the start of `bytes`, if it is a text delta.
     fn learn(&mut self, bytes: &[u8]) -> Option<()> {
         let frame = WholeFrame::of(bytes)?;
         let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
@@ -72,14 +72,14 @@ impl DeltaReader {
     }
 }
 
-/// What a text delta says that its template keeps.
+/// The parts of a text delta that its template keeps.
 struct Found<'a> {
     id: &'a str,
     thread_id: &'a str,
     field: TextField,
 }
 
-/// The members that a text delta may have, each once. The last three cannot be what makes it a text delta.
+/// The fields that a text delta may have, each once. The last three cannot make it a text delta.
 const MEMBERS: [&str; 12] = [
     "type",
     "id",
@@ -95,8 +95,8 @@ const MEMBERS: [&str; 12] = [
     "usage",
 ];
 
-/// Walks the object. `None` for everything that is not exactly a text delta: other types, other known
-/// members that are not null, a known member twice, escapes in an id or a name, broken JSON.
+/// Walks the object. `None` for everything that is not exactly a text delta: other types, other known fields that are
+/// not null, a known field twice, escapes in an id or a name, invalid JSON.
 fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
     let mut scanner = Scanner::new(data);
     let mut shape = Shape::default();
@@ -115,17 +115,17 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
             shape.hole(Slot::Other, start, scanner.at());
             continue;
         };
-        // Once as text and once as null is twice, too.
+        // Once as text and once as null also counts as twice.
         (seen & 1 << known == 0).then_some(())?;
         seen |= 1 << known;
         if scanner.peek_value() == Some(b'n') {
-            // A null says as little as a missing member; but not for those that a delta must have.
+            // A null equals a missing field, except for the fields that a delta must have.
             (known > 1).then_some(())?;
             scanner.accept_literal("null").then_some(())?;
             continue;
         }
         match name {
-            // Most other events say first what they are, and are long.
+            // Most other events begin with their type, and are long.
             "type" => (string(&mut scanner)?.1.plain()? == "model.message.delta").then(|| is_delta = true)?,
             "id" => id = Some(string(&mut scanner)?.1.plain()?),
             "thread_id" => thread_id = Some(string(&mut scanner)?.1.plain()?),
@@ -138,7 +138,7 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
                 let _ = scanner.peek_value();
                 let at = scanner.at();
                 let number = scanner.number().ok()?;
-                // One that is not valid is left to the general reader.
+                // The general reader handles an invalid number.
                 (sequence_number(parse_u64(number.as_bytes())) > 0).then_some(())?;
                 shape.hole(Slot::Number, at, at + number.len());
             }
@@ -151,7 +151,7 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
     scanner.finish().ok()?;
     is_delta.then_some(())?;
     if has_others {
-        // Such an event is handed on as it came, so nothing may be missing that is filled in otherwise.
+        // Such an event is passed on unchanged, so it must not need a default.
         thread_id?;
         shape.holes.insert(0, Slot::Edge.at(0, 0));
         shape.hole(Slot::Edge, data.len(), data.len());
@@ -159,7 +159,7 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
     Some((shape, Found { id: id?, thread_id: thread_id.unwrap_or("main"), field: field? }))
 }
 
-/// The piece of text, which a delta has once.
+/// Sets the piece of text, which a delta has once.
 fn text(
     scanner: &mut Scanner<'_>,
     shape: &mut Shape,

@@ -1,8 +1,8 @@
-//! The `TrueFoundry` agent protocol, and the dialect of its open-source sibling.
+//! The `TrueFoundry` agent protocol, and the dialect of its open-source sibling, `TrueForge`.
 //!
-//! Sessions hold turns; a turn is streamed as server-sent events. Each has a sequence number, which starts at 1
-//! and grows by 1: servers write it as the frame's `id`, the reference pages have it in the event's JSON.
-//! Section numbers in this folder are those of the protocol note.
+//! Sessions contain turns; a turn is streamed as server-sent events. Each event has a sequence number, which starts at
+//! 1 and grows by 1: servers write it as the frame's `id`, the reference pages have it in the event's JSON. Section
+//! numbers in this folder are those of the protocol note.
 
 mod answer;
 mod canonical;
@@ -22,7 +22,7 @@ use crate::sse::{Frame, Run};
 
 use delta::DeltaReader;
 
-/// What parts and approvals take (section 3.6). A reason goes with a denial only.
+/// The fields of parts and approvals (section 3.6). Only a denial has a reason.
 const INPUT_FIELDS: &str = input_fields! {
     "text:type, text"
     "file:type, name, data, file"
@@ -31,7 +31,7 @@ const INPUT_FIELDS: &str = input_fields! {
     ".deny:status, reason"
 };
 
-/// Which server it is.
+/// The server's dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// The hosted gateway.
@@ -47,7 +47,7 @@ pub struct TrueFoundry {
 }
 
 impl TrueFoundry {
-    /// The protocol as `dialect` speaks it.
+    /// The protocol in this dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
         Self { dialect }
@@ -133,7 +133,7 @@ impl EventDecoder for TurnDecoder {
     }
 }
 
-/// Which of two numbers counts: the frame's `id`, or else what its JSON says. 0 is none.
+/// Which of two numbers counts: the frame's `id`, or else the number in its JSON. 0 means none.
 #[inline]
 fn counting(id: u64, said: u64, sink: &mut dyn EventSink) -> u64 {
     if id == 0 {

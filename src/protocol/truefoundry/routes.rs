@@ -1,4 +1,4 @@
-//! The route maps: which request each call is, in both dialects (protocol note, sections 1.2 and 7).
+//! The route tables: the request of each call, in both dialects (protocol note, sections 1.2 and 7).
 
 use crate::error::Result;
 use crate::json::{Object, Value, write_hex};
@@ -8,8 +8,8 @@ use crate::protocol::{Call, Request};
 
 use super::{Dialect, spelling};
 
-/// The gateway's routes (section 1.2). Parameters stand in the body of a `POST` or `PATCH`, or else in the query.
-/// A call without a path is none of this dialect.
+/// The gateway's routes (section 1.2). Parameters are in the body of a `POST` or `PATCH`, or else in the query. The
+/// dialect does not support a call without a path.
 const GATEWAY: &str = "\
 POST v1/agents/sessions !agent_name title
 GET v1/agents/sessions !agent_name limit order page_token start_timestamp end_timestamp
@@ -35,8 +35,8 @@ POST v1/agents/sessions/{session_id}/cancel
 POST v1/agents/sessions/{session_id}/cancel
 ";
 
-/// The open-source sibling's routes (section 7). A draft is a session whose agent is given inline: there is one list of
-/// both, and no search.
+/// The routes of `TrueForge` (section 7). A draft is a session with an inline agent: there is one list of both, and no
+/// search.
 const TRUEFORGE: &str = "\
 POST api/v1/sessions !agent
 GET api/v1/sessions limit order page_token start_timestamp end_timestamp
@@ -69,7 +69,7 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     };
     let listed = match (call, dialect) {
         (Call::ListNewestTurns, Dialect::Gateway) => Call::ListTurns,
-        // Its turns are listed oldest first. Its events begin with those of the newest turn, even of one that runs.
+        // Its turns are listed oldest first. Its events begin with those of the newest turn, even of a running one.
         (Call::ListNewestTurns, Dialect::TrueForge) => Call::ListSessionEvents,
         _ => call,
     };
@@ -79,14 +79,14 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
         params.set("limit", 1.into());
     }
     if call == Call::CancelTurn {
-        // The servers cancel whatever turn of the session runs.
+        // The servers cancel whichever turn of the session runs.
         params.remove("turn_id");
     }
-    // The stream is asked for in the body, never by `Accept` (section 1.1).
+    // The body requests the stream, never `Accept` (section 1.1).
     if matches!(call, Call::CreateTurnStream | Call::CreateTurn) {
         params.set("stream", call.streams().into());
     }
-    // Where a list begins that names no beginning: the gateway's own default is half an hour ago.
+    // The default beginning of a list: the gateway's own is half an hour ago.
     let window_start = params.remove(WINDOW_START);
     match dialect {
         Dialect::TrueForge => as_sibling(call, &mut params),
@@ -115,17 +115,17 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     Ok(Request { method: route.method, path, headers, body })
 }
 
-/// A parameter that becomes a header, where servers know that, and is in no route.
+/// A parameter that becomes a header if the server supports it, and is in no route.
 const METADATA: &str = "metadata";
 
-/// Stands in for `start_timestamp` where a list takes one and none is given.
+/// Replaces `start_timestamp` if a list takes one and none is given.
 const WINDOW_START: &str = "window_start";
 
-/// How many sessions a page of the sibling's list may have: it refuses a greater `limit`.
+/// The most sessions on a page of `TrueForge`'s list: it refuses a larger `limit`.
 const LARGEST_PAGE: u64 = 25;
 
-/// The sibling names its agent in an object: `{name}` for a saved one, `{spec}` for one given inline. Its list knows no
-/// agent: those of others are left out of the answer.
+/// `TrueForge` names the agent in an object: `{name}` for a saved one, `{spec}` for an inline one. Its list cannot
+/// filter by agent: sessions of others are removed from the response.
 fn as_sibling(call: Call, params: &mut Object<'_>) {
     let (name, own) = match call {
         Call::ListSessions | Call::ListDraftSessions | Call::ListOwnedSessions => {
@@ -148,7 +148,7 @@ fn as_sibling(call: Call, params: &mut Object<'_>) {
     }
 }
 
-/// A header holds no more than Latin-1, so everything beyond ASCII is escaped as JSON allows it.
+/// A header can contain only Latin-1, so JSON escapes replace everything beyond ASCII.
 fn ascii_json(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
     for character in json.chars() {

@@ -1,16 +1,16 @@
-//! What the fields of events must be (sections 1.6 and 3.2), as tables.
+//! The required types of events' fields (sections 1.6 and 3.2), as tables.
 //!
-//! A field that is missing is forgiven wherever the event still makes sense without it. A field of the
-//! wrong type makes the whole event unknown: guessing would invent content.
+//! A missing field is accepted if the event still makes sense without it. A field of the wrong type makes the whole
+//! event unknown: guessing would invent content.
 
 use crate::error::sentence;
 use crate::event::EventKind;
 use crate::json::{Object, Value};
 
-/// Why an object is not what its type says.
+/// Why an object does not fit its type.
 pub(super) type Problem = String;
 
-/// What a field must be. `null` is as good as missing.
+/// The required type of a field. `null` equals missing.
 enum Shape {
     Text,
     Count,
@@ -20,7 +20,7 @@ enum Shape {
     /// Text, or a list of parts.
     Content,
     Object(&'static [Field]),
-    /// Objects; in between, `null` is a hole.
+    /// Objects; `null` between them is a hole.
     List(&'static [Field]),
     /// The state of a turn that has ended.
     Terminal,
@@ -38,8 +38,8 @@ enum Need {
 
 use Need::{Optional, Required};
 
-/// How many tool calls one message may have. Calls are padded up to a delta's index, so that a wild one
-/// would take memory out of all proportion.
+/// The most tool calls in one message. Calls are padded up to a delta's index, so a wild index would need far too much
+/// memory.
 pub(super) const MAX_TOOL_CALLS: u32 = 1024;
 
 const fn text(name: &'static str) -> Field {
@@ -115,7 +115,7 @@ const MESSAGE: &[Field] = &[
     text("finish_reason"),
     object("usage", USAGE),
 ];
-/// Inside a turn's or thread's state; some servers give it no id.
+/// Inside a turn's or thread's state; some servers send no id there.
 const OUTPUT: &[Field] = &[
     text("id"),
     text("thread_id"),
@@ -248,7 +248,7 @@ fn check_value(name: &str, value: &Value<'_>, shape: &Shape) -> Result<(), Probl
     if fits { Ok(()) } else { Err(wrong(name, expected)) }
 }
 
-/// Its status is enough: a turn that has ended must be seen to have ended, whatever else is in its state.
+/// Its status is enough: an ended turn must be recognized as ended, whatever else is in its state.
 fn check_terminal(state: &Object<'_>) -> Result<(), Problem> {
     match state.text("status") {
         "done" | "cancelled" | "error" => Ok(()),

@@ -1,8 +1,7 @@
-//! Completes an event's JSON: both spellings of every field that the vendor's reference pages and its
-//! servers name differently (section 3.6), and the fields that servers may leave out.
+//! Completes an event's JSON: adds both spellings of every field that the vendor's reference pages and its servers name
+//! differently (section 3.6), and the fields that servers may leave out.
 //!
-//! It works on the JSON, not on the typed event, so that fields which this version does not know stay
-//! where they are.
+//! It works on the JSON, not on the typed event, so that unknown fields stay in place.
 
 use crate::error::sentence;
 use crate::event::EventKind;
@@ -49,7 +48,7 @@ fn tools_required(event: &mut Object<'_>) {
     }
 }
 
-/// Servers nest the outcome in `state`; the reference pages have it flat.
+/// Servers nest the outcome in `state`; the reference pages have flat fields.
 fn thread_done(event: &mut Object<'_>) {
     if let Some(state) = object(event, "state") {
         ended_unknown(state, "error");
@@ -76,7 +75,7 @@ fn thread_done(event: &mut Object<'_>) {
     }
 }
 
-/// The fields of a thread's outcome: as they are called flat, and in `state`.
+/// The fields of a thread's outcome: their flat names, and their names in `state`.
 const FLAT_STATE: [(&str, &str); 3] = [("status", "status"), ("output", "output"), ("message", "error")];
 
 fn mcp_initialize(event: &mut Object<'_>) {
@@ -94,12 +93,12 @@ fn mcp_auth_required(event: &mut Object<'_>) {
     servers(event, "mcp_servers", "servers");
 }
 
-/// Completes a list of MCP servers that goes by two names.
+/// Completes a list of MCP servers that has two names.
 fn servers(event: &mut Object<'_>, wire: &'static str, reference: &'static str) {
     for name in &[wire, reference] {
         for server in objects(event, name) {
             both(server, "name", "mcp_server_name");
-            // The reference pages give no id; the name is then what tells servers apart.
+            // The reference pages have no id; the name then identifies a server.
             if let Some(name) = server.get("name").cloned() {
                 default(server, "id", name);
             }
@@ -130,7 +129,7 @@ pub(super) fn input(owner: &mut Object<'_>) {
     default(owner, "input", Value::Array(Vec::new()));
 }
 
-/// A file part in either spelling gets the fields of the other.
+/// Adds to a file part the fields of the other spelling.
 fn file_part(part: &mut Object<'_>) {
     if let Some(file) = part.get("file").and_then(Value::as_object) {
         let (name, data) = (file.get("filename").cloned(), file.get("file_data").cloned());
@@ -146,8 +145,8 @@ fn file_part(part: &mut Object<'_>) {
     }
 }
 
-/// `created_by` is a subject on the wire, a name in the reference pages; `created_by_subject` is
-/// always a subject, where one is known.
+/// `created_by` is a subject on the wire, a name in the reference pages; `created_by_subject` is always a subject, if
+/// one is known.
 pub(super) fn created_by(owner: &mut Object<'_>) {
     if let Some(subject) = owner.get("created_by").filter(|by| by.as_object().is_some()).cloned() {
         default(owner, "created_by_subject", subject);
@@ -156,7 +155,7 @@ pub(super) fn created_by(owner: &mut Object<'_>) {
     }
 }
 
-/// Whatever else is wrong with it, the turn has ended: nobody may wait for it any longer.
+/// Whatever else is wrong with it, the turn has ended: no code may wait for it any longer.
 fn turn_done(event: &mut Object<'_>) {
     default_null(event, "thread_id");
     if let Some(state) = object(event, "state") {
@@ -165,8 +164,7 @@ fn turn_done(event: &mut Object<'_>) {
     }
 }
 
-/// The end of a turn or a thread with a status that this version does not know reads as an error that
-/// names it.
+/// Reads the end of a turn or a thread with an unknown status as an error that names the status.
 fn ended_unknown(state: &mut Object<'_>, reason: &'static str) {
     let status = state.text("status").to_owned();
     if matches!(&*status, "done" | "cancelled" | "error" | "running" | "") {
@@ -200,7 +198,7 @@ pub(super) fn turn_state(state: &mut Object<'_>) {
     }
 }
 
-/// Gives each of two names the value of the other, where only one is there.
+/// Copies the value between two names if only one of them is present.
 fn both(owner: &mut Object<'_>, one: &'static str, other: &'static str) {
     if let Some(value) = owner.get(one).cloned() {
         default(owner, other, value);
@@ -215,7 +213,7 @@ pub(super) fn default<'a>(owner: &mut Object<'a>, name: &'static str, value: Val
     }
 }
 
-/// A list is there, and has no holes.
+/// Adds a missing list, and removes holes.
 fn default_list(owner: &mut Object<'_>, name: &'static str) {
     default(owner, name, Value::Array(Vec::new()));
     if let Some(items) = owner.get_mut(name).and_then(Value::as_array_mut) {

@@ -182,3 +182,46 @@ fn a_call_with_a_gap_is_shown_when_it_is_whole() {
     assert_eq!(play.next(Answers(page(&[calling()], None))), "end done");
     assert_eq!(shown(&mut play), ["f"]);
 }
+
+/// A search that was left within its list of turns has nothing to do with the list of events.
+#[test]
+fn a_list_after_a_search_that_was_left_begins_anew() {
+    let says = |id: &str| json!({"type": "model.message", "id": id, "thread_id": "main", "content": id, "finish_reason": "stop"});
+    let mut play = Play::new();
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    play.plays(
+        "left",
+        &[
+            (Fails(network()), "wait 250 #1 network"),
+            (Waited, "look"),
+            (Answers(page(&[], Some("p2"))), "look"),
+            (Aborted, "end incomplete: aborted"),
+        ],
+    );
+    let mut found = record("done");
+    found["state"]["output"] = says("m2");
+    play.found(&found);
+    shown(&mut play);
+    assert_eq!(play.complete(), "list");
+    assert_eq!(play.next(Answers(page(&[says("m1"), says("m2")], None))), "end done");
+    let messages = play.driver.reader().index().messages().iter();
+    assert_eq!(messages.map(|message| &*message.id).collect::<Vec<_>>(), ["m1", "m2"]);
+}
+
+/// Once a turn was found, what became of its start does not matter any more.
+#[test]
+fn a_turn_that_was_found_elsewhere_is_not_looked_for() {
+    let mut play = Play::new();
+    assert_eq!(play.stream(Reconnect::default()), "post stream");
+    play.plays("left", &[(Fails(network()), "wait 250 #1 network"), (Aborted, "end incomplete: aborted")]);
+    play.found(&record("running"));
+    assert_eq!(play.complete(), "subscribe after 0");
+    play.plays(
+        "expired",
+        &[
+            (Fails(http(412)), "read"),
+            (Answers(record("done")), "list"),
+            (Answers(page(&[listed()], None)), "end done"),
+        ],
+    );
+}

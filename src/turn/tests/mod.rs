@@ -13,18 +13,18 @@ mod leaving;
 mod lost_start;
 mod machine;
 mod missed;
-mod play;
+pub(super) mod play;
 mod policy;
 mod reader;
 #[cfg(feature = "agent-event")]
 mod replays;
 #[cfg(feature = "agent-event")]
-mod runs;
+pub(super) mod runs;
 #[cfg(feature = "turn-rpc")]
 mod sockets;
 mod starts;
 #[cfg(feature = "agent-event")]
 mod uncursored;
 #[cfg(feature = "aap")]
-mod unnamed;
+pub(super) mod unnamed;
 mod waiting;

@@ -25,11 +25,11 @@ use crate::turn::{
 };
 
 /// Frames may have so many bytes.
-pub(super) const FRAME_LIMIT: usize = 4096;
+pub(in crate::turn) const FRAME_LIMIT: usize = 4096;
 
 /// What happens.
 #[derive(Debug, Clone)]
-pub(super) enum Act {
+pub(in crate::turn) enum Act {
     /// The head of a stream comes, these bytes, and its end.
     Brings(String),
     /// The same, but it stands for so many milliseconds.
@@ -44,25 +44,25 @@ pub(super) enum Act {
     Waited,
 }
 
-pub(super) struct Play {
-    pub(super) driver: TurnDriver,
+pub(in crate::turn) struct Play {
+    pub(in crate::turn) driver: TurnDriver,
     protocol: Box<dyn Protocol>,
     now: f64,
     step: Option<Step>,
 }
 
 impl Play {
-    pub(super) fn new() -> Self {
+    pub(in crate::turn) fn new() -> Self {
         Self::following("")
     }
 
     /// A turn that is to follow another one.
-    pub(super) fn following(previous_turn_id: &str) -> Self {
+    pub(in crate::turn) fn following(previous_turn_id: &str) -> Self {
         Self::of(Box::new(TrueFoundry::new(Dialect::Gateway)), Value::from("hi"), previous_turn_id)
     }
 
     /// A turn of this protocol with this input.
-    pub(super) fn of(protocol: Box<dyn Protocol>, input: Value<'_>, previous_turn_id: &str) -> Self {
+    pub(in crate::turn) fn of(protocol: Box<dyn Protocol>, input: Value<'_>, previous_turn_id: &str) -> Self {
         let mut reader = TurnReader::new(&*protocol, TurnMachine::unstarted(), FRAME_LIMIT);
         reader.set_wants_events(true);
         let mut driver = TurnDriver::new(reader, "s", previous_turn_id);
@@ -71,42 +71,42 @@ impl Play {
     }
 
     /// Begins to stream; gives the first step.
-    pub(super) fn stream(&mut self, reconnect: Reconnect) -> String {
+    pub(in crate::turn) fn stream(&mut self, reconnect: Reconnect) -> String {
         self.begin(|driver| driver.stream(None, reconnect, trace()))
     }
 
     /// The same where this is known of the session's turns.
-    pub(super) fn stream_traced(&mut self, trace: StartTrace) -> String {
+    pub(in crate::turn) fn stream_traced(&mut self, trace: StartTrace) -> String {
         self.begin(|driver| driver.stream(None, Reconnect::default(), trace))
     }
 
     /// The same where nothing is known of the session's turns.
-    pub(super) fn stream_unknown(&mut self) -> String {
+    pub(in crate::turn) fn stream_unknown(&mut self) -> String {
         self.begin(|driver| driver.stream(None, Reconnect::default(), StartTrace::default()))
     }
 
     /// The same, and nothing is recovered.
-    pub(super) fn stream_off(&mut self) -> String {
+    pub(in crate::turn) fn stream_off(&mut self) -> String {
         self.begin(|driver| driver.stream(None, Reconnect::OFF, StartTrace::default()))
     }
 
     /// Begins to start where nothing is known of the session's turns; returns the first step.
-    pub(super) fn start_unknown(&mut self) -> String {
+    pub(in crate::turn) fn start_unknown(&mut self) -> String {
         self.begin(|driver| driver.start(Reconnect::default(), StartTrace::default()))
     }
 
     /// Begins to start; gives the first step.
-    pub(super) fn start(&mut self) -> String {
+    pub(in crate::turn) fn start(&mut self) -> String {
         self.begin(|driver| driver.start(Reconnect::default(), trace()))
     }
 
     /// Begins to bring the turn to its end; returns the first step.
-    pub(super) fn complete(&mut self) -> String {
+    pub(in crate::turn) fn complete(&mut self) -> String {
         self.begin(|driver| driver.complete(Reconnect::default(), trace()))
     }
 
     /// The turn is found, as the server keeps it.
-    pub(super) fn found(&mut self, record: &Json) {
+    pub(in crate::turn) fn found(&mut self, record: &Json) {
         let text = record.to_string();
         let record = Value::parse(&text).expect("JSON");
         let record = record.as_object().expect("an object");
@@ -115,12 +115,12 @@ impl Play {
     }
 
     /// Begins to look; gives the first step.
-    pub(super) fn look(&mut self) -> String {
+    pub(in crate::turn) fn look(&mut self) -> String {
         self.begin(|driver| driver.look(Reconnect::default()))
     }
 
     /// Lets something happen; gives what is to be done then.
-    pub(super) fn next(&mut self, act: Act) -> String {
+    pub(in crate::turn) fn next(&mut self, act: Act) -> String {
         let (stood, bytes, outcome) = match act {
             Act::Brings(bytes) => (0.0, Some(bytes), Outcome::Ended),
             Act::Stands(stood, bytes) => (stood, Some(bytes), Outcome::Ended),
@@ -146,13 +146,13 @@ impl Play {
     }
 
     /// Lets things happen one after the other, each followed by its step.
-    pub(super) fn plays(&mut self, name: &str, script: &[(Act, &str)]) {
+    pub(in crate::turn) fn plays(&mut self, name: &str, script: &[(Act, &str)]) {
         for (at, (act, expected)) in script.iter().enumerate() {
             assert_eq!(self.next(act.clone()), *expected, "{name}, step {at}: after {act:?}");
         }
     }
 
-    pub(super) fn content(&self) -> &str {
+    pub(in crate::turn) fn content(&self) -> &str {
         self.driver.reader().index().message("m").map_or("", |message| message.content())
     }
 
@@ -169,7 +169,7 @@ impl Play {
     /// The events that were delivered since this was last asked: texts as `+text`, others by their types and, of
     /// messages and results, their ids.
     #[cfg(any(feature = "agent-event", feature = "aap"))]
-    pub(super) fn delivered(&mut self) -> Vec<String> {
+    pub(in crate::turn) fn delivered(&mut self) -> Vec<String> {
         let mut taken = (Vec::new(), TextArena::default());
         self.driver.reader_mut().batch().take(&mut taken);
         let (records, text) = taken;
@@ -193,13 +193,13 @@ impl Play {
     }
 
     /// The parameters of the last request.
-    pub(super) fn params(&self) -> Json {
+    pub(in crate::turn) fn params(&self) -> Json {
         let Some(Step::Open(plan) | Step::Ask(plan)) = &self.step else { panic!("{:?}", self.step) };
         serde_json::from_str(&plan.params).expect("JSON")
     }
 
     /// What was reported at the end.
-    pub(super) fn reported(&self) -> &str {
+    pub(in crate::turn) fn reported(&self) -> &str {
         let Some(Step::End(Err(error))) = &self.step else { panic!("{:?}", self.step) };
         &error.message
     }
@@ -241,7 +241,7 @@ impl Play {
 }
 
 /// A turn whose stream brought this much of [`frames`] and was not yet interrupted.
-pub(super) fn started(numbers: RangeInclusive<u64>) -> Play {
+pub(in crate::turn) fn started(numbers: RangeInclusive<u64>) -> Play {
     let mut play = Play::new();
     assert_eq!(play.stream(Reconnect::default()), "post stream");
     play.driver.opened(0.0);
@@ -299,7 +299,7 @@ fn of(error: &Error) -> String {
 /// 2026-07-01T10:00:10Z
 const STARTED_AT: u64 = 1_782_900_010_000;
 
-pub(super) fn trace() -> StartTrace {
+pub(in crate::turn) fn trace() -> StartTrace {
     StartTrace { newest: Newest::None, started_at: STARTED_AT, ..StartTrace::default() }
 }
 
@@ -321,32 +321,32 @@ fn ended() -> Json {
 }
 
 /// What waits for the call `c` of message `m`.
-pub(super) fn asking_for_call() -> Json {
+pub(in crate::turn) fn asking_for_call() -> Json {
     json!({"type": "tool.approval_required", "id": "q", "thread_id": "main",
            "tool_calls": [{"id": "c", "source_event_id": "m"}]})
 }
 
 /// The message `m` that makes the call `c`, as it is listed.
-pub(super) fn calling() -> Json {
+pub(in crate::turn) fn calling() -> Json {
     json!({"type": "model.message", "id": "m", "thread_id": "main", "finish_reason": "tool_calls",
            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]})
 }
 
 /// The turn as the server keeps it, when it waits for that call.
-pub(super) fn paused() -> Json {
+pub(in crate::turn) fn paused() -> Json {
     let mut paused = record("done");
     paused["state"]["required_actions"] = json!([asking_for_call()]);
     paused
 }
 
 /// These events of the turn's stream.
-pub(super) fn frames(numbers: RangeInclusive<u64>) -> String {
+pub(in crate::turn) fn frames(numbers: RangeInclusive<u64>) -> String {
     let log = (1..).zip(log()).filter(|(id, _)| numbers.contains(id));
     log.map(|(id, event)| format!("data: {event}\nid: {id}\n\n")).collect::<Vec<_>>().concat()
 }
 
 /// The same events with their numbers in the JSON.
-pub(super) fn numbered(numbers: RangeInclusive<u64>) -> String {
+pub(in crate::turn) fn numbered(numbers: RangeInclusive<u64>) -> String {
     let log = (1..).zip(log()).filter(|(number, _)| numbers.contains(number));
     let frame = |(number, mut event): (u64, Json)| {
         event["sequence_number"] = number.into();
@@ -356,46 +356,46 @@ pub(super) fn numbered(numbers: RangeInclusive<u64>) -> String {
 }
 
 /// The same events without their numbers.
-pub(super) fn unnumbered(numbers: RangeInclusive<u64>) -> String {
+pub(in crate::turn) fn unnumbered(numbers: RangeInclusive<u64>) -> String {
     let log = (1..).zip(log()).filter(|(id, _)| numbers.contains(id));
     log.map(|(_, event)| format!("data: {event}\n\n")).collect::<Vec<_>>().concat()
 }
 
 /// The turn as the server keeps it.
-pub(super) fn record(status: &str) -> Json {
+pub(in crate::turn) fn record(status: &str) -> Json {
     let state = if status == "done" { ended() } else { json!({"status": status}) };
     json!({"id": "t", "session_id": "s", "previous_turn_id": null, "state": state,
            "input": [{"type": "user.message", "content": "hi"}], "created_at": "2026-07-01T10:00:30Z"})
 }
 
 /// A page of a list.
-pub(super) fn page(items: &[Json], next: Option<&str>) -> Json {
+pub(in crate::turn) fn page(items: &[Json], next: Option<&str>) -> Json {
     json!({"items": items, "next": next})
 }
 
 /// The whole message, as it is listed.
-pub(super) fn listed() -> Json {
+pub(in crate::turn) fn listed() -> Json {
     json!({"type": "model.message", "id": "m", "thread_id": "main", "content": "ab", "finish_reason": "stop"})
 }
 
-pub(super) fn http(status: u16) -> Failure {
+pub(in crate::turn) fn http(status: u16) -> Failure {
     Error::new(ErrorCode::Http, "no").with_status(Some(status)).into()
 }
 
-pub(super) fn of_code(code: ErrorCode) -> Failure {
+pub(in crate::turn) fn of_code(code: ErrorCode) -> Failure {
     Error::new(code, "it broke").into()
 }
 
-pub(super) fn network() -> Failure {
+pub(in crate::turn) fn network() -> Failure {
     of_code(ErrorCode::Network)
 }
 
 /// The server asks to be left alone for so many milliseconds.
-pub(super) fn asking(mut failure: Failure, retry_after: u32) -> Failure {
+pub(in crate::turn) fn asking(mut failure: Failure, retry_after: u32) -> Failure {
     failure.retry_after = retry_after;
     failure
 }
 
-pub(super) fn offline() -> Failure {
+pub(in crate::turn) fn offline() -> Failure {
     Failure { is_offline: true, ..network() }
 }

@@ -10,21 +10,21 @@ use crate::json::Value;
 use crate::protocol::agent_event::{AgentEvent, Dialect};
 
 /// A turn of a server that finishes no turn that nobody reads.
-pub(super) fn forsaken() -> Play {
+pub(in crate::turn) fn forsaken() -> Play {
     let mut play = Play::of(Box::new(AgentEvent::new(Dialect::Tirea)), Value::from("hi"), "");
     play.driver.set_start("bot", "t");
     play
 }
 
 /// A turn of a server that finishes its turns, and may keep what it streamed.
-pub(super) fn recorded() -> Play {
+pub(in crate::turn) fn recorded() -> Play {
     let mut play = Play::of(Box::new(AgentEvent::new(Dialect::Awaken)), Value::from("hi"), "");
     play.driver.set_start("bot", "mine");
     play
 }
 
 /// The answers to these calls, of a turn that goes on by them.
-pub(super) fn answering(calls: &[&str], previous_turn_id: &str) -> Play {
+pub(in crate::turn) fn answering(calls: &[&str], previous_turn_id: &str) -> Play {
     let input: Vec<Json> = calls.iter().map(|call| approval(call)).collect();
     let input = Json::Array(input).to_string();
     let input = Value::parse(&input).expect("JSON");
@@ -33,7 +33,7 @@ pub(super) fn answering(calls: &[&str], previous_turn_id: &str) -> Play {
     play
 }
 
-pub(super) fn approval(call: &str) -> Json {
+pub(in crate::turn) fn approval(call: &str) -> Json {
     json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": call,
            "approval": {"status": "allow"}})
 }
@@ -51,21 +51,21 @@ fn run() -> [Json; 7] {
     ]
 }
 
-pub(super) fn finish(termination: &Json) -> Json {
+pub(in crate::turn) fn finish(termination: &Json) -> Json {
     json!({"event_type": "run_finish", "thread_id": "s", "run_id": "t", "termination": termination})
 }
 
-pub(super) fn payloads(numbers: RangeInclusive<usize>) -> Vec<Json> {
+pub(in crate::turn) fn payloads(numbers: RangeInclusive<usize>) -> Vec<Json> {
     run()[numbers.start() - 1..*numbers.end()].to_vec()
 }
 
 /// The frames of a start's stream.
-pub(super) fn live(payloads: &[Json]) -> String {
+pub(in crate::turn) fn live(payloads: &[Json]) -> String {
     payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect::<Vec<_>>().concat()
 }
 
 /// The same in envelopes, as tirea has them.
-pub(super) fn wrapped(payloads: &[Json]) -> String {
+pub(in crate::turn) fn wrapped(payloads: &[Json]) -> String {
     let wrap = |payload: &Json| {
         let mut data = payload.clone();
         let members = data.as_object_mut().expect("an object");
@@ -79,7 +79,7 @@ pub(super) fn wrapped(payloads: &[Json]) -> String {
 }
 
 /// The frames of an event store's stream, named from this number on.
-pub(super) fn stored(from: usize, payloads: &[Json]) -> String {
+pub(in crate::turn) fn stored(from: usize, payloads: &[Json]) -> String {
     let frames = (from..).zip(payloads);
     frames
         .map(|(at, payload)| format!("id: c{at}\ndata: {}\n\n", envelope(payload)))
@@ -87,50 +87,50 @@ pub(super) fn stored(from: usize, payloads: &[Json]) -> String {
         .concat()
 }
 
-pub(super) fn envelope(payload: &Json) -> Json {
+pub(in crate::turn) fn envelope(payload: &Json) -> Json {
     json!({"event_id": "e", "event_kind": "AgentEvent", "payload": payload})
 }
 
 /// A page of what an event store keeps.
-pub(super) fn kept(payloads: &[Json], next: Option<&str>, cursor: &str) -> Json {
+pub(in crate::turn) fn kept(payloads: &[Json], next: Option<&str>, cursor: &str) -> Json {
     json!({"items": payloads, "next": next, "cursor": cursor})
 }
 
 /// The turn as a server keeps it.
-pub(super) fn record(state: &Json) -> Json {
+pub(in crate::turn) fn record(state: &Json) -> Json {
     json!({"id": "t", "session_id": "s", "previous_turn_id": null, "state": state,
            "created_at": "2026-07-01T10:00:30Z"})
 }
 
-pub(super) fn running() -> Json {
+pub(in crate::turn) fn running() -> Json {
     record(&json!({"status": "running"}))
 }
 
-pub(super) fn done() -> Json {
+pub(in crate::turn) fn done() -> Json {
     record(
         &json!({"status": "done", "output": null, "required_actions": [], "termination": {"type": "natural_end"}}),
     )
 }
 
 /// The turn waits for these calls since then.
-pub(super) fn paused(calls: &[&str], since: &str) -> Json {
+pub(in crate::turn) fn paused(calls: &[&str], since: &str) -> Json {
     let actions: Vec<Json> = calls.iter().map(|call| question(call)).collect();
     record(&json!({"status": "done", "output": null, "required_actions": actions, "completed_at": since,
                    "termination": {"type": "suspended"}}))
 }
 
-pub(super) fn question(call: &str) -> Json {
+pub(in crate::turn) fn question(call: &str) -> Json {
     json!({"type": "tool.approval_required", "id": "", "thread_id": "main",
            "tool_calls": [{"id": call, "source_event_id": "", "event_id": "", "name": "f", "arguments": "{}"}]})
 }
 
 /// The message as it is listed.
-pub(super) fn listed(content: &str) -> Json {
+pub(in crate::turn) fn listed(content: &str) -> Json {
     json!({"type": "model.message", "id": "m", "thread_id": "main", "content": content, "finish_reason": "stop"})
 }
 
 impl Play {
-    pub(super) fn status(&self) -> &'static str {
+    pub(in crate::turn) fn status(&self) -> &'static str {
         self.driver.reader().machine().status().as_str()
     }
 }

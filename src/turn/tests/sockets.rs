@@ -143,3 +143,15 @@ fn a_refused_start_has_begun_nothing() {
         assert_eq!(play.next(Act::Fails(refused())), "end unstarted: rpc");
     }
 }
+
+#[test]
+fn every_request_says_where_the_session_is() {
+    let place = r#"{"workspace_id":"w"}"#;
+    let mut play = gateway();
+    play.driver.set_terms(place);
+    play.stream(Reconnect::default());
+    assert_eq!(play.params()["terms"], json!({"workspace_id": "w"}));
+    play.next(Act::Breaks(lines(&[delta("a")]), network()));
+    play.next(Act::Waited);
+    assert_eq!(play.params()["terms"], json!({"workspace_id": "w"}));
+}

@@ -9,18 +9,18 @@ use crate::json::Value;
 use crate::protocol::aap::Aap;
 use crate::turn::{Failure, Reconnect, TurnInput};
 
-fn turn_with(terms: &str) -> Play {
+pub(in crate::turn) fn turn_with(terms: &str) -> Play {
     let parsed = Value::parse(terms).expect("JSON");
     let aap = Aap::of_terms(parsed.as_object().expect("an object"));
     let mut play = Play::of(Box::new(aap), Value::from("hi"), "");
     play.driver.set_start("agent", "t");
     play.driver.set_terms(terms);
-    play.driver.set_said(Some(4));
+    play.driver.set_user_message_count(Some(4));
     assert_eq!(play.stream(Reconnect::default()), "post stream");
     play
 }
 
-fn starting() -> Play {
+pub(in crate::turn) fn starting() -> Play {
     turn_with("{}")
 }
 
@@ -30,11 +30,11 @@ fn frames(list: &[(&str, Json)]) -> String {
 }
 
 /// The stream up to a piece of text.
-fn part() -> String {
+pub(in crate::turn) fn part() -> String {
     frames(&[("turn_start", json!({})), ("text_delta", json!({"delta": "a"}))])
 }
 
-fn record(status: &str) -> Json {
+pub(in crate::turn) fn record(status: &str) -> Json {
     let state = match status {
         "done" => json!({"status": "done", "output": listed(), "required_actions": []}),
         _ => json!({"status": status}),
@@ -278,13 +278,13 @@ fn without_a_history_what_is_lost_is_lost() {
 #[test]
 fn to_hang_up_is_to_cancel() {
     let mut play = starting();
-    play.driver.hang_up();
+    play.driver.cancel_by_disconnect();
     play.driver.opened(0.0);
     play.driver.reader_mut().push(part().as_bytes()).expect("frames are small");
     play.plays("begun", &[(Aborted, "end cancelled")]);
     assert_eq!(content(&play), "a");
     let mut play = starting();
-    play.driver.hang_up();
+    play.driver.cancel_by_disconnect();
     play.plays("on its way", &[(Aborted, "end cancelled")]);
 }
 

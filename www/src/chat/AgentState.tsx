@@ -1,4 +1,4 @@
-// What the agent keeps in mind, as its server shows it: closed, until somebody wants to know.
+// The agent's state as its server shows it. Closed at first.
 
 import { memo, useMemo, useState } from "react";
 import { Icon } from "../ui/Icon";
@@ -7,7 +7,7 @@ import { DataView } from "./DataView";
 
 interface Props {
   state: unknown;
-  /** Why its last change could not be followed. */
+  /** Why its last change could not be applied. */
   problem: string | null;
 }
 

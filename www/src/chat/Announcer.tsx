@@ -1,4 +1,4 @@
-// Tells people who listen to the page what happens, in whole sentences and only when something has changed for them.
+// Announces to screen readers what happens, in whole sentences and only when it matters to the person.
 
 import type { ConversationState } from "./ConversationState";
 
@@ -12,8 +12,8 @@ export function Announcer({ state }: { state: ConversationState }) {
 
 function message({ loading, running, lost, pending, halted, turns }: ConversationState): string {
   if (loading) return "The conversation is loading.";
-  // A connection that comes back at the first try is nobody's concern.
-  if (lost) return "The connection is lost. It is being tried again.";
+  // Do not announce a connection that the first attempt restores.
+  if (lost) return "The connection is lost. Trying again.";
   if (running && pending.length === 0) return "The agent is answering.";
   if (pending.length === 1) return "The agent waits for your decision.";
   if (pending.length > 1) return `The agent waits for ${pending.length} decisions.`;

@@ -1,4 +1,4 @@
-// What is still to be answered before the agent can go on, next to where one would write.
+// The answers that the agent still needs, next to the message field.
 
 import { useSyncExternalStore } from "react";
 import type { RequiredAction } from "turnwire";
@@ -8,9 +8,9 @@ import { useConversation } from "./context";
 
 interface Props {
   pending: readonly RequiredAction[];
-  /** The turn goes on meanwhile. */
+  /** The turn continues meanwhile. */
   running: boolean;
-  /** What it waits for are tools of the page, and nobody runs them. */
+  /** It waits for tools of the page, which do not run. */
   halted: boolean;
 }
 

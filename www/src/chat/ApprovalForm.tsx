@@ -1,4 +1,4 @@
-// Allow or deny a call that must not run without the person's word.
+// Allows or denies a call that needs the person's approval.
 
 import { useId, useState, type FormEvent } from "react";
 import { Icon } from "../ui/Icon";
@@ -8,7 +8,7 @@ import { useConversation } from "./context";
 
 interface Props {
   action: CallAction;
-  /** Of the call that waits, as it is shown. */
+  /** The display name of the waiting call. */
   name: string;
 }
 

@@ -1,4 +1,4 @@
-// Servers that want the person to sign in before the agent may use them.
+// Servers for which the person must sign in before the agent may use them.
 
 import { memo } from "react";
 import type { RequiredAction } from "turnwire";
@@ -9,7 +9,7 @@ import { useConversation } from "./context";
 
 interface Props {
   actions: readonly RequiredAction[];
-  /** The turn is the last one, so that it can go on from here. */
+  /** The turn is the last one, so it can continue from here. */
   active: boolean;
 }
 

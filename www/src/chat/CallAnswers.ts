@@ -1,23 +1,23 @@
-// What calls got that had to wait: the person's answers, and results that came in a later turn than their call.
+// Answers and results of calls that had to wait: the person's answers, and results from a later turn than the call.
 
 import type { ToolCallResponse, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
 import { fromInput, toInput, type Answer, type AnswerState, type CallAction } from "./answers";
 
-/** Answers on their way. */
+/** Answers that are being sent. */
 export interface Sending {
   readonly input: readonly TurnInputItem[];
-  /** They have not arrived, and can be changed again. */
+  /** They have not arrived: lets the person change them again. */
   readonly takeBack: () => void;
 }
 
 export class CallAnswers {
   readonly #answers = new Map<string, AnswerState>();
   readonly #lateResponses = new Map<string, ToolCallResponse>();
-  readonly #told: () => void;
+  readonly #onChange: () => void;
 
-  /** `told` is called when there is something new. */
-  constructor(told: () => void) {
-    this.#told = told;
+  /** Calls `onChange` when there is something new. */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
   }
 
   answerOf(callId: string): AnswerState | undefined {
@@ -28,16 +28,16 @@ export class CallAnswers {
     return this.#lateResponses.get(callId);
   }
 
-  /** Keeps the answer to a call in place of the one before; `null` is none. Gives whether that could still be done. */
+  /** Stores the answer to a call in place of the one before; `null` removes it. Returns whether that was still possible. */
   keep(callId: string, answer: Answer | null): boolean {
     if (this.#answers.get(callId)?.sent) return false;
     if (answer) this.#answers.set(callId, { answer, sent: false });
     else this.#answers.delete(callId);
-    this.#told();
+    this.#onChange();
     return true;
   }
 
-  /** What goes out to these calls; nothing if one of them has no answer, or has sent it. */
+  /** The input with the answers to these calls; null if one of them has no answer, or was sent already. */
   send(actions: readonly CallAction[]): Sending | null {
     const given = new Map<string, AnswerState>();
     const input: TurnInputItem[] = [];
@@ -48,15 +48,15 @@ export class CallAnswers {
       input.push(toInput(action, state.answer));
     }
     for (const [callId, { answer }] of given) this.#answers.set(callId, { answer, sent: true });
-    this.#told();
+    this.#onChange();
     const takeBack = () => {
       for (const [callId, state] of given) this.#answers.set(callId, state);
-      this.#told();
+      this.#onChange();
     };
     return { input, takeBack };
   }
 
-  /** Takes the answers that a turn was given. */
+  /** Stores the answers in a turn's input. */
   rememberInput({ input }: Pick<Turn, "input">): void {
     for (const item of input) {
       const known = fromInput(item);
@@ -64,7 +64,7 @@ export class CallAnswers {
     }
   }
 
-  /** Takes the results that a turn has brought for calls of turns before it: those that had to be approved first. */
+  /** Stores a turn's results for calls of earlier turns, which had to be approved first. */
   rememberResponses({ threads }: TurnSnapshot): void {
     let added = false;
     for (const { tool_responses } of threads) {
@@ -73,6 +73,6 @@ export class CallAnswers {
         this.#lateResponses.set(response.tool_call_id, response);
       }
     }
-    if (added) this.#told();
+    if (added) this.#onChange();
   }
 }

@@ -1,4 +1,4 @@
-// What a call that waits asks of the person: a yes or a no, or words of their own; afterwards, what was said.
+// The question of a waiting call to the person: a yes or no, or a text; afterwards, the answer.
 
 import type { ToolCallSnapshot } from "turnwire";
 import { ApprovalForm } from "./ApprovalForm";

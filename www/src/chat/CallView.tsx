@@ -1,4 +1,4 @@
-// A tool call, as what it is for the reader: a question, a sub-agent, or a tool.
+// A tool call in the form that suits it: a question, a sub-agent, or a tool.
 
 import { memo } from "react";
 import type { ToolCallSnapshot } from "turnwire";
@@ -9,7 +9,7 @@ import { ToolCard } from "./ToolCard";
 
 interface Props {
   call: ToolCallSnapshot;
-  /** The thread that made the call goes on. */
+  /** The thread that made the call is still running. */
   live: boolean;
 }
 

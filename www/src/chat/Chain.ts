@@ -1,12 +1,12 @@
-// Turns that follow each other by themselves, since the page runs the tools that they wait for.
+// Turns that follow each other automatically, because the page runs the tools for which they wait.
 
 export class Chain {
   readonly #stopping = new AbortController();
   /** Aborts when the tools between the turns are stopped, and when the conversation is left. */
   readonly signal: AbortSignal;
-  /** It has not begun: another tab may have to be waited for. */
+  /** It has not begun: it may have to wait for another tab. */
   waits: boolean;
-  /** No other tab may go on now. */
+  /** No other tab may continue now. */
   isAlone = false;
 
   constructor(leaving: AbortSignal, waits: boolean) {
@@ -14,7 +14,7 @@ export class Chain {
     this.waits = waits;
   }
 
-  /** Turns follow each other here. */
+  /** Whether turns follow each other here. */
   get isBusy(): boolean {
     return !this.waits && !this.#stopping.signal.aborted;
   }

@@ -1,4 +1,4 @@
-// The conversation and the place to write, one above the other.
+// The conversation, and the message field below it.
 
 import type { Protocol, TurnInputItem } from "turnwire";
 import type { DevelopmentGateway } from "../connection/DevelopmentGateway";
@@ -20,9 +20,9 @@ import { explain } from "./words";
 interface Props {
   conversation: Conversation;
   agentName: string;
-  /** Null where the gateway is another one. */
+  /** Null if the gateway is another one. */
   gateway: DevelopmentGateway | null;
-  /** Null where only one protocol is spoken. */
+  /** Null if there is only one protocol. */
   onProtocol: ((protocol: Protocol) => void) | null;
   onSettings: () => void;
 }
@@ -74,7 +74,7 @@ interface InterludeProps extends Omit<Props, "gateway"> {
   onSend: (message: TurnInputItem) => void;
 }
 
-/** What is shown instead of turns, or below them: loading, a problem, the empty page. */
+/** Shown in place of turns, or below them: loading, a problem, the empty page. */
 function Interlude({ state, conversation, agentName, onProtocol, onSettings, onSend }: InterludeProps) {
   if (state.error !== null) {
     const first = state.opening?.[0];

@@ -1,4 +1,4 @@
-// Where the person writes. Enter sends, Shift+Enter breaks the line; files come by button, paste or drop.
+// The message field. Enter sends, Shift+Enter inserts a line break; add files by button, paste or drop.
 
 import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from "react";
 import type { TurnInputItem } from "turnwire";
@@ -10,17 +10,17 @@ interface Props {
   running: boolean;
   /** Why nothing can be sent now; null when it can. */
   blocked: string | null;
-  /** The files that the server takes in messages, as `accept` has them; null if it takes none. */
+  /** The file types that the server accepts in messages, in the form of `accept`; null if it accepts none. */
   accept: string | null;
   onSend: (message: TurnInputItem) => void;
-  /** Says more to the agent that runs; null where it takes nothing meanwhile. */
+  /** Sends a message to the running agent; null if it accepts none meanwhile. */
   onSteer: ((message: TurnInputItem) => Promise<void>) | null;
-  /** Sends although the agent waits for answers, and throws its questions away; null where that can not be. */
+  /** Sends although the agent waits for answers, and discards its questions; null if that is not possible. */
   onDiscard: ((message: TurnInputItem) => void) | null;
   onStop: () => void;
-  /** Cuts the connection on which the answer comes; null when there is none, or no way to do so. */
+  /** Cuts the connection that carries the answer; null if there is none, or no way to cut it. */
   onCut: (() => void) | null;
-  /** What it is to see then. */
+  /** What the person will see then. */
   cutTitle: string;
 }
 
@@ -29,7 +29,7 @@ export function Composer(props: Props) {
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState<string | null>(null);
-  /** What was written is on its way to the agent that runs. */
+  /** The message is being sent to the running agent. */
   const [saying, setSaying] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
@@ -52,13 +52,13 @@ export function Composer(props: Props) {
   const send = () => {
     if (!ready) return;
     if (!steers) return give(onSend);
-    // What the agent did not take stays, to be sent once it has ended.
+    // If the agent did not accept the message, it stays, to be sent after the turn.
     setSaying(true);
     const said = onSteer(userMessage(text.trim(), files)).then(clear, (error: unknown) => setProblem(messageOf(error)));
     void said.finally(() => setSaying(false));
   };
   const attach = async (list: Iterable<File>) => {
-    if (accept === null) return setProblem("This server takes no files.");
+    if (accept === null) return setProblem("This server accepts no files.");
     const chosen = Array.from(list);
     const wrong = chosen.find((file) => !isTaken(accept, file));
     if (wrong) return setProblem(`${wrong.name} is no image, and this server takes images only.`);
@@ -140,7 +140,7 @@ export function Composer(props: Props) {
           rows={1}
           value={text}
           aria-label="Message"
-          placeholder={blocked ?? (steers ? "Say more to the agent" : "Write to the agent")}
+          placeholder={blocked ?? (steers ? "Send another message to the running agent" : "Write to the agent")}
           readOnly={saying}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
@@ -171,7 +171,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const attachWords = (accept: string): string => (accept === "" ? "Attach files" : "Attach images");
 
-/** Where there is no keyboard, the focus would call up one over half of the page. */
+/** Without a keyboard, the focus would open one over half of the page. */
 function focusField(field: HTMLTextAreaElement | null): void {
   if (window.matchMedia("(pointer: fine)").matches) field?.focus({ preventScroll: true });
 }

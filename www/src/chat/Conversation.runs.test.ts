@@ -1,5 +1,5 @@
-// What a conversation does where servers differ in what they can: live answers, questions that are thrown away, titles,
-// and turns that need to be listened to.
+// How a conversation handles differences between servers: live answers, discarded questions, titles, and turns that
+// need a reader.
 import { InputError, StateError, type RequiredAction, type Run, type TurnInputItem } from "turnwire";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeTurn, approval, conversationWith, fakeSession, message, question } from "./fakeSession";

@@ -172,7 +172,7 @@ describe("a connection", () => {
     expect(conversation.state()).toMatchObject({ running: true, lost: true });
     turn.change({ reconnecting: null });
     expect(conversation.state()).toMatchObject({ running: true, lost: false });
-    // To wait is not to be lost.
+    // Waiting does not mean that the connection is lost.
     turn.change({ waiting: { delay: 2000, for: "turn" } });
     expect(conversation.state()).toMatchObject({ running: true, lost: false });
   });

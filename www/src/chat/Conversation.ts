@@ -1,4 +1,4 @@
-// One conversation: its session, its turns, and what the person still has to answer. Components only watch it.
+// One conversation: its session, its turns, and the answers that it still needs. Components only watch it.
 
 import {
   InputError,
@@ -30,21 +30,21 @@ export interface ConversationOptions {
   readonly agentName: string;
   /** The session to load; null for a new one, which is created with the first message. */
   readonly sessionId: string | null;
-  /** A session was created or has got a new turn. */
+  /** A session was created or has a new turn. */
   readonly onActivity: (session: Session) => void;
   /** A session was loaded. */
   readonly onLoad: (session: Session) => void;
-  /** A turn that this page has sent has begun, or has ended. */
+  /** A turn that this page sent has begun, or has ended. */
   readonly onTurn: (sessionId: string) => void;
 }
 
 let opened = 0;
 
 export class Conversation extends Store {
-  /** Different for every conversation that the page has shown; a new one has no id of its own yet. */
+  /** Unique for every conversation that the page has shown; a new one has no id yet. */
   readonly key = (opened += 1);
   readonly events = new EventLog();
-  /** Calls of the tools that the page has. */
+  /** Calls of the page's tools. */
   readonly pageCalls = new PageCalls(() => this.notify());
   readonly #options: ConversationOptions;
   #state: ConversationState;
@@ -53,15 +53,15 @@ export class Conversation extends Store {
   #isOpen = false;
   #listening = new AbortController();
   #unwatch: (() => void) | null = null;
-  /** It is being asked whether there are turns that are not known here. */
+  /** Pending while the server is asked for turns that are unknown here. */
   #looking: Promise<void> | null = null;
   /** The server does not know the session's title yet. */
   #isUntitled = false;
-  /** The turn that is to be stopped as soon as it can be. */
+  /** The turn to stop as soon as it can be stopped. */
   #stopping: Turn | null = null;
-  /** The turns that follow each other by themselves. */
+  /** The turns that follow each other automatically. */
   #chain: Chain | null = null;
-  /** The server has gone on, and it is not known here how. */
+  /** The server has continued, in a way that is unknown here. */
   #isOutdated = false;
 
   constructor(options: ConversationOptions) {
@@ -80,7 +80,7 @@ export class Conversation extends Store {
     return this.#answers.lateResponseOf(callId);
   }
 
-  /** What happens to the connection on which the turn is read. */
+  /** The state of the connection on which the turn is read. */
   connectionOf(turn: Turn): TurnConnection {
     let connection = this.#connections.get(turn);
     if (!connection) this.#connections.set(turn, (connection = new TurnConnection()));
@@ -91,7 +91,7 @@ export class Conversation extends Store {
     return this.#state.session?.id ?? this.#options.sessionId;
   }
 
-  /** What to call it: the server's title, or the first words. */
+  /** The title: the server's, or the first words. */
   get title(): string | null {
     const { session, turns } = this.#state;
     const first = turns[0]?.input[0];
@@ -102,22 +102,22 @@ export class Conversation extends Store {
     return this.#options.client;
   }
 
-  /** What can be done here: agents of one server may differ. */
+  /** What the session supports: agents of one server may differ. */
   get capabilities(): Capabilities {
     return this.#state.session?.capabilities ?? this.client.capabilities;
   }
 
-  /** The page shows it. */
+  /** Whether the page shows it. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Its turn runs, and the server would drop that if nobody listened any more. */
+  /** Whether its turn runs, and the server would drop the turn without a reader. */
   get isBound(): boolean {
     return this.#state.running && this.capabilities.resume === "none";
   }
 
-  /** Loads the conversation, if there is one to load. To be called when the page shows it. */
+  /** Loads the conversation, if there is one to load. Call it when the page shows the conversation. */
   open(): void {
     this.#isOpen = true;
     if (this.isBound) return;
@@ -125,7 +125,7 @@ export class Conversation extends Store {
     else this.#listening = new AbortController();
   }
 
-  /** Stops listening, where a running turn runs on at the server. */
+  /** Stops listening, if a running turn continues on the server. */
   close(): void {
     this.#isOpen = false;
     if (this.isBound) return;
@@ -134,11 +134,11 @@ export class Conversation extends Store {
     this.#unwatch = null;
   }
 
-  /** Loads, or loads again, everything from the server; a turn that still runs goes on. */
+  /** Loads everything from the server again; a running turn continues. */
   async load(): Promise<void> {
     const id = this.sessionId;
     if (id === null) return;
-    // What is being read is about to be read again.
+    // What is being read will be read again.
     this.#listening.abort();
     const { signal } = (this.#listening = new AbortController());
     this.#set({ loading: true, error: null });
@@ -152,13 +152,13 @@ export class Conversation extends Store {
   }
 
   /**
-   * Looks whether the session has got a turn elsewhere, in another tab or by another person, and takes it in. What is
-   * shown stays meanwhile, also if that fails: it is only a look.
+   * Checks whether the session has a new turn from another tab or person, and shows it. The shown turns stay meanwhile,
+   * even if the check fails.
    */
   async catchUp(): Promise<void> {
     const { session, turns, loading, running } = this.#state;
     if (session === null || loading || this.#looking || (running && !this.#chain?.waits)) return;
-    // What could not be sent is on this page only.
+    // A turn that could not be sent exists only on this page.
     if (turns.at(-1)?.id === null) return;
     this.#looking = this.#look(session.id, turns);
     await this.#looking;
@@ -172,21 +172,21 @@ export class Conversation extends Store {
       const session = await this.#getSession(id, signal);
       const news = await newsOf(session, knownProtocol(this.client.protocol), turns, signal);
       if (!news) return;
-      // What was sent from here in the meantime is newer still.
+      // A turn that was sent from here in the meantime is newer.
       if (this.#state.turns === turns && !signal.aborted) this.#take(session, news);
       else looking.abort();
     } catch {
-      // The next occasion to look will come.
+      // The next check will come.
     }
   }
 
-  /** Servers that do not say whose session it is are told. */
+  /** Some servers do not record a session's agent. */
   #getSession(id: string, signal: AbortSignal): Promise<Session> {
     const { client, agentName } = this.#options;
     return client.agents.getSession(id, { signal, agentName });
   }
 
-  /** Where agents can use them, the session gets the tools of the page. */
+  /** Gives the session the page's tools, if its agent can use them. */
   #equip(session: Session): void {
     if (!knownProtocol(this.client.protocol)?.isSelfContained) this.pageCalls.equip(session);
   }
@@ -197,7 +197,7 @@ export class Conversation extends Store {
       this.#answers.rememberResponses(turn.snapshot());
     }
     const isAlone = this.#chain?.isAlone ?? false;
-    // It was to go on after what was known then.
+    // It was meant to continue from the earlier state.
     if (!isAlone) this.#chain?.stop();
     this.#equip(session);
     this.#set({ session, turns, loading: false });
@@ -218,32 +218,32 @@ export class Conversation extends Store {
     if (session) this.#start(session, (options) => session.run(message, options));
   }
 
-  /** Says more to the agent while its turn runs, where it can take that. */
+  /** Sends a message to the agent while its turn runs, if the agent accepts it. */
   async steer(message: TurnInputItem): Promise<void> {
     await this.#state.turns.at(-1)?.steer(message);
   }
 
-  /** Sends a message though the agent waits for answers, which it will not get any more. */
+  /** Sends a message although the agent waits for answers; it will not get them any more. */
   discard(message: TurnInputItem): void {
     const { session } = this.#state;
     if (session) this.#start(session, (options) => session.run(message, { ...options, discardPending: true }));
   }
 
-  /** Goes on after the person signed in to the servers that asked for it. */
+  /** Continues after the person has signed in to the servers that required it. */
   proceed(): void {
     const { session } = this.#state;
     if (session) this.#start(session, (options) => session.run([], options));
   }
 
-  /** Lets the page run the tools that the last turn waits for, after they were halted. */
+  /** Lets the page run the tools for which the last turn waits, after they were stopped. */
   proceedWithTools(): void {
     const turn = this.#state.turns.at(-1);
     if (turn) void this.#goOn(turn);
   }
 
   /**
-   * Keeps the answer to a waiting call. While the turn runs, it goes out at once; otherwise all go out together as one
-   * turn, when the last one missing is given.
+   * Stores the answer to a waiting call. While the turn runs, the answer goes out at once. Otherwise all answers go out
+   * together as one turn, once none is missing.
    */
   answer(callId: string, answer: Answer | null): void {
     if (!this.#answers.keep(callId, answer)) return;
@@ -251,7 +251,7 @@ export class Conversation extends Store {
     else this.#sendAnswers();
   }
 
-  /** Answers a call while the turn still runs. */
+  /** Answers a call while the turn runs. */
   async #answerLive(callId: string): Promise<void> {
     const turn = this.#state.turns.at(-1);
     const action = callActions(this.#state.pending).find((action) => action.tool_call_id === callId);
@@ -259,11 +259,11 @@ export class Conversation extends Store {
     if (!sending) return;
     try {
       const next = await turn.answer(sending.input);
-      // It has paused meanwhile, and this answer was the only one missing.
+      // The turn has paused meanwhile, and this was the last missing answer.
       if (next !== turn) void this.#play(next).then(() => this.#goOn(next));
     } catch (error) {
       sending.takeBack();
-      // It has paused meanwhile, and waits for others as well.
+      // The turn has paused meanwhile, and needs other answers as well.
       if (error instanceof InputError) this.#sendAnswers();
       else this.#set({ error });
     }
@@ -273,20 +273,20 @@ export class Conversation extends Store {
   retry(turn: Turn): void {
     const { session, turns } = this.#state;
     if (!session) return;
-    // A turn that the server knows stays in its records; the new one forks from where that one began.
+    // A turn that the server knows stays in its records; the new one branches off where that one began.
     const hasFork = turn.id !== null && !knownProtocol(this.client.protocol)?.isLinear;
     const fork = hasFork ? { previousTurnId: turn.previousTurnId ?? "none" } : {};
     this.#set({ turns: turns.filter((other) => other !== turn) });
     this.#start(session, (options) => session.run(turn.input, { ...options, ...fork }));
   }
 
-  /** Goes on reading a turn whose stream was cut, after the last event that came. */
+  /** Continues to read a turn whose stream was cut, after the last received event. */
   resume(turn: Turn): void {
     void this.#follow(turn, (signal) => read(turn, signal)).then(() => this.#goOn(turn));
     this.#watch(turn);
   }
 
-  /** Asks the agent to stop; the turn's last events still come. Tools of the page that run are cut off. */
+  /** Asks the agent to stop; the turn's last events still come. Aborts running tools of the page. */
   stop(): void {
     const turn = this.#state.turns.at(-1);
     if (!turn || !this.#state.running) return;
@@ -295,7 +295,7 @@ export class Conversation extends Store {
     this.#cancelIfStarted(turn);
   }
 
-  /** A turn can be stopped only when the server has named it, which is with its first event. */
+  /** A turn can be stopped only once it has an id, which comes with its first event. */
   #cancelIfStarted(turn: Turn): void {
     if (this.#stopping !== turn || turn.id === null) return;
     this.#stopping = null;
@@ -309,7 +309,7 @@ export class Conversation extends Store {
       const { signal } = this.#listening;
       const title = client.capabilities.titles && { title: titleFor(message) };
       const session = await client.agents.createSession(agentName, { ...title, signal });
-      // The page has gone elsewhere in the meantime.
+      // The person has left the conversation in the meantime.
       if (signal.aborted) return null;
       this.#isUntitled = client.capabilities.rename;
       this.#equip(session);
@@ -324,7 +324,7 @@ export class Conversation extends Store {
     }
   }
 
-  /** Starts a turn, and those that follow it because tools of the page have run. */
+  /** Starts a turn, and those that follow it with results of the page's tools. */
   #start(session: Session, begin: (options: RunOptions) => Run): { run: Run; shown: Promise<void> } {
     const started = this.#begin(begin);
     keepAlone(session.id, started.shown);
@@ -348,7 +348,7 @@ export class Conversation extends Store {
 
   /** Shows the turns of a run as they come. */
   async #show(run: Run): Promise<void> {
-    // What the person has sent is there at once.
+    // Show what the person has sent at once.
     const [first] = run.turns;
     try {
       if (first && !(await this.#play(first))) return this.#note(first);
@@ -356,23 +356,23 @@ export class Conversation extends Store {
     } catch (error) {
       const turn = this.#state.turns.at(-1);
       const isStopped = error instanceof Error && error.name === "AbortError";
-      // What a turn failed with is in its snapshot.
+      // The error of a turn is in its snapshot.
       if (!isStopped && turn?.snapshot().error !== error) this.#set({ error });
     }
   }
 
-  /** A turn was not played to its end. What it answers may have been answered already, and the server is further on. */
+  /** A turn was not played to its end. Its calls may have been answered already, and the server may have continued. */
   #note(turn: Turn): void {
     const { error } = turn.snapshot();
     this.#isOutdated = error instanceof StateError && error.code === "turn_not_running";
   }
 
-  /** Starts a turn, and shows it to its end. Gives whether it has come there. */
+  /** Starts a turn, and shows it to its end. Returns whether it reached the end. */
   async #play(turn: Turn): Promise<boolean> {
     this.#answers.rememberInput(turn);
     this.#set({ turns: [...this.#state.turns, turn], opening: null });
     const tell = () => this.#options.onTurn(turn.session.id);
-    // Where nobody else can read it, there is nothing to see before its end.
+    // If no other client can read the turn, there is nothing to see before its end.
     if (this.capabilities.resume !== "none") onFirstEvent(turn, tell);
     const reading = this.#follow(turn, (signal) => read(turn, onceNamed(turn, signal)));
     this.#watch(turn);
@@ -381,7 +381,7 @@ export class Conversation extends Store {
     return turn.snapshot().status === "done";
   }
 
-  /** Goes on after a turn that this page has not sent, or not to its end: if it waits for tools of the page. */
+  /** Continues after a turn that this page did not send, or did not read to its end, if it waits for tools of the page. */
   async #goOn(turn: Turn): Promise<void> {
     if (this.#state.turns.at(-1) !== turn || this.#chain?.isBusy || !this.#mayWait()) return;
     const chain = (this.#chain = new Chain(this.#listening.signal, true));
@@ -389,7 +389,7 @@ export class Conversation extends Store {
     this.#check();
     const work = async (waited: boolean) => {
       chain.isAlone = true;
-      // Another tab has gone on meanwhile.
+      // Another tab has continued meanwhile.
       if (waited) {
         await this.#looking;
         await this.catchUp();
@@ -399,7 +399,7 @@ export class Conversation extends Store {
       chain.waits = false;
       await this.#show(session.run(null, { signal }));
     };
-    // Whoever leaves the conversation leaves this, too.
+    // Leaving the conversation also ends this.
     await alone(turn.session.id, signal, work).catch(() => {});
     this.#end(chain);
   }
@@ -410,34 +410,34 @@ export class Conversation extends Store {
     return turn !== undefined && (isLive(turn.snapshot()) || this.pageCalls.areAwaited);
   }
 
-  /** Accompanies the turn until `reading` has ended. What happens on the way is seen through its snapshot. */
+  /** Follows the turn until `reading` has ended. Its snapshot shows what happens meanwhile. */
   async #follow(turn: Turn, reading: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const { signal } = this.#listening;
     const unlisten = this.#listen(turn);
     try {
       await reading(signal);
     } catch {
-      // The snapshot holds the error, and the turn's view shows it.
+      // The snapshot has the error, and the turn's view shows it.
     } finally {
       unlisten();
       if (!signal.aborted) await this.#tellActivity();
     }
   }
 
-  /** The session has changed. Where it began with its first turn, its title was not told before. */
+  /** The session has changed. If it began with its first turn, its title was not sent before. */
   async #tellActivity(): Promise<void> {
     const { session } = this.#state;
     const { title } = this;
     if (!session) return;
     if (this.#isUntitled && title) {
       this.#isUntitled = false;
-      // Without a title it is found, too.
+      // The session can also be found without a title.
       await session.rename(title).catch(() => {});
     }
     this.#options.onActivity(session);
   }
 
-  /** Logs the turn's events and frames, and what happens to its connection. */
+  /** Logs the turn's events and frames, and the events of its connection. */
   #listen(turn: Turn): () => void {
     const number = this.#state.turns.indexOf(turn) + 1;
     const ends = [this.events.follow(number, turn), this.connectionOf(turn).follow(turn)];
@@ -446,7 +446,7 @@ export class Conversation extends Store {
     };
   }
 
-  /** Keeps the state true to the last turn. */
+  /** Updates the state from the last turn. */
   #watch(turn: Turn): void {
     this.#unwatch?.();
     this.#unwatch = turn.subscribe(this.#check);
@@ -480,7 +480,7 @@ export class Conversation extends Store {
     this.#sendAnswers();
   };
 
-  /** Sends the person's answers, when the last one is given. Results of the page's tools go with them. */
+  /** Sends the person's answers once none is missing, together with results of the page's tools. */
   #sendAnswers(): void {
     const { session, pending, running } = this.#state;
     const actions = callActions(pending);
@@ -488,7 +488,7 @@ export class Conversation extends Store {
     const sending = this.#answers.send(actions);
     if (!sending) return;
     const { run, shown } = this.#start(session, (options) => session.run(sending.input, options));
-    // They were stopped on their way.
+    // The answers were stopped before they were sent.
     void shown.then(() => run.turns.length === 0 && sending.takeBack());
   }
 

@@ -1,4 +1,4 @@
-// What a page shows of a conversation besides what is said in it.
+// What a page shows of a conversation besides its messages.
 
 import type { RequiredAction, Session, Turn, TurnInputItem } from "turnwire";
 
@@ -6,24 +6,24 @@ export interface ConversationState {
   readonly session: Session | null;
   /** Oldest first. */
   readonly turns: readonly Turn[];
-  /** The first message, while the session that it opens is being created. */
+  /** The first message, while its session is being created. */
   readonly opening: readonly TurnInputItem[] | null;
   readonly loading: boolean;
-  /** The last turn is under way, or the page runs the tools that it waits for. */
+  /** The last turn runs, or the page runs the tools for which it waits. */
   readonly running: boolean;
-  /** The server works on it, as far as is known here. */
+  /** The server works on the turn, as far as this page knows. */
   readonly begun: boolean;
-  /** Its connection is lost, and the first try to get it back has failed. */
+  /** The connection is lost, and the first attempt to restore it has failed. */
   readonly lost: boolean;
-  /** What the last turn wants of the person; while it runs, only where it can be answered at once. */
+  /** The actions of the last turn for the person; while it runs, only those that can be answered at once. */
   readonly pending: readonly RequiredAction[];
-  /** The last turn waits for tools of the page alone, and they were stopped, or have run often enough unasked. */
+  /** The last turn waits only for tools of the page, and they were stopped, or have run the allowed number of rounds. */
   readonly halted: boolean;
-  /** Why the session could not be created or loaded. A turn's own failure is in its snapshot. */
+  /** Why the session could not be created or loaded. The snapshot has a turn's own error. */
   readonly error: unknown;
 }
 
-/** Of a conversation that has not begun. */
+/** The state of a conversation that has not begun. */
 export const NOTHING: ConversationState = {
   session: null,
   turns: [],
@@ -37,7 +37,7 @@ export const NOTHING: ConversationState = {
   error: null,
 };
 
-/** Whether the change would be one. */
+/** Whether the change would alter the state. */
 export function differs(state: ConversationState, change: Partial<ConversationState>): boolean {
   return (Object.keys(change) as (keyof ConversationState)[]).some((name) => state[name] !== change[name]);
 }

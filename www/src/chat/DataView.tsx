@@ -1,13 +1,13 @@
-// What goes into a tool or comes out of it, in a frame that scrolls.
+// The input or output of a tool, in a frame that scrolls.
 
 import { memo } from "react";
 import { JsonPrinter, PRINT_LIMIT } from "./prettyJson";
 
 interface Props {
   caption: string;
-  /** JSON is printed so that it can be read; whatever else it is, as it came. */
+  /** JSON is formatted; anything else is shown unchanged. */
   content: string;
-  /** How much was left out already, by who has printed it; then it is shown as it is. */
+  /** How much the caller has already left out; then the content is shown unchanged. */
   hidden?: number;
 }
 

@@ -1,4 +1,4 @@
-// What one sees before the first message: what this page is, and things to try.
+// What the person sees before the first message: what this page is, and things to try.
 
 import type { Capabilities, Client, Protocol, TurnInputItem } from "turnwire";
 import { knownProtocol } from "../settings/protocols";
@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon";
 import { userMessage, type Attachment } from "./attachments";
 import { fits, MORE, SUGGESTIONS } from "./suggestions";
 
-/** The files of "Send a file" and "Send an image": small, made here. */
+/** Small generated files for "Send a file" and "Send an image". */
 const NOTES: Attachment = {
   name: "notes.txt",
   size: 38,
@@ -19,7 +19,7 @@ const PICTURE: Attachment = {
   data: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAGklEQVR42mMQT4/HihhwSuQc34kV4Zaggx0AcZlZIRFXuOcAAAAASUVORK5CYII=",
 };
 
-/** What becomes of an answer whose connection breaks, in a word. */
+/** What happens to an answer whose connection breaks, in a word. */
 const RECOVERY: Record<Capabilities["resume"], string> = {
   cursor: "resumable",
   history: "recoverable",
@@ -29,7 +29,7 @@ const RECOVERY: Record<Capabilities["resume"], string> = {
 interface Props {
   client: Client;
   agentName: string;
-  /** Null where only one protocol is spoken. */
+  /** Null if there is only one protocol. */
   onProtocol: ((protocol: Protocol) => void) | null;
   onSend: (message: TurnInputItem) => void;
 }

@@ -1,4 +1,4 @@
-// What the person answered, with a way back as long as the other answers are missing.
+// The person's answer. It can be changed while other answers are missing.
 
 import { Icon } from "../ui/Icon";
 import type { Answer, AnswerState } from "./answers";

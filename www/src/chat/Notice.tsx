@@ -1,4 +1,4 @@
-// Something went wrong: what, in plain words, and the one button that may help.
+// A problem in plain words, and the one button that may help.
 
 import { Icon } from "../ui/Icon";
 import type { Trouble } from "./words";

@@ -1,11 +1,11 @@
-// What the server tells of the turn beside what is said in it: small lines, the newest at the bottom.
+// The server's notices about a turn: small lines, the newest at the bottom.
 
 import { useState } from "react";
 import type { TurnSnapshot } from "turnwire";
 import { Icon, type IconName } from "../ui/Icon";
 import { noticesOf, type ShownNotice } from "./news";
 
-/** More are shown when somebody wants to see them. */
+/** The rest can be shown on demand. */
 const SHOWN = 6;
 
 const ICONS: Record<ShownNotice["level"], IconName> = { info: "info", warning: "warn", error: "warn" };

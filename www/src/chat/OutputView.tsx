@@ -1,8 +1,8 @@
-// What a call puts out while it runs: its last lines stay in sight, unless the reader has scrolled away from them.
+// The output of a running call. Its last lines stay visible, unless the reader has scrolled up.
 
 import { useLayoutEffect, useRef } from "react";
 
-/** So near is at the end, in CSS pixels. */
+/** Closer to the end than this counts as at the end, in CSS pixels. */
 const NEAR = 24;
 
 export function OutputView({ caption, text }: { caption: string; text: string }) {

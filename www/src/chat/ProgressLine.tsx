@@ -1,4 +1,4 @@
-// How far a running call says it is: a thin bar, and its own words.
+// The progress of a running call: a thin bar, and the tool's message.
 
 import type { ToolProgress } from "turnwire";
 import { shareOf } from "./callStatus";
@@ -7,7 +7,7 @@ const OVER = new Set(["done", "failed", "cancelled"]);
 
 export function ProgressLine({ progress }: { progress: ToolProgress }) {
   const share = shareOf(progress);
-  // The call's end is on its way, and says more.
+  // The call's end is about to come, with more information.
   if (OVER.has(progress.status ?? "")) return null;
   return (
     <div className="progress">

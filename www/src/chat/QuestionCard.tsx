@@ -65,7 +65,7 @@ function Options({ callId, options }: { callId: string; options: readonly string
   );
 }
 
-/** The arguments of `ask_user_question`; whatever does not fit is shown as it came. */
+/** The arguments of `ask_user_question`; anything that does not fit is shown unchanged. */
 function parse(args: string): Question {
   try {
     const value: unknown = JSON.parse(args);

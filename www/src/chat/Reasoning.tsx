@@ -1,4 +1,4 @@
-// What the model thought before it answered: in sight while it thinks, one line afterwards.
+// The model's reasoning: visible while it reasons, one line afterwards.
 
 import { memo, useState } from "react";
 import { Markdown } from "../markdown/Markdown";
@@ -11,7 +11,7 @@ interface Props {
 }
 
 export const Reasoning = memo(function Reasoning({ text, thinking }: Props) {
-  // Until the reader decides, it is open just as long as there is nothing else to read.
+  // Until the reader decides, it is open while there is nothing else to read.
   const [chosen, setChosen] = useState<boolean | null>(null);
   const open = chosen ?? thinking;
   return (

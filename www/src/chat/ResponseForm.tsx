@@ -1,4 +1,4 @@
-// A free answer in words.
+// An answer in free text.
 
 import { useId, useState, type FormEvent } from "react";
 import { useConversation } from "./context";

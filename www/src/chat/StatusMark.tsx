@@ -1,4 +1,4 @@
-// The small sign at the end of a card's head that says how far it is.
+// The small status icon at the end of a card's head.
 
 import { Icon } from "../ui/Icon";
 

@@ -1,5 +1,5 @@
-// A sub-agent's thread, nested where it was started. Its text scrolls in a frame of its own, so that several that
-// write at once do not push each other around.
+// A sub-agent's thread, nested where it was started. It scrolls in its own frame, so that several running sub-agents do
+// not move each other around.
 
 import { memo, useState } from "react";
 import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
@@ -15,15 +15,15 @@ import { ThreadMessages } from "./ThreadMessages";
 
 interface Props {
   thread: ThreadSnapshot;
-  /** The call that started it, where it was made in the same turn. */
+  /** The call that started it, if it was made in the same turn. */
   call?: ToolCallSnapshot;
-  /** The turn or the call around it goes on. */
+  /** The turn or the call around it is still running. */
   live: boolean;
 }
 
 export const SubAgentCard = memo(function SubAgentCard({ thread, call, live }: Props) {
   const running = thread.status === "running" && live;
-  // Who watches it work keeps it open; what was loaded from history starts closed, unless there is a question in it.
+  // A thread that the reader watched stays open. One from the history starts closed, unless it contains a question.
   const [watched] = useState(running);
   const [chosen, setChosen] = useState<boolean | null>(null);
   const asksInside = useAsksInside(thread.id);
@@ -74,6 +74,6 @@ function stateOf(thread: ThreadSnapshot, { running, last, waits }: Moment): Stat
   if (thread.status === "error") return { mark: "failed", words: "failed" };
   if (waits) return { mark: "waiting", words: "asks you" };
   if (running) return { mark: "working", words: "working" };
-  // Its turn has ended before it: it waits for an answer, or had one and went on in the next turn.
+  // Its turn has ended before it: it waits for an answer, or had one and continued in the next turn.
   return last ? { mark: "waiting", words: "waits" } : { mark: "done", words: "continued below" };
 }

@@ -10,9 +10,9 @@ import { UserBubble } from "./UserBubble";
 
 interface Props {
   messages: readonly MessageSnapshot[];
-  /** The thread goes on. */
+  /** The thread is still running. */
   live: boolean;
-  /** What was said to the agent meanwhile. */
+  /** Messages of the user that were sent meanwhile. */
   asides?: Asides;
 }
 

@@ -1,4 +1,4 @@
-// A call of a tool: its name, its arguments as they arrive, what it gave back, and the answer that it may need.
+// A tool call: its name, its arguments as they arrive, its result, and the answer that it may need.
 
 import { memo, useMemo, useState } from "react";
 import type { ToolCallSnapshot } from "turnwire";
@@ -18,7 +18,7 @@ import { startedBy } from "./subAgentNames";
 interface Props {
   call: ToolCallSnapshot;
   name: string;
-  /** The thread that made the call goes on. */
+  /** The thread that made the call is still running. */
   live: boolean;
 }
 
@@ -28,7 +28,7 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   const late = useLateResponse(call.id);
   const response = call.response ?? late ?? null;
   const own = usePageCall(call, response);
-  // Who sees the arguments arrive keeps the card open, and who sees the page run it; a finished call starts closed.
+  // The card stays open if the reader saw the arguments arrive or the page run the call; a finished call starts closed.
   const [open, setOpen] = useState(own?.ranHere || (call.status !== "done" && !answer?.sent));
   const ended = useTurnEnd();
   const { hasRecords } = knownProtocol(useConversation().client.protocol) ?? {};
@@ -39,7 +39,7 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   // The result has all of it.
   const output = response === null ? outputOf(call) : [];
   const agent = useMemo(() => startedBy(call, name), [call, name]);
-  // Of a call inside of another one, the server tells only its progress.
+  // The server reports only the progress of a call inside another one.
   const isOpaque = call.arguments === "" && call.progress !== undefined;
   return (
     <section

@@ -8,7 +8,7 @@ import { TurnView } from "./TurnView";
 import { TurnInput } from "./UserBubble";
 import { useStickToBottom } from "../ui/useStickToBottom";
 
-/** Turns that are on the page at first; the ones before them come when they are asked for. */
+/** The number of turns shown at first; earlier ones are shown on demand. */
 const SHOWN = 20;
 
 interface Props {
@@ -23,7 +23,7 @@ export function Transcript({ state, children }: Props) {
   const { scroller, content, atEnd, toEnd } = useStickToBottom(!empty);
   const [shown, setShown] = useState(SHOWN);
   const newest: Turn | undefined = turns.at(-1);
-  // A new turn is the reader's own doing: show it.
+  // The reader has started the new turn: scroll to it.
   useEffect(() => {
     if (newest || opening) toEnd();
   }, [newest, opening, toEnd]);
@@ -72,12 +72,12 @@ export function Transcript({ state, children }: Props) {
   );
 }
 
-/** Whether the turn goes on with the one before it, whose calls it answers. */
+/** Whether the turn continues the one before it, by answering its calls. */
 function isAnswer(turn: Turn | undefined): boolean {
   return turn !== undefined && !turn.input.some(({ type }) => type === "user.message");
 }
 
-/** A turn gets its id only when it has started, which must not make another component of it. */
+/** A turn gets its id only when it has started; the component must stay the same. */
 function keyOf(turn: Turn): number {
   const key = keys.get(turn) ?? (lastKey += 1);
   keys.set(turn, key);

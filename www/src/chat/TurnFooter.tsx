@@ -1,4 +1,4 @@
-// The last line of a turn: a sign of life while it runs, and afterwards what can be done with the answer. Both are of
+// The last line of a turn: an activity indicator while it runs, and afterwards the actions for the answer. Both have
 // the same height, so that nothing moves when a turn ends.
 
 import { memo, useState } from "react";
@@ -17,7 +17,7 @@ interface Props {
 
 export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live, last, continued }: Props) {
   const complete = !live && snapshot.required_actions.length === 0;
-  // A turn that waited for an answer is followed closely by the one that got it.
+  // The turn with the answer directly follows the turn that waited for it.
   if (!live && (continued || (!complete && !last))) return null;
   return (
     <div className="turn-footer">

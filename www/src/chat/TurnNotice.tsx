@@ -1,4 +1,4 @@
-// How a turn ended, when it did not end well, and what can be done about it.
+// How a turn ended, if it did not end well, and what can be done about it.
 
 import { memo } from "react";
 import type { Turn, TurnSnapshot } from "turnwire";

@@ -1,4 +1,4 @@
-// One turn: what was sent, what the agent did with it, and how it ended.
+// One turn: the person's input, the agent's work, and how it ended.
 
 import { memo } from "react";
 import type { ThreadSnapshot, Turn, TurnSnapshot } from "turnwire";
@@ -19,9 +19,9 @@ import { TurnInput } from "./UserBubble";
 
 interface Props {
   turn: Turn;
-  /** It is the conversation's last turn, the only one that can still be acted upon. */
+  /** The turn is the conversation's last one, the only one with actions. */
   last: boolean;
-  /** The next turn goes on with it. */
+  /** The next turn continues it. */
   continued: boolean;
 }
 
@@ -52,7 +52,7 @@ export const TurnView = memo(function TurnView({ turn, last, continued }: Props)
   );
 });
 
-/** Sub-agents that were started by an earlier turn and go on in this one: here no call shows them. */
+/** Sub-agents that an earlier turn started and that continue in this one: no call of this turn shows them. */
 function resumed(threads: readonly ThreadSnapshot[]): readonly ThreadSnapshot[] {
   if (threads.length === 1) return [];
   const started = new Set<string | null>();
@@ -68,7 +68,7 @@ interface NotesProps {
   servers: TurnSnapshot["mcp_servers"];
 }
 
-/** What was made ready for the turn, as far as it is news. */
+/** The sandbox and servers of the turn, if they are new. */
 const Notes = memo(function Notes({ turn, sandboxId, servers }: NotesProps) {
   const conversation = useConversation();
   const names = servers.length > 0 ? newServersOf(turn, conversation.state().turns) : [];

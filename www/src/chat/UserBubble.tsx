@@ -1,4 +1,4 @@
-// What the person sent: a message with its files, or the decisions on calls that waited for them.
+// The person's input: a message with its files, or decisions on waiting calls.
 
 import { memo } from "react";
 import type { TurnInputItem } from "turnwire";
@@ -52,7 +52,7 @@ export function UserBubble({ message }: { message: UserMessage }) {
   );
 }
 
-/** The size of what a base64 `data:` URI holds: three bytes for four characters. */
+/** The size of the content of a base64 `data:` URI: three bytes for four characters. */
 function sizeOf(data: string): number {
   return Math.floor(((data.length - data.indexOf(",") - 1) * 3) / 4);
 }

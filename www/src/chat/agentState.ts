@@ -1,13 +1,13 @@
-// The agent's own state, as far as it is the agent's: servers keep notes of theirs beside it.
+// The agent's own state, without the server's internal notes.
 
-/** The state to show; null where there is nothing. Names that begin with `__` are the server's own business. */
+/** The state to show; null if there is nothing. Names that begin with `__` are internal to the server. */
 export function agentStateOf(state: unknown): Record<string, unknown> | null {
   if (!isRecord(state)) return null;
   const own = withoutNotes(isWrapped(state) ? state.extensions : state);
   return Object.keys(own).length > 0 ? own : null;
 }
 
-/** awaken's form: a number that counts the changes, and below `extensions` what everybody keeps. */
+/** awaken's form: a number that counts the changes, and the shared state in `extensions`. */
 function isWrapped(state: Record<string, unknown>): state is { extensions: Record<string, unknown> } {
   const { extensions, revision, ...rest } = state;
   return isRecord(extensions) && ["number", "undefined"].includes(typeof revision) && Object.keys(rest).length === 0;

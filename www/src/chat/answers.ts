@@ -1,4 +1,4 @@
-// What a person decided about the calls that wait for them, and how that becomes the next turn's input.
+// The person's answers to waiting calls, as the next turn's input.
 
 import type { Agent, RequiredAction, TurnInputItem } from "turnwire";
 
@@ -9,25 +9,25 @@ export type Answer =
 
 export interface AnswerState {
   readonly answer: Answer;
-  /** It has gone to the agent and can not be changed any more. */
+  /** It was sent to the agent and can no longer be changed. */
   readonly sent: boolean;
 }
 
-/** The actions that are answered by a decision on a call. Signing in to a server is not: it happens elsewhere. */
+/** The actions that a decision on a call answers. Signing in to a server is not one: it happens elsewhere. */
 export type CallAction = Exclude<RequiredAction, { type: "mcp.auth_required" }>;
 
 export function callActions(actions: readonly RequiredAction[]): CallAction[] {
   return actions.filter((action) => action.type !== "mcp.auth_required");
 }
 
-/** Whether a yes or a no is wanted: to let the call run, or handed to the call by its server. */
+/** Whether a yes or no is wanted: to let the call run, or as the call's input. */
 export function wantsConsent(action: CallAction): boolean {
   return action.type === "tool.approval_required" || isBoolean(schemaOf(action, "approved"));
 }
 
 /**
- * Whether the server can be told to do the same from now on: it asks so, or so it is with its requests, or it lists
- * the tool as one to be trusted.
+ * Whether the server can remember the decision: the schema of its question has a field for that, its protocol can, or
+ * it lists the tool as one that can be trusted.
  */
 export function canRemember(action: CallAction, agent: Agent | null): boolean {
   if (isBoolean(schemaOf(action, "remember"))) return true;
@@ -36,7 +36,7 @@ export function canRemember(action: CallAction, agent: Agent | null): boolean {
   return action.type === "tool.approval_required" && isListed;
 }
 
-/** What is asked, where words are wanted for an answer. */
+/** The question, if a text is wanted as its answer. */
 export function questionIn({ suspension }: CallAction): string | undefined {
   const parameters = suspension?.parameters;
   if (suspension?.message || !isRecord(parameters) || !Array.isArray(parameters.questions)) return suspension?.message;
@@ -44,14 +44,14 @@ export function questionIn({ suspension }: CallAction): string | undefined {
   return questions.filter((question) => typeof question === "string").join(" ") || undefined;
 }
 
-/** What is to run, where it is not the call itself that waits but one inside of it. */
+/** What is to run, if the waiting call stands for one inside it. */
 export function innerCall({ name, suspension }: CallAction): { name: string; arguments: string } | null {
   const parameters = suspension?.parameters;
   if (!isRecord(parameters) || typeof parameters.tool_name !== "string" || parameters.tool_name === name) return null;
   return { name: parameters.tool_name, arguments: JSON.stringify(parameters.tool_args ?? {}) };
 }
 
-/** The input item that carries the answer. */
+/** The input item for the answer. */
 export function toInput(action: CallAction, answer: Answer): TurnInputItem {
   const { thread_id, tool_call_id } = action;
   if (action.type === "tool.response_required") {
@@ -65,7 +65,7 @@ export function toInput(action: CallAction, answer: Answer): TurnInputItem {
   return { type: "user.tool_approval", thread_id, tool_call_id, approval };
 }
 
-/** An answer as the result of the call: a verdict is an object, as the server's schema has it. */
+/** An answer as the result of the call: a decision is an object, as in the server's schema. */
 function contentOf(answer: Answer): string {
   switch (answer.kind) {
     case "text":
@@ -79,7 +79,7 @@ function contentOf(answer: Answer): string {
   }
 }
 
-/** The answer that an input item of an earlier turn carried, with the id of its call. */
+/** The answer in an input item of an earlier turn, with the id of its call. */
 export function fromInput(item: TurnInputItem): { callId: string; answer: Answer } | null {
   switch (item.type) {
     case "user.tool_response":
@@ -107,12 +107,12 @@ function verdictIn(content: string): Answer | null {
     if (verdict.approved) return { kind: "allow", ...(verdict.remember === true && { remember: true }) };
     return { kind: "deny", reason: typeof verdict.reason === "string" ? verdict.reason : "" };
   } catch {
-    // Words that begin like an object.
+    // A text that begins like an object.
     return null;
   }
 }
 
-/** What the schema of the answer says of one of its fields. */
+/** The schema of one field of the answer. */
 function schemaOf({ suspension }: CallAction, field: string): unknown {
   const schema = suspension?.response_schema;
   return isRecord(schema) && isRecord(schema.properties) ? schema.properties[field] : undefined;

@@ -1,4 +1,4 @@
-// Files that go along with a message: read in the page and sent inside it as `data:` URIs.
+// Files in a message: read in the page and sent inside the message as `data:` URIs.
 
 import type { TurnInputItem } from "turnwire";
 
@@ -14,7 +14,7 @@ export interface Attachment {
 /** Gateways refuse bodies over 30 MB, and base64 makes four bytes of three. */
 const LIMIT = 20 * 1024 * 1024;
 
-/** Reads the file; rejects with a message for the reader when it is too large or can not be read. */
+/** Reads the file; rejects with a message for the reader if it is too large or cannot be read. */
 export async function readAttachment(file: File): Promise<Attachment> {
   if (file.size > LIMIT) throw new Error(`${file.name} is larger than ${formatSize(LIMIT)}.`);
   return new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ export async function readAttachment(file: File): Promise<Attachment> {
   });
 }
 
-/** Whether a file is of the types that are taken, as `accept` has them: all, or those that begin so. */
+/** Whether a file has an accepted type, in the form of `accept`: all, or those with a prefix. */
 export function isTaken(accept: string, { type }: Pick<File, "type">): boolean {
   return accept === "" || type.startsWith(accept.replace(/\*$/, ""));
 }
@@ -41,7 +41,7 @@ export function userMessage(text: string, files: readonly Attachment[]): TurnInp
   };
 }
 
-/** What a user's message holds. Servers spell a file in one of three ways. */
+/** The contents of a user's message. Servers spell a file in one of three ways. */
 export function contentsOf({ content }: UserMessage): { texts: string[]; files: Pick<Attachment, "name" | "data">[] } {
   if (typeof content === "string") return { texts: [content], files: [] };
   const texts: string[] = [];
@@ -57,13 +57,13 @@ export function contentsOf({ content }: UserMessage): { texts: string[]; files: 
       case "file_upload":
         files.push({ name: part.file.filename, data: part.file.file_data });
         break;
-      // The name is not kept.
+      // The server does not keep the name.
       case "image":
       case "audio":
       case "video":
         files.push({ name: NAMES[part.type], data: part.url });
         break;
-      // What lies at the server.
+      // A file on the server.
       case "artifact":
         files.push({ name: part.artifactId, data: "" });
         break;
@@ -76,7 +76,7 @@ export function contentsOf({ content }: UserMessage): { texts: string[]; files: 
 
 const NAMES = { image: "Image", audio: "Sound", video: "Film" } as const;
 
-/** What to call a file whose name nobody has kept. */
+/** A name for a file without one. */
 function nameOf(data: string): string {
   const type = /^data:(\w+)\//.exec(data)?.[1] ?? "";
   return type in NAMES ? NAMES[type as keyof typeof NAMES] : "File";

@@ -1,4 +1,4 @@
-// How far a tool call is, as the small sign in its card's head says it.
+// The status of a tool call, for the small icon in its card's head.
 
 import type { ToolCallResponse, ToolCallSnapshot, ToolProgress } from "turnwire";
 import { hasFailed } from "../tools/pageTools";
@@ -12,13 +12,13 @@ export interface Status {
 
 export interface Surroundings {
   readonly answer: AnswerState | undefined;
-  /** Its result, also if it came in a later turn. */
+  /** Its result, even if it came in a later turn. */
   readonly response: ToolCallResponse | null;
   /** The conversation waits for an answer to it. */
   readonly pending: boolean;
-  /** The thread that made the call goes on. */
+  /** The thread that made the call is still running. */
   readonly live: boolean;
-  /** If it does not: its turn waits for the person, or has gone on in a later turn, or broke off. */
+  /** If the thread does not run: its turn waits for the person, has continued in a later turn, or broke off. */
   readonly ended: "paused" | "left" | "broken";
 }
 
@@ -43,13 +43,13 @@ export function statusOf(call: ToolCallSnapshot, { answer, response, pending, li
 }
 
 export interface PageSurroundings extends Pick<Surroundings, "live" | "ended"> {
-  /** What it gave, if that is known. */
+  /** Its result, if it is known. */
   readonly content: string | undefined;
-  /** The page does not run it any more, or not unasked. */
+  /** The page no longer runs it, or not automatically. */
   readonly halted: boolean;
 }
 
-/** How far a call of one of the page's own tools is. */
+/** The status of a call of one of the page's own tools. */
 export function pageStatusOf(call: ToolCallSnapshot, { content, live, ended, halted }: PageSurroundings): Status {
   if (content !== undefined) return hasFailed(content) ? FAILED : DONE;
   if (call.status !== "response_required") {
@@ -65,17 +65,17 @@ const UNFINISHED: Record<Surroundings["ended"], Status> = {
   left: { mark: "done", words: "continued below" },
   broken: { mark: "stopped", words: "cut off" },
 };
-/** What servers keep in place of the result, where they do not keep the answer. */
+/** The text that servers keep in place of the result if they do not keep the answer. */
 const DENIED = /^Tool (call|use) denied\b/;
 const DONE: Status = { mark: "done", words: "done" };
 const FAILED: Status = { mark: "failed", words: "failed" };
 const ASKS: Status = { mark: "waiting", words: "asks you" };
-/** The conversation went on without an answer. */
+/** The conversation continued without an answer. */
 const DISCARDED: Status = { mark: "stopped", words: "not answered" };
 
 /**
- * What a tool gave back, without the envelope in which some servers put it: the text, and a remark beside it. Where
- * the envelope is the record of the whole call, the text alone says what was given back.
+ * A tool's result, without the envelope of some servers: the text, and a remark beside it. If the envelope is the
+ * record of the whole call, only the text is the result.
  */
 export function resultOf({ content, result }: ToolCallResponse, isRecord = false): { text: string; remark: string } {
   if (!result || isRecord) return { text: content, remark: "" };
@@ -85,7 +85,7 @@ export function resultOf({ content, result }: ToolCallResponse, isRecord = false
   return text === "" ? { text: message, remark: "" } : { text, remark: message === text ? "" : message };
 }
 
-/** How much of it is done, from 0 to 1; null where the server does not say. */
+/** The completed share, from 0 to 1; null if the server does not report it. */
 export function shareOf({ progress, loaded, total }: ToolProgress): number | null {
   if (typeof loaded === "number" && typeof total === "number" && total > 0)
     return Math.min(1, Math.max(0, loaded / total));
@@ -94,7 +94,7 @@ export function shareOf({ progress, loaded, total }: ToolProgress): number | nul
   return Math.min(1, Math.max(0, share));
 }
 
-/** What one of the page's own tools gave, as it comes back from the server: some keep a text as JSON. */
+/** The result of one of the page's own tools, as the server returns it: some store a text as JSON. */
 export function pageResultOf(response: ToolCallResponse): string {
   const { text } = resultOf(response);
   try {

@@ -1,4 +1,4 @@
-// How components below a conversation or a turn reach it, and watch just the part that they show.
+// How components below a conversation or a turn reach it, and watch only the part that they show.
 
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
 import type { ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, Turn, TurnSnapshot } from "turnwire";
@@ -27,7 +27,7 @@ export function useTurnSnapshot(turn: Turn): TurnSnapshot {
   return useSyncExternalStore(turn.subscribe, turn.snapshot);
 }
 
-/** A thread of the turn around this component: it renders again only when that thread has changed. */
+/** A thread of the turn around this component. Renders again only when that thread has changed. */
 export function useThread(threadId: string): ThreadSnapshot | undefined {
   const turn = required(useContext(TurnContext));
   const select = useCallback(() => turn.snapshot().threads.find((thread) => thread.id === threadId), [turn, threadId]);
@@ -41,7 +41,7 @@ export function useIsLastTurn(): boolean {
   return useSyncExternalStore(conversation.subscribe, () => conversation.state().turns.at(-1) === turn);
 }
 
-/** What became of the turn around this component, once it does not go on. */
+/** How the turn around this component ended, once it does not run. */
 export function useTurnEnd(): "paused" | "left" | "broken" {
   const turn = required(useContext(TurnContext));
   const last = useIsLastTurn();
@@ -50,7 +50,7 @@ export function useTurnEnd(): "paused" | "left" | "broken" {
   return last ? "paused" : "left";
 }
 
-/** What the person said about the call, if anything yet. */
+/** The person's answer to the call, if there is one. */
 export function useAnswer(callId: string): AnswerState | undefined {
   const conversation = useConversation();
   return useSyncExternalStore(conversation.subscribe, () => conversation.answerOf(callId));
@@ -62,7 +62,7 @@ export function useLateResponse(callId: string): ToolCallResponse | undefined {
   return useSyncExternalStore(conversation.subscribe, () => conversation.lateResponseOf(callId));
 }
 
-/** What the call asks of the person, if it is one of those that the last turn waits for. */
+/** The action of the call for the person, if the last turn waits for it. */
 export function usePendingAction(callId: string): CallAction | undefined {
   const conversation = useConversation();
   return useSyncExternalStore(conversation.subscribe, () =>
@@ -80,13 +80,13 @@ export function useAsksInside(threadId: string): boolean {
   );
 }
 
-/** What is known of a call of one of the page's own tools; null if the tool is none of them. */
+/** The state of a call of one of the page's own tools; null for other tools. */
 export interface PageCall {
-  /** Its result, also where the agent does not have it yet. */
+  /** Its result, even if the agent does not have it yet. */
   readonly content: string | undefined;
   /** It ran since the page was loaded. */
   readonly ranHere: boolean;
-  /** The agent gets the result together with what the person still has to say. */
+  /** The agent gets the result together with the person's answers. */
   readonly held: boolean;
   readonly halted: boolean;
 }

@@ -1,4 +1,4 @@
-// What began in one turn and goes on in another: calls that are answered, threads that are resumed, tool servers.
+// What began in one turn and continues in another: answered calls, resumed threads, tool servers.
 
 import type { ToolCallSnapshot, Turn } from "turnwire";
 
@@ -10,7 +10,7 @@ export function callIn(turns: readonly Turn[], callId: string | undefined): Tool
   return calls.find((call) => call.id === callId);
 }
 
-/** The title of a thread: only the turn in which it began knows it. */
+/** The title of a thread: only the turn in which it began has it. */
 export function threadTitleIn(turns: readonly Turn[], threadId: string): string | null {
   for (const turn of turns) {
     const title = turn.snapshot().threads.find((thread) => thread.id === threadId)?.title;

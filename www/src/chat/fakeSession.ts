@@ -1,4 +1,4 @@
-// What tests of a conversation stand on: turns and sessions that do what a test says.
+// The base of tests of a conversation: turns and sessions that do what a test says.
 
 import type {
   Client,
@@ -91,7 +91,7 @@ export function fakeSession(history: FakeTurn[] = [], can: object = {}) {
     },
     title: "a title",
     capabilities: { ...CAPABILITIES, ...can },
-    /** The names of the tools that it was given. */
+    /** The names of its tools. */
     tools: vi.fn((tools?: Tools) => Object.keys(tools ?? {})),
     /** A run of one turn, unless the test says otherwise. */
     run(input: TurnInputItem | TurnInputItem[] | null, { signal: _, ...options }: RunOptions = {}) {

@@ -1,4 +1,4 @@
-// What a turn brings beside what is said in it, where servers tell: what calls put out, and notices. In words.
+// A turn's additional information as text, if the server sends it: the output of calls, and notices.
 
 import type { ToolCallSnapshot, TurnSnapshot } from "turnwire";
 import type { UserMessage } from "./attachments";
@@ -14,10 +14,10 @@ export interface Stream {
   readonly text: string;
 }
 
-/** So much of a stream is shown, in UTF-16 units: its end. */
+/** The most text of a stream that is shown, in UTF-16 units: its end. */
 const SHOWN = 8000;
 
-/** What a call has put out so far, by stream; of a long one the end. */
+/** The output of a call so far, by stream; the end of a long one. */
 export function outputOf(call: ToolCallSnapshot): Stream[] {
   const { output = {} } = call as { output?: Readonly<Record<string, string>> | null };
   const streams = Object.entries(output ?? {}).filter(([, text]) => text !== "");
@@ -35,18 +35,18 @@ const STREAMS: Readonly<Record<string, string>> = {
 function endOf(text: string): string {
   if (text.length <= SHOWN) return text;
   const end = text.slice(-SHOWN);
-  // From the beginning of a line, if there is one.
+  // Begin at the start of a line, if there is one.
   return `…\n${end.slice(end.indexOf("\n") + 1)}`;
 }
 
 export interface ShownNotice {
   readonly level: ToldNotice["level"];
   readonly words: string;
-  /** How often it was told in a row. */
+  /** The number of consecutive repetitions. */
   readonly times: number;
 }
 
-/** The notices that have something to say to people, with the same ones in a row as one. */
+/** The notices for people. Consecutive equal ones become one. */
 export function noticesOf(snapshot: TurnSnapshot): ShownNotice[] {
   const { notices = [] } = snapshot as { notices?: readonly ToldNotice[] | null };
   const shown: ShownNotice[] = [];
@@ -60,7 +60,7 @@ export function noticesOf(snapshot: TurnSnapshot): ShownNotice[] {
   return shown;
 }
 
-/** What the person said while the turn ran, by the message behind which it belongs; `null` is before the first. */
+/** The user's messages that were sent while the turn ran, by the message that they follow; `null` is before the first. */
 export type Asides = ReadonlyMap<string | null, readonly UserMessage[]>;
 
 const NONE: Asides = new Map();
@@ -72,24 +72,24 @@ export function asidesOf({ notices, threads }: TurnSnapshot): Asides {
   const asides = new Map<string | null, UserMessage[]>();
   for (const { details } of told) {
     const { input, after } = details as { input: UserMessage[]; after: string | null };
-    // Behind the last, if the server has not kept what it interrupted.
+    // After the last message, if the server has not kept the interrupted one.
     const place = after === null || messages.some(({ id }) => id === after) ? after : (messages.at(-1)?.id ?? null);
     asides.set(place, [...(asides.get(place) ?? []), ...input]);
   }
   return asides;
 }
 
-/** What happened, and then what the server says of it. */
+/** What happened, and then the server's message. */
 export function noticeWords({ code, message: told }: ToldNotice): string {
   if (SILENT.has(code)) return "";
-  // What is named as machines do is read as people do.
+  // Convert machine names to words.
   const message = /^[a-z]+(_[a-z]+)+$/.test(told) ? told.replaceAll("_", " ") : told;
   const known = EVENTS[code];
   if (known === undefined) return message || code;
   return message === "" || message === known ? known : `${known}: ${message}`;
 }
 
-/** Of no interest to those who read the conversation; the events tell them. */
+/** Not interesting in the conversation; the events show them. */
 const SILENT: ReadonlySet<string> = new Set([
   "prompt_manifest",
   // It is shown in its place.

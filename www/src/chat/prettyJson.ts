@@ -1,6 +1,6 @@
-// Prints JSON that is still arriving: every character is read once, and what was printed stays as it is.
+// Formats JSON that is still arriving: reads every character once, and never changes what it has formatted.
 
-/** Longer arguments are not shown to their end; nobody reads them in a card. In UTF-16 units of the printed text. */
+/** Longer arguments are not shown in full. In UTF-16 units of the formatted text. */
 export const PRINT_LIMIT = 20_000;
 
 export class JsonPrinter {
@@ -13,7 +13,7 @@ export class JsonPrinter {
   /** An opening bracket whose first member has not come yet: `{}` stays on one line. */
   #justOpened = false;
 
-  /** The readable form of `source`, which usually begins with what was given before. */
+  /** The formatted form of `source`, which usually begins with the text of the last call. */
   print(source: string): string {
     if (source.length < this.#source.length) this.#restart();
     this.#source = source;
@@ -24,7 +24,7 @@ export class JsonPrinter {
     return this.#printed;
   }
 
-  /** How much of the source is not shown. */
+  /** The length of the source that is not shown. */
   get hidden(): number {
     return this.#source.length - this.#read;
   }
@@ -75,7 +75,7 @@ export class JsonPrinter {
   }
 }
 
-/** The beginning of arguments in one line, such as `city: Paris, days: 3`; empty when there is nothing to say. */
+/** The beginning of arguments in one line, such as `city: Paris, days: 3`; empty if there is nothing to show. */
 export function summarise(args: string): string {
   return args
     .slice(0, 160)

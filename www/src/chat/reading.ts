@@ -1,41 +1,41 @@
-// How the page reads a turn, and which of the turns that it knows it goes on to show.
+// How the page reads a turn, and which turns it continues to show.
 
 import type { Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
 import type { KnownProtocol } from "../settings/protocols";
 import { contentsOf } from "./attachments";
 import { isLive } from "./isLive";
 
-/** Reads the turn's stream, or what is left of it, to the end of the turn. */
+/** Reads the rest of the turn's stream, to the end of the turn. */
 export async function read(turn: Turn, signal: AbortSignal): Promise<void> {
-  // Listeners take the events, in line with what happens to the connection.
+  // Listeners take the events, in order with the events of the connection.
   for await (const _ of turn.stream({ signal }));
 }
 
 /**
- * Aborts with `signal`, but not before the server has named the turn: what was sent is to arrive, also when the page
- * shows something else by then.
+ * Aborts with `signal`, but not before the turn has an id: a sent message must arrive, even if the page shows something
+ * else by then.
  */
 export function onceNamed(turn: Turn, signal: AbortSignal): AbortSignal {
   const leaving = new AbortController();
   const leave = () => {
     if (turn.id !== null) leaving.abort(signal.reason);
-    // A turn that goes on with answers has no `turn.created` of its own.
+    // A turn that continues with answers has no `turn.created` of its own.
     else turn.on("event", () => turn.id !== null && leaving.abort(signal.reason));
   };
   signal.addEventListener("abort", leave, { once: true });
   return leaving.signal;
 }
 
-/** Calls `told` with the turn's first event. */
-export function onFirstEvent(turn: Turn, told: () => void): void {
+/** Calls `listener` at the turn's first event. */
+export function onFirstEvent(turn: Turn, listener: () => void): void {
   const unlisten = turn.on("event", () => {
     unlisten();
-    told();
+    listener();
   });
 }
 
 /**
- * All turns of the session, if the server has more or others than are shown; nothing if it has not, or if what is new
+ * All turns of the session, if the server has more than or others than those shown; null otherwise, or if the new ones
  * cannot be read here.
  */
 export async function newsOf(
@@ -47,7 +47,7 @@ export async function newsOf(
   const { isBare, isNewestFirst = false } = protocol ?? {};
   const newest = await newestOf(session, isNewestFirst, signal);
   if (!newest || !(isBare ? isNewsByNumber : isNews)(newest, shown)) return undefined;
-  // Whoever sent it reads it, and nobody else can.
+  // Its sender reads it, and no other client can.
   if (isLive(newest.turn.snapshot()) && session.capabilities.resume === "none") return undefined;
   return withKnown(await session.resume({ signal }), shown);
 }
@@ -58,7 +58,7 @@ export interface Newest {
   readonly count: number;
 }
 
-/** The session's newest turn. Only some servers begin with it. */
+/** The session's newest turn. Only some servers list it first. */
 export async function newestOf(session: Session, isFirst: boolean, signal: AbortSignal): Promise<Newest | undefined> {
   let first: Turn | undefined;
   let last: Turn | undefined;
@@ -72,15 +72,15 @@ export async function newestOf(session: Session, isFirst: boolean, signal: Abort
   return turn && { turn, count };
 }
 
-/** Whether a turn that is listed is not shown, or not as it now is: with some servers it goes on when it is answered. */
+/** Whether a listed turn is not shown in its current state: with some servers a turn continues when it is answered. */
 export function isNews({ turn: listed }: Newest, shown: readonly Turn[]): boolean {
   const known = shown.findLast((turn) => turn.id === listed.id);
   return known === undefined || !isSettledAlike(known.snapshot(), listed.snapshot());
 }
 
 /**
- * The same for servers that know turns by no name, and list what follows a message of the user as one. Of a turn
- * that has ended without an answer they do not tell that it has.
+ * The same for servers without ids for turns, which list everything after a message of the user as one turn. They do
+ * not report the end of a turn without an answer.
  */
 export function isNewsByNumber({ turn: listed, count }: Newest, shown: readonly Turn[]): boolean {
   const said = shown.filter(({ input }) => input.some(({ type }) => type === "user.message")).length;
@@ -89,7 +89,7 @@ export function isNewsByNumber({ turn: listed, count }: Newest, shown: readonly 
   return count !== said || (waits && !isSettledAlike(last, listed.snapshot()));
 }
 
-/** The turns, where nothing has changed with those that were known before, so that they need not be drawn again. */
+/** The turns. Known ones that have not changed stay the same objects, so that they need not render again. */
 export function withKnown(turns: readonly Turn[], known: readonly Turn[]): Turn[] {
   const before = new Map(known.map((turn) => [turn.id, turn]));
   return turns.map((turn) => {
@@ -98,7 +98,7 @@ export function withKnown(turns: readonly Turn[], known: readonly Turn[]): Turn[
   });
 }
 
-/** Some servers keep a question and what followed its answer as one turn, that was two as long as it was streamed. */
+/** Some servers keep a question and what followed its answer as one turn, which was two turns while it was streamed. */
 function isAlike(one: Turn, other: Turn): boolean {
   const inputOf = ({ input }: Turn) => JSON.stringify(input);
   return isSettledAlike(one.snapshot(), other.snapshot()) && inputOf(one) === inputOf(other);
@@ -108,7 +108,7 @@ function isSettledAlike(one: TurnSnapshot, other: TurnSnapshot): boolean {
   return one.status === other.status && one.required_actions.length === other.required_actions.length;
 }
 
-/** The first words of the message; gateways that title sessions themselves ignore it. */
+/** The first words of the message; gateways that make titles themselves ignore it. */
 export function titleFor(message: TurnInputItem): string {
   if (message.type !== "user.message") return "";
   const { texts, files } = contentsOf(message);

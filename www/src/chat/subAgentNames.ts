@@ -1,9 +1,9 @@
-// What to call a sub-agent, and what it was asked to do. Some servers say so; with others it stands in the arguments of
-// the call that started it, under one of a few usual names.
+// A sub-agent's name and task. Some servers send them; with others they are in the arguments of the call that started
+// it, under one of a few usual names.
 
 import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
 
-/** What tools are called that start sub-agents. */
+/** Names of tools that start sub-agents. */
 const STARTERS = /^(create_|run_|start_)?(sub_?agent|agent_run)/i;
 
 const NAMES = ["title", "name", "agent_name", "agent", "agent_id", "subagent_type"];
@@ -15,8 +15,8 @@ export interface SubAgentNames {
 }
 
 /**
- * Names of the sub-agent that a call starts, also where the server shows nothing of its thread; null if the tool is
- * not one of those.
+ * The names of the sub-agent that a call starts, even if the server shows nothing of its thread; null if the tool does
+ * not start one.
  */
 export function startedBy(call: ToolCallSnapshot, tool: string): SubAgentNames | null {
   if (!STARTERS.test(tool)) return null;
@@ -24,14 +24,14 @@ export function startedBy(call: ToolCallSnapshot, tool: string): SubAgentNames |
   return { title: firstOf(given, NAMES) ?? tool, task: firstOf(given, TASKS) ?? "" };
 }
 
-/** `call` is the one that started it, if that is known; `known` its title in an earlier turn. */
+/** `call` is the call that started it, if that is known; `known` is its title in an earlier turn. */
 export function subAgentNames(
   { title, agent_info }: ThreadSnapshot,
   call: ToolCallSnapshot | undefined,
   known: string | null = null,
 ): SubAgentNames {
   const given = call ? fieldsOf(call.arguments) : {};
-  // A thread that has the name of the tool that starts all of them has no name of its own.
+  // A thread that has only the name of the tool that starts all of them has no name of its own.
   const own = title === call?.name ? null : title;
   return {
     title: own ?? agent_info?.name ?? firstOf(given, NAMES) ?? known ?? title ?? "Sub-agent",
@@ -44,7 +44,7 @@ function fieldsOf(args: string): Record<string, unknown> {
     const fields: unknown = JSON.parse(args);
     return typeof fields === "object" && fields !== null ? (fields as Record<string, unknown>) : {};
   } catch {
-    // They are still arriving, or are none.
+    // They are still arriving, or are not JSON.
     return {};
   }
 }

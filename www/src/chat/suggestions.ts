@@ -1,5 +1,5 @@
-// What the development gateway's scripted agents can do, as things a person might say to the help desk of a hosting
-// company. The first word chooses the script; any other agent simply gets the sentence.
+// What the development gateway's scripted agents can do, as messages to the help desk of a hosting company. The first
+// word selects the script; other agents simply get the sentence.
 
 import type { Protocol } from "turnwire";
 import type { IconName } from "../ui/Icon";
@@ -9,17 +9,17 @@ export interface Suggestion {
   readonly title: string;
   readonly about: string;
   readonly message: string;
-  /** Where it shows what it says; by default wherever scripted agents speak. */
+  /** The protocols with which it works as described; by default all with scripted agents. */
   readonly by?: readonly Protocol[];
 }
 
 const TURNS: readonly Protocol[] = ["truefoundry", "trueforge"];
 const RUNS: readonly Protocol[] = ["tirea", "awaken"];
 const RPC: readonly Protocol[] = ["turn-rpc"];
-/** Where agents ask before they act, and use tools of the page. */
+/** Protocols whose agents ask before they act, and use tools of the page. */
 const ASKING: readonly Protocol[] = [...TURNS, ...RUNS, "aap"];
 const SCRIPTED: readonly Protocol[] = [...ASKING, ...RPC];
-/** A real agent, which works where its server runs. */
+/** A real agent, which works on its server's machine. */
 const CODEX: readonly Protocol[] = ["codex"];
 
 export const SUGGESTIONS: readonly Suggestion[] = [
@@ -102,11 +102,11 @@ export const SUGGESTIONS: readonly Suggestion[] = [
 export interface Script {
   readonly label: string;
   readonly message: string;
-  /** Where the script shows what its label says; by default wherever scripted agents speak. */
+  /** The protocols with which the script does what its label says; by default all with scripted agents. */
   readonly by?: readonly Protocol[];
 }
 
-/** More scripts, for which a few words are enough. */
+/** More scripts, for which a short label is enough. */
 export const MORE: readonly Script[] = [
   { label: "Plain answer", message: "Plain words only, please: what is this page?" },
   { label: "Think aloud", message: "Reasoning, please: when should the maintenance run?", by: ASKING },

@@ -49,7 +49,7 @@ it("a turn that was stopped by a limit is done, but not silently", () => {
     title: "The answer reached its length limit.",
     remedy: "none",
   });
-  expect(done({ type: "stopped", value: { code: "max_rounds_reached" } })?.title).toMatch(/as many steps/);
+  expect(done({ type: "stopped", value: { code: "max_rounds_reached" } })?.title).toMatch(/limit of steps/);
   expect(done({ type: "stopped" })?.title).toBe("The server stopped the agent.");
   expect(done({ type: "max_tokens" })?.title).toBe("The answer reached its length limit.");
   expect(done({ type: "refusal" })?.title).toBe("The model would not answer this.");

@@ -1,4 +1,4 @@
-// What went wrong, in words that a person can act on.
+// Errors as text that a person can act on.
 
 import {
   ApiError,
@@ -13,7 +13,7 @@ import {
 export interface Trouble {
   readonly title: string;
   readonly detail: string;
-  /** What is likely to help; where a stream can be resumed, everything can also be loaded again. */
+  /** The action that is likely to help. If a stream can be resumed, everything can also be loaded again. */
   readonly remedy: "retry" | "resume" | "reload" | "settings" | "none";
 }
 
@@ -23,18 +23,18 @@ const CUT: Trouble = {
   remedy: "resume",
 };
 
-/** Where nobody can go on with a stream. */
+/** For servers whose streams no client can resume. */
 const LOST: Trouble = {
   title: "The connection broke, and with it the answer.",
   detail:
-    "This server drops an answer that nobody listens to. Reloading the conversation shows what it has kept. " +
-    "You can write on.",
+    "This server drops an answer without a reader. Reloading the conversation shows what it has kept. " +
+    "You can send another message.",
   remedy: "reload",
 };
 
 const UNKNOWN_START: Trouble = {
   title: "It is not known whether the message has arrived.",
-  detail: "To go on looks for it first, so that it is not sent twice.",
+  detail: "Continuing looks for it first, so that it is not sent twice.",
   remedy: "resume",
 };
 
@@ -43,10 +43,10 @@ export function explain(error: unknown): Trouble {
   const detail = error instanceof Error ? error.message : String(error);
   if (error instanceof IncompleteError) return CUT;
   if (error instanceof ConnectionError) {
-    return { title: "The gateway can not be reached.", detail, remedy: "retry" };
+    return { title: "The gateway cannot be reached.", detail, remedy: "retry" };
   }
   if (error instanceof ApiError) return explainStatus(error.status ?? 0, detail);
-  // A server that answers calls, and not requests, has refused one.
+  // A server over a socket refused a call, and not an HTTP request.
   if (error instanceof TurnwireError && (error.code as string) === "rpc") return explainStatus(error.status ?? 400, detail);
   return { title: "Something went wrong.", detail, remedy: "retry" };
 }
@@ -57,13 +57,13 @@ function explainStatus(status: number, detail: string): Trouble {
   }
   if (status === 404) return { title: "The gateway does not know this.", detail, remedy: "none" };
   if (status === 429) return { title: "Too many requests. Please wait a moment.", detail, remedy: "retry" };
-  if (status >= 500) return { title: "The gateway has a problem of its own.", detail, remedy: "retry" };
+  if (status >= 500) return { title: "The gateway has an internal problem.", detail, remedy: "retry" };
   return { title: "The gateway did not accept this.", detail, remedy: "reload" };
 }
 
 /**
- * Explains how a turn ended, or returns null when it ended well or has not ended. `resume` is what becomes of a
- * turn whose connection drops.
+ * Explains how a turn ended; null if it ended well or has not ended. `resume` says what happens to a turn whose
+ * connection drops.
  */
 export function explainEnd(
   { status, state, error, turn_id }: TurnSnapshot,
@@ -73,7 +73,7 @@ export function explainEnd(
     if (turn_id === null) return UNKNOWN_START;
     return resume === "none" ? LOST : CUT;
   }
-  // The server knows the turn, and refused to go on with its stream: it is not to be started again.
+  // The server knows the turn, and refused to continue its stream: do not start it again.
   if (status === "running" && error !== null) return { ...explain(error), remedy: "resume" };
   if (status === "unstarted" && error !== null) return explain(error);
   if (status === "cancelled") return { title: stopped(state), detail: "", remedy: "none" };
@@ -93,13 +93,13 @@ function stopped(state: TurnState | null): string {
     case "cancelled-for-next-turn":
       return "Stopped, because a newer message was sent.";
     case "abandoned":
-      return "The gateway gave this turn up.";
+      return "The gateway abandoned this turn.";
     default:
       return "You stopped this turn.";
   }
 }
 
-/** A turn that is done, but not because the agent was. */
+/** A turn that is done although the agent was not. */
 function endedEarly(state: TurnState | null): Trouble | null {
   const termination = state?.status === "done" ? state.termination : undefined;
   if (termination?.type === "refusal") return { title: "The model would not answer this.", detail: "", remedy: "none" };
@@ -117,9 +117,9 @@ function failure(message: string, code: string): Pick<Trouble, "title" | "remedy
   return { title: "The agent could not finish.", remedy: "retry" };
 }
 
-/** The limit that was reached, if the words are of one. */
+/** The limit that was reached, if the text names one. */
 function limitIn(words: string): string | null {
   if (/max_tokens|token_budget/i.test(words)) return "The answer reached its length limit.";
-  if (/iteration limit|max_rounds/i.test(words)) return "The agent took as many steps as it may.";
+  if (/iteration limit|max_rounds/i.test(words)) return "The agent reached its limit of steps.";
   return null;
 }

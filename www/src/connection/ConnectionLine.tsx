@@ -1,5 +1,5 @@
-// A turn's connection in one quiet line: lost, found again, and afterwards a small mark; or that there is nothing to
-// read yet.
+// A turn's connection in one quiet line: lost, or restored with a small mark afterwards, or waiting for something to
+// read.
 
 import { memo, useEffect, useState, useSyncExternalStore } from "react";
 import type { TurnSnapshot } from "turnwire";
@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon";
 import type { TurnConnection } from "./TurnConnection";
 import { resumedWords, timesWords, tryingWords, waitingHint, waitingWords } from "./words";
 
-/** How long a resume is news, in milliseconds; styles/connection.css fades it out by then. */
+/** How long a resume is shown as news, in milliseconds; styles/connection.css fades it out by then. */
 const NEWS_MS = 5000;
 
 interface Props {
@@ -50,7 +50,7 @@ export const ConnectionLine = memo(function ConnectionLine({ connection, reconne
   );
 });
 
-/** Whether the count has grown a moment ago, since the component is there. */
+/** Whether the count has just grown while the component is mounted. */
 function useIsNews(count: number): boolean {
   const [known, setKnown] = useState(count);
   useEffect(() => {

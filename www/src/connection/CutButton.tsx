@@ -1,13 +1,13 @@
-// Cuts the connection on purpose, to see that the answer goes on.
+// Cuts the connection on purpose, to show that the answer continues.
 
 import { useLayoutEffect, useRef } from "react";
 import { Icon } from "../ui/Icon";
 
 interface Props {
-  /** What it is to see then. */
+  /** What the person will see then. */
   title: string;
   onCut: () => void;
-  /** The button is about to vanish while it has the focus. */
+  /** Called when the button is about to disappear while it has the focus. */
   onFocusLost: () => void;
 }
 
@@ -19,7 +19,7 @@ export function CutButton({ title, onCut, onFocusLost }: Props) {
   });
   useLayoutEffect(() => {
     const element = button.current;
-    // While it is still on the page: afterwards nobody knows that it had the focus.
+    // While the button is still on the page: afterwards its focus cannot be detected.
     return () => {
       if (element !== null && document.activeElement === element) leave.current();
     };

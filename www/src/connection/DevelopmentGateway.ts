@@ -1,4 +1,4 @@
-// What the development gateway can do beyond the protocol, as far as this page uses it: cut connections.
+// The part of the development gateway's control interface that this page uses: cutting connections.
 
 import type { Settings } from "../settings/settings";
 
@@ -12,8 +12,8 @@ export class DevelopmentGateway {
   }
 
   /**
-   * The development gateway, if that is what the settings point at; null for any other. Only the server that the page
-   * came from is asked: elsewhere a refusal would be an error in the browser's console.
+   * The development gateway, if the settings point to one; null for any other. Asks only the server of the page:
+   * elsewhere a refusal would be an error in the browser's console.
    */
   static async find({ baseUrl, token }: Settings, signal: AbortSignal): Promise<DevelopmentGateway | null> {
     try {
@@ -25,7 +25,7 @@ export class DevelopmentGateway {
       const isOurs = typeof answer === "object" && answer !== null && "open" in answer;
       return isOurs ? new DevelopmentGateway(origin, headers) : null;
     } catch {
-      // Nothing is missing without it.
+      // The page works without it.
       return null;
     }
   }
@@ -36,7 +36,7 @@ export class DevelopmentGateway {
     try {
       await fetch(url, { method: "POST", headers: this.#headers });
     } catch {
-      // Then the connection is gone anyway, and the turn says so.
+      // The connection is gone anyway, and the turn reports it.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Events that are lost for good: which, and what becomes of their text.
+// Lost events: which, and what happens to their text.
 
 import { memo, useSyncExternalStore } from "react";
 import { Icon } from "../ui/Icon";

@@ -1,4 +1,4 @@
-// What happened to the connection of one turn while this page read it.
+// The events of a turn's connection while this page read it.
 
 import type { ConnectionTopics, Turn } from "turnwire";
 import { Store } from "../ui/Store";
@@ -6,11 +6,11 @@ import { Store } from "../ui/Store";
 export type Gap = ConnectionTopics["gap"];
 
 export interface ConnectionState {
-  /** How often the stream went on after it was lost. */
+  /** How often the stream continued after it was lost. */
   readonly resumes: number;
-  /** The number of the event after which it went on the last time. */
+  /** The number of the event after which it last continued. */
   readonly after: number;
-  /** Events that the server could not give again. */
+  /** Events that the server has lost. */
   readonly gaps: readonly Gap[];
 }
 
@@ -19,7 +19,7 @@ export class TurnConnection extends Store {
 
   readonly state = (): ConnectionState => this.#state;
 
-  /** Counts what happens from now on. Gives the function that ends it. */
+  /** Counts from now on. Returns the function that ends it. */
   follow(turn: Pick<Turn, "on">): () => void {
     const ends = [
       turn.on("resumed", ({ after }) => this.#set({ resumes: this.#state.resumes + 1, after })),

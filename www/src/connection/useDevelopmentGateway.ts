@@ -1,4 +1,4 @@
-// The development gateway behind the settings, once it is known that there is one.
+// The development gateway of the settings, once it was found.
 
 import { useEffect, useState } from "react";
 import type { Settings } from "../settings/settings";

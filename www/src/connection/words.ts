@@ -1,9 +1,9 @@
-// What happened to a connection, in words.
+// The events of a connection as text.
 
 import type { Capabilities, Reconnecting, Waiting } from "turnwire";
 import type { ConnectionState, Gap } from "./TurnConnection";
 
-/** What is done about a connection that is lost. */
+/** What turnwire does about a lost connection. */
 export function tryingWords({ attempt }: Reconnecting): string {
   return attempt > 1 ? `Connection lost, trying again (${attempt}) …` : "Connection lost, trying again …";
 }
@@ -14,21 +14,21 @@ const AWAITED: Readonly<Record<Waiting["for"], string>> = {
   events: "Reading the rest of the answer …",
 };
 
-/** What a server that can be reached is waited for. */
+/** What turnwire waits for while the server can be reached. */
 export function waitingWords(waiting: Waiting): string {
   return AWAITED[waiting.for];
 }
 
-/** What else there is to know of that. */
+/** More details of that wait. */
 export function waitingHint(waiting: Waiting): string | undefined {
   return waiting.for === "history"
     ? "This server does not say whether the agent still works on it. Stop ends the wait."
     : undefined;
 }
 
-/** What there is to see when the connection is cut. */
+/** What the person will see when the connection is cut. */
 export function cutWords(resume: Capabilities["resume"]): string {
-  if (resume === "none") return "Cut the connection, to see what is left of the answer: this server can not resume";
+  if (resume === "none") return "Cut the connection, to see what is left of the answer: this server cannot resume";
   if (resume === "history") return "Cut the connection, to see the answer completed from what the server keeps";
   return "Cut the connection, to see it resume";
 }
@@ -43,10 +43,10 @@ export function timesWords({ resumes }: ConnectionState): string {
   return `resumed ${resumes === 1 ? "once" : resumes === 2 ? "twice" : `${resumes} times`}`;
 }
 
-/** More gaps than these are not worth listing. */
+/** The most gaps that are listed. */
 const LISTED = 5;
 
-/** The numbers of the events that are missing. */
+/** The numbers of the missing events. */
 export function missingWords(gaps: readonly Gap[]): string {
   const ranges = gaps.slice(0, LISTED).map(({ after, next }) => {
     const [first, last] = [after + 1, next - 1];

@@ -1,4 +1,4 @@
-// One event in full, or all that is known of what happened to the connection.
+// One event in full, or all details of an event of the connection.
 
 import { TurnwireError } from "turnwire";
 import { useMemo } from "react";
@@ -6,7 +6,7 @@ import { Icon } from "../ui/Icon";
 import { frameType } from "./describe";
 import { isFrame, isMark, type LoggedEvent, type LoggedFrame, type LogEntry } from "./EventLog";
 
-/** An event as it came, with its number in front. */
+/** An event as received, with its number first. */
 function jsonOf(entry: LogEntry): string {
   if (isMark(entry)) return JSON.stringify(entry.mark.told, errorsToo, 2);
   if (isFrame(entry)) return JSON.stringify(entry.frame, null, 2);
@@ -29,7 +29,7 @@ function thingOf(entry: LoggedEvent | LoggedFrame): string {
   return isFrame(entry) ? `native frame ${frameType(entry.frame)}` : `event ${entry.event.sequence_number}`;
 }
 
-/** A message or a tool's result can be megabytes; a panel need not show them. In UTF-16 units. */
+/** A message or a tool's result can have megabytes, too much for a panel. In UTF-16 units. */
 const LIMIT = 20_000;
 
 export function EventDetail({ entry, onClose }: { entry: LogEntry; onClose: () => void }) {

@@ -8,7 +8,7 @@ interface Props {
   id: string;
   entry: LoggedEvent;
   position: number;
-  /** Where the row is, in CSS pixels from the top of the list. */
+  /** The position of the row, in CSS pixels from the top of the list. */
   top: number;
   selected: boolean;
 }

@@ -1,16 +1,15 @@
-// The raw events of a conversation, as many as are worth keeping, for the events panel; and between them, what
-// happened to the connection that brought them.
+// The latest raw events of a conversation, for the events panel, and between them the events of the connection.
 
 import type { ConnectionTopics, NativeEvent, StreamEvent, Turn } from "turnwire";
 import { Store } from "../ui/Store";
 
 export interface LoggedEvent {
-  /** The turn's place in the conversation, from 1. */
+  /** The number of the turn in the conversation, from 1. */
   readonly turn: number;
   readonly event: StreamEvent;
 }
 
-/** Something that happened to the connection, and what is known of it. */
+/** An event of the connection, with its details. */
 export type Mark = {
   [Topic in keyof ConnectionTopics]: { readonly topic: Topic; readonly told: ConnectionTopics[Topic] };
 }[keyof ConnectionTopics];
@@ -20,7 +19,7 @@ export interface LoggedMark {
   readonly mark: Mark;
 }
 
-/** A frame in the server's own words. */
+/** A frame in the server's own form. */
 export interface LoggedFrame {
   readonly turn: number;
   readonly frame: NativeEvent;
@@ -28,7 +27,7 @@ export interface LoggedFrame {
 
 export type LogEntry = LoggedEvent | LoggedMark | LoggedFrame;
 
-/** What is listed: all events, those without deltas, or the frames that they were made of. */
+/** What is listed: all events, events without deltas, or the frames. */
 export type Choice = "all" | "rare" | "frames";
 
 export function isMark(entry: LogEntry): entry is LoggedMark {
@@ -39,12 +38,12 @@ export function isFrame(entry: LogEntry): entry is LoggedFrame {
   return "frame" in entry;
 }
 
-/** How many events are kept. Older ones are let go, so that a turn of any length costs the same memory. */
+/** How many events are kept. Older ones are dropped, so that a turn of any length needs the same memory. */
 const KEPT = 5_000;
-/** Events other than deltas are few and say more, so that they have a ring of their own. */
+/** Events other than deltas are fewer and say more, so they have a ring of their own. */
 const KEPT_RARE = 1_000;
 
-/** The newest `capacity` of a row of entries. Positions are counted from the first entry ever added. */
+/** The newest `capacity` entries. Positions are counted from the first entry ever added. */
 class Ring {
   readonly #capacity: number;
   readonly #entries: LogEntry[] = [];
@@ -60,7 +59,7 @@ class Ring {
     return this.#total;
   }
 
-  /** The position of the oldest entry that is still here. */
+  /** The position of the oldest kept entry. */
   get first(): number {
     return this.#total - this.#entries.length;
   }
@@ -92,7 +91,7 @@ class Ring {
   }
 }
 
-/** A turn whose events are logged, and its frames as well if somebody wants them. */
+/** A turn whose events are logged, and its frames as well if they are wanted. */
 interface Followed {
   readonly turn: number;
   readonly source: Pick<Turn, "on">;
@@ -107,11 +106,11 @@ export interface EventRows {
   at(position: number): LogEntry | undefined;
 }
 
-/** When more events than this came since the last time, nobody can follow them: telling of them may wait a little. */
+/** The number of new events beyond which a reader cannot follow: notifications may then wait a little. */
 const UNREADABLE = 20;
 const UNREADABLE_PAUSE_MS = 100;
 
-/** Adding an event is a store into a ring; who watches hears of it once per frame, or less often in a flood. */
+/** Adding an event writes into a ring. Watchers are notified once per frame, or less often when many events come. */
 export class EventLog extends Store {
   readonly #all = new Ring(KEPT);
   readonly #rare = new Ring(KEPT_RARE);
@@ -125,7 +124,7 @@ export class EventLog extends Store {
   /** Changes whenever there is something new. */
   readonly version = (): number => this.#all.total + this.#frames.total;
 
-  /** Logs what comes of a turn, and what happens to its connection, from now on. Gives the function that ends it. */
+  /** Logs the events of a turn and of its connection from now on. Returns the function that ends it. */
   follow(turn: number, source: Pick<Turn, "on">): () => void {
     let waitedFor: string | undefined;
     const ends = [
@@ -134,7 +133,7 @@ export class EventLog extends Store {
         waitedFor = undefined;
         this.mark(turn, { topic: "reconnecting", told });
       }),
-      // It is told before every look, and news only once.
+      // Reported before every poll, but worth listing only once.
       source.on("waiting", (told) => {
         if (told.for !== waitedFor) this.mark(turn, { topic: "waiting", told });
         waitedFor = told.for;
@@ -154,7 +153,7 @@ export class EventLog extends Store {
     };
   }
 
-  /** Frames cost: they are kept only while somebody wants to see them. */
+  /** Frames are expensive: they are kept only while they are wanted. */
   wantFrames(wants: boolean): void {
     this.#wantsFrames = wants;
     for (const followed of this.#followed) this.#arrange(followed);

@@ -1,4 +1,4 @@
-// The raw events as they come. Only the rows in sight are on the page, whatever the number of events.
+// The raw events as they arrive. Only visible rows are on the page, whatever the number of events.
 
 import {
   useEffect,
@@ -17,9 +17,9 @@ import { isFrame, isMark, type Choice, type EventLog, type EventRows, type LogEn
 import { FrameLine } from "./FrameLine";
 import { MarkLine } from "./MarkLine";
 
-/** The height of a row in CSS pixels; styles/events.css draws it so. */
+/** The height of a row in CSS pixels; styles/events.css uses the same. */
 const ROW = 26;
-/** Rows drawn beyond those in sight, so that a quick scroll finds them there. */
+/** Rows rendered outside the visible ones, for quick scrolling. */
 const SPARE = 10;
 
 interface Selection {
@@ -79,7 +79,7 @@ export function EventsPane({ log }: { log: EventLog }) {
     toEnd();
   };
 
-  // Where the list is followed, its place is known without asking the page: the last rows.
+  // While the list follows its end, the position is known without measuring: the last rows.
   const end = Math.max(0, rows.total * ROW - view.height);
   const top = atEnd ? end : Math.min(view.top, end);
   const from = Math.max(rows.first, Math.floor(top / ROW) - SPARE);
@@ -111,7 +111,7 @@ export function EventsPane({ log }: { log: EventLog }) {
           {positions(from, to).map((position) => {
             const entry = rows.at(position);
             if (!entry) return null;
-            // Rows that leave the window are used again for those that enter it.
+            // Rows that leave the window are reused for those that enter it.
             const slot = position % SLOTS;
             const place = {
               id: `${id}-${position}`,

@@ -1,4 +1,4 @@
-// One frame as it came, as a row of the list.
+// One frame as received, as a row of the list.
 
 import { memo } from "react";
 import { frameGist, frameType } from "./describe";
@@ -8,7 +8,7 @@ interface Props {
   id: string;
   entry: LoggedFrame;
   position: number;
-  /** Where the row is, in CSS pixels from the top of the list. */
+  /** The position of the row, in CSS pixels from the top of the list. */
   top: number;
   selected: boolean;
 }

@@ -1,4 +1,4 @@
-// What happened to the connection, as a row between the events.
+// An event of the connection, as a row between the events.
 
 import { memo } from "react";
 import { wordsOf } from "./describe";
@@ -9,7 +9,7 @@ interface Props {
   id: string;
   entry: LoggedMark;
   position: number;
-  /** Where the row is, in CSS pixels from the top of the list. */
+  /** The position of the row, in CSS pixels from the top of the list. */
   top: number;
   selected: boolean;
 }

@@ -1,4 +1,4 @@
-// An event, or what happened between two, in one line.
+// An event, or an event of the connection, in one line.
 
 import type { NativeEvent, PatchOperation, StreamEvent, ToolCallRef, Waiting } from "turnwire";
 import { missingWords } from "../connection/words";
@@ -8,7 +8,7 @@ export function threadOf(event: StreamEvent): string {
   return "thread_id" in event && typeof event.thread_id === "string" ? event.thread_id : "";
 }
 
-/** What makes this event different from its neighbours, as far as it fits a line. */
+/** The distinctive content of this event, as far as it fits a line. */
 export function gistOf(event: StreamEvent): string {
   switch (event.type) {
     case "model.message.delta": {
@@ -63,14 +63,14 @@ export function gistOf(event: StreamEvent): string {
   }
 }
 
-/** The type that a frame names, by whichever of the names that servers have for it. */
+/** The type of a frame, under any of the names that servers have for it. */
 export function frameType(frame: NativeEvent): string {
   const { event_type, type, event, method, response_to, stopReason } = frame as Partial<Record<(typeof NAMES)[number], string>>;
-  // An answer that comes whole has no type, but says why it has ended.
+  // An answer that is not streamed has no type, but a stop reason.
   return event_type ?? type ?? event ?? method ?? response_to ?? stopReason ?? "";
 }
 
-/** What a frame says beside its type, as it came. */
+/** The content of a frame besides its type, as received. */
 export function frameGist(frame: NativeEvent): string {
   const name = NAMES.find((name) => name in frame);
   const isMessage = name === "method" || name === "response_to";
@@ -80,13 +80,13 @@ export function frameGist(frame: NativeEvent): string {
   return jsonOf(isData ? only[1] : Object.fromEntries(fields));
 }
 
-/** What every message of JSON-RPC has. */
+/** The fields of every JSON-RPC message. */
 const ENVELOPE: ReadonlySet<string> = new Set(["jsonrpc", "id", "emittedAtMs"]);
 
-/** Where the rest of a frame is, by what it calls its type. */
+/** The field with the rest of a frame, by the field of its type. */
 const INNER: Readonly<Record<string, string>> = { event: "data", method: "params", response_to: "result" };
 
-/** By what servers call the type of a frame. */
+/** The servers' names for the type of a frame. */
 const NAMES = ["event_type", "type", "event", "method", "response_to", "stopReason"] as const;
 
 function askedIn({ id, name, suspension }: ToolCallRef): string {
@@ -104,14 +104,14 @@ function patchWords(patch: readonly PatchOperation[]): string {
   return patch.map(({ op, path }) => `${op} ${path}`).join(", ");
 }
 
-/** How far something is, and what it says of itself. */
+/** The progress of an activity, and its message. */
 function activityWords(content: Extract<StreamEvent, { type: "activity.snapshot" }>["content"]): string {
   const { tool_name, status, message, progress } = content;
   const share = typeof progress === "number" && progress <= 1 ? `${Math.round(progress * 100)} %` : "";
   return [tool_name, share || status, message].filter((part) => typeof part === "string" && part !== "").join(" · ");
 }
 
-/** No line is longer than this, in UTF-16 units. */
+/** The longest line, in UTF-16 units. */
 const LINE = 200;
 
 function jsonOf(value: unknown): string {
@@ -119,14 +119,14 @@ function jsonOf(value: unknown): string {
   return json.length > LINE ? `${json.slice(0, LINE)}…` : json;
 }
 
-/** What a server is waited for that can be reached. */
+/** What turnwire waits for while the server can be reached. */
 const AWAITED: Readonly<Record<Waiting["for"], string>> = {
   turn: "the turn's end, which is not streamed",
   history: "the answer in the session's history",
   events: "the rest of the turn's events",
 };
 
-/** What happened to the connection: the word for it, and what else there is to say. */
+/** An event of the connection: its label and its details. */
 export function wordsOf({ topic, told }: Mark): readonly [word: string, rest: string] {
   switch (topic) {
     case "reconnecting":

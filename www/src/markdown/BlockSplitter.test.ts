@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Block } from "./blocks";
 import { BlockSplitter } from "./BlockSplitter";
 
-/** All blocks of the text, given in pieces that end at these places. */
+/** All blocks of the text, passed in pieces that end at these places. */
 function split(text: string, places: readonly number[] = []): Block[] {
   const splitter = new BlockSplitter();
   const blocks: Block[] = [];

@@ -1,7 +1,7 @@
 // Cuts a growing markdown text into finished blocks, reading every character once.
 //
-// Only boundaries are decided here, by looking at whole lines; what a block means is left to the markdown parser. A cut
-// in a doubtful place is safe: the two halves are still valid markdown, they only stand in two elements.
+// It only decides boundaries, from whole lines; the markdown parser interprets the blocks. A cut in a doubtful place is
+// safe: the two halves are still valid markdown, only in two elements.
 
 import type { Block } from "./blocks";
 import {
@@ -17,44 +17,44 @@ import {
   type Fence,
 } from "./lines";
 
-/** A block is closed at the next possible place once it is this long, so that the open tail stays cheap to draw again. */
+/** A block of this length is closed at the next possible place, so that the open tail stays cheap to render again. */
 const LONG = 3_000;
-/** A block that offers no place to cut is cut anyway at this length. */
+/** A block without a possible place is cut anyway at this length. */
 const TOO_LONG = 8_000;
-/** Code is handed out in pieces of at most this many lines. */
+/** Code is returned in pieces of at most this many lines. */
 const CODE_LINES = 60;
 
 type Kind = "empty" | "flow" | "table" | "html" | "list" | "fence";
 
 export class BlockSplitter {
   #text = "";
-  /** Where the open block starts; everything before it has been handed out. */
+  /** The start of the open block; everything before it has been returned. */
   #start = 0;
-  /** Where the first line starts that has not been looked at. */
+  /** The start of the first line that was not read. */
   #line = 0;
-  /** Where to look on for the end of that line. */
+  /** Where to continue the search for the end of that line. */
   #scan = 0;
   #kind: Kind = "empty";
 
-  // Of a fenced block: at the top level, or (`#inner`) inside a list item.
+  // The fence of a block: at the top level, or (`#inner`) inside a list item.
   #fence: Fence | null = null;
   #fenceKey = 0;
   #fenceFirst = true;
   #codeLines = 0;
   #inner: Fence | null = null;
 
-  /** The two lines that head the open table, to be repeated when a long one is cut. */
+  /** The two head lines of the open table, repeated when a long one is cut. */
   #tableHead = "";
-  /** Put before the text of the next block. */
+  /** Inserted before the text of the next block. */
   #prefix = "";
   #blankBefore = false;
 
-  /** Takes the whole text so far; it must begin with what was given before. */
+  /** Reads the whole text so far; it must begin with the text of the last call. */
   grow(text: string): void {
     this.#text = text;
   }
 
-  /** The next finished block, or null when the rest is still open. */
+  /** The next finished block, or null if the rest is still open. */
   next(): Block | null {
     for (;;) {
       const end = this.#text.indexOf("\n", this.#scan);
@@ -70,12 +70,12 @@ export class BlockSplitter {
     }
   }
 
-  /** What is open, as a block that may still change, or null. Its key is that of the finished block it will become. */
+  /** The open block, which may still change, or null. Its key is that of the finished block that it will become. */
   tail(): Block | null {
     return this.#start < this.#text.length ? this.#make(this.#text.length, false) : null;
   }
 
-  /** The text has ended: what is open is the last block. */
+  /** The text has ended: the open block is the last one. */
   finish(): Block | null {
     const block = this.tail();
     this.#start = this.#line = this.#scan = this.#text.length;
@@ -88,7 +88,7 @@ export class BlockSplitter {
     if (this.#kind === "empty") return this.#firstLine(line, lineStart);
 
     if (this.#endsBefore(line, lineStart)) {
-      // Look at the line again, as the first one of the next block.
+      // Read the line again, as the first one of the next block.
       this.#line = this.#scan = lineStart;
       return this.#close(lineStart);
     }
@@ -106,7 +106,7 @@ export class BlockSplitter {
     return this.#kind === "list" ? this.#cutLongList() : this.#cutLong();
   }
 
-  /** A blank line ends everything but a list, which goes on if the next line is indented or another item. */
+  /** A blank line ends everything but a list, which continues if the next line is indented or another item. */
   #blankLine(): Block | null {
     if (this.#kind === "list") {
       this.#blankBefore = true;
@@ -134,7 +134,7 @@ export class BlockSplitter {
     return null;
   }
 
-  /** Whether the line can not belong to the open block. */
+  /** Whether the line cannot belong to the open block. */
   #endsBefore(line: string, lineStart: number): boolean {
     const item = listItemIndent(line);
     if (this.#kind === "list") {
@@ -150,7 +150,7 @@ export class BlockSplitter {
     return this.#text.indexOf("\n", this.#start) === lineStart - 1;
   }
 
-  /** Ends a long paragraph or table after the line that was just read. */
+  /** Ends a long paragraph or table after the last line read. */
   #cutLong(): Block | null {
     if (this.#line - this.#start < LONG) return null;
     const head = this.#kind === "table" ? this.#tableHead : "";
@@ -168,7 +168,7 @@ export class BlockSplitter {
     return this.#line - this.#start < TOO_LONG ? null : this.#close(this.#line);
   }
 
-  /** Ends a block that has grown too long without giving a place to cut: after its last whole line, else at a space. */
+  /** Ends a block that is too long and has no place to cut: after its last whole line, else at a space. */
   #cutTooLong(): Block | null {
     if (this.#text.length - this.#start < TOO_LONG) return null;
     const limit = this.#start + TOO_LONG;
@@ -206,7 +206,7 @@ export class BlockSplitter {
     return this.#line - this.#start < TOO_LONG ? null : this.#cutAt(this.#line);
   }
 
-  /** Hands out the open block up to `end`. Code that was open inside a list item goes on at the top level. */
+  /** Returns the open block up to `end`. Code that was open inside a list item continues at the top level. */
   #cutAt(end: number): Block | null {
     const inner = this.#inner;
     const block = this.#close(end);
@@ -222,7 +222,7 @@ export class BlockSplitter {
     this.#codeLines = 0;
   }
 
-  /** Hands out the open block up to `end`; null when there is nothing but white space. */
+  /** Returns the open block up to `end`; null if it is only white space. */
   #close(end: number): Block | null {
     const block = this.#make(end, false);
     this.#moveTo(end);
@@ -245,7 +245,7 @@ export class BlockSplitter {
     this.#blankBefore = false;
   }
 
-  /** Keys are the places where blocks start: unique, stable, and the same for the tail and for what it becomes. */
+  /** Keys are the places where blocks start: unique, stable, and the same for the tail and the block that it becomes. */
   #make(end: number, last: boolean): Block | null {
     const key = this.#start;
     const text = this.#text.slice(key, end);

@@ -12,7 +12,7 @@ interface Props {
 
 export const CodePiece = memo(function CodePiece({ block, open = false }: Props) {
   const { first, last } = block;
-  // A closing fence that is still on its way is not code.
+  // An incomplete closing fence is not code.
   const text = open ? block.text.replace(/\n?[ \t]*[`~]{1,4}$/, "") : block.text;
   const place = `${first ? " first" : ""}${last || open ? " last" : ""}`;
   return (
@@ -33,7 +33,7 @@ export const CodePiece = memo(function CodePiece({ block, open = false }: Props)
 function CopyCode({ fence }: { fence: number }) {
   const [copied, setCopied] = useState(false);
   const copy = async (event: MouseEvent<HTMLButtonElement>) => {
-    // The text is read from the page when asked for: keeping it joined would cost a copy of it per piece.
+    // Read the text from the page on demand: keeping it joined would cost a copy of it per piece.
     const pieces = event.currentTarget.closest(".markdown")?.querySelectorAll(`[data-fence="${fence}"] code`) ?? [];
     await navigator.clipboard.writeText(Array.from(pieces, (piece) => piece.textContent ?? "").join(""));
     setCopied(true);

@@ -33,7 +33,7 @@ export const Markdown = memo(function Markdown({ text, ended }: Props) {
 });
 
 const ChunkView = memo(function ChunkView({ chunk }: { chunk: Chunk }) {
-  // A sealed chunk that is out of sight costs no layout and no paint; until it has been seen its height is estimated.
+  // A sealed chunk that is out of sight needs no layout and no paint; until it was visible its height is estimated.
   const style: CSSProperties | undefined = chunk.sealed
     ? { contentVisibility: "auto", containIntrinsicBlockSize: `auto ${estimatedHeight(chunk)}px` }
     : undefined;
@@ -46,7 +46,7 @@ const ChunkView = memo(function ChunkView({ chunk }: { chunk: Chunk }) {
   );
 });
 
-/** About 85 characters a line of 27 px, and a gap for every block. */
+/** About 85 characters per line of 27 px, and a gap for every block. */
 function estimatedHeight(chunk: Chunk): number {
   return Math.round((chunk.length / 85) * 27 + chunk.blocks.length * 24);
 }

@@ -1,4 +1,4 @@
-// A growing markdown text as rendered blocks: each one parsed once, a slice of them per frame, grouped for cheap commits.
+// A growing markdown text as rendered blocks: each one parsed once, some of them per frame, grouped for cheap commits.
 
 import { dequeue, enqueue, frameDeadline } from "../ui/frameQueue";
 import { Store } from "../ui/Store";
@@ -6,11 +6,11 @@ import type { Block, RenderedBlock } from "./blocks";
 import { BlockSplitter } from "./BlockSplitter";
 import { renderBlock } from "./renderBlock";
 
-/** Blocks of one chunk. A commit looks at the chunks and at the blocks of the last one, never at all blocks. */
+/** Blocks per chunk. A commit compares the chunks and the blocks of the last one, never all blocks. */
 const CHUNK_BLOCKS = 50;
 /**
- * New text that one frame may show, in UTF-16 units: a whole screen and more. The time budget alone would not do, since
- * layout and paint of what was parsed come on top of it.
+ * The most new text that one frame may show, in UTF-16 units: more than a screen. The time budget alone is not enough,
+ * since layout and paint of the parsed text come on top of it.
  */
 const FRAME_TEXT = 6_000;
 export interface Chunk {
@@ -23,7 +23,7 @@ export interface Chunk {
 
 export interface MarkdownView {
   readonly chunks: readonly Chunk[];
-  /** The open end, which changes with every delta; null while older blocks still wait to be drawn. */
+  /** The open end, which changes with every delta; null while older blocks still wait to be rendered. */
   readonly tail: Block | null;
 }
 
@@ -39,13 +39,13 @@ export class MarkdownFeed extends Store {
   constructor(text: string, ended: boolean) {
     super();
     this.#take(text, ended);
-    // What fits is drawn at once, so that a short history does not build up before the reader's eyes.
+    // Render at once what fits, so that a short history does not build up visibly.
     this.#behind = this.#advance(frameDeadline(), FRAME_TEXT);
   }
 
   readonly view = (): MarkdownView => this.#view;
 
-  /** Gives the whole text so far. Usually it grows at its end; any other change starts over. */
+  /** Sets the whole text so far. Usually it grows at its end; any other change starts over. */
   set(text: string, ended: boolean): void {
     if (text === this.#text && ended === this.#ended) return;
     if (!continues(this.#text, text) || (this.#ended && !ended)) {
@@ -57,7 +57,7 @@ export class MarkdownFeed extends Store {
     enqueue(this.#work);
   }
 
-  /** Goes on after `pause`, or after construction. */
+  /** Continues after `pause`, or after construction. */
   resume(): void {
     if (this.#behind) enqueue(this.#work);
   }
@@ -120,7 +120,10 @@ function append(chunks: readonly Chunk[], blocks: RenderedBlock[]): Chunk[] {
   return result;
 }
 
-/** Whether `text` begins with `before`, judged by its length and its last characters: comparing all would cost a pass per frame. */
+/**
+ * Whether `text` begins with `before`, judged by its length and its last characters: a full comparison would cost a
+ * pass per frame.
+ */
 function continues(before: string, text: string): boolean {
   if (text.length < before.length) return false;
   const from = Math.max(0, before.length - 32);

@@ -1,6 +1,6 @@
-// Makes a text that stops in the middle look like what it is going to be, so that half-written marks do not flicker.
+// Completes a text that stops in the middle, so that half-written marks do not flicker.
 
-/** A head row without its delimiter row yet: it would show as bars for a moment, and then jump into a table. */
+/** A table head without its delimiter row: it would briefly show as bars, and then become a table. */
 const TABLE_HEAD = /^\s*\|[^\n]*(?:\n[ \t|:-]*)?$/;
 const OPEN_LINK = /!?\[([^[\]\n]*)(?:\]\([^()\n]*)?$/;
 

@@ -1,9 +1,9 @@
-// One block of markdown to safe HTML. This is the only place where text of a model becomes markup.
+// Converts one markdown block to safe HTML. Only here does text of a model become markup.
 
 import DOMPurify from "dompurify";
 import { Marked, type Tokens } from "marked";
 
-/** What an answer may be made of. No forms, no media, no styles: nothing that loads, asks or covers the page. */
+/** The allowed elements. No forms, no media, no styles: nothing that loads, asks or covers the page. */
 const ALLOWED_TAGS = [
   "a",
   "abbr",
@@ -51,7 +51,7 @@ const ALLOWED_TAGS = [
   "ul",
   "var",
 ];
-/** Attributes whose values are no addresses and need not look like one. */
+/** Attributes whose values are not URLs. */
 const PLAIN_ATTR = ["title", "align", "start", "colspan", "rowspan", "open", "data-task"];
 const ALLOWED_ATTR = ["href", ...PLAIN_ATTR];
 const SAFE_LINK = /^(?:https?:|mailto:|tel:)/i;
@@ -59,11 +59,11 @@ const SAFE_LINK = /^(?:https?:|mailto:|tel:)/i;
 const marked = new Marked({
   gfm: true,
   renderer: {
-    // An image would tell its server who reads this answer, so it is offered as a link.
+    // An image would tell its server who reads this answer, so it is shown as a link.
     image({ href, text }: Tokens.Image): string {
       return `<a href="${escapeHtml(href)}">${escapeHtml(text || "image")}</a>`;
     },
-    // A box that looks like a control but is none.
+    // A box that looks like a control but is not one.
     checkbox({ checked }: Tokens.Checkbox): string {
       return `<span data-task="${checked ? "done" : "open"}"></span> `;
     },
@@ -76,11 +76,11 @@ purifier.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer nofollow");
   }
-  // A wide table scrolls by itself, also for those who use the keyboard.
+  // A wide table scrolls on its own, also with the keyboard.
   if (node.tagName === "TABLE") node.setAttribute("tabindex", "0");
 });
 
-/** Parses and sanitises one block. A few tenths of a millisecond for an ordinary one: call it once and keep the result. */
+/** Parses and sanitizes one block. An ordinary one takes a few tenths of a millisecond: call it once and keep the result. */
 export function renderBlock(text: string): string {
   return purifier.sanitize(marked.parse(text, { async: false }), {
     ALLOWED_TAGS,

@@ -1,15 +1,15 @@
-// The sessions of the agent, newest first, a page at a time.
+// The sessions of the agent, newest first, one page at a time.
 
 import type { Client, Session } from "turnwire";
 import { knownProtocol } from "../settings/protocols";
 import { Store } from "../ui/Store";
 import { remember, remembered, rememberedAt } from "./remembered";
 
-/** A session, as it stands in the list. */
+/** A session in the list. */
 export interface ListedSession {
   readonly id: string;
   readonly title: string;
-  /** As `Date.now()` gives it; null if nobody knows. */
+  /** As returned by `Date.now()`; null if unknown. */
   readonly at: number | null;
 }
 
@@ -22,15 +22,15 @@ export interface SessionListState {
 }
 
 const PAGE = 30;
-/** Where sessions come in any order, the newest may be the last. */
+/** If sessions come in any order, the newest may be the last. */
 const BARE_PAGE = 500;
 
 export class SessionList extends Store {
   readonly #client: Client;
   readonly #agentName: string;
-  /** The server gives sessions neither titles nor dates, or does not list them. */
+  /** The server has neither titles nor dates of sessions, or does not list them. */
   readonly #isBare: boolean;
-  /** Where the server does not list them: the list is of those that this browser remembers of this place. */
+  /** Set if the server does not list sessions: then the list has those that this browser remembers for this place. */
   readonly #place: string | undefined;
   #state: SessionListState = { sessions: [], loading: false, more: false, error: null };
   #pages: AsyncIterator<Session> | null = null;
@@ -45,14 +45,14 @@ export class SessionList extends Store {
     this.#place = isUnlisted && `${client.protocol} ${client.baseUrl} ${agentName}`;
   }
 
-  /** Only sessions that this browser has seen are in it. */
+  /** Whether it has only sessions that this browser has seen. */
   get isRemembered(): boolean {
     return this.#place !== undefined;
   }
 
   readonly state = (): SessionListState => this.#state;
 
-  /** Loads the first page. What is shown stays until it is there. */
+  /** Loads the first page. The shown sessions stay until then. */
   async refresh(): Promise<void> {
     this.close();
     const { signal } = (this.#listening = new AbortController());
@@ -60,7 +60,7 @@ export class SessionList extends Store {
       const sessions = rememberedAt(this.#place).map((id) => bare({ id }));
       return this.#set({ sessions: byTime(sessions), loading: false, more: false, error: null });
     }
-    // Newest first is what servers with dates give unasked, and not all can be asked.
+    // Servers with dates return the newest first by default, and not all support an order.
     const list = this.#client.agents.listSessions(this.#agentName, { limit: PAGE, signal });
     this.#pages = list[Symbol.asyncIterator]();
     await this.#take([], signal);
@@ -72,8 +72,8 @@ export class SessionList extends Store {
   }
 
   /**
-   * Puts a session that was just created on top, without asking the server. Some servers title it after its first
-   * turn; others never do, and `title` is remembered here.
+   * Puts a new session at the top, without asking the server. Some servers title it after its first turn; others never
+   * do, and `title` is remembered here.
    */
   note(session: Session, title: string | null): void {
     const { sessions } = this.#state;
@@ -85,12 +85,12 @@ export class SessionList extends Store {
     else if (!known.title) void this.refresh();
   }
 
-  /** Takes in what a session is called that was just read, where nobody else knows. */
+  /** Stores the title of a session that was just read, if no server keeps it. */
   name(session: Session, title: string | null): void {
     if (!this.#isBare || !title || remembered(session.id)?.title) return;
     remember(session.id, title, undefined, this.#place);
     const { sessions } = this.#state;
-    // One that is not listed may have been opened by its address.
+    // An unlisted one may have been opened by its URL.
     const isNew = this.#place !== undefined && !sessions.some(({ id }) => id === session.id);
     const named = sessions.map((other) => (other.id === session.id ? bare(session) : other));
     this.#set({ sessions: isNew ? [...named, bare(session)] : named });
@@ -135,7 +135,7 @@ function bare({ id }: Pick<Session, "id">): ListedSession {
   return { id, title: title || `Conversation ${id.slice(-6)}`, at: at > 0 ? at : null };
 }
 
-/** Newest first, and those of which nothing is known last. */
+/** Newest first, and those without a date last. */
 function byTime(sessions: readonly ListedSession[]): ListedSession[] {
   return sessions.toSorted((one, other) => (other.at ?? 0) - (one.at ?? 0));
 }

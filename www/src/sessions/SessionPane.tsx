@@ -72,7 +72,7 @@ interface Group {
   readonly members: ListedSession[];
 }
 
-/** By day, as far as people tell days apart. The sessions are sorted already. */
+/** Groups the sessions by day, in people's terms. They are already sorted. */
 function groups(sessions: readonly ListedSession[]): Group[] {
   const today = new Date().setHours(0, 0, 0, 0);
   const result: Group[] = [];

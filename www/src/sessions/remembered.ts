@@ -1,10 +1,10 @@
-// Titles and dates of sessions, for servers that keep or tell none: what this browser has seen of them.
+// Titles and dates of sessions that this browser has seen, for servers that keep or return none.
 
 export interface Remembered {
   readonly title: string;
-  /** When something was last said here, as `Date.now()` gives it; 0 if never. */
+  /** The time of the last message sent here, as returned by `Date.now()`; 0 if never. */
   readonly at: number;
-  /** Where the server is, and which agent's session it is, where the server does not list it. */
+  /** The server and the session's agent, if the server does not list sessions. */
   readonly place?: string;
 }
 
@@ -21,7 +21,7 @@ export function rememberedAt(place: string): string[] {
   return [...load()].filter(([, known]) => known.place === place).map(([id]) => id);
 }
 
-/** Keeps a session's title, if it has none yet, when something was said, if it was, and where it belongs. */
+/** Stores a session's title if it has none yet, the time of its last message if there was one, and its place. */
 export function remember(sessionId: string, title: string, at?: number, place = load().get(sessionId)?.place): void {
   const sessions = load();
   const known = sessions.get(sessionId);
@@ -31,7 +31,7 @@ export function remember(sessionId: string, title: string, at?: number, place = 
   try {
     localStorage.setItem(KEY, JSON.stringify([...sessions].slice(-KEPT)));
   } catch {
-    // Then they have no titles once the page was loaded anew.
+    // Then they have no titles after a reload.
   }
 }
 

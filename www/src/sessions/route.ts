@@ -1,4 +1,4 @@
-// Which conversation the address names: `#/session/<id>`, or none.
+// The conversation in the URL: `#/session/<id>`, or none.
 
 import { useSyncExternalStore } from "react";
 
@@ -27,7 +27,7 @@ export function hrefOf(sessionId: string): string {
   return PREFIX + encodeURIComponent(sessionId);
 }
 
-/** Goes to the conversation, or with null to a new one. */
+/** Opens the conversation, or with null a new one. */
 export function goTo(sessionId: string | null): void {
   window.location.hash = sessionId === null ? "#/" : hrefOf(sessionId);
 }

@@ -1,9 +1,9 @@
-// The conversation that the address names, and the list that it stands in.
+// The conversation in the URL, and its list.
 
 import { useEffect, useState } from "react";
 import type { Client, Session } from "turnwire";
 import { Conversation } from "../chat/Conversation";
-import { onNews, tellTurn } from "./news";
+import { onNews, announceTurn } from "./news";
 import { goTo, useSessionId } from "./route";
 import { SessionList } from "./SessionList";
 
@@ -16,10 +16,10 @@ export function useCurrent(client: Client, agentName: string): Current {
   const sessionId = useSessionId();
   const [sessions, setSessions] = useState(() => new SessionList(client, agentName));
   const [conversation, setConversation] = useState(() => open(client, agentName, sessionId, sessions));
-  // Conversations that were left while their turn ran, at a server that needs to be listened to.
+  // Conversations that were left while their turn ran, at a server that needs a reader.
   const [left] = useState(() => new Map<string, Conversation>());
 
-  // Replaced while rendering, so that nothing is ever drawn with the conversation of another address or connection.
+  // Replaced while rendering, so that nothing ever renders with the conversation of another URL or connection.
   if (conversation.client !== client) {
     const list = new SessionList(client, agentName);
     left.clear();
@@ -52,10 +52,10 @@ export function useCurrent(client: Client, agentName: string): Current {
 function open(client: Client, agentName: string, sessionId: string | null, sessions: SessionList): Conversation {
   const onActivity = (session: Session) => {
     sessions.note(session, conversation.title);
-    // What ends elsewhere does not call the reader there.
+    // A turn that ends in another conversation does not switch to it.
     if (conversation.isOpen) goTo(session.id);
   };
   const onLoad = (session: Session) => sessions.name(session, conversation.title);
-  const conversation = new Conversation({ client, agentName, sessionId, onActivity, onLoad, onTurn: tellTurn });
+  const conversation = new Conversation({ client, agentName, sessionId, onActivity, onLoad, onTurn: announceTurn });
   return conversation;
 }

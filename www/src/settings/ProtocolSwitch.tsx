@@ -1,4 +1,4 @@
-// One page, six protocols: a click away from each other at the gateway that serves the page.
+// Switches between the protocols of the gateway that serves the page.
 
 import type { Protocol } from "turnwire";
 import { SERVED } from "./protocols";

@@ -12,7 +12,7 @@ const ADDRESS_HINTS: Record<Protocol, string> = {
   tirea: "Without /v1; the server must allow this page to call it",
   awaken: "Without /v1; the server must allow this page to call it",
   aap: "The address before /meta; the server must allow this page to call it",
-  "turn-rpc": "Of the WebSocket. A page can not send it an authorization header: see the documentation of turn-rpc",
+  "turn-rpc": "The URL of the WebSocket. A page cannot send an authorization header with it: see the documentation of turn-rpc",
   codex: "Of the relay before it: app-server refuses every page, so start the gateway’s relay with --upstream",
 };
 

@@ -1,4 +1,4 @@
-// Goes round: as the system has it, light, dark.
+// Cycles through the themes: system, light, dark.
 
 import { useState } from "react";
 import { Icon, type IconName } from "../ui/Icon";

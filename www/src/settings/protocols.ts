@@ -1,21 +1,21 @@
-// The protocols that the page speaks, and where the gateway that serves the page speaks each of them.
+// The page's protocols, and their URLs at the gateway that serves the page.
 
 import type { Protocol } from "turnwire";
 
 export interface KnownProtocol {
   readonly id: Protocol;
   readonly name: string;
-  /** For where there is little room. */
+  /** A short name, for small spaces. */
   readonly short: string;
-  /** Below the page's own origin; null if the gateway that serves the page does not speak it. */
+  /** Its path at the page's own origin; null if the gateway that serves the page does not speak it. */
   readonly path: string | null;
-  /** Where it is found otherwise, as a proposal. */
+  /** A suggested URL for such a protocol. */
   readonly address?: string;
-  /** The agents that its servers have, where all have the same. */
+  /** The agents of its servers, if all have the same. */
   readonly agents?: readonly string[];
-  /** The agent that is spoken to unless another one is chosen. */
+  /** The default agent. */
   readonly agent: string;
-  /** Its servers give sessions neither titles nor dates, and turns no ids. */
+  /** Its servers have neither titles nor dates of sessions, and no ids for turns. */
   readonly isBare?: true;
   /** Its servers do not list sessions. */
   readonly isUnlisted?: true;
@@ -23,15 +23,15 @@ export interface KnownProtocol {
   readonly declares?: true;
   /** Lists of turns begin with the newest. */
   readonly isNewestFirst?: true;
-  /** Turns follow each other: none branches off from an earlier one. */
+  /** Turns cannot branch off from an earlier one. */
   readonly isLinear?: true;
-  /** Its agents can not use tools of the page; they may have some of the same name. */
+  /** Its agents cannot use tools of the page; they may have tools of the same name. */
   readonly isSelfContained?: true;
-  /** What is to be read of a result is its text; the rest of it is the whole record of the call. */
+  /** A result's text is for people; the rest of it is the record of the whole call. */
   readonly hasRecords?: true;
-  /** It is spoken over a WebSocket, which a page can give a token only in its address. */
+  /** It uses a WebSocket, for which a page can send a token only in the URL. */
   readonly isSocket?: true;
-  /** Of files, it takes only these types, as `accept` has them. */
+  /** The file types that it accepts, in the form of `accept`. */
   readonly files?: string;
 }
 
@@ -88,7 +88,7 @@ export const PROTOCOLS: readonly KnownProtocol[] = [
   },
 ];
 
-/** Those that the gateway that serves the page speaks. */
+/** The protocols of the gateway that serves the page. */
 export const SERVED: readonly KnownProtocol[] = PROTOCOLS.filter(({ path }) => path !== null);
 
 export function isProtocol(value: unknown): value is Protocol {
@@ -103,18 +103,18 @@ export function protocolName(protocol: Protocol): string {
   return knownProtocol(protocol)?.short ?? protocol;
 }
 
-/** The agent that is spoken to unless another one is chosen. */
+/** The default agent. */
 export function defaultAgent(protocol: Protocol): string {
   return knownProtocol(protocol)?.agent ?? "";
 }
 
-/** Where the gateway that serves this page speaks the protocol, or where else it is likely to be spoken. */
+/** The URL of the protocol at the gateway that serves this page, or else a likely one. */
 export function demoAddress(protocol: Protocol): string {
   const { path = "", address = "" } = knownProtocol(protocol) ?? {};
   return path === null ? address : window.location.origin + path;
 }
 
-/** Whether the address is one at which the gateway that serves this page speaks some protocol. */
+/** Whether the URL is one of the gateway that serves this page, for any protocol. */
 export function isDemoAddress(address: string): boolean {
   return isAmong(address, SERVED);
 }
@@ -124,7 +124,7 @@ function isAmong(address: string, protocols: readonly KnownProtocol[]): boolean 
   return protocols.some(({ id }) => demoAddress(id) === wanted);
 }
 
-/** What changes with the protocol. */
+/** The settings that change with the protocol. */
 interface Place {
   readonly protocol: Protocol;
   readonly baseUrl: string;
@@ -132,8 +132,8 @@ interface Place {
 }
 
 /**
- * The same connection by another protocol. Addresses and agents that were proposed here move along, others stay, but
- * for agents that no server of the protocol has.
+ * The same connection with another protocol. Suggested URLs and agents change; others stay, except agents that no
+ * server of the protocol has.
  */
 export function withProtocol<T extends Place>(connection: T, protocol: Protocol): T {
   const { baseUrl, agentName } = connection;

@@ -1,4 +1,4 @@
-// To which gateway the page talks. Everything but the token is remembered; the token lives in memory only.
+// The gateway of the page. All settings but the token are stored; the token stays in memory.
 
 import type { Protocol } from "turnwire";
 import { defaultAgent, demoAddress, isProtocol } from "./protocols";
@@ -28,14 +28,14 @@ export function loadSettings(): Settings {
       agentName: "agentName" in stored && typeof stored.agentName === "string" ? stored.agentName : defaults.agentName,
     };
   } catch {
-    // Storage may be forbidden, or hold something else.
+    // Storage may be forbidden, or contain something else.
     return defaultSettings();
   }
 }
 
 export function saveSettings({ baseUrl, protocol, agentName }: Settings): void {
   try {
-    // The default address is not pinned: the page may be served from somewhere else tomorrow.
+    // The default URL is not stored: the page may have another origin tomorrow.
     const address = baseUrl === demoAddress(protocol) ? {} : { baseUrl };
     localStorage.setItem(KEY, JSON.stringify({ ...address, protocol, agentName }));
   } catch {

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it. `public/theme.js` applies the stored choice before the first paint.
+// Light, dark, or as the system. `public/theme.js` applies the stored choice before the first paint.
 
 export type Theme = "system" | "light" | "dark";
 

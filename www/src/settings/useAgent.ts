@@ -1,4 +1,4 @@
-// What the server says of the agent, where it says anything before there is a session.
+// The server's description of the agent, if it has one before there is a session.
 
 import { useEffect, useState } from "react";
 import type { Agent, Client } from "turnwire";
@@ -11,7 +11,7 @@ export function useAgent(client: Client, agentName: string): Agent | null {
     const asking = new AbortController();
     client.agents.list({ signal: asking.signal }).then(
       (agents) => setAgent(agents.find(({ name }) => name === agentName) ?? null),
-      // Whoever sends a message will hear what is wrong.
+      // Sending a message will report the error.
       () => {},
     );
     return () => asking.abort();

@@ -1,4 +1,4 @@
-// The connection that the settings describe.
+// The client for the settings.
 
 import { useEffect, useState } from "react";
 import { connect, type Client } from "turnwire";
@@ -17,7 +17,7 @@ export function useClient(settings: Settings): Connection {
   useEffect(() => {
     let current = true;
     const { baseUrl, protocol, token } = settings;
-    // An empty token is no token: the development gateway wants none.
+    // An empty token means none: the development gateway needs none.
     const { isSocket: tokenInQuery = false } = knownProtocol(protocol) ?? {};
     connect({ baseUrl, protocol, ...(token && { token: () => token, tokenInQuery }) }).then(
       (client) => current && setConnection({ client, error: null }),

@@ -1,9 +1,9 @@
-// Calls of the tools that this page has: which they are, and what they have given.
+// Calls of the page's tools, and their results.
 
 import { InputError, type RequiredAction, type Session } from "turnwire";
 import { pageTools, RUNNING } from "./pageTools";
 
-/** What a turn waits for, and whose it is. */
+/** What a turn waits for, by who answers it. */
 export interface Waiting {
   readonly all: readonly RequiredAction[];
   readonly person: readonly RequiredAction[];
@@ -13,20 +13,20 @@ export interface Waiting {
 export class PageCalls {
   #names: readonly string[] = [];
   readonly #results = new Map<string, string>();
-  readonly #told: () => void;
+  readonly #onResult: () => void;
   #sorted: Waiting = { all: [], person: [], page: [] };
 
-  /** `told` is called when there is a result. */
-  constructor(told: () => void) {
-    this.#told = told;
+  /** Calls `onResult` when there is a result. */
+  constructor(onResult: () => void) {
+    this.#onResult = onResult;
   }
 
-  /** Gives the tools to a session, if its agent takes any. */
+  /** Gives the tools to a session, if its agent accepts any. */
   equip(session: Session): void {
     try {
       const tools = pageTools((callId, content) => {
         this.#results.set(callId, content);
-        this.#told();
+        this.#onResult();
       });
       session.tools(tools);
       this.#names = RUNNING;
@@ -36,12 +36,12 @@ export class PageCalls {
     }
   }
 
-  /** Whether the page runs a tool of that name. */
+  /** Whether the page runs a tool with that name. */
   has(name: string): boolean {
     return this.#names.includes(name);
   }
 
-  /** What is for the person, and what for tools of the page. The same actions are sorted once. */
+  /** The actions for the person, and those for tools of the page. The same actions are sorted once. */
   sort(all: readonly RequiredAction[]): Waiting {
     if (this.#sorted.all === all) return this.#sorted;
     const page = all.filter((action) => action.type === "tool.response_required" && this.has(action.name));
@@ -49,12 +49,12 @@ export class PageCalls {
     return (this.#sorted = { all, person, page });
   }
 
-  /** Whether tools of the page are waited for, as it was last sorted. */
+  /** Whether the last sorted actions include tools of the page. */
   get areAwaited(): boolean {
     return this.#sorted.page.length > 0;
   }
 
-  /** The result of a call that ran here, also before the agent gets it. */
+  /** The result of a call that ran here, even before the agent gets it. */
   resultOf(callId: string): string | undefined {
     return this.#results.get(callId);
   }

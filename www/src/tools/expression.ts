@@ -1,6 +1,6 @@
-// Arithmetic as people write it: numbers, + - * / % ^, parentheses, and a few names. Nothing of it is ever run as code.
+// Arithmetic as people write it: numbers, + - * / % ^, parentheses, and a few names. It is never run as code.
 
-/** Longer ones are nobody's arithmetic, and could nest too deep. */
+/** Longer expressions are not arithmetic of people, and could nest too deep. */
 const LONGEST = 500;
 
 const CONSTANTS: ReadonlyMap<string, number> = new Map([
@@ -21,7 +21,7 @@ const FUNCTIONS: ReadonlyMap<string, (value: number) => number> = new Map([
   ["tan", Math.tan],
 ]);
 
-/** Signs that people and models write in place of the plain ones. */
+/** Characters that people and models write in place of the plain ones. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ["×", "*"],
   ["·", "*"],
@@ -37,7 +37,7 @@ export function calculate(expression: string): number {
   const value = new Parser(expression).whole();
   if (Number.isNaN(value)) throw new Error("The result is not a real number.");
   if (!Number.isFinite(value)) throw new Error("The result is too large.");
-  // What binary fractions add to the end of decimal ones is nobody's result.
+  // Round away the errors of binary fractions.
   return Number(value.toPrecision(14));
 }
 
@@ -108,7 +108,7 @@ class Parser {
     return apply(this.#inside());
   }
 
-  /** What stands between parentheses, of which the first was read. */
+  /** The expression in parentheses, after the opening one. */
   #inside(): number {
     const value = this.#sum();
     if (!this.#takes(")")) throw new Error("A parenthesis is not closed.");

@@ -1,11 +1,11 @@
-// Several tabs may show a conversation whose agent waits for tools of the page. One of them is enough.
+// Several tabs may show a conversation whose agent waits for tools of the page. Only one of them should run the tools.
 
 /** Pages without TLS have no locks. */
 const locks = (): LockManager | undefined => (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
 const nameOf = (sessionId: string): string => `turnwire.tools.${sessionId}`;
 
 /**
- * Does the work as soon as no other tab runs the tools of this session; it is told whether it had to wait. Rejects
+ * Runs `work` as soon as no other tab runs the tools of this session; its argument says whether it had to wait. Rejects
  * when `signal` aborts before that.
  */
 export async function alone(
@@ -23,9 +23,9 @@ export async function alone(
   if (!isDone) await manager.request(name, { signal }, () => work(true));
 }
 
-/** Keeps other tabs from running the tools of this session, as long as this lasts. */
+/** Keeps other tabs from running the tools of this session while `lasting` is pending. */
 export function keepAlone(sessionId: string, lasting: Promise<void>): void {
-  // Where it is not to be had, another tab has begun already.
+  // If the lock is not available, another tab has begun already.
   locks()
     ?.request(nameOf(sessionId), { ifAvailable: true }, (lock) => (lock ? lasting : undefined))
     .catch(() => {});

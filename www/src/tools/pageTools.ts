@@ -1,4 +1,4 @@
-// The tools that agents can use because this page has them: each call runs here, in the browser.
+// The page's tools for agents: each call runs here, in the browser.
 
 import type { ToolDefinition, Tools } from "turnwire";
 import { timeIn } from "./clock";
@@ -31,7 +31,7 @@ const calculator: ToolDefinition = {
   },
 };
 
-/** The one who answers is the person, at a card of its own: it is only declared, to servers that want to know it. */
+/** The person answers it, at a card of its own. It is only declared, to servers that need declarations. */
 const question: ToolDefinition = {
   title: "Question",
   description: "Asks the user a question and waits for the answer.",
@@ -45,32 +45,32 @@ const question: ToolDefinition = {
 
 const TOOLS: Tools = { clock, calculator, ask_user_question: question };
 
-/** The names of those that run. */
+/** The names of the tools that run. */
 export const RUNNING: readonly string[] = Object.keys(TOOLS).filter((name) => TOOLS[name]?.run !== null);
 
-/** What became of a call: the result, as text. */
-export type ToldResult = (callId: string, content: string) => void;
+/** Called with the result of a call, as text. */
+export type OnResult = (callId: string, content: string) => void;
 
-/** The tools; `told` hears of each result at once, though the agent may get it later. */
-export function pageTools(told: ToldResult): Tools {
-  return Object.fromEntries(Object.entries(TOOLS).map(([name, tool]) => [name, { ...tool, run: telling(tool, told) }]));
+/** The tools. `onResult` gets each result at once, though the agent may get it later. */
+export function pageTools(onResult: OnResult): Tools {
+  return Object.fromEntries(Object.entries(TOOLS).map(([name, tool]) => [name, { ...tool, run: reporting(tool, onResult) }]));
 }
 
-function telling({ run }: ToolDefinition, told: ToldResult): ToolDefinition["run"] {
+function reporting({ run }: ToolDefinition, onResult: OnResult): ToolDefinition["run"] {
   if (run === null) return null;
   return async (input, context) => {
     try {
       const result = await run(input, context);
-      told(context.callId, String(result));
+      onResult(context.callId, String(result));
       return result;
     } catch (error) {
-      told(context.callId, `${FAILED}: ${error instanceof Error ? error.message : String(error)}`);
+      onResult(context.callId, `${FAILED}: ${error instanceof Error ? error.message : String(error)}`);
       throw error;
     }
   };
 }
 
-/** How the result of a tool begins that has failed. */
+/** The beginning of the result of a failed tool. */
 const FAILED = "Tool execution failed";
 
 export function hasFailed(content: string): boolean {

@@ -1,4 +1,4 @@
-// The icons of the page, as inline SVG on a 20 × 20 grid. They are decoration: the words beside them carry the meaning.
+// The icons of the page, as inline SVG on a 20 × 20 grid. They are decorative: the text beside them has the meaning.
 
 const PATHS = {
   menu: "M3 5.5h14M3 10h14M3 14.5h14",

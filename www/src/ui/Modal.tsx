@@ -1,4 +1,4 @@
-// A dialog of the browser's own kind: it keeps the focus inside, closes with Escape, and gives the focus back.
+// A native dialog of the browser: it keeps the focus inside, closes with Escape, and restores the focus.
 
 import { useLayoutEffect, useId, useRef, type MouseEvent, type ReactNode } from "react";
 import { Icon } from "./Icon";
@@ -16,10 +16,10 @@ export function Modal({ title, className, onClose, children }: Props) {
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // While it is still on the page: only then does closing give the focus back.
+    // While it is still on the page: only then does closing restore the focus.
     return () => element?.close();
   }, []);
-  // A click that lands on the dialog itself is one beside its content.
+  // A click on the dialog itself is outside its content.
   const onClick = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();
   };

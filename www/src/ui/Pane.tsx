@@ -1,4 +1,4 @@
-// A part of the page beside the conversation, or, where there is no room, a drawer over it.
+// A part of the page beside the conversation, or a drawer over it if there is no space.
 
 import { useLayoutEffect, useRef, type MouseEvent, type ReactNode } from "react";
 import { Icon } from "./Icon";
@@ -32,7 +32,7 @@ function Drawer({ side, title, onClose, children }: Content) {
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // While it is still on the page: only then does closing give the focus back.
+    // While it is still on the page: only then does closing restore the focus.
     return () => element?.close();
   }, []);
   const onClick = (event: MouseEvent) => {

@@ -1,6 +1,6 @@
 // The smallest external store: something with a value that React can watch through `useSyncExternalStore`.
 
-/** Holds listeners; subclasses call `notify` when what they expose has changed. Both members are bound. */
+/** Holds listeners; subclasses call `notify` when their value has changed. Both members are bound. */
 export class Store {
   readonly #listeners = new Set<() => void>();
 

@@ -1,23 +1,23 @@
-// Work in slices: jobs share one small time budget per animation frame, so that a large backlog never becomes a long
-// task. The budget follows the machine: it begins small, while the code is cold, and shrinks when frames come late.
+// Runs work in slices: jobs share a small time budget per animation frame, so that a large backlog never becomes a long
+// task. The budget adapts to the machine: it begins small, while the code is cold, and shrinks when frames are late.
 
 /**
  * A job works until `deadline` (a `performance.now()` time) and returns true while it has more to do. It must always
- * get a little further, even when the deadline has passed. `pace`, above 0 and at most 1, is the part of its usual
- * amount of work that the page can take in this frame.
+ * make some progress, even after the deadline. `pace`, above 0 and at most 1, is the fraction of its usual work that
+ * the page can take in this frame.
  */
 export type Job = (deadline: number, pace: number) => boolean;
 
-/** Half a frame at 60 Hz: the other half belongs to React, layout and paint of what the jobs made. */
+/** Half a frame at 60 Hz: the other half is for React, layout and paint. */
 const BUDGET_MS = 6;
-/** A frame that comes later than this after the one before it was too much work, in milliseconds. */
+/** A frame that comes later than this after the one before it had too much work, in milliseconds. */
 const LATE_MS = 30;
 const SLOWEST = 0.2;
 
 const jobs = new Set<Job>();
 let frame = 0;
 let pace = SLOWEST;
-/** When the last frame ran; 0 when the queue was empty since. */
+/** When the last frame ran; 0 if the queue was empty since. */
 let lastFrame = 0;
 
 /** Runs `job` in the next frame, and in those after it until it returns false. */
@@ -26,14 +26,14 @@ export function enqueue(job: Job): void {
   if (frame === 0) frame = requestAnimationFrame(runFrame);
 }
 
-/** Forgets `job`, whether it is queued or not. */
+/** Removes `job`, whether it is queued or not. */
 export function dequeue(job: Job): void {
   jobs.delete(job);
 }
 
 let mountDeadline = 0;
 
-/** The time until which everything that first appears in this frame may work, together, before it must queue. */
+/** The time until which everything that first appears in this frame may work before it must queue. */
 export function frameDeadline(): number {
   if (mountDeadline === 0) {
     mountDeadline = performance.now() + BUDGET_MS;
@@ -51,7 +51,7 @@ function runFrame(time: number): void {
 
   const deadline = performance.now() + BUDGET_MS * pace;
   for (const job of [...jobs]) {
-    // Taken out and put back at the end, so that in the next frame another one comes first.
+    // Move it to the end, so that in the next frame another one comes first.
     jobs.delete(job);
     if (job(deadline, pace)) jobs.add(job);
     if (performance.now() >= deadline) break;

@@ -1,6 +1,6 @@
-// Addresses that come from the wire may be anything, also scripts.
+// URLs from the wire may be anything, even scripts.
 
-/** The address if it is one of the web, else null. */
+/** The URL if it is one of the web, else null. */
 export function safeUrl(url: string): string | null {
   try {
     const { protocol } = new URL(url);

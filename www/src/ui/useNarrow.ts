@@ -1,4 +1,4 @@
-// Whether the window is narrower than the page's parts need to stand side by side.
+// Whether the window is too narrow for the page's parts to be side by side.
 
 import { useCallback, useSyncExternalStore } from "react";
 

@@ -1,15 +1,15 @@
 // Keeps a scroller at its end while its content grows, until the reader scrolls up.
 //
-// The position is written in a ResizeObserver, that is after layout and before paint: nothing is measured by force. It
-// is read in scroll events only, where layout is already known.
+// The position is written in a ResizeObserver, after layout and before paint, so nothing forces a layout. It is read
+// only in scroll events, where layout is already known.
 
 import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
 
 /** Closer to the end than this counts as at the end, in CSS pixels. */
 const NEAR = 60;
-/** Beyond any real height; the browser puts it right. */
+/** Beyond any real height; the browser corrects it. */
 const END = 1e9;
-/** A scroll that begins this soon after a key or a press on the scrollbar is the reader's, in milliseconds. */
+/** A scroll that begins within this time after a key or a press on the scrollbar is the reader's, in milliseconds. */
 const INTENT_MS = 400;
 
 export interface Stick {
@@ -20,7 +20,7 @@ export interface Stick {
   readonly toEnd: () => void;
 }
 
-/** With `enabled` false the scroller stays where it is, for content that is read from its top. */
+/** If `enabled` is false, the scroller stays where it is, for content that is read from its top. */
 export function useStickToBottom(enabled = true): Stick {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -54,11 +54,11 @@ export function useStickToBottom(enabled = true): Stick {
     let top = box.scrollTop;
     const onScroll = () => {
       const { scrollTop, scrollHeight, clientHeight } = box;
-      // Content that shrinks lowers the position, too: only what the reader did counts. It counts from the first pixel,
-      // for a smooth scroll begins with one.
+      // Shrinking content lowers the position, too: only the reader's own scrolling counts. It counts from the first
+      // pixel, since a smooth scroll begins with one.
       if (scrollTop < top && intent.isRecent()) sticking.current = false;
       else if (scrollTop > top && scrollHeight - scrollTop - clientHeight < NEAR) {
-        // The last position that was written may be reported after the reader has begun to leave it.
+        // The last written position may be reported after the reader has begun to leave it.
         if (performance.now() - leftAt > INTENT_MS) sticking.current = true;
       }
       top = scrollTop;
@@ -83,8 +83,8 @@ interface Intent {
 const UPWARD_KEYS = new Set(["ArrowUp", "PageUp", "Home", "Tab", " "]);
 
 /**
- * Notes when the reader does what scrolls up. The wheel and the finger scroll in another thread, and their events may
- * come after the scroll that they made was overwritten: they `leave` the end by themselves.
+ * Detects the reader's actions that scroll up. Wheel and touch scroll in another thread, and their events may come
+ * after their scroll was overwritten, so they call `leave` themselves.
  */
 function watchIntent(box: HTMLElement, leave: () => void): Intent {
   let last = -Infinity;
@@ -97,7 +97,7 @@ function watchIntent(box: HTMLElement, leave: () => void): Intent {
   box.addEventListener("wheel", (event) => event.deltaY < 0 && leave(), options);
   box.addEventListener("touchstart", (event) => (finger = event.touches[0]?.clientY ?? 0), options);
   box.addEventListener("touchmove", (event) => (event.touches[0]?.clientY ?? 0) > finger && leave(), options);
-  // A press on the scrollbar is one on the box itself.
+  // A press on the scrollbar is a press on the box itself.
   box.addEventListener("pointerdown", (event) => event.target === box && note(), options);
   document.addEventListener("keydown", (event) => UPWARD_KEYS.has(event.key) && !isTyping(event) && note(), options);
   return { isRecent: () => performance.now() - last < INTENT_MS, stop: () => stop.abort() };

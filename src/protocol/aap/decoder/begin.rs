@@ -1,4 +1,4 @@
-//! How a turn begins (section 5): with what it was given, and the answers among that.
+//! The beginning of a turn (section 5): its input, and the answers in it.
 
 use crate::error::sentence;
 use crate::index::MAIN_THREAD;
@@ -12,7 +12,7 @@ use super::super::{results, story};
 use super::turn::{Start, Turn};
 
 impl Turn {
-    /// A turn that is started with these parameters.
+    /// A turn that starts with these parameters.
     pub(super) fn started(params: &Object<'_>) -> Self {
         let params = wire(params);
         let given = |name: &str| params.get(name).cloned().unwrap_or_default().into_owned();
@@ -27,7 +27,7 @@ impl Turn {
         turn
     }
 
-    /// Tells that the turn has begun, unless that was told. Gives whether it is told now.
+    /// Reports that the turn has begun, once. Returns whether it did so now.
     pub(super) fn created(&mut self, sink: &mut dyn EventSink) -> bool {
         if std::mem::replace(&mut self.is_begun, true) {
             return false;
@@ -43,7 +43,7 @@ impl Turn {
         true
     }
 
-    /// What an answer is to the call that waited for it; nothing for a user's message. No server repeats it.
+    /// The event of an answer for the call that waited for it; `None` for a user's message. No server repeats answers.
     fn answer(&self, item: &Object<'_>) -> Option<Object<'static>> {
         let call_id = item.text("tool_call_id");
         let response = |text: String, outcome: &'static str| {
@@ -58,7 +58,7 @@ impl Turn {
                 if approval.text("status") == "deny" {
                     let reason = approval.text("reason");
                     let colon = if reason.is_empty() { "" } else { ": " };
-                    // What the agent is told, by the specification.
+                    // The text that the agent receives, by the specification.
                     return Some(response(sentence(&["Tool call denied", colon, reason]), "failed"));
                 }
                 let mut resumed = event("tool.resumed", self.next_id(), MAIN_THREAD);

@@ -1,4 +1,4 @@
-//! An answer that comes whole (section 4): the same events as of a stream, each message in a few pieces.
+//! An answer that is not streamed (section 4): the same events as from a stream, each message in a few pieces.
 
 use crate::event::TextField;
 use crate::json::{Object, Value};
@@ -9,7 +9,7 @@ use super::super::blocks::{Block, ToolUse, blocks, content};
 use super::turn::Turn;
 
 impl Turn {
-    /// Takes an answer. One that does not say how the turn ended is like a stream that breaks off.
+    /// Reads an answer. One that does not say how the turn ended is like a stream that breaks off.
     pub(super) fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
         if self.is_over {
             return;
@@ -25,7 +25,7 @@ impl Turn {
         }
     }
 
-    /// Takes the messages of an answer. Gives why the turn ended.
+    /// Reads the messages of an answer. Returns the reason why the turn ended.
     fn answer_body(&mut self, answer: &Object<'_>, sink: &mut dyn EventSink) -> Result<String, Problem> {
         let Some(Value::Array(messages)) = answer.get("messages") else {
             return Err("it has no list `messages`".to_owned());
@@ -47,7 +47,7 @@ impl Turn {
         text(answer, "stopReason").map(str::to_owned)
     }
 
-    /// A message of the agent, which goes on with the one that is open.
+    /// Reads a message of the agent, which continues the open one.
     fn spoken(&mut self, message: &Object<'_>, sink: &mut dyn EventSink) {
         for block in blocks(content(message)) {
             match block {

@@ -9,16 +9,16 @@ use super::super::ids::Maker;
 use super::super::{results, waiting};
 use super::turn::{Start, Turn};
 
-/// How many calls one message may have. Whoever merges calls makes room up to a call's index.
+/// The most calls in one message. Code that merges calls allocates up to a call's index.
 pub(super) const MAX_CALLS: u32 = 1024;
 
-/// How many calls are remembered over all messages. Only those that have a result are forgotten.
+/// The most calls remembered over all messages. Only calls with a result are forgotten.
 pub(super) const REMEMBERED_CALLS: usize = 4096;
 
 /// A tool call of the turn.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// Without its arguments, once it is answered.
+    /// Without its arguments, once it has a result.
     tool_use: ToolUse,
     /// The number of the message that makes it.
     maker: u64,
@@ -54,7 +54,7 @@ impl Turn {
         Ok(())
     }
 
-    /// A tool's result, which closes the message that is open. Whoever cannot read it does not wait for it.
+    /// A tool's result, which closes the open message. An unreadable result also answers its call.
     pub(super) fn result<'v, 'a: 'v>(
         &mut self,
         call_id: &str,
@@ -65,7 +65,7 @@ impl Turn {
             return Err(missing("toolCallId"));
         }
         let maker = self.answered(call_id);
-        // Also by one that cannot be read: what follows is another message.
+        // An unreadable result closes the message too: what follows is another message.
         self.close("stop", sink);
         let content = content?;
         results::check(content)?;
@@ -74,7 +74,7 @@ impl Turn {
         Ok(())
     }
 
-    /// The newest call of this id has its result. Gives who makes the call.
+    /// The newest call with this id has its result. Returns the message that makes the call.
     fn answered(&mut self, call_id: &str) -> Maker {
         let call = self.calls.iter_mut().rev().find(|known| known.tool_use.id == call_id)?;
         call.is_answered = true;
@@ -82,7 +82,7 @@ impl Turn {
         Some(call.maker)
     }
 
-    /// Tells which calls wait for the client. Gives the events.
+    /// Reports the calls that wait for the client. Returns the events.
     pub(super) fn ask(&mut self, sink: &mut dyn EventSink) -> Vec<Object<'static>> {
         let mut questions = Vec::new();
         for call in self.calls.iter().filter(|call| !call.is_answered) {

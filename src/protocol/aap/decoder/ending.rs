@@ -1,4 +1,4 @@
-//! How a turn ends (sections 4 and 9): by the first `turn_stop`. What follows it is not of the turn.
+//! The end of a turn (sections 4 and 9): the first `turn_stop`. What follows it does not belong to the turn.
 
 use crate::error::sentence;
 use crate::index::MAIN_THREAD;
@@ -32,7 +32,7 @@ impl Turn {
         self.calls = Vec::new();
     }
 
-    /// The answer: what the last message says.
+    /// The answer: the text of the last message.
     fn output(&mut self, reason: &str) -> Option<Object<'static>> {
         let message = self.message.take()?;
         let mut output = event("model.message", message.id, MAIN_THREAD);

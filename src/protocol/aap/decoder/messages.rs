@@ -1,4 +1,5 @@
-//! Messages: nothing marks where one begins. Whatever is said opens one, a tool's result closes it (section 4).
+//! Messages. Nothing in the stream begins one: the first text or call opens a message, and a tool's result closes it
+//! (section 4).
 
 use crate::event::{TextDelta, TextField};
 use crate::index::MAIN_THREAD;
@@ -9,19 +10,19 @@ use crate::protocol::fields::{event, put};
 use super::super::ids;
 use super::turn::Turn;
 
-/// The message that was begun last.
+/// The last message that began.
 #[derive(Debug, Default)]
 pub(super) struct Message {
     pub(super) id: String,
-    /// Its text, which the turn's end says once more.
+    /// Its text, which the turn's end repeats.
     pub(super) content: String,
-    /// How many calls it has had: the next one's index.
+    /// The number of its calls so far: the index of the next one.
     pub(super) calls: u32,
     pub(super) is_closed: bool,
 }
 
 impl Turn {
-    /// A piece of text: the hot path. An empty one says nothing.
+    /// A piece of text: the hot path. An empty one has no effect.
     pub(super) fn piece(&mut self, field: TextField, text: &str, sink: &mut dyn EventSink) {
         if self.is_over {
             return;
@@ -55,13 +56,13 @@ impl Turn {
         self.message = Some(Message { id, ..Message::default() });
     }
 
-    /// The beginning of a delta of the message that is open.
+    /// The beginning of a delta of the open message.
     pub(super) fn message_delta<'a>(&self) -> Object<'a> {
         let id = self.message.as_ref().map(|message| message.id.clone()).unwrap_or_default();
         event("model.message.delta", id, MAIN_THREAD)
     }
 
-    /// Closes the message that is open, if one is: for this reason, or since it makes calls.
+    /// Closes the open message, if there is one. The reason is `reason`, or that it makes calls.
     pub(super) fn close(&mut self, reason: &'static str, sink: &mut dyn EventSink) {
         let Some(message) = self.message.as_mut().filter(|message| !message.is_closed) else { return };
         message.is_closed = true;

@@ -1,11 +1,10 @@
-//! Frames → events: what a turn's answer says, told in turnwire's words; and the same for an answer that comes
-//! whole.
+//! Frames → events: a turn's answer in turnwire's form, streamed or whole.
 //!
-//! A stream of this protocol numbers and names nothing, and does not say where a message begins. What it leaves out
-//! is counted here ([`turn::Turn`]), by the rule of section 4, so that a history tells the same under the same ids.
+//! A stream of this protocol has no numbers and no ids, and does not say where a message begins. The decoder adds them
+//! ([`turn::Turn`]), by the rule of section 4, so that a history has the same ids.
 //!
-//! What is remembered is bounded: lists by the limit that stands beside them. Of texts, the last message's is kept,
-//! and the arguments of calls until they have a result.
+//! Its memory is bounded: every list has a limit beside it. It keeps the text of the last message, and the arguments of
+//! calls until they have a result.
 
 mod begin;
 mod body;
@@ -75,7 +74,7 @@ impl EventDecoder for TurnDecoder {
 }
 
 impl Turn {
-    /// Takes a frame by the general way.
+    /// Reads a frame without the hot path.
     fn frame(&mut self, event: &str, json: Value<'_>, sink: &mut dyn EventSink) {
         let is_first = self.created(sink);
         let known = match json.as_object() {
@@ -89,7 +88,7 @@ impl Turn {
         }
     }
 
-    /// Takes a frame by its type. Gives whether the type is known.
+    /// Reads a frame by its type. Returns whether the type is known.
     fn read(
         &mut self,
         event: &str,

@@ -1,4 +1,4 @@
-//! What an answer has said so far of its turn, and what the start has said of it before.
+//! The state of a turn: what its answer contained so far, and the parameters of its start.
 
 use crate::event::EventRef;
 use crate::json::{Object, Value};
@@ -9,33 +9,33 @@ use super::super::{ids, story};
 use super::calls::Call;
 use super::messages::Message;
 
-/// The memory of a turn.
+/// The state of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     pub(super) start: Start,
-    /// How many events were given.
+    /// The number of events so far.
     given: u64,
     pub(super) is_begun: bool,
     pub(super) is_over: bool,
-    /// The message that was begun last.
+    /// The last message that began.
     pub(super) message: Option<Message>,
-    /// How many messages were begun.
+    /// The number of messages so far.
     pub(super) messages: u64,
     pub(super) calls: Vec<Call>,
 }
 
-/// What a turn was started with. No answer says it.
+/// The parameters of a turn's start. The answer does not repeat them.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Start {
     pub(super) turn_id: String,
     pub(super) previous_turn_id: Value<'static>,
     pub(super) input: Value<'static>,
-    /// The names of the tools that are the client's own.
+    /// The names of the client's own tools.
     pub(super) own_tools: Vec<String>,
 }
 
 impl Turn {
-    /// The same turn, of which nothing was said yet.
+    /// The same turn from its beginning.
     pub(super) fn restart(&mut self) {
         *self = Self { start: std::mem::take(&mut self.start), ..Self::default() };
     }
@@ -46,18 +46,18 @@ impl Turn {
         self.given
     }
 
-    /// The id of the next event, where it has none of its own.
+    /// The id of the next event, if it has none of its own.
     pub(super) fn next_id(&self) -> String {
         ids::event(&self.start.turn_id, self.given + 1)
     }
 
-    /// Gives an event.
+    /// Emits an event.
     pub(super) fn give(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
         let number = self.next_number();
         sink.event(number, EventRef::of(event));
     }
 
-    /// Gives what could not be read.
+    /// Emits an event for data that could not be read.
     pub(super) fn unknown(
         &mut self,
         wire_type: &str,

@@ -1,10 +1,10 @@
-//! Reports of what is going on, and one report in place of the many frames that it comes in.
+//! Reports of activities. Combines the many frames of one report.
 //!
-//! tirea sends a report once for each of its fields, in alphabetical order (section 1.6): the first report grows
-//! from one field to all, a later one changes field by field and is half the report before until the last of its
-//! frames, in which `updated_at_ms` changes. Such frames are held, the newest in place of the one before, until
-//! that last one comes, anything else happens, or the stream ends. Reports of different things do not wait for
-//! each other: tools that run at the same time send theirs interleaved.
+//! tirea sends a report once for each of its fields, in alphabetical order (section 1.6). The first report grows from
+//! one field to all fields. A later report changes field by field; until its last frame, in which `updated_at_ms`
+//! changes, it is partly the report before. Such frames are held, and a newer one replaces the one before, until that
+//! last frame comes, anything else happens, or the stream ends. Reports of different activities do not wait for each
+//! other: tools that run at the same time send theirs interleaved.
 
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -13,10 +13,10 @@ use super::fields::{Problem, check_patch, event, missing, put, take, text};
 use super::nested::call_in;
 use super::run::Run;
 
-/// How many things are remembered that there were reports of.
+/// The most activities that are remembered.
 const MAX_ACTIVITIES: usize = 256;
 
-/// The fields of a report before `updated_at_ms`, as they come (`tool-call-progress.v1`).
+/// The fields of a report before `updated_at_ms`, in their order (`tool-call-progress.v1`).
 const SEED: [&str; 15] = [
     "call_id",
     "loaded",
@@ -35,7 +35,7 @@ const SEED: [&str; 15] = [
     "type",
 ];
 
-/// What is remembered of reports.
+/// The state of all activities.
 #[derive(Debug, Default)]
 pub(super) struct Activities {
     known: Vec<Activity>,
@@ -43,18 +43,18 @@ pub(super) struct Activities {
     is_holding: bool,
 }
 
-/// Something that there were reports of.
+/// An activity with at least one report.
 #[derive(Debug)]
 struct Activity {
     message_id: String,
-    /// `updated_at_ms` of the report that was given last, as it was written.
+    /// `updated_at_ms` of the last emitted report, as it was written.
     updated_at: String,
-    /// The fields of the frame that is held.
+    /// The fields of the held frame.
     held: Option<Object<'static>>,
 }
 
 impl Run {
-    /// Gives the reports that are held.
+    /// Emits the held reports.
     #[inline]
     pub(super) fn flush(&mut self, sink: &mut dyn EventSink) {
         if self.activities.is_holding {
@@ -88,7 +88,7 @@ impl Run {
             }
             None => !is_beginning(content),
         };
-        // One that counts only where nothing is known must not be replaced by a later one.
+        // A report that counts only while none is known must not be replaced by a later one.
         let is_held = !is_whole && fields.get("replace").and_then(Value::as_bool) != Some(false);
         if self.activities.of(message_id).is_none() {
             self.remember_activity(message_id, sink);
@@ -142,7 +142,7 @@ impl Run {
         }
     }
 
-    /// The call that a report is about; empty if it is about none.
+    /// The call of a report; empty if it has none.
     fn call_of(&self, message_id: &str, content: &Value<'_>) -> String {
         let said = content.as_object().map_or("", |content| content.text("call_id"));
         let in_id = call_in(message_id);

@@ -1,4 +1,4 @@
-//! Tool calls: how they begin, get their arguments, and get ready, are cancelled, or speak while they run.
+//! Tool calls: their beginning, their arguments, their cancellation, and their output.
 
 use crate::error::sentence;
 use crate::event::{TextDelta, TextField};
@@ -10,16 +10,16 @@ use super::fields::{Problem, event, object, optional_text, put, text, with_text}
 use super::run::Run;
 use super::same::is_same;
 
-/// How many calls one message may have. Whoever merges calls makes room up to a call's index.
+/// The most calls in one message. Code that merges calls allocates up to a call's index.
 pub(super) const MAX_CALLS: u32 = 1024;
 
-/// How many calls are remembered over all messages. Of one that is forgotten, later frames say a little less.
+/// The most calls remembered over all messages. Later frames of a forgotten call have less data.
 const REMEMBERED_CALLS: usize = 4096;
 
-/// What the id of a pending call's projection begins with, before the id of the call that waits (section 2.2).
+/// The prefixes of the id of a pending call's projection, before the id of the waiting call (section 2.2).
 const PROJECTIONS: [&str; 2] = ["fc_", "perm_"];
 
-/// The name of the projection by which tirea asks for permission (section 2.2).
+/// The name of the projection with which tirea asks for permission (section 2.2).
 const QUESTION: &str = "PermissionConfirm";
 
 /// A tool call of the run.
@@ -28,28 +28,28 @@ const QUESTION: &str = "PermissionConfirm";
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
-    /// The message that makes it; empty where that was in an earlier run.
+    /// The message that makes it; empty if that was in an earlier run.
     pub(super) message: String,
-    /// Its place among the message's calls.
+    /// Its index among the message's calls.
     index: u32,
-    /// Its arguments as far as they have come, until it has its result.
+    /// Its arguments so far, until it has its result.
     arguments: String,
     is_ready: bool,
-    /// Whether it will not be made. If it begins again, that is another call.
+    /// Whether it was cancelled. If it begins again, that is another call.
     is_cancelled: bool,
-    /// Whether the call has got its result, or an answer on its way to one, and does not wait any longer.
+    /// Whether the call has its result or an answer, and no longer waits.
     pub(super) is_answered: bool,
-    /// Whether the tool has spoken while it ran.
+    /// Whether the tool has sent output while it ran.
     has_spoken: bool,
 }
 
 impl Run {
-    /// The newest call of this id.
+    /// The newest call with this id.
     pub(super) fn call(&self, id: &str) -> Option<&Call> {
         self.calls.iter().rev().find(|call| call.id == id)
     }
 
-    /// The newest call of this id, if it is one that this run makes.
+    /// The newest call with this id, if this run makes it.
     fn made_call(&self, id: &str) -> Option<&Call> {
         self.call(id).filter(|call| !call.message.is_empty() && !call.is_cancelled)
     }
@@ -58,7 +58,7 @@ impl Run {
         self.calls.iter_mut().rev().find(|call| call.id == id)
     }
 
-    /// The call of this id, which may have been made in an earlier run.
+    /// The call with this id, which an earlier run may have made.
     pub(super) fn known_call(&mut self, id: &str) -> &mut Call {
         if self.call(id).is_none() {
             self.remember(Call { id: id.to_owned(), ..Call::default() });
@@ -75,12 +75,12 @@ impl Run {
         self.calls.push(call);
     }
 
-    /// The message begins anew: it has no calls.
+    /// The message begins again, without calls.
     pub(super) fn forget_calls(&mut self, message: &str) {
         self.calls.retain(|call| call.message != message);
     }
 
-    /// A message goes on under another id, with its calls.
+    /// A message continues under another id, with its calls.
     pub(super) fn move_calls(&mut self, message: &str, id: &str) {
         for call in self.calls.iter_mut().filter(|call| call.message == message) {
             id.clone_into(&mut call.message);
@@ -92,13 +92,13 @@ impl Run {
         self.calls.iter().any(|call| call.message == message && !call.is_cancelled)
     }
 
-    /// Whether a message has begun calls that did not get ready.
+    /// Whether a message has begun calls whose arguments are not complete.
     pub(super) fn has_begun_calls(&self, message: &str) -> bool {
         self.calls.iter().any(|call| call.message == message && !call.is_ready && !call.is_cancelled)
     }
 
-    /// Whether a call is a waiting call's projection: it stands for the question, and is not made. That call may
-    /// be one inside of another, of which only the name of the question tells.
+    /// Whether a call is a waiting call's projection: it represents the question, and is not made. The waiting call may
+    /// be inside another one; then only the name of the question shows it.
     fn is_projection(&self, id: &str, name: &str) -> bool {
         let of_call = |prefix: &str| {
             id.strip_prefix(prefix).is_some_and(|id| name == QUESTION || self.call(id).is_some())
@@ -106,7 +106,7 @@ impl Run {
         !self.is_speaking() && PROJECTIONS.into_iter().any(of_call)
     }
 
-    /// The call that a frame means: the id itself, or the call behind a projection's.
+    /// The call that a frame refers to: the id itself, or the call behind a projection.
     pub(super) fn meant<'i>(&self, id: &'i str) -> &'i str {
         let behind = |prefix: &&str| id.strip_prefix(*prefix).filter(|id| self.call(id).is_some());
         if self.call(id).is_some() {
@@ -124,7 +124,7 @@ impl Run {
         if self.is_projection(id, name) { Ok(()) } else { self.begin_call(id, name, sink) }
     }
 
-    /// Begins a call in the message that was begun last; says its name again if it was begun there already.
+    /// Begins a call in the last message that began; repeats its name if it had begun there already.
     fn begin_call(&mut self, id: &str, name: &str, sink: &mut dyn EventSink) -> Result<(), Problem> {
         let next = self.message.as_ref().map_or(0, |message| message.calls);
         let message = self.message.as_ref().map_or("", |message| &message.id);
@@ -144,7 +144,7 @@ impl Run {
         piece.set("function", function.into());
         self.give_piece(message.clone(), piece, sink);
         if is_new {
-            // Some models number their calls anew in every message: the newest one of an id is meant from here on.
+            // Some models number their calls again in every message: from here on, the id means the newest call.
             self.remember(Call {
                 id: id.to_owned(),
                 name: name.to_owned(),
@@ -169,7 +169,7 @@ impl Run {
         self.give(&delta, sink);
     }
 
-    /// A piece of a call's arguments. A call that has not begun begins, without a name.
+    /// A piece of a call's arguments. Begins an unknown call, without a name.
     pub(super) fn arguments(
         &mut self,
         id: &str,
@@ -192,7 +192,7 @@ impl Run {
         Ok(())
     }
 
-    /// A call's arguments are whole. They are said only if the pieces did not say them.
+    /// A call's arguments are complete. They are emitted only if the pieces did not contain them.
     pub(super) fn call_ready(
         &mut self,
         fields: &mut Object<'_>,
@@ -204,7 +204,7 @@ impl Run {
         }
         let message = self.message.as_ref().map_or("", |message| &message.id);
         match self.made_call(id) {
-            // Once more.
+            // A repetition.
             Some(call) if call.is_ready && call.message == message => return Ok(()),
             Some(call) if !call.is_ready && (name.is_empty() || !call.name.is_empty()) => {}
             _ => self.begin_call(id, name, sink)?,
@@ -226,19 +226,19 @@ impl Run {
         Ok(())
     }
 
-    /// What a call is made with, once that is known, as JSON text.
+    /// A call's arguments as JSON text, once they are known.
     pub(super) fn arguments_of(&self, id: &str) -> Option<&str> {
         self.call(id).filter(|call| call.is_ready && !call.arguments.is_empty()).map(|call| &*call.arguments)
     }
 
-    /// A call waits no longer: it has its result, or an answer.
+    /// A call no longer waits: it has its result, or an answer.
     pub(super) fn answer_call(&mut self, id: &str) {
         let call = self.known_call(id);
         call.is_answered = true;
         call.arguments = String::new();
     }
 
-    /// A call will not be made: its stream broke before its arguments were whole (section 5).
+    /// A call will not be made: its stream broke before its arguments were complete (section 5).
     pub(super) fn call_cancel(
         &mut self,
         fields: &Object<'_>,
@@ -260,8 +260,8 @@ impl Run {
         self.give(&cancelled, sink);
     }
 
-    /// A tool speaks while it runs: a report of its own, whose `output` grows piece by piece. It is neither the
-    /// call's progress nor its result.
+    /// A tool sends output while it runs. It becomes a report of its own, whose `output` grows piece by piece, apart
+    /// from the call's progress and its result.
     pub(super) fn call_output(
         &mut self,
         fields: &Object<'_>,

@@ -1,19 +1,19 @@
 //! The hot path: a piece of text, read without building a document.
 //!
-//! Nearly every frame of a stream is such a piece, and it differs from an earlier one of its kind in nothing but
-//! its text and its envelope, which says nothing that can be trusted (section 1.2). So two readers stand before the general one: a *template* of an earlier
-//! frame, whose fixed parts are compared as bytes, and a *scan* of the JSON, which also makes the templates.
-//! Whatever either does not know in full, it leaves to the next; both must agree with the general reader, and a
-//! property test says so.
+//! Nearly every frame of a stream is such a piece. It differs from an earlier one of its kind only in its text and its
+//! envelope, which is not reliable (section 1.2). So two readers come before the general one: a *template* of an
+//! earlier frame, whose fixed parts are compared as bytes, and a *scan* of the JSON, which also creates the templates.
+//! Each leaves everything that it does not fully know to the next one. Both must agree with the general reader; a
+//! property test checks this.
 
 use crate::json::{RawStr, Scanner};
 
 use super::messages::DeltaField;
 
-/// One template for each kind of piece, and one more for a tool that is called beside another one.
+/// One template for each kind of piece, and one more for a second tool that is called at the same time.
 const TEMPLATES: usize = 4;
 
-/// The envelope's fields, which change from one frame to the next and say nothing.
+/// The envelope's fields, which change from frame to frame and are ignored.
 const ENVELOPE: [&str; 5] = ["run_id", "thread_id", "seq", "timestamp_ms", "step_id"];
 
 /// A piece of text.
@@ -29,14 +29,14 @@ pub(super) struct Piece<'a> {
 #[derive(Debug, Default)]
 pub(super) struct DeltaReader {
     templates: Vec<Template>,
-    /// The template that matched last, or was made last.
+    /// The template that matched or was created last.
     recent: usize,
-    /// Where a text with escapes is undone.
+    /// A buffer for decoded text.
     text: String,
 }
 
 impl DeltaReader {
-    /// Reads `data` if it is a delta of any dialect, and says nothing else of note.
+    /// Reads `data` if it is a delta of any dialect, with no other data.
     pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<Piece<'a>> {
         let text = if let Some(text) = self.matching(data) {
             text
@@ -56,7 +56,7 @@ impl DeltaReader {
         Some(Piece { field: template.field, call_id: &template.call_id, text })
     }
 
-    /// How many templates were made.
+    /// The number of templates created.
     #[cfg(test)]
     pub(super) fn learnt(&self) -> usize {
         self.templates.len()
@@ -88,12 +88,12 @@ impl DeltaReader {
     }
 }
 
-/// A frame's fixed parts, with the field and call that they spell.
+/// A frame's fixed parts, with its field and call.
 #[derive(Debug)]
 struct Template {
-    /// What stands before each variable.
+    /// The fixed part before each variable.
     parts: Vec<(String, Variable)>,
-    /// What stands after the last one.
+    /// The fixed part after the last one.
     tail: String,
     field: DeltaField,
     call_id: String,
@@ -101,9 +101,9 @@ struct Template {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variable {
-    /// A number that says nothing.
+    /// A number that is ignored.
     Number,
-    /// A string that says nothing.
+    /// A string that is ignored.
     String,
     /// The piece of text.
     Text,
@@ -171,8 +171,8 @@ struct Payload<'a> {
     id: Option<&'a str>,
 }
 
-/// Walks the object. `None` for everything that is not plainly a delta: other types, a field twice, escapes in
-/// names, objects and lists where there are none in a delta, broken JSON.
+/// Walks the object. `None` for everything that is not a simple delta: other types, a repeated field, escapes in names,
+/// objects and lists in the wrong place, invalid JSON.
 fn scan(data: &str) -> Option<Found<'_>> {
     let mut scanner = Scanner::new(data);
     let (mut nested_type, mut flat_type) = (None, None);
@@ -223,7 +223,7 @@ fn payload<'a>(scanner: &mut Scanner<'a>) -> Option<Payload<'a>> {
 }
 
 impl<'a> Payload<'a> {
-    /// Reads a field's value. One that says nothing here is stepped over, unless it has an inside.
+    /// Reads a field's value. Skips one that is ignored, unless it is an object or a list.
     fn field(&mut self, name: &str, scanner: &mut Scanner<'a>) -> Option<()> {
         match name {
             "delta" => once(&mut self.delta, string(scanner)?),
@@ -235,7 +235,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// What may stand in place of the next value: another one of its kind.
+/// The kinds of values that may replace the next one.
 fn variable(scanner: &mut Scanner<'_>) -> Option<Variable> {
     match scanner.peek_value()? {
         b'"' => Some(Variable::String),
@@ -250,7 +250,7 @@ fn string<'a>(scanner: &mut Scanner<'a>) -> Option<(usize, RawStr<'a>)> {
     Some((at, scanner.string().ok()?))
 }
 
-/// Sets what may be set once: of a field that comes twice, the general reader knows what to make.
+/// Sets what may be set once; the general reader handles repeated fields.
 fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
     slot.replace(value).is_none().then_some(())
 }

@@ -1,4 +1,4 @@
-//! How a run ends (sections 1.3 to 1.5): by `run_finish`, or by an `error` after which the stream ends.
+//! The end of a run (sections 1.3 to 1.5): `run_finish`, or an `error` after which the stream ends.
 
 use crate::error::sentence;
 use crate::index::MAIN_THREAD;
@@ -8,15 +8,15 @@ use crate::protocol::EventSink;
 use super::fields::{Problem, event, object, optional_text, put, text, with_text};
 use super::run::{Head, Run};
 
-/// What an `error` said.
+/// The data of an `error`.
 #[derive(Debug)]
 pub(super) struct Failure {
     message: String,
     code: String,
 }
 
-/// Token counts, the server's name of each, that of a message's usage and that of a turn's metrics. The first
-/// two are always there.
+/// The token counts: the server's name of each, its name in a message's usage and in a turn's metrics. The first two
+/// are always present.
 const TOKENS: [(&str, &str, &str); 5] = [
     ("prompt_tokens", "input_tokens", "total_input_tokens"),
     ("completion_tokens", "output_tokens", "total_output_tokens"),
@@ -25,12 +25,12 @@ const TOKENS: [(&str, &str, &str); 5] = [
     ("thinking_tokens", "reasoning_tokens", "total_reasoning_tokens"),
 ];
 
-/// Token counts of all messages together.
+/// The token counts of all messages together.
 #[derive(Debug, Default)]
 pub(super) struct Totals([Option<u64>; 5]);
 
 impl Totals {
-    /// Counts a message's usage, and gives it in turnwire's form.
+    /// Adds a message's usage, and returns it in turnwire's form.
     pub(super) fn add<'a>(&mut self, said: &Object<'_>) -> Object<'a> {
         let mut usage = Object::new();
         for (at, ((name, field, _), total)) in TOKENS.iter().zip(&mut self.0).enumerate() {
@@ -43,7 +43,7 @@ impl Totals {
         usage
     }
 
-    /// A turn's metrics, if any usage was said.
+    /// A turn's metrics, if any usage was reported.
     fn metrics(&self) -> Option<Object<'static>> {
         let [Some(input), Some(output), ..] = self.0 else { return None };
         let mut metrics = object("total_tokens", input.saturating_add(output).into());
@@ -57,7 +57,7 @@ impl Totals {
 }
 
 impl Run {
-    /// Something went wrong. Whether the run has failed, its end says.
+    /// An error on the server. The run's end says whether the run failed.
     pub(super) fn error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
         let message = text(fields, "message")?;
         let code = optional_text(fields, "code")?.unwrap_or_default();
@@ -66,7 +66,7 @@ impl Run {
         Ok(())
     }
 
-    /// An event store cannot go on with its stream (section 5). The run itself has not failed.
+    /// An event store cannot continue its stream (section 5). The run itself has not failed.
     pub(super) fn stream_failed(
         &mut self,
         root: &Object<'_>,
@@ -134,7 +134,7 @@ impl Run {
         state
     }
 
-    /// The answer: what the last message says.
+    /// The answer: the text of the last message.
     fn output<'a>(&self, response: &str) -> Object<'a> {
         let id = self.message.as_ref().map_or_else(|| self.next_id(), |message| message.id.clone());
         let mut output = event("model.message", id, MAIN_THREAD);
@@ -154,11 +154,11 @@ impl Run {
         self.finish_message("stop", sink);
         let mut state = with_text("status", "done");
         state.set("output", Value::Null);
-        state.set("required_actions", self.tell_all(sink).into());
+        state.set("required_actions", self.report_all(sink).into());
         state
     }
 
-    /// The run failed, was blocked, or ended in a way that is newer than this version.
+    /// The run failed, was blocked, or ended in an unknown way.
     fn failed<'a>(&mut self, termination: &Object<'_>, sink: &mut dyn EventSink) -> Object<'a> {
         self.finish_message("error", sink);
         let said = termination.text("value");
@@ -174,8 +174,8 @@ impl Run {
         failed_state(message, before.map_or("", |failure| &failure.code))
     }
 
-    /// The stream has ended. After an `error` that is the run's end, too: a run that another one took the place
-    /// of, or whose stream could not go on, has no other.
+    /// The stream has ended. After an `error` this is also the run's end: a run that another one replaced, or whose
+    /// stream could not continue, has no other.
     pub(super) fn stream_ended(&mut self, sink: &mut dyn EventSink) {
         self.flush(sink);
         let Some(failure) = self.failure.take() else { return };

@@ -1,4 +1,4 @@
-//! Fields of frames, read with a demand that only this family makes.
+//! Reads the fields of frames, with checks that only this family needs.
 
 use crate::json::{Object, Value};
 
@@ -6,7 +6,7 @@ pub(super) use crate::protocol::fields::{
     Problem, event, missing, object, optional_text, put, text, with_text, wrong,
 };
 
-/// A value that must be there, moved out of its frame.
+/// A required value, moved out of its frame.
 pub(super) fn take<'a>(fields: &mut Object<'a>, name: &str) -> Result<Value<'a>, Problem> {
     fields.get_mut(name).map(std::mem::take).ok_or_else(|| missing(name))
 }

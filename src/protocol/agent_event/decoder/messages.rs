@@ -1,4 +1,4 @@
-//! Steps → messages: text, reasoning, and what the model's turn to speak came to.
+//! Steps → messages: text, reasoning, and the end of the model's message.
 
 use crate::event::{TextDelta, TextField};
 use crate::index::MAIN_THREAD;
@@ -12,20 +12,20 @@ use super::run::Run;
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) id: String,
-    /// Whether a step began it. One of which only deltas came, without a step, is made up.
+    /// Whether a step began it. Deltas without a step belong to a message that the decoder adds.
     is_step: bool,
     /// Whether its step has not ended.
     pub(super) is_open: bool,
-    /// Whether the model has said all of it.
+    /// Whether the model has finished it.
     pub(super) is_finished: bool,
-    /// How many calls it has had: the next one's index.
+    /// The number of its calls so far: the index of the next one.
     pub(super) calls: u32,
 }
 
 impl Run {
-    /// A step begins. If the model did not get to the end of the step before, this is another try at the same
-    /// message (section 1.5): what was said stays; but if a call had begun, nothing of the try counts, as the
-    /// server keeps nothing of it either.
+    /// A step begins. If the model did not finish the step before, this is another attempt at the same message (section
+    /// 1.5). The text so far stays. But if a call had begun, the whole attempt is discarded, since the server does not
+    /// keep it either.
     pub(super) fn step_start(
         &mut self,
         fields: &Object<'_>,
@@ -82,12 +82,12 @@ impl Run {
         }
     }
 
-    /// Whether the model is speaking. Tools run when it has spoken.
+    /// Whether the model is writing. Tools run when it has finished.
     pub(super) fn is_speaking(&self) -> bool {
         self.message.as_ref().is_some_and(|message| message.is_open && !message.is_finished)
     }
 
-    /// The id of the message that was begun last; one is made up if there is none.
+    /// The id of the last message that began; adds a message if there is none.
     pub(super) fn message_id(&mut self, sink: &mut dyn EventSink) -> String {
         if self.message.is_none() {
             self.begin_message(self.next_id(), false, sink);
@@ -95,7 +95,7 @@ impl Run {
         self.message.as_ref().map_or_else(String::new, |message| message.id.clone())
     }
 
-    /// A delta by the general way.
+    /// A delta outside the hot path.
     pub(super) fn any_delta(
         &mut self,
         wire_type: &str,
@@ -114,7 +114,7 @@ impl Run {
         self.delta(field, call_id, piece, sink)
     }
 
-    /// A piece of text: the hot path. Outside of a step it belongs to a message that is made up.
+    /// A piece of text: the hot path. Outside a step it belongs to a message that the decoder adds.
     pub(super) fn delta(
         &mut self,
         field: DeltaField,
@@ -141,7 +141,7 @@ impl Run {
         Ok(())
     }
 
-    /// What a provider wants to have back of its reasoning.
+    /// Opaque reasoning data that the provider needs to get back.
     pub(super) fn reasoning_encrypted(
         &mut self,
         fields: &Object<'_>,
@@ -154,12 +154,12 @@ impl Run {
         Ok(())
     }
 
-    /// The beginning of a delta of the message that was begun last.
+    /// The beginning of a delta of the last message that began.
     fn message_delta<'a>(&mut self, sink: &mut dyn EventSink) -> Object<'a> {
         event("model.message.delta", self.message_id(sink), MAIN_THREAD)
     }
 
-    /// The model has spoken.
+    /// The model has finished its message.
     pub(super) fn inference_complete(
         &mut self,
         fields: &mut Object<'_>,
@@ -189,7 +189,7 @@ impl Run {
         Ok(())
     }
 
-    /// Ends the message that was begun last, if the model did not get to its end.
+    /// Ends the last message that began, if the model did not finish it.
     pub(super) fn finish_message(&mut self, reason: &'static str, sink: &mut dyn EventSink) {
         if self.message.as_ref().is_none_or(|message| message.is_finished) {
             return;
@@ -208,7 +208,7 @@ impl Run {
         if reason == "stop" && self.message.as_ref().is_some_and(calls) { "tool_calls" } else { reason }
     }
 
-    /// The model begins anew within the step: nothing that it said there counts (section 5).
+    /// The model begins again within the step: its content so far is discarded (section 5).
     pub(super) fn stream_reset(
         &mut self,
         fields: &Object<'_>,
@@ -221,7 +221,7 @@ impl Run {
         Ok(())
     }
 
-    /// What the message said so far does not count.
+    /// Discards the message's content so far.
     fn reset_message(&mut self, reason: &str, sink: &mut dyn EventSink) {
         let Some(message) = &mut self.message else { return };
         message.calls = 0;
@@ -234,11 +234,11 @@ impl Run {
     }
 }
 
-/// Where a delta's text belongs.
+/// The field that a delta's text extends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeltaField {
     Content,
     Reasoning,
-    /// The arguments of a call that the delta names.
+    /// The arguments of the call that the delta names.
     Arguments,
 }

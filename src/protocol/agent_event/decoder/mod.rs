@@ -1,12 +1,12 @@
-//! Frames → events: what a run's stream says, told in turnwire's words.
+//! Frames → events: a run's stream in turnwire's form.
 //!
-//! A stream of this protocol numbers nothing that can be trusted, repeats itself in pieces, and leaves out what it
-//! can leave out. So there is a memory of the run behind the reader of frames ([`run::Run`]), and each file here
-//! says what one kind of frame means to it. The same frames always give the same events, under the same numbers
-//! and ids: a stream that is read once more from its beginning repeats itself.
+//! A stream of this protocol has no reliable numbers, repeats parts of itself, and leaves out what readers can add. So
+//! the reader of frames keeps the state of the run ([`run::Run`]), and each file here handles one kind of frame. The
+//! same frames always become the same events, with the same numbers and ids, so a stream can be read again from its
+//! beginning.
 //!
-//! What is remembered is bounded: every list by the limit that stands beside it. Of texts, only the arguments of
-//! calls are kept, until a call has its result, and reports that are held.
+//! The state is bounded: every list has a limit beside it. It keeps only the text of calls' arguments, until a call has
+//! its result, and of held reports.
 
 mod activity;
 mod calls;
@@ -43,7 +43,7 @@ impl EventDecoder for RunDecoder {
         let Self { deltas, run } = self;
         if let Some(delta) = deltas.read(frame.data) {
             run.flush(sink);
-            // A delta that cannot be taken is looked at again as what it is.
+            // A delta that the run refuses is read again by the general reader.
             if run.delta(delta.field, delta.call_id, delta.text, sink).is_ok() {
                 return;
             }
@@ -94,7 +94,7 @@ impl Run {
         }
     }
 
-    /// Takes a frame by its type. Gives whether the type is known.
+    /// Reads a frame by its type. Returns whether the type is known.
     fn read(
         &mut self,
         wire_type: &str,

@@ -1,8 +1,8 @@
-//! Calls that are made inside of a call: a sub-agent's, of which only progress is reported (section 1.6).
+//! Calls inside a call: a sub-agent's, of which the server reports only progress (section 1.6).
 //!
-//! A report names the call that its own call is made in. So the parent call gets a thread, and the calls inside
-//! appear there: a message that makes each of them, its reports, and a response when the last one says how it
-//! ended. The thread ends with the parent call.
+//! A report names the call that contains its own call. So the parent call gets a thread, and the inner calls appear
+//! there: a message that makes each of them, its reports, and a response when the last report says how it ended. The
+//! thread ends with the parent call.
 
 use crate::error::sentence;
 use crate::index::MAIN_THREAD;
@@ -13,13 +13,13 @@ use super::activity::is_beginning;
 use super::fields::{event, put, with_text};
 use super::run::Run;
 
-/// How many nested calls, and how many of their threads, are told. Reports of more are in the main thread.
+/// The most nested calls, and the most threads for them. Reports of further calls are in the main thread.
 const MAX_NESTED: usize = 1024;
 
-/// What a node's id begins with if the node is a tool call.
+/// The prefix of a node's id if the node is a tool call.
 const CALL_NODE: &str = "tool_call:";
 
-/// Calls inside of calls, and the threads that they are in.
+/// Calls inside calls, and their threads.
 #[derive(Debug, Default)]
 pub(super) struct Lineage {
     calls: Vec<NestedCall>,
@@ -36,26 +36,26 @@ struct NestedCall {
 #[derive(Debug)]
 struct NestedThread {
     id: String,
-    /// The call that it is inside of, and that call's own thread.
+    /// The call that contains it, and that call's own thread.
     parent_call: String,
     parent_thread: String,
     title: String,
     is_over: bool,
 }
 
-/// The call that an id of a node or a report names; empty if it names none.
+/// The call in the id of a node or a report; empty if there is none.
 pub(super) fn call_in(id: &str) -> &str {
     id.strip_prefix(CALL_NODE).unwrap_or_default()
 }
 
 impl Run {
-    /// The thread that a call is made in.
+    /// The thread of a call.
     pub(super) fn thread_of_call(&self, call_id: &str) -> String {
         let nested = self.lineage.calls.iter().find(|call| call.id == call_id);
         nested.map_or(MAIN_THREAD, |call| &call.thread_id).to_owned()
     }
 
-    /// The thread of a report. A call that is met for the first time inside of another one appears there first.
+    /// The thread of a report. If its call is new and inside another one, the call is added there first.
     pub(super) fn thread_of_report(
         &mut self,
         call_id: &str,
@@ -63,7 +63,7 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> String {
         let is_known = self.lineage.calls.iter().any(|call| call.id == call_id);
-        // What came only in part does not say everything that this needs.
+        // A partial report does not have everything that this needs.
         let is_part = content.get("updated_at_ms").is_none() && is_beginning(content);
         let content = content.as_object().filter(|_| !is_known && !is_part && !call_id.is_empty());
         let parent = content.map_or("", parent_of);
@@ -119,7 +119,7 @@ impl Run {
         self.lineage.threads.push(thread);
     }
 
-    /// A nested call's report may say that it has ended: nothing else does.
+    /// Only a nested call's report can say that it has ended.
     pub(super) fn nested_report(&mut self, call_id: &str, content: &Object<'_>, sink: &mut dyn EventSink) {
         let is_ok = match content.text("status") {
             "done" => true,
@@ -140,7 +140,7 @@ impl Run {
         self.end_threads(call_id, is_ok, said, sink);
     }
 
-    /// A call has ended, and with it the threads inside of it.
+    /// A call has ended, and with it the threads inside it.
     pub(super) fn end_threads(
         &mut self,
         call_id: &str,
@@ -184,7 +184,7 @@ impl NestedThread {
     }
 }
 
-/// The call that a report's own call is made in.
+/// The call that contains a report's own call.
 fn parent_of<'o>(content: &'o Object<'_>) -> &'o str {
     let said = content.text("parent_call_id");
     if said.is_empty() { call_in(content.text("parent_node_id")) } else { said }

@@ -1,4 +1,4 @@
-//! Results of tool calls, and answers on their way to them.
+//! Results of tool calls, and answers to them.
 
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -6,7 +6,7 @@ use crate::protocol::EventSink;
 use super::fields::{Problem, check_object, missing, optional_text, put, text, wrong};
 use super::run::{Head, Run};
 
-/// The fields of a stored result, in its order.
+/// The fields of a stored result, in order.
 const RESULT: [&str; 4] = ["tool_name", "status", "data", "message"];
 
 impl Run {
@@ -48,7 +48,7 @@ impl Run {
         Ok(())
     }
 
-    /// A result in its stored order, with the fields that it must have.
+    /// A result in its stored order, with all required fields.
     fn complete_result<'a>(&self, id: &str, outcome: &str, mut result: Object<'a>) -> Object<'a> {
         let mut complete = Object::new();
         for name in RESULT {
@@ -70,7 +70,7 @@ impl Run {
         complete
     }
 
-    /// An answer has reached its call. With awaken that says the result, too, and nothing more follows.
+    /// An answer has reached its call. With awaken it includes the result, and nothing more follows.
     pub(super) fn call_resumed(
         &mut self,
         head: &Head,
@@ -99,7 +99,7 @@ impl Run {
         Ok(())
     }
 
-    /// A call waits no longer.
+    /// A call no longer waits.
     fn settle(&mut self, id: &str) {
         self.answer_call(id);
         self.waiting.retain(|waiting| waiting.call_id != id);
@@ -123,7 +123,7 @@ fn known_outcome(outcome: &str) -> Option<&'static str> {
     ["succeeded", "failed", "suspended"].into_iter().find(|known| *known == outcome)
 }
 
-/// The outcome that a result's status means.
+/// The outcome for a result's status.
 fn outcome_of(status: &str) -> &'static str {
     match status {
         "error" => "failed",
@@ -132,8 +132,8 @@ fn outcome_of(status: &str) -> &'static str {
     }
 }
 
-/// The result as the agent reads it, and as the server keeps it: tirea its JSON; awaken the message that it has
-/// for people, or else the data.
+/// The result as the agent reads it, and as the server stores it: tirea its JSON; awaken its message for people, or
+/// else the data.
 fn content_of(head: &Head, result: &Object<'_>) -> String {
     if !head.is_flat {
         return result.to_json();
@@ -144,7 +144,7 @@ fn content_of(head: &Head, result: &Object<'_>) -> String {
     }
 }
 
-/// What awaken says of a resumed call: its data, `{ "data", "metadata" }`, or `{ "error": message }` of a failure.
+/// awaken's result of a resumed call: its data, `{ "data", "metadata" }`, or `{ "error": message }` after a failure.
 fn resumed_result(result: &Value<'_>) -> (bool, String) {
     let members = result.as_object();
     let only = |count: usize| members.filter(|members| members.len() == count);

@@ -1,4 +1,4 @@
-//! What a stream has said so far of its run: who it is, and what of its messages, calls and reports matters later.
+//! The state of a run: its identity, and the messages, calls and reports that later frames refer to.
 
 use crate::event::EventRef;
 use crate::index::MAIN_THREAD;
@@ -14,19 +14,19 @@ use super::messages::Message;
 use super::nested::Lineage;
 use super::waiting::Waiting;
 
-/// The memory of a run.
+/// The state of a run.
 #[derive(Debug, Default)]
 pub(super) struct Run {
-    /// How many events were given.
+    /// The number of events so far.
     given: u64,
-    /// The run's id, once the stream has said it.
+    /// The run's id, once the stream has sent it.
     pub(super) id: String,
-    /// The thread of the server that the run is in: turnwire's session.
+    /// The run's thread on the server: turnwire's session.
     pub(super) session: String,
-    /// The message that was begun last.
+    /// The last message that began.
     pub(super) message: Option<Message>,
     pub(super) calls: Vec<Call>,
-    /// The calls that wait for the client.
+    /// The waiting calls.
     pub(super) waiting: Vec<Waiting>,
     pub(super) activities: Activities,
     pub(super) lineage: Lineage,
@@ -35,10 +35,10 @@ pub(super) struct Run {
     pub(super) totals: Totals,
 }
 
-/// What is read of a frame beside its payload. Of all frames' envelopes only those of a run's beginning and end
-/// tell the truth (section 1.2).
+/// The fields of a frame besides its payload. Only the envelopes of a run's beginning and end are reliable (section
+/// 1.2).
 pub(super) struct Head {
-    /// Whether it is one of awaken's frames.
+    /// Whether it is a frame of awaken.
     pub(super) is_flat: bool,
     pub(super) run_id: String,
     pub(super) thread_id: String,
@@ -56,7 +56,7 @@ impl Head {
         }
     }
 
-    /// Notes when the event was made, where the frame says so.
+    /// Sets the event's time of creation, if the frame has it.
     pub(super) fn stamp(&self, event: &mut Object<'_>, name: &'static str) {
         if let Some(timestamp) = self.timestamp {
             event.set(name, iso(timestamp).into());
@@ -71,7 +71,7 @@ impl Run {
         self.given
     }
 
-    /// The id of the next event, where it has none of its own.
+    /// The id of the next event, if it has none of its own.
     pub(super) fn next_id(&self) -> String {
         let mut id = self.id.clone();
         id.push(':');
@@ -84,18 +84,18 @@ impl Run {
         event(kind, self.next_id(), MAIN_THREAD)
     }
 
-    /// The beginning of the next event, where that concerns the whole turn.
+    /// The beginning of the next event, if it belongs to the whole turn.
     pub(super) fn turn_event<'a>(&self, kind: &'static str) -> Object<'a> {
         event(kind, self.next_id(), "")
     }
 
-    /// Gives an event.
+    /// Emits an event.
     pub(super) fn give(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
         let number = self.next_number();
         sink.event(number, EventRef::of(event));
     }
 
-    /// Gives what could not be read.
+    /// Emits an event for data that could not be read.
     pub(super) fn unknown(
         &mut self,
         wire_type: Option<String>,
@@ -113,8 +113,8 @@ impl Run {
         self.give(&event, sink);
     }
 
-    /// The run begins. One that was suspended goes on under its id (section 5) and is not told again; another
-    /// run's beginning is passed on, for whoever reads the stream to see.
+    /// The run begins. A suspended one continues under its id (section 5) and is not reported again. Another run's
+    /// beginning is passed on, so that the reader of the stream can see it.
     pub(super) fn run_start(
         &mut self,
         head: &Head,

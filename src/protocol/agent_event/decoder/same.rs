@@ -1,12 +1,12 @@
-//! Whether two JSON documents say the same.
+//! Compares two JSON documents.
 
 use crate::json::{Object, Value};
 
-/// How many members of two objects are looked up in each other, where their order differs.
+/// The most members that are looked up in the other object if their order differs.
 const LOOKED_UP: usize = 256;
 
-/// Whether two values are the same, whatever the order of members. A number that is written in another way, and
-/// large objects in another order, count as different.
+/// Whether two values are equal, in any order of members. Numbers in different notations, and large objects in
+/// different orders, count as different.
 pub(super) fn is_same(one: &Value<'_>, other: &Value<'_>) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {

@@ -1,7 +1,7 @@
-//! Calls that wait for the client (section 2.2): told once, as soon as a snapshot or a call's end says so.
+//! Calls that wait for the client (section 2.2), reported once, as soon as a snapshot or a call's end shows them.
 //!
-//! A snapshot can be older than what the stream has said since: a call that was answered is not told again for
-//! it. Only the run's end says that it waits after all.
+//! A snapshot can be older than the events before it, so it does not report an answered call again. Only the run's end
+//! shows that such a call still waits.
 
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -10,14 +10,14 @@ use super::super::waiting::{action, in_state};
 use super::fields::{Problem, put, take, with_text};
 use super::run::Run;
 
-/// How many waiting calls of one snapshot are looked at.
+/// The most waiting calls of one snapshot that are read.
 const MAX_WAITING: usize = 1024;
 
-/// A call that waits.
+/// A waiting call.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) call_id: String,
-    /// The event that tells it; without its id until it was told.
+    /// The event that reports it; without its id until it was reported.
     event: Object<'static>,
     is_told: bool,
     /// Whether a snapshot has it: then the next one may leave it out.
@@ -25,7 +25,7 @@ pub(super) struct Waiting {
 }
 
 impl Run {
-    /// The agent's state, and the calls that wait in it.
+    /// The agent's state, and the waiting calls in it.
     pub(super) fn state_snapshot(
         &mut self,
         fields: &mut Object<'_>,
@@ -44,7 +44,7 @@ impl Run {
         Ok(())
     }
 
-    /// A call's end says that it has none yet. What it waits for is in its result, or in the next snapshot.
+    /// A call ends without a result. Why it waits is in its result, or in the next snapshot.
     pub(super) fn call_suspended(&mut self, id: &str, result: &Object<'_>, sink: &mut dyn EventSink) {
         self.known_call(id).is_answered = false;
         let Some(ticket) = result.object("suspension") else { return };
@@ -52,7 +52,7 @@ impl Run {
         for (name, from) in [("tool_name", result), ("resume_mode", ticket)] {
             call.set(name, from.get(name).cloned().unwrap_or_default());
         }
-        // The projection has the question's arguments where it is another call than the one that waits.
+        // The projection has the question's arguments if it is another call than the waiting one.
         let pending = ticket.object("pending").filter(|pending| pending.text("id") == id);
         if let Some(arguments) = pending.and_then(|pending| pending.get("arguments")) {
             call.set("arguments", arguments.clone());
@@ -61,7 +61,7 @@ impl Run {
         self.wait(action(id, &call, suspension), false, sink);
     }
 
-    /// Notes a call that waits, and tells it unless it was told, or was answered before.
+    /// Adds a waiting call, and reports it unless it was reported, or was answered before.
     fn wait(&mut self, asked: Value<'_>, is_in_snapshot: bool, sink: &mut dyn EventSink) {
         let id = asked_call(&asked).text("id").to_owned();
         let is_answered = self.call(&id).is_some_and(|call| call.is_answered);
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Adds what the stream has said of a call to the event that tells it.
+    /// Adds the call's data from the stream to the event that reports it.
     fn complete(&self, id: &str, asked: Value<'static>) -> Object<'static> {
         let Value::Object(mut event) = asked else { return Object::new() };
         let known = self.call(id);
@@ -107,8 +107,8 @@ impl Run {
         self.give(&event, sink);
     }
 
-    /// Tells all that waits at the run's end. Gives the events.
-    pub(super) fn tell_all(&mut self, sink: &mut dyn EventSink) -> Vec<Value<'static>> {
+    /// Reports all waiting calls at the run's end. Returns the events.
+    pub(super) fn report_all(&mut self, sink: &mut dyn EventSink) -> Vec<Value<'static>> {
         for at in 0..self.waiting.len() {
             self.tell(at, sink);
         }
@@ -116,13 +116,13 @@ impl Run {
     }
 }
 
-/// The call in an event that tells one.
+/// The call in an event that reports one.
 fn asked_call<'o, 'a>(asked: &'o Value<'a>) -> &'o Object<'a> {
     let calls = asked.get("tool_calls").and_then(Value::as_array);
     calls.and_then(|calls| calls.first()?.as_object()).unwrap_or(const { &Object::new() })
 }
 
-/// The calls that wait in a state: tirea keeps them by the call, awaken in the state of its runtime.
+/// The waiting calls in a state: tirea keeps them with the call, awaken in the state of its runtime.
 fn asked_in<'a>(snapshot: &Value<'a>) -> Vec<Value<'a>> {
     let mut asked = in_state(snapshot);
     let states = snapshot.get("extensions").and_then(|states| states.get("__runtime.tool_call_states"));

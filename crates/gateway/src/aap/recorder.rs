@@ -1,0 +1,295 @@
+//! Steps of a script as messages: streamed in the mode that was asked for, and stored.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::message::{Block, Call, Content, Message};
+use super::session::{App, Session};
+use super::sub_agents::SubAgents;
+use super::traps::{BLOCK_RESULTS, PLAIN_CONTENT, SILENT_GRANT, TEXT_FIRST, THROW, TWICE_STORED, USE_DENIED};
+use super::wire::{Event, Mode, StopReason, Wire};
+use crate::agents::{FinishReason, MAIN, MessageKey, Step, Tool};
+use crate::faults::{Traps, UNKNOWN_TERMINATION};
+
+/// Writes one turn.
+pub(super) struct Recorder {
+    app: App,
+    pub(super) session: Arc<Session>,
+    pub(super) wire: Wire,
+    pub(super) traps: Traps,
+    pub(super) sub_agents: SubAgents,
+    /// Calls that need no result any more.
+    pub(super) settled: HashSet<String>,
+    open: Option<Open>,
+    /// What the turn adds to the conversation.
+    messages: Vec<Message>,
+    /// Pieces of text so far.
+    deltas: u64,
+    finish: Option<FinishReason>,
+}
+
+/// The message that is being streamed.
+struct Open {
+    key: MessageKey,
+    thinking: String,
+    text: String,
+    calls: Vec<OpenCall>,
+}
+
+struct OpenCall {
+    id: String,
+    name: &'static str,
+    arguments: String,
+}
+
+/// The answer of a turn that is not streamed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TurnResponse {
+    stop_reason: StopReason,
+    messages: Vec<Message>,
+}
+
+impl Recorder {
+    pub(super) fn new(app: App, session: Arc<Session>, wire: Wire, traps: Traps) -> Self {
+        Self {
+            app,
+            session,
+            wire,
+            traps,
+            sub_agents: SubAgents::default(),
+            settled: HashSet::new(),
+            open: None,
+            messages: Vec::new(),
+            deltas: 0,
+            finish: None,
+        }
+    }
+
+    /// Writes the events of a step. Returns the calls of a message that ends with some.
+    pub(super) fn record(&mut self, step: Step) -> Option<Vec<Call>> {
+        match step {
+            Step::BeginMessage { message, thread } if thread == MAIN => self.begin(message),
+            Step::Text { message, text } if self.is_open(message) => self.text(&text),
+            Step::Reasoning { message, text } if self.is_open(message) => self.thinking(&text),
+            Step::BeginCall { message, call, tool, .. } if self.is_open(message) => {
+                self.begin_call(call, tool);
+            }
+            Step::Arguments { message, index, text } if self.is_open(message) => {
+                let call = self.open.as_mut().and_then(|open| open.calls.get_mut(index));
+                if let Some(call) = call {
+                    call.arguments.push_str(&text);
+                }
+            }
+            Step::EndMessage { message, reason } if self.is_open(message) => {
+                self.finish = Some(reason);
+                return self.end_message();
+            }
+            other => {
+                if let Some((call, content)) = self.aside(other) {
+                    self.result(&call, content);
+                }
+            }
+        }
+        None
+    }
+
+    /// What happens beside the agent's own messages. A call's id and result, if this is one.
+    pub(super) fn aside(&mut self, step: Step) -> Option<(String, String)> {
+        match step {
+            Step::WriteFile { sandbox, path, bytes } => {
+                self.app.store.sandboxes.write(&sandbox, path, bytes);
+                None
+            }
+            Step::CreateSandbox { sandbox } => {
+                self.app.store.sandboxes.create(&sandbox);
+                None
+            }
+            Step::Remember { key, value } => {
+                self.session.state().memory.insert(key, value);
+                None
+            }
+            other => self.sub_agents.follow(other),
+        }
+    }
+
+    fn is_open(&self, key: MessageKey) -> bool {
+        self.open.as_ref().is_some_and(|open| open.key == key)
+    }
+
+    fn begin(&mut self, key: MessageKey) {
+        self.open = Some(Open { key, thinking: String::new(), text: String::new(), calls: Vec::new() });
+    }
+
+    fn text(&mut self, text: &str) {
+        self.deltas += 1;
+        if self.wire.mode == Mode::Delta {
+            self.wire.send(&Event::TextDelta { delta: text });
+        }
+        if let Some(open) = &mut self.open {
+            open.text.push_str(text);
+        }
+    }
+
+    fn thinking(&mut self, text: &str) {
+        self.deltas += 1;
+        if self.wire.mode == Mode::Delta {
+            self.wire.send(&Event::ThinkingDelta { delta: text });
+        }
+        if let Some(open) = &mut self.open {
+            open.thinking.push_str(text);
+        }
+    }
+
+    fn begin_call(&mut self, id: String, tool: Tool) {
+        let (Tool::Remote { name, .. } | Tool::System { name }) = tool;
+        if let Some(open) = &mut self.open {
+            open.calls.push(OpenCall { id, name, arguments: String::new() });
+        }
+    }
+
+    /// Whether the model has failed by now, under the trap.
+    pub(super) fn has_thrown(&self) -> bool {
+        self.traps.number(&THROW).is_some_and(|after| self.deltas >= after)
+    }
+
+    /// Ends the open message, if there is one: streams it if that is not done yet, and stores it.
+    fn end_message(&mut self) -> Option<Vec<Call>> {
+        let open = self.open.take()?;
+        let calls: Vec<Call> = open.calls.into_iter().map(OpenCall::complete).collect();
+        let mut said = Vec::new();
+        if !open.thinking.is_empty() {
+            said.push(Block::Thinking { thinking: open.thinking });
+        }
+        if !open.text.is_empty() {
+            said.push(Block::Text { text: open.text });
+        }
+        if self.traps.has(&TEXT_FIRST) {
+            said.reverse();
+        }
+        if self.wire.mode == Mode::Message {
+            for block in &said {
+                match block {
+                    Block::Text { text } => self.wire.send(&Event::Text { text }),
+                    Block::Thinking { thinking } => self.wire.send(&Event::Thinking { thinking }),
+                    Block::ToolUse(_) | Block::Image { .. } => {}
+                }
+            }
+        }
+        for call in &calls {
+            self.wire.send(&Event::ToolCall(call));
+        }
+        said.extend(calls.iter().cloned().map(Block::ToolUse));
+        if !said.is_empty() {
+            let content = self.content(said);
+            self.store(Message::Assistant { content });
+        }
+        (!calls.is_empty()).then_some(calls)
+    }
+
+    /// A server tool ran without permission being needed.
+    pub(super) fn result(&mut self, call: &str, content: String) {
+        if !self.settled.insert(call.to_owned()) {
+            return;
+        }
+        let content = self.result_content(content);
+        self.wire.send(&Event::ToolResult { tool_call_id: call, content: &content });
+        let message = Message::result(call, content);
+        if self.traps.has(&TWICE_STORED) {
+            self.session.state().history.push(message.clone());
+        }
+        self.store(message);
+    }
+
+    /// A server tool ran because it was allowed to.
+    pub(super) fn granted(&mut self, call: &str, content: String) {
+        if !self.settled.insert(call.to_owned()) {
+            return;
+        }
+        let content = self.result_content(content);
+        if self.traps.has(&SILENT_GRANT) {
+            self.session.state().history.push(Message::result(call, content));
+            return;
+        }
+        self.wire.send(&Event::ToolResult { tool_call_id: call, content: &content });
+        self.store(Message::result(call, content));
+    }
+
+    /// The client's own result, or what stands for a denied one: only the history has it.
+    pub(super) fn settle(&mut self, call: &str, content: Content) {
+        self.settled.insert(call.to_owned());
+        self.session.state().history.push(Message::result(call, content));
+    }
+
+    /// What is stored in place of the result of a call that was denied.
+    pub(super) fn denial(&self, reason: Option<&str>) -> String {
+        let what = if self.traps.has(&USE_DENIED) { "Tool use denied" } else { "Tool call denied" };
+        reason.map_or_else(|| what.to_owned(), |reason| format!("{what}: {reason}"))
+    }
+
+    /// The content of a server tool's result.
+    fn result_content(&self, text: String) -> Content {
+        if self.traps.has(&BLOCK_RESULTS) {
+            Content::Parts(vec![Block::Text { text }])
+        } else {
+            Content::Text(text)
+        }
+    }
+
+    /// The content of an assistant's message.
+    fn content(&self, mut blocks: Vec<Block>) -> Content {
+        match blocks.pop() {
+            Some(Block::Text { text }) if blocks.is_empty() && self.traps.has(&PLAIN_CONTENT) => {
+                Content::Text(text)
+            }
+            last => {
+                blocks.extend(last);
+                Content::Parts(blocks)
+            }
+        }
+    }
+
+    fn store(&mut self, message: Message) {
+        self.session.state().history.push(message.clone());
+        self.messages.push(message);
+    }
+
+    /// The reason for which a turn ends at the end of its script.
+    pub(super) fn reason(&self) -> StopReason {
+        match self.finish {
+            Some(FinishReason::Length) => StopReason::MaxTokens,
+            Some(FinishReason::Refusal) => StopReason::Refusal,
+            Some(FinishReason::Stop | FinishReason::ToolCalls) | None => StopReason::EndTurn,
+        }
+    }
+
+    /// The last event, and the answer for those who read no events.
+    pub(super) fn stop(&mut self, reason: StopReason) -> TurnResponse {
+        // What a message had before it broke off is part of the conversation.
+        self.end_message();
+        let unknown = self.traps.has(&UNKNOWN_TERMINATION);
+        let stop_reason = if unknown { StopReason::QuotaExhausted } else { reason };
+        self.wire.send(&Event::TurnStop { stop_reason });
+        TurnResponse { stop_reason, messages: std::mem::take(&mut self.messages) }
+    }
+
+    /// The model failed, and the server is not prepared for that.
+    pub(super) fn throw(&mut self) {
+        self.open = None;
+        let stop_reason = StopReason::Error;
+        if self.wire.mode == Mode::Delta {
+            self.wire.send(&Event::TurnStop { stop_reason });
+            self.wire.send(&Event::TurnStop { stop_reason });
+        }
+    }
+}
+
+impl OpenCall {
+    fn complete(self) -> Call {
+        // Scripts write whole objects.
+        let input = serde_json::from_str(&self.arguments).unwrap_or_default();
+        Call { id: self.id, name: self.name.to_owned(), input }
+    }
+}

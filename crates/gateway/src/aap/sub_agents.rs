@@ -1,0 +1,52 @@
+//! Sub-agents, of which the protocol knows nothing: they work behind the calls that started
+//! them, and their last messages are the results of those calls.
+
+use std::collections::HashMap;
+
+use crate::agents::{MAIN, MessageKey, Step, SubAgent};
+
+/// The sub-agents of one turn.
+#[derive(Debug, Default)]
+pub(super) struct SubAgents {
+    /// The call that started each thread.
+    parents: HashMap<String, String>,
+    /// The threads of messages that are being streamed.
+    open: HashMap<MessageKey, String>,
+    /// The last message of each thread.
+    words: HashMap<String, String>,
+}
+
+impl SubAgents {
+    /// Follows what happens on their threads. A call's id and result, if this settles one.
+    pub(super) fn follow(&mut self, step: Step) -> Option<(String, String)> {
+        match step {
+            Step::BeginThread(agent) => {
+                self.parents.insert(agent.thread, agent.parent_call);
+            }
+            Step::BeginMessage { message, thread } => {
+                self.words.insert(thread.clone(), String::new());
+                self.open.insert(message, thread);
+            }
+            Step::Text { message, text } => {
+                let words = self.open.get(&message).and_then(|thread| self.words.get_mut(thread));
+                if let Some(words) = words {
+                    words.push_str(&text);
+                }
+            }
+            Step::ToolResult { thread, call, content } if thread == MAIN => return Some((call, content)),
+            Step::EndThread { agent, failure } => return Some(self.end(agent, failure)),
+            _ => {}
+        }
+        None
+    }
+
+    fn end(&mut self, agent: SubAgent, failure: Option<String>) -> (String, String) {
+        let words = self.words.remove(&agent.thread).unwrap_or_default();
+        (agent.parent_call, failure.map_or(words, |error| format!("Error: {error}")))
+    }
+
+    /// The call of the main thread behind which another call is made.
+    pub(super) fn parent(&self, thread: &str) -> Option<&str> {
+        self.parents.get(thread).map(String::as_str)
+    }
+}

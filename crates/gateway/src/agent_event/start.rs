@@ -1,0 +1,194 @@
+//! Starting runs: the thread is found or made, the input stored, the script chosen and played.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::canonical::Canonical;
+use super::decision::Decision;
+use super::message::{Message, Role, message_id, plain_id};
+use super::player::{Beginning, Player};
+use super::recorder::Recorder;
+use super::run::{Run, RunHead};
+use super::server::{Dialect, Server};
+use super::state::without_calls;
+use super::threads::{App, Content, Thread};
+use super::wire::Wire;
+use crate::agents::{self, Prompt};
+use crate::faults::Traps;
+use crate::store::Turn;
+use crate::turns::{Clock, Stop};
+
+/// What a run is asked to do.
+#[derive(Debug, Default)]
+pub(super) struct Start {
+    pub(super) agent: String,
+    pub(super) thread_id: Option<String>,
+    pub(super) run_id: Option<String>,
+    pub(super) parent_run_id: Option<String>,
+    pub(super) parent_thread_id: Option<String>,
+    pub(super) input: Input,
+}
+
+/// Its input.
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    pub(super) resource_id: Option<String>,
+    /// Takes the place of the thread's state.
+    pub(super) state: Option<Map<String, Value>>,
+    pub(super) messages: Vec<Message>,
+    pub(super) decisions: Vec<Decision>,
+}
+
+/// How it is to be played.
+#[derive(Debug, Default)]
+pub(super) struct PlayOptions {
+    pub(super) traps: Traps,
+    pub(super) delay: Option<Duration>,
+}
+
+/// Starts a run, which plays in the background.
+pub(super) async fn start(app: &App, server: Server, start: Start, options: PlayOptions) -> Arc<Run> {
+    let dialect = server.dialect();
+    let new_id = || match dialect {
+        Dialect::Tirea => plain_id(),
+        Dialect::Awaken => message_id(),
+    };
+    let thread_id = start.thread_id.unwrap_or_else(new_id);
+    let thread = app.own.obtain(&app.store, server, &thread_id, &start.agent);
+    let _starting = thread.session.starting.lock().await;
+    let fits = |live: &Arc<Run>| !start.input.messages.is_empty() && live.agent == start.agent;
+    let replaced = thread.content().live.clone().filter(fits);
+    if dialect == Dialect::Awaken {
+        supersede(replaced.as_deref()).await;
+    }
+    let new = RunHead {
+        id: start.run_id.unwrap_or_else(new_id),
+        thread: thread_id,
+        agent: start.agent,
+        parent: start.parent_run_id,
+        parent_thread: start.parent_thread_id,
+        origin: "user",
+    };
+    let input = accept(&mut thread.content(), &new, start.input, dialect);
+    if dialect == Dialect::Tirea {
+        // What was just stored is what the run before fails at.
+        supersede(replaced.as_deref()).await;
+    }
+    let turn = Turn::plain(new.id.clone(), input.text);
+    let run = Arc::new(Run::new(new, turn));
+    play(app, &thread, &run, input.beginning, options, input.preferred, false);
+    run
+}
+
+/// What a thread makes of the input.
+struct Accepted {
+    text: String,
+    beginning: Beginning,
+    /// The script's own pace.
+    preferred: Option<Duration>,
+}
+
+/// Stores the input. A message of the user makes waiting calls void.
+fn accept(content: &mut Content, run: &RunHead, input: Input, dialect: Dialect) -> Accepted {
+    content.parent_thread_id = run.parent_thread.clone().or(content.parent_thread_id.take());
+    content.resource_id = input.resource_id.or(content.resource_id.take());
+    if let Some(state) = input.state {
+        content.state = state;
+    }
+    let speaks = input.messages.iter().any(|message| message.role == Role::User);
+    if speaks {
+        content.suspension = None;
+        without_calls(dialect, &mut content.state);
+    }
+    let text = store(content, input.messages, &run.id);
+    let answers = !speaks && (content.suspension.is_some() || !input.decisions.is_empty());
+    let (beginning, preferred) =
+        if answers { (Beginning::Decisions(input.decisions), None) } else { script(content, text.clone()) };
+    Accepted { text, beginning, preferred }
+}
+
+/// Ends the run in whose place another one comes.
+async fn supersede(run: Option<&Run>) {
+    if let Some(run) = run {
+        run.turn.stop(Stop::NextTurn);
+        run.turn.log.closed().await;
+    }
+}
+
+/// Keeps the messages that are new. Returns the text that chooses the script.
+fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
+    let mut texts = Vec::new();
+    let asked = !messages.is_empty();
+    for mut message in messages {
+        // A message whose id is known is dropped silently.
+        if content.has(&message) {
+            continue;
+        }
+        if message.role == Role::User {
+            texts.push(message.content.clone());
+        }
+        message.run_id = Some(run.to_owned());
+        content.messages.push(message);
+    }
+    content.touch();
+    if texts.is_empty() && asked {
+        let said = content.messages.iter().rev().find(|message| message.role == Role::User);
+        texts.extend(said.map(|message| message.content.clone()));
+    }
+    texts.join("\n\n")
+}
+
+fn script(content: &mut Content, text: String) -> (Beginning, Option<Duration>) {
+    let prompt =
+        Prompt { text, files: Vec::new(), memory: content.memory.clone(), turns_before: content.turns };
+    content.turns += 1;
+    let script = agents::choose(&prompt);
+    (Beginning::Script((script.play)(&prompt)), script.beat)
+}
+
+/// Plays a run in the background.
+fn play(
+    app: &App,
+    thread: &Arc<Thread>,
+    run: &Arc<Run>,
+    beginning: Beginning,
+    options: PlayOptions,
+    preferred: Option<Duration>,
+    resumed: bool,
+) {
+    let server = thread.server;
+    app.own.add(server, run);
+    thread.session.add(&run.turn);
+    {
+        let mut content = thread.content();
+        content.live = Some(Arc::clone(run));
+        content.latest_run = Some(run.id.clone());
+    }
+    let events = server.keeps_events().then(|| Canonical::new(app.own.events(), resumed));
+    let wire = Wire::new(server.dialect(), Arc::clone(run), events, options.traps);
+    let beat = options.delay.or(preferred).unwrap_or(app.config.beat);
+    let player = Player {
+        recorder: Recorder::new(app.clone(), Arc::clone(thread), Arc::clone(run), wire),
+        clock: Clock::new(beat, app.config.turn_limit, run.turn.stop.subscribe()),
+        decisions: run.listen(),
+        early: Vec::new(),
+    };
+    tokio::spawn(player.play(beginning));
+}
+
+/// Resumes a run with an answer, without a stream.
+pub(super) fn resume_run(
+    app: &App,
+    thread: &Arc<Thread>,
+    run: &Run,
+    decision: Decision,
+    options: PlayOptions,
+) {
+    let turn = Turn::plain(run.id.clone(), String::new());
+    let recorded = run.turn.log.recorded();
+    turn.log.append(|_, bytes| bytes.extend_from_slice(&recorded));
+    let run = Arc::new(run.again(turn));
+    play(app, thread, &run, Beginning::Decisions(vec![decision]), options, None, true);
+}

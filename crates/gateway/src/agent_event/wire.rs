@@ -1,0 +1,183 @@
+//! Events as frames: one line of `data:`, nothing else.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::canonical::Canonical;
+use super::event::{ErrorData, Event, Termination};
+use super::message::Message;
+use super::run::Run;
+use super::server::Dialect;
+use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR};
+use crate::faults::{Traps, UNKNOWN_TERMINATION};
+use crate::time::now_ms;
+
+/// The envelope of a frame (`AgentEvent` protocol, envelope); keys in the order of the wire.
+#[derive(Debug, Serialize)]
+struct Envelope {
+    #[serde(rename = "type")]
+    kind: Value,
+    #[serde(flatten)]
+    context: Option<Context>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    data: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Context {
+    run_id: String,
+    thread_id: String,
+    seq: u64,
+    timestamp_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step_id: Option<String>,
+}
+
+/// Writes the frames of one run.
+pub(super) struct Wire {
+    dialect: Dialect,
+    run: Arc<Run>,
+    canonical: Option<Canonical>,
+    pub(super) traps: Traps,
+    seq: u64,
+    step: Option<u32>,
+    /// Nothing more is written after a broken end.
+    broken: bool,
+}
+
+impl Wire {
+    pub(super) fn new(dialect: Dialect, run: Arc<Run>, canonical: Option<Canonical>, traps: Traps) -> Self {
+        Self { dialect, run, canonical, traps, seq: 0, step: None, broken: false }
+    }
+
+    /// Whether the stream ended before its time.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Frames from here on belong to a step, or to none.
+    pub(super) fn set_step(&mut self, step: Option<u32>) {
+        self.step = step;
+    }
+
+    pub(super) fn send(&mut self, mut event: Event) {
+        if self.broken {
+            return;
+        }
+        if let Event::RunFinish(finish) = &mut event
+            && self.traps.has(&UNKNOWN_TERMINATION)
+        {
+            finish.termination = Termination::QuotaExhausted { limit: 3 }.into();
+        }
+        if let Some(canonical) = &self.canonical {
+            canonical.observe(&self.run, &event);
+        }
+        let terminal = matches!(event, Event::RunFinish(_));
+        match self.dialect {
+            Dialect::Tirea => self.write(&self.envelope(&event)),
+            Dialect::Awaken => self.write(&event),
+        }
+        self.seq += 1;
+        if !terminal {
+            self.break_off();
+        }
+    }
+
+    /// A frame of an unknown type or form.
+    pub(super) fn send_raw(&mut self, frame: &Value) {
+        if !self.broken {
+            self.write(frame);
+            self.seq += 1;
+            self.break_off();
+        }
+    }
+
+    /// A message is stored, after so many others.
+    pub(super) fn committed(&self, message: &Message, before: usize) {
+        let Some(canonical) = &self.canonical else {
+            return;
+        };
+        let payload = json!({
+            "thread_id": self.run.thread,
+            "run_id": self.run.id,
+            "message_id": message.id,
+            "message_seq": before + 1,
+            "role": message.role,
+            "content_blocks": message.show(self.dialect)["content"],
+        });
+        canonical.note(&self.run, "MessageCommitted", &payload);
+    }
+
+    /// A write was refused: the stream ends without a terminal event of its own.
+    pub(super) fn conflict(&mut self, reason: &str) {
+        let message = format!("State error: state commit failed: checkpoint append failed: {reason}");
+        self.send(Event::Error(ErrorData { message, code: Some("STATE_ERROR".to_owned()) }));
+        self.broken = true;
+    }
+
+    /// Ends the stream where a trap says so.
+    fn break_off(&mut self) {
+        if self.traps.number(&ERROR_EOF) == Some(self.seq) {
+            self.traps.take(&ERROR_EOF);
+            self.conflict("Version conflict: expected 1, actual 2");
+        } else if self.traps.number(&RELAY_ERROR) == Some(self.seq) {
+            self.write(&json!({"type": "error", "message": "upstream relay failed", "code": "RELAY_ERROR"}));
+            self.broken = true;
+        }
+    }
+
+    fn write(&self, frame: &impl Serialize) {
+        self.run.turn.log.append(|_, bytes| write_frame(frame, bytes));
+    }
+
+    fn envelope(&self, event: &Event) -> Envelope {
+        let context = Context {
+            run_id: self.run.id.clone(),
+            thread_id: self.run.thread.clone(),
+            seq: self.seq,
+            timestamp_ms: now_ms(),
+            step_id: self.step.map(|step| format!("step:{step}")),
+        };
+        let context = if self.traps.has(&LEAK) && !matches!(event, Event::RunStart(_) | Event::RunFinish(_)) {
+            leaked(context)
+        } else {
+            Some(context)
+        };
+        let mut data = match serde_json::to_value(event) {
+            Ok(Value::Object(data)) => data,
+            _ => Map::new(),
+        };
+        let kind = data.remove("event_type").unwrap_or_default();
+        // The envelope says these.
+        for name in ["thread_id", "run_id", "identity"] {
+            data.remove(name);
+        }
+        Envelope { kind, context, data }
+    }
+}
+
+/// An envelope as the real server mixes them up: of another run, late, or without anything.
+fn leaked(own: Context) -> Option<Context> {
+    match own.seq % 4 {
+        1 => Some(Context {
+            run_id: format!("leaked-run-{}", own.seq % 3),
+            thread_id: format!("leaked-thread-{}", own.seq % 3),
+            seq: own.seq.saturating_mul(7) % 50,
+            timestamp_ms: own.timestamp_ms.saturating_sub(60_000),
+            step_id: Some("step:9".to_owned()),
+        }),
+        2 => Some(Context { seq: own.seq - 1, step_id: None, ..own }),
+        3 => None,
+        _ => Some(own),
+    }
+}
+
+/// A frame as it goes on the wire.
+pub(super) fn write_frame(frame: &impl Serialize, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(b"data: ");
+    // Writing our own types into memory cannot fail.
+    let _ = serde_json::to_writer(&mut *bytes, frame);
+    bytes.extend_from_slice(b"\n\n");
+}

@@ -1,0 +1,221 @@
+//! The server: routes of all protocols, CORS, static files, and what they share.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Path as UrlPath, Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware::from_fn_with_state;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{MethodRouter, get};
+use tokio::net::TcpListener;
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
+use tower_http::services::ServeDir;
+use tower_http::set_header::SetResponseHeader;
+use turnwire_relay::connection::{Connection, Listener};
+
+use crate::access::{REQUEST_ID, access};
+use crate::config::Config;
+use crate::context::App;
+use crate::error::ApiError;
+use crate::faults::{FaultState, Surface, follow, inject};
+use crate::{aap, agent_event, control, truefoundry, turn_rpc};
+
+/// A handler without state, as a service.
+type HandlerService = MethodRouter<(), Infallible>;
+
+/// The protocols of the gateway, and what each of them keeps.
+#[derive(Debug, Default)]
+struct Protocols {
+    agent_event: Arc<agent_event::Threads>,
+    aap: Arc<aap::Sessions>,
+    turn_rpc: Arc<turn_rpc::Threads>,
+}
+
+impl Protocols {
+    /// The protocols for the faults. TrueFoundry's comes last: its tenants can have any path.
+    fn surfaces(&self) -> Vec<Box<dyn Surface>> {
+        vec![
+            Box::new(agent_event::AgentEvent(Arc::clone(&self.agent_event))),
+            Box::new(aap::Aap),
+            Box::new(turn_rpc::TurnRpc),
+            Box::new(truefoundry::TrueFoundry),
+        ]
+    }
+}
+
+/// All faults as text, a line each: how it is written, and what it does.
+pub fn fault_catalog() -> String {
+    FaultState::new(Protocols::default().surfaces(), None).grammar.catalog()
+}
+
+/// Serves until the process ends.
+pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()> {
+    let protocols = Protocols::default();
+    let faults = FaultState::new(protocols.surfaces(), config.chaos);
+    let listener = Listener::new(listener, faults.connections.clone());
+    let app = App::new(config, faults);
+    turn_rpc::prepare(&app.store);
+    let service = router(&app, &protocols).into_make_service_with_connect_info::<Connection>();
+    axum::serve(listener, service).await
+}
+
+/// All routes of the gateway.
+fn router(app: &App, protocols: &Protocols) -> Router {
+    let routes = truefoundry::routes()
+        .route("/authorize/{server}", get(authorize))
+        .method_not_allowed_fallback(no_route);
+    let routes = match &app.config.www {
+        Some(directory) => routes.fallback_service(files(directory)),
+        None => routes.route("/", get(welcome)).fallback(no_route),
+    };
+    let control = control::routes().method_not_allowed_fallback(no_route);
+    routes
+        .with_state(app.clone())
+        .merge(agent_event::routes().with_state(app.with(Arc::clone(&protocols.agent_event))))
+        .merge(aap::routes().with_state(app.with(Arc::clone(&protocols.aap))))
+        .merge(turn_rpc::routes().with_state(app.with(Arc::clone(&protocols.turn_rpc))))
+        .layer(from_fn_with_state(Arc::clone(&app.faults), inject))
+        .merge(control.with_state(app.clone()))
+        .layer(from_fn_with_state(app.clone(), access))
+        .layer(cors())
+        .layer(from_fn_with_state(Arc::clone(&app.faults), follow))
+}
+
+/// The files of a directory. A browser asks again each time, since they change while one works.
+fn files(directory: &Path) -> SetResponseHeader<ServeDir<HandlerService>, HeaderValue> {
+    let missing: HandlerService = get(no_route).fallback(no_route);
+    let files = ServeDir::new(directory).call_fallback_on_method_not_allowed(true).fallback(missing);
+    let always_ask = HeaderValue::from_static("no-cache");
+    SetResponseHeader::if_not_present(files, header::CACHE_CONTROL, always_ask)
+}
+
+/// Any page may call, with any headers: this is a server for development.
+fn cors() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::any())
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers([header::RETRY_AFTER, REQUEST_ID])
+        .allow_private_network(true)
+        .max_age(Duration::from_mins(10))
+}
+
+async fn no_route(request: Request) -> Response {
+    ApiError::no_route(request.method().as_str(), request.uri().path()).into_response()
+}
+
+async fn welcome(State(app): State<App>) -> String {
+    let lock = if app.config.token.is_some() { "the configured" } else { "any" };
+    format!(
+        "turnwire development gateway\n\n\
+         TrueFoundry agent protocol: base URL /{{tenant}}, for example /acme\n\
+         TrueForge dialect:          base URL /api/v1\n\
+         AgentEvent, tirea:          base URL /tirea\n\
+         AgentEvent, awaken:         base URL /awaken, or /awaken-plain without an event store\n\
+         Agent Application Protocol: base URL /aap\n\
+         turn-rpc:                   WebSocket at /turn-rpc\n\
+         Authorization:              {lock} bearer token\n\
+         Faults on request:          header x-turnwire-fault, see the README\n\n\
+         The first word of a message chooses the script:\n\n{}",
+        crate::agents::catalog()
+    )
+}
+
+/// Where the links of `mcp.auth_required` lead: the last page of a made-up sign-in.
+async fn authorize(UrlPath(server): UrlPath<String>) -> Response {
+    let known = crate::agents::knows_server(&server);
+    let status = if known { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let text = if known {
+        format!("You have connected <b>{server}</b>. Close this window and continue the conversation.")
+    } else {
+        "There is no such tool server.".to_owned()
+    };
+    let page = format!(
+        "<!doctype html><html lang=en><meta charset=utf-8><title>Authorization</title>\
+         <body style=\"font:16px/1.5 system-ui;max-width:30em;margin:20vh auto;padding:0 1em\">\
+         <p>{text}</p></body></html>"
+    );
+    (status, Html(page)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::faults::On;
+
+    fn surface(path: &str) -> Box<dyn Surface> {
+        let surfaces = Protocols::default().surfaces();
+        surfaces.into_iter().find(|surface| surface.speaks(path)).expect("a protocol")
+    }
+
+    #[test]
+    fn routes_of_all_protocols_are_known() {
+        for (method, route, on) in [
+            ("POST", "/{tenant}/v1/agents/sessions/{session}/turns", Some(On::Create)),
+            ("GET", "/api/v1/sessions/{session}/turns/{turn}/subscribe", Some(On::Subscribe)),
+            ("GET", "/{tenant}/v1/agents/draft-sessions/{session}", Some(On::Session)),
+            ("DELETE", "/api/v1/sessions/{session}", None),
+            ("POST", "/{tenant}/v1/agents/sessions", None),
+            ("POST", "/tirea/v1/runs", Some(On::Create)),
+            ("POST", "/tirea/v1/runs/{turn}/inputs", Some(On::Answer)),
+            ("GET", "/tirea/v1/threads/{session}/messages", Some(On::SessionEvents)),
+            ("GET", "/awaken/v1/threads/{session}/events", Some(On::TurnEvents)),
+            ("GET", "/awaken/v1/runs/{turn}/events/stream", Some(On::Subscribe)),
+            ("POST", "/awaken/v1/threads/{session}/interrupt", Some(On::Cancel)),
+            ("POST", "/aap/sessions/{session}/turns", Some(On::Create)),
+            ("GET", "/aap/sessions/{session}/history", Some(On::SessionEvents)),
+            ("GET", "/aap/sessions/{session}", Some(On::Session)),
+            ("GET", "/turn-rpc", Some(On::Connect)),
+        ] {
+            let method = method.parse().expect("a method");
+            assert_eq!(surface(route).classify(&method, route), on, "{method} {route}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_the_catalog_is_understood() {
+        let grammar = FaultState::new(Protocols::default().surfaces(), None).grammar;
+        let catalog = fault_catalog();
+        let forms = catalog.lines().filter_map(|line| line.split_whitespace().next());
+        for form in forms.filter(|form| *form != "KIND+KIND") {
+            let full = form.replace(['[', ']'], "");
+            let kind = if form.starts_with("malformed") { "batch" } else { "huge" };
+            let arguments = [
+                ("RETRY_AFTER", "2"),
+                ("CODE", "503"),
+                ("TYPE", "text/html"),
+                ("KIND", kind),
+                ("BYTES", "100"),
+                ("COUNT", "3"),
+                ("FIRST", "4"),
+                ("MS", "5"),
+                ("N", "6"),
+            ];
+            let written = arguments.iter().fold(full, |text, (name, value)| text.replace(name, value));
+            let faults = grammar.parse(&written).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(faults.list.len(), usize::from(form != "none"), "{written}");
+        }
+        assert_eq!(catalog.lines().count(), 69);
+    }
+
+    #[test]
+    fn a_stream_is_wanted_by_a_flag_a_mode_or_by_silence() {
+        let streams = |stream: &str, path: &str| {
+            let stream: Option<Value> = serde_json::from_str(stream).expect("JSON");
+            surface(path).streams(stream.as_ref())
+        };
+        let (tenant, turns) = ("/acme/v1/agents/sessions/s/turns", "/aap/sessions/s/turns");
+        assert!(streams("null", tenant));
+        assert!(!streams("false", tenant));
+        assert!(!streams("null", turns));
+        for (mode, streaming) in [("delta", true), ("message", true), ("none", false), ("weird", false)] {
+            assert_eq!(streams(&format!("\"{mode}\""), turns), streaming, "{mode}");
+        }
+    }
+}

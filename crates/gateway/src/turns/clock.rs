@@ -1,0 +1,104 @@
+//! The time of a turn: its pace, its limit, and how it is stopped.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// How many events are played at full speed before other tasks run.
+const EVENTS_PER_YIELD: u32 = 64;
+
+/// Why a turn is stopped before its script is through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The client asked for it.
+    Cancelled,
+    /// Another turn of the session begins.
+    NextTurn,
+    /// The client has left, and the turn can have no other reader.
+    Abandoned,
+    /// It took longer than a turn may.
+    TimeLimit,
+}
+
+/// Whether a turn goes on. It breaks with the reason if it was stopped, and without one if it ended by itself.
+pub(crate) type Flow<T = ()> = ControlFlow<Option<Stop>, T>;
+
+/// The clock of one turn.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    pace: Pace,
+    deadline: Instant,
+    stop: watch::Receiver<Option<Stop>>,
+}
+
+impl Clock {
+    /// Starts the clock of a turn that lasts no longer than `limit`; `beat` is the pause between two events.
+    pub(crate) fn new(beat: Duration, limit: Duration, stop: watch::Receiver<Option<Stop>>) -> Self {
+        let now = Instant::now();
+        Self { pace: Pace { beat, due: now, since_yield: 0 }, deadline: now + limit, stop }
+    }
+
+    /// Waits for this many beats.
+    pub(crate) async fn pass(&mut self, beats: u32) -> Flow {
+        self.pass_or(beats, std::future::pending::<()>()).await.map_continue(drop)
+    }
+
+    /// Waits for this many beats, or for something else, which then comes out.
+    pub(crate) async fn pass_or<T>(&mut self, beats: u32, other: impl Future<Output = T>) -> Flow<Option<T>> {
+        tokio::select! {
+            biased;
+            reason = stopped(&mut self.stop) => ControlFlow::Break(Some(reason)),
+            other = other => ControlFlow::Continue(Some(other)),
+            () = self.pace.pass(beats) => ControlFlow::Continue(None),
+            () = sleep_until(self.deadline) => ControlFlow::Break(Some(Stop::TimeLimit)),
+        }
+    }
+
+    /// Waits for this long.
+    pub(crate) async fn sleep(&mut self, pause: Duration) -> Flow {
+        tokio::select! {
+            biased;
+            reason = stopped(&mut self.stop) => ControlFlow::Break(Some(reason)),
+            () = sleep(pause) => ControlFlow::Continue(()),
+            () = sleep_until(self.deadline) => ControlFlow::Break(Some(Stop::TimeLimit)),
+        }
+    }
+}
+
+/// Waits until the turn is told to stop. It waits forever if that cannot happen any more.
+async fn stopped(stop: &mut watch::Receiver<Option<Stop>>) -> Stop {
+    if let Ok(reason) = stop.wait_for(Option::is_some).await.map(|reason| *reason)
+        && let Some(reason) = reason
+    {
+        return reason;
+    }
+    std::future::pending().await
+}
+
+/// The speed of a turn. Beats are counted from its start, so that pauses below the timer's resolution of a
+/// millisecond add up correctly.
+#[derive(Debug)]
+struct Pace {
+    beat: Duration,
+    due: Instant,
+    since_yield: u32,
+}
+
+impl Pace {
+    async fn pass(&mut self, beats: u32) {
+        if self.beat.is_zero() {
+            self.since_yield += beats;
+            if self.since_yield >= EVENTS_PER_YIELD {
+                self.since_yield = 0;
+                tokio::task::yield_now().await;
+            }
+            return;
+        }
+        self.due += self.beat * beats;
+        if self.due > Instant::now() {
+            sleep_until(self.due).await;
+        }
+    }
+}

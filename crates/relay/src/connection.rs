@@ -1,0 +1,292 @@
+//! Connections that can be closed or reset from elsewhere: [`Listener`] accepts them, and a handler gets
+//! the [`Connection`] of its request.
+
+use std::collections::HashMap;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::connect_info::Connected;
+use axum::extract::{ConnectInfo, Request};
+use axum::serve::IncomingStream;
+use futures_util::task::AtomicWaker;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+
+/// How long idle connections may take to close. They close at once unless the machine is busy.
+const CLOSING_LIMIT: Duration = Duration::from_millis(500);
+
+/// How long what was written has to reach the reader before the connection is reset: a reset
+/// discards what is still in flight, and a browser also what its page has not read yet.
+const GRACE: Duration = Duration::from_millis(30);
+/// How long a reader may take until the system has room for what was written.
+const WRITING_LIMIT: Duration = Duration::from_secs(2);
+
+/// How a connection continues.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Mode {
+    /// It serves requests.
+    #[default]
+    Open,
+    /// It closes as soon as no request is active.
+    Retired,
+    /// It is closed; nothing more is written.
+    Closed,
+    /// It is reset; nothing more is written.
+    Reset,
+}
+
+/// A handle of one connection. The default one belongs to no socket, and does nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Connection(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    mode: Mutex<Mode>,
+    /// Requests that are not answered to the end.
+    busy: AtomicUsize,
+    /// How often all that the server wrote was handed over to the system.
+    flushes: AtomicU64,
+    /// The task of the connection.
+    task: AtomicWaker,
+}
+
+impl Connection {
+    /// The connection on which a request came.
+    pub fn of(request: &Request) -> Self {
+        let info = request.extensions().get::<ConnectInfo<Self>>();
+        info.map(|info| info.0.clone()).unwrap_or_default()
+    }
+
+    /// Closes the connection, even in the middle of an answer.
+    pub fn close(&self) {
+        self.set(Mode::Closed);
+    }
+
+    /// Resets the connection: the other side learns that it was not closed in good order.
+    pub fn reset(&self) {
+        self.set(Mode::Reset);
+    }
+
+    /// Resets the connection when the body that calls this has been written out so far.
+    pub async fn reset_when_written(&self) {
+        // The server flushes whenever a body makes it wait, as this one does now.
+        let before = self.0.flushes.load(Ordering::SeqCst);
+        let flushed = async {
+            while self.0.flushes.load(Ordering::SeqCst) == before {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        // A reader that takes longer does not get the rest.
+        let _ = timeout(WRITING_LIMIT, flushed).await;
+        sleep(GRACE).await;
+        self.reset();
+    }
+
+    /// Whether no more requests are wanted on this connection.
+    pub fn is_retired(&self) -> bool {
+        self.mode() == Mode::Retired
+    }
+
+    /// Marks a request as active until the guard is dropped.
+    pub fn begin_request(&self) -> ActiveRequest {
+        self.0.busy.fetch_add(1, Ordering::SeqCst);
+        ActiveRequest(self.clone())
+    }
+
+    fn retire(&self) {
+        if self.mode() == Mode::Open {
+            self.set(Mode::Retired);
+        }
+    }
+
+    fn set(&self, mode: Mode) {
+        *lock(&self.0.mode) = mode;
+        self.0.task.wake();
+    }
+
+    fn mode(&self) -> Mode {
+        *lock(&self.0.mode)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.busy.load(Ordering::SeqCst) == 0
+    }
+}
+
+/// An active request; dropping it marks the request as answered.
+#[derive(Debug)]
+pub struct ActiveRequest(Connection);
+
+impl Drop for ActiveRequest {
+    fn drop(&mut self) {
+        self.0.0.busy.fetch_sub(1, Ordering::SeqCst);
+        self.0.0.task.wake();
+    }
+}
+
+/// All open connections of a server.
+#[derive(Debug, Clone, Default)]
+pub struct Connections(Arc<Register>);
+
+#[derive(Debug, Default)]
+struct Register {
+    next: AtomicU64,
+    open: Mutex<HashMap<u64, Connection>>,
+}
+
+impl Connections {
+    /// Makes every later request come on a new connection: idle ones are closed, the others when
+    /// their answers are complete. Returns when the idle ones are.
+    ///
+    /// A browser sends a request again by itself if the connection that it went out on had served
+    /// others and breaks without an answer. On a new connection it reports the failure.
+    pub async fn retire(&self) {
+        let all: Vec<Connection> = lock(&self.0.open).values().cloned().collect();
+        all.iter().for_each(Connection::retire);
+        let idle_ones_close = async {
+            while lock(&self.0.open).values().any(|open| open.is_retired() && open.is_idle()) {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        // After the limit the caller goes on: a connection that stays is only less exact.
+        let _ = timeout(CLOSING_LIMIT, idle_ones_close).await;
+    }
+
+    fn open(&self, stream: TcpStream) -> Socket {
+        let number = self.0.next.fetch_add(1, Ordering::Relaxed);
+        let connection = Connection::default();
+        lock(&self.0.open).insert(number, connection.clone());
+        Socket { stream, connection, number, register: self.clone() }
+    }
+}
+
+/// A listener whose connections are registered.
+#[derive(Debug)]
+pub struct Listener {
+    listener: TcpListener,
+    connections: Connections,
+}
+
+impl Listener {
+    /// Registers all connections that this listener accepts.
+    pub fn new(listener: TcpListener, connections: Connections) -> Self {
+        Self { listener, connections }
+    }
+}
+
+impl axum::serve::Listener for Listener {
+    type Io = Socket;
+    type Addr = std::net::SocketAddr;
+
+    async fn accept(&mut self) -> (Socket, Self::Addr) {
+        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+        // Small writes are the point of an event stream: they must not wait for each other. A
+        // socket that refuses the option still works, only later.
+        let _ = stream.set_nodelay(true);
+        (self.connections.open(stream), address)
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        self.listener.local_addr()
+    }
+}
+
+impl Connected<IncomingStream<'_, Listener>> for Connection {
+    fn connect_info(stream: IncomingStream<'_, Listener>) -> Self {
+        stream.io().connection.clone()
+    }
+}
+
+/// A TCP socket that ends as its handle says.
+#[derive(Debug)]
+pub struct Socket {
+    stream: TcpStream,
+    connection: Connection,
+    number: u64,
+    register: Connections,
+}
+
+impl Socket {
+    /// Fails if the connection is broken off. Remembers the task, so that breaking it off later
+    /// wakes it.
+    fn check(&self, context: &Context<'_>) -> io::Result<Mode> {
+        self.connection.0.task.register(context.waker());
+        match self.connection.mode() {
+            Mode::Closed | Mode::Reset => Err(io::ErrorKind::ConnectionReset.into()),
+            mode => Ok(mode),
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        lock(&self.register.0.open).remove(&self.number);
+        if self.connection.mode() == Mode::Reset {
+            // Without it the other side sees an orderly end of the connection, which is still an
+            // end in the middle of an answer.
+            let _ = self.stream.set_zero_linger();
+        }
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.check(context)? == Mode::Retired && self.connection.is_idle() {
+            // The end of the input: the server closes in good order.
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.check(context)?;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.check(context)?;
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check(context)?;
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if flushed.is_ready() {
+            self.connection.0.flushes.fetch_add(1, Ordering::SeqCst);
+        }
+        flushed
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.check(context)?;
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No critical section here can panic halfway.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

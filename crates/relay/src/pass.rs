@@ -1,0 +1,154 @@
+//! A request on its way to the server, and the answer on its way back, both as they come.
+
+use std::error::Error;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http_body::Frame;
+
+use crate::config::RelayConfig;
+use crate::connection::Connection;
+use crate::headers;
+use crate::host::Hosts;
+use crate::tunnel::{self, Tunnel};
+use crate::upstream::{self, UpstreamClient};
+
+/// What every request of a relay shares.
+#[derive(Debug, Clone)]
+pub(crate) struct Relay(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    config: RelayConfig,
+    hosts: Hosts,
+    client: UpstreamClient,
+}
+
+impl Relay {
+    pub(crate) fn new(config: RelayConfig, hosts: Hosts) -> Self {
+        let client = upstream::client(&config.upstream);
+        Self(Arc::new(Shared { config, hosts, client }))
+    }
+
+    pub(crate) fn hosts(&self) -> Hosts {
+        self.0.hosts
+    }
+
+    pub(crate) fn config(&self) -> &RelayConfig {
+        &self.0.config
+    }
+}
+
+/// Passes a request on, and its answer back. When the client leaves, the server drops this, and with
+/// it the connection upstream.
+pub(crate) async fn pass(State(relay): State<Relay>, request: Request) -> Response {
+    let connection = Connection::of(&request);
+    let (mut head, body) = request.into_parts();
+    let tunnel = Tunnel::of(&mut head, connection.clone());
+    let Some(address) = head.uri.path_and_query().and_then(|path| relay.config().upstream.join(path)) else {
+        return (StatusCode::BAD_REQUEST, "turnwire relay: a request must name a path\n").into_response();
+    };
+    head.uri = address;
+    headers::clean_request(&mut head.headers);
+    relay.config().secrets.replace_in(&mut head.headers);
+    if tunnel.is_some() {
+        tunnel::ask_for(&mut head.headers);
+    }
+    // What came with the request is about its own connection.
+    head.extensions.clear();
+    head.version = axum::http::Version::HTTP_11;
+    match relay.0.client.request(Request::from_parts(head, body)).await {
+        Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => match tunnel {
+            Some(tunnel) => tunnel.open(answer),
+            None => (
+                StatusCode::BAD_GATEWAY,
+                "turnwire relay: the server changed to a protocol that was not asked for\n",
+            )
+                .into_response(),
+        },
+        Ok(answer) => {
+            let (mut head, body) = answer.into_parts();
+            headers::clean_response(&mut head.headers);
+            head.extensions.clear();
+            head.version = axum::http::Version::HTTP_11;
+            Response::from_parts(head, Body::new(Passing { body, connection, breaking: None }))
+        }
+        Err(error) => unanswered(relay.config(), &error),
+    }
+}
+
+/// The relay's own answer when the server sends none.
+fn unanswered(config: &RelayConfig, error: &(dyn Error + 'static)) -> Response {
+    let cause = causes(error).last().map(ToString::to_string).unwrap_or_default();
+    let is_late = causes(error).any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+    });
+    let status = if is_late { StatusCode::GATEWAY_TIMEOUT } else { StatusCode::BAD_GATEWAY };
+    (status, format!("turnwire relay: {} does not answer: {cause}\n", config.upstream)).into_response()
+}
+
+/// An error and what it comes from.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// With logging on, writes method, path, status, and the time to the answer's head. Queries and
+/// headers are left out: they may hold secrets.
+pub(crate) async fn log(State(relay): State<Relay>, request: Request, next: Next) -> Response {
+    if !relay.config().log {
+        return next.run(request).await;
+    }
+    let started = Instant::now();
+    let line = format!("{} {}", request.method(), request.uri().path());
+    let response = next.run(request).await;
+    eprintln!("{line} {} {} ms", response.status().as_u16(), started.elapsed().as_millis());
+    response
+}
+
+/// An answer's body. If it breaks off upstream, the client's connection is reset after what had come.
+struct Passing<B> {
+    body: B,
+    connection: Connection,
+    breaking: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl<B> http_body::Body for Passing<B>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<axum::BoxError>,
+{
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
+        let this = &mut *self;
+        if let Some(breaking) = &mut this.breaking {
+            ready!(breaking.as_mut().poll(context));
+            return Poll::Ready(Some(Err("the answer broke off".into())));
+        }
+        match ready!(Pin::new(&mut this.body).poll_frame(context)) {
+            Some(Err(_)) => {
+                let connection = this.connection.clone();
+                this.breaking = Some(Box::pin(async move { connection.reset_when_written().await }));
+                self.poll_frame(context)
+            }
+            frame => Poll::Ready(frame.map(|frame| frame.map_err(Into::into))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}

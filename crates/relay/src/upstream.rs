@@ -1,0 +1,100 @@
+//! Connections to the server: HTTP/1.1, encrypted if its address says so.
+
+use std::error::Error;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Uri;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tower_service::Service;
+
+use crate::config::Upstream;
+
+/// How long a connection may take to be made, encryption included.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// How long an idle connection is kept for the next request. Servers close theirs after five seconds
+/// or later; one that closes while a request is on its way would cost that request.
+const IDLE_LIMIT: Duration = Duration::from_secs(4);
+
+/// The client through which requests are passed on.
+pub(crate) type UpstreamClient = Client<Connector, Body>;
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// A client for this server.
+pub(crate) fn client(upstream: &Upstream) -> UpstreamClient {
+    Client::builder(TokioExecutor::new())
+        .pool_idle_timeout(IDLE_LIMIT)
+        .pool_timer(hyper_util::rt::TokioTimer::new())
+        .build(Connector::new(upstream))
+}
+
+/// Makes connections, in a bounded time.
+#[derive(Debug, Clone)]
+pub(crate) struct Connector {
+    inner: HttpsConnector<HttpConnector>,
+    limit: Duration,
+}
+
+impl Connector {
+    fn new(upstream: &Upstream) -> Self {
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_nodelay(true);
+        let bundled = || HttpsConnectorBuilder::new().with_webpki_roots();
+        let tls = if upstream.is_encrypted() {
+            // What this system trusts; on one that has no list, what browsers trust.
+            HttpsConnectorBuilder::new().with_native_roots().unwrap_or_else(|_| bundled())
+        } else {
+            bundled()
+        };
+        let inner = tls.https_or_http().enable_http1().wrap_connector(http);
+        Self { inner, limit: CONNECT_LIMIT }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = MaybeHttpsStream<TokioIo<TcpStream>>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, address: Uri) -> Self::Future {
+        let (limit, connecting) = (self.limit, self.inner.call(address));
+        Box::pin(async move {
+            let late = |_| io::Error::new(io::ErrorKind::TimedOut, "no connection in time");
+            timeout(limit, connecting).await.map_err(late)?
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_server_that_never_greets_is_given_up() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = format!("https://{}", silent.local_addr().expect("an address"));
+        let mut connector = Connector::new(&address.parse().expect("an upstream"));
+        assert_eq!(connector.limit, CONNECT_LIMIT);
+        connector.limit = Duration::from_millis(50);
+        let connecting = connector.call(address.parse().expect("an address"));
+        let ended = timeout(Duration::from_secs(5), connecting).await.expect("in time");
+        let error = ended.expect_err("no connection");
+        let error = error.downcast_ref::<io::Error>().expect("an error of this connector");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+}

@@ -1,0 +1,341 @@
+//! The steps of a test run, in their order.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::bench;
+use crate::command::{capture, run};
+use crate::demo;
+use crate::families::FAMILIES;
+use crate::fuzz;
+use crate::gateway::{self, Gateway};
+use crate::interop::{self, Vendor};
+use crate::progress::begin;
+use crate::project::{Project, cargo};
+use crate::size;
+use crate::soak;
+use crate::test::report::Verdict;
+use crate::test::session::{Session, check, count};
+use crate::test::tally::{self, Tally};
+use crate::tools::{npm, rust};
+
+/// Where the gateway listens that the crate's own tests in the browser call, if that is free.
+const GATEWAY_PORT: u16 = 8797;
+/// For how many seconds each fuzz target runs, in a quick run and in a whole one.
+const FUZZ_SECONDS: [u64; 2] = [5, 15];
+/// Whose software a quick run leaves out: it is 400 MB to download.
+const LARGE: [Vendor; 1] = [Vendor::Codex];
+
+/// One step of a test run.
+#[derive(Debug)]
+pub(crate) struct Step {
+    /// Its name, as `--only` takes it.
+    pub(crate) name: &'static str,
+    /// What it does and what for.
+    pub(crate) about: &'static str,
+    /// Runs it.
+    pub(crate) run: fn(&mut Session<'_>) -> Result<Verdict>,
+}
+
+/// Cheap checks come first; whatever needs the built package comes after it is built.
+pub(crate) const STEPS: [Step; 19] = [
+    Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
+    Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
+    Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
+    Step { name: "host", about: "Rust tests on this machine", run: host },
+    Step { name: "fuzz", about: "random inputs against the decoders, a short while each", run: fuzz },
+    Step { name: "build", about: "the npm package is built", run: build },
+    Step { name: "types", about: "the public types hold, for modules and for CommonJS", run: types },
+    Step { name: "publish", about: "what npm would publish resolves in every module system", run: publish },
+    Step { name: "node", about: "conformance cases on the built package, in Node", run: node },
+    Step { name: "page", about: "the demo page is built, and its own tests", run: page },
+    Step {
+        name: "browser",
+        about: "the crate's own tests in headless Chromium, against the gateway",
+        run: browser,
+    },
+    Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
+    Step { name: "engines", about: "each kind of fault in Chromium, Firefox and WebKit", run: engines },
+    Step { name: "pages", about: "what a page downloads, for each family of protocols", run: pages },
+    Step { name: "app", about: "a Vite app made with the packed package", run: app },
+    Step { name: "soak", about: "twenty turns at once on connections that keep breaking", run: soak },
+    Step {
+        name: "bench",
+        about: "the benchmark itself works, with little work and no claim judged",
+        run: bench,
+    },
+    Step { name: "size", about: "the parts of the package against their budget", run: size },
+    Step { name: "interop", about: "vendors' own clients and servers against ours", run: interop },
+];
+
+fn format(session: &mut Session<'_>) -> Result<Verdict> {
+    check(cargo().args(["fmt", "--all", "--check"]).current_dir(session.project.root()))
+}
+
+fn clippy(session: &mut Session<'_>) -> Result<Verdict> {
+    let root = session.project.root();
+    let lint = |arguments: &[&str]| {
+        check(cargo().arg("clippy").args(arguments).args(["--", "-D", "warnings"]).current_dir(root))
+    };
+    lint(&["--all-targets", "--workspace"])?;
+    rust::ensure_wasm_target(session.project)?;
+    let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
+    lint(&[&browser[..], &["--all-targets", "--features", "module"]].concat())?;
+    // As the package has it: each family of protocols by itself. The tests need all of them.
+    for family in &*FAMILIES {
+        let alone = format!("module,{family}");
+        lint(&[&browser[..], &["--lib", "--no-default-features", "--features", &alone]].concat())?;
+    }
+    Ok(Verdict::Held)
+}
+
+/// For both targets: the browser layer exists only on one, the host's API only on the other.
+fn docs(session: &mut Session<'_>) -> Result<Verdict> {
+    let root = session.project.root();
+    let document = |arguments: &[&str]| {
+        check(
+            cargo()
+                .args(["doc", "--package", "turnwire", "--no-deps"])
+                .args(arguments)
+                .env("RUSTDOCFLAGS", "-D warnings")
+                .current_dir(root),
+        )
+    };
+    document(&[])?;
+    rust::ensure_wasm_target(session.project)?;
+    document(&["--target", rust::WASM_TARGET, "--features", "module"])
+}
+
+fn host(session: &mut Session<'_>) -> Result<Verdict> {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root());
+    count("cargo test", session.scope.tell(&mut command), tally::rust)
+}
+
+fn fuzz(session: &mut Session<'_>) -> Result<Verdict> {
+    fuzz::lint(session.project)?;
+    let [quick, all] = FUZZ_SECONDS;
+    let seconds = session.scope.of(quick, all, "seconds for each target");
+    fuzz::run_all(session.project, Duration::from_secs(seconds)).map(Verdict::Counted)
+}
+
+fn build(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package().map(|()| Verdict::Held)
+}
+
+fn types(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    check(
+        Command::new("node")
+            .args(["node_modules/typescript/bin/tsc", "--noEmit", "--project", "tsconfig.types.json"])
+            .current_dir(session.project.path("pkg")),
+    )
+}
+
+fn publish(session: &mut Session<'_>) -> Result<Verdict> {
+    let tarball = pack(session)?;
+    session.test_packages()?;
+    let tests = session.project.path("tests");
+    check(
+        Command::new("node")
+            .args(["node_modules/publint/src/cli.js", "run", "--strict"])
+            .arg(&tarball)
+            .current_dir(&tests),
+    )?;
+    check(
+        Command::new("node")
+            .arg("node_modules/@arethetypeswrong/cli/dist/index.js")
+            .arg(&tarball)
+            // A wasm file is no module that types could describe. The profile leaves out the
+            // resolution of Node before 16, which knows no `exports`.
+            .arg("--exclude-entrypoints")
+            .args(FAMILIES.iter().map(|family| format!("{family}.wasm")))
+            .args(["--profile", "node16"])
+            .current_dir(&tests),
+    )
+}
+
+fn node(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    let mut runner = node_tests(session, "pkg/test")?;
+    runner.env("TURNWIRE_GATEWAY", session.gateway()?);
+    for folder in ["pkg/test/agent-event", "pkg/test/aap", "pkg/test/turn-rpc"] {
+        runner.args(test_files(&session.project.path(folder))?);
+    }
+    count("node --test", runner.current_dir(session.project.path("pkg")), tally::node)
+}
+
+fn browser(session: &mut Session<'_>) -> Result<Verdict> {
+    let project = session.project;
+    rust::ensure_wasm_target(project)?;
+    let runners = rust::wasm_bindgen(project)?;
+    let wasm_pack = rust::wasm_pack()?.join("wasm-pack");
+    let program = session.gateway()?;
+    // The tests are compiled with its address: as long as it stays the same, they are not compiled again.
+    let gateway = Gateway::start(program, gateway::free_port(GATEWAY_PORT)?, None)?;
+    let browser = session.browser()?;
+    let capabilities = capabilities(project, &browser.chrome)?;
+    let mut search = vec![runners];
+    search.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    count(
+        "wasm-pack test",
+        Command::new(wasm_pack)
+            .args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"])
+            .arg(&browser.driver)
+            .args(["--", "--features", "module"])
+            .env("PATH", env::join_paths(search).context("the PATH cannot be extended")?)
+            .env("CHROMEDRIVER", &browser.driver)
+            .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", capabilities)
+            // Its default, 20 seconds, is little on a machine that has other work.
+            .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
+            .env("TURNWIRE_GATEWAY_URL", gateway.url())
+            .current_dir(project.root()),
+        tally::rust,
+    )
+}
+
+/// webdriver.json with the path of the browser that was found.
+fn capabilities(project: &Project, chrome: &Path) -> Result<PathBuf> {
+    let source = project.path("webdriver.json");
+    let text = fs::read_to_string(&source).context("cannot read webdriver.json")?;
+    let mut capabilities: Value = serde_json::from_str(&text).context("webdriver.json is no JSON")?;
+    capabilities["goog:chromeOptions"]["binary"] = json!(chrome);
+    let file = project.scratch("")?.join("webdriver.json");
+    fs::write(&file, capabilities.to_string()).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(file)
+}
+
+fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    demo::build_page(session.project)?;
+    session.test_packages()?;
+    let mut runner = node_tests(session, "tests/e2e")?;
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
+fn engines(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    let mut runner = node_tests(session, "tests/engines")?;
+    session.engines()?.tell(&mut runner);
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
+fn pages(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    let mut runner = node_tests(session, "tests/pages")?;
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
+/// Installs the packed package into the app as a user would, builds the app for production, and
+/// runs the app's test in the browser.
+fn app(session: &mut Session<'_>) -> Result<Verdict> {
+    let tarball = pack(session)?;
+    session.test_packages()?;
+    let app = session.project.path("tests/apps/vite");
+    npm::ci(session.project, "tests/apps/vite", "which build a user's app")?;
+    // npm takes a tarball of the same name and version for the one it has.
+    for stale in ["node_modules/turnwire", "node_modules/.package-lock.json"] {
+        let stale = app.join(stale);
+        let _ = if stale.is_dir() { fs::remove_dir_all(&stale) } else { fs::remove_file(&stale) };
+    }
+    begin("app: installing the packed package, building the app");
+    run(npm::npm(&app).args(["install", "--no-save", "--no-package-lock"]).arg(&tarball))?;
+    run(npm::npm(&app).args(["run", "build"]))?;
+    let mut runner = node_tests(session, "tests/apps/vite")?;
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
+fn page(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    demo::build_page(session.project)?;
+    let www = session.project.path("www");
+    count("vitest", npm::npm(&www).args(["test"]).env("NO_COLOR", "1"), tally::vitest)
+}
+
+fn soak(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    soak::run(session.project, &soak::Options::SHORT).map(|()| Verdict::Held)
+}
+
+fn bench(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    bench::install(session.project)?;
+    let counted = count("node --test", &mut node_tests(session, "tests/bench")?, tally::node)?;
+    bench::run(session.project, &bench::Options::QUICK)?;
+    Ok(counted)
+}
+
+fn size(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    size::run(session.project, &size::Options::default()).map(|()| Verdict::Held)
+}
+
+fn interop(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    let (large, others): (Vec<_>, Vec<_>) =
+        Vendor::ALL.into_iter().partition(|vendor| LARGE.contains(vendor));
+    let count = session.scope.of(others.len(), Vendor::ALL.len(), "vendors");
+    let mut tally = Tally::default();
+    for vendor in others.into_iter().chain(large).take(count) {
+        tally.add(interop::run_vendor(session.project, vendor)?);
+    }
+    Ok(Verdict::Counted(tally))
+}
+
+/// Packs the package as npm would publish it and gives the tarball's path.
+fn pack(session: &mut Session<'_>) -> Result<PathBuf> {
+    session.package()?;
+    let directory = session.project.scratch("tarball")?;
+    let printed = capture(
+        npm::npm(&session.project.path("pkg")).args(["pack", "--json", "--pack-destination"]).arg(&directory),
+    )?;
+    let printed: Value = serde_json::from_str(&printed).context("npm pack printed no JSON")?;
+    let name = printed[0]["filename"].as_str().context("npm pack names no file")?;
+    Ok(directory.join(name))
+}
+
+/// Node's test runner over the `*.test.mjs` files of a directory of the checkout.
+fn node_tests(session: &Session<'_>, directory: &str) -> Result<Command> {
+    let directory = session.project.path(directory);
+    let mut node = Command::new("node");
+    // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
+    node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=300000"])
+        .args(test_files(&directory)?)
+        .current_dir(directory);
+    session.scope.tell(&mut node);
+    Ok(node)
+}
+
+/// The `*.test.mjs` files of a directory, in order.
+fn test_files(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = fs::read_dir(directory)
+        .with_context(|| format!("cannot list {}", directory.display()))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
+        .collect();
+    if files.is_empty() {
+        bail!("{} has no *.test.mjs", directory.display());
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Tells tests in a browser where the programs are that they start.
+fn in_browser(session: &mut Session<'_>, runner: &mut Command) -> Result<()> {
+    runner.env("TURNWIRE_GATEWAY", session.gateway()?);
+    let browser = session.browser()?;
+    runner.env("CHROME", &browser.chrome).env("CHROMEDRIVER", &browser.driver);
+    Ok(())
+}

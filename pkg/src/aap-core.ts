@@ -1,3 +1,0 @@
-// The core of the Agent Application Protocol, and what surrounds its turns: only pages that speak it load this file.
-export { packed } from "../core/aap/inline.js";
-export { Terms } from "./terms.js";

@@ -1,2 +1,0 @@
-// The core of the AgentEvent protocols: only pages that speak one of them load this file.
-export { packed } from "../core/agent-event/inline.js";

@@ -1,0 +1,281 @@
+// The boundary to the core. Only numbers cross it: strings and bytes are written into the core's memory and read from
+// it (`src/web/exports.rs` documents each export).
+import type { InitOutput } from "../../core/truefoundry/core.js";
+import type { Reconnect } from "../common/reconnect.js";
+
+/** The exports that all cores have, including `memory`. */
+export type Exports = InitOutput;
+
+const encoder = new TextEncoder();
+/** Decodes the core's strings. A byte order mark inside them is part of the text. */
+export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Frees objects in the core when JavaScript has collected their handles. Some platforms do not have it. */
+const collected =
+  typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
+
+/** The core's memory, as bytes and as 32-bit words. Growing the memory detaches the views. */
+export class CoreMemory {
+  readonly #memory: WebAssembly.Memory;
+  #bytes = new Uint8Array(0);
+  #words = new Uint32Array(0);
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+  }
+
+  /** Valid until the next call of the core. */
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
+    return this.#bytes;
+  }
+
+  /** The same memory as 32-bit words. */
+  get words(): Uint32Array {
+    if (this.#words.length === 0) this.#words = new Uint32Array(this.#memory.buffer);
+    return this.#words;
+  }
+}
+
+/** The buffer in a core's memory for the bytes of streams. */
+class ChunkRoom {
+  readonly memory: CoreMemory;
+  readonly #exports: Exports;
+  #address = 0;
+  #length = 0;
+
+  constructor(exports: Exports) {
+    this.#exports = exports;
+    this.memory = new CoreMemory(exports.memory);
+  }
+
+  /** Writes a piece at offset `at`, with space for `more` bytes after it. */
+  write(piece: Uint8Array, at = 0, more = 0): void {
+    const length = at + piece.length + more;
+    if (length > this.#length) {
+      this.#length = Math.max(length, MIN_ROOM);
+      this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
+    }
+    this.memory.bytes.set(piece, this.#address + at);
+  }
+
+  /** The core has read the buffer. A large one is not kept. */
+  taken(): void {
+    if (this.#length > MAX_ROOM) this.#length = 0;
+  }
+}
+
+/** Space for the chunks that servers and browsers make, in bytes. */
+const MIN_ROOM = 1 << 16;
+const MAX_ROOM = 1 << 18;
+
+const rooms = new WeakMap<Exports, ChunkRoom>();
+
+/** The buffer of a core. */
+function roomOf(exports: Exports): ChunkRoom {
+  let room = rooms.get(exports);
+  if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
+  return room;
+}
+
+/** Writes the text that the next call reads. Several texts are separated by NUL characters. */
+function passText(exports: Exports, text: string): void {
+  const bytes = encoder.encode(text);
+  // Reserve the space first: this may grow the memory.
+  const address = exports.room(bytes.length) >>> 0;
+  roomOf(exports).memory.bytes.set(bytes, address);
+}
+
+/** Reads the text that a call returned, by the address of its header. */
+function textAt(exports: Exports, header: number): string {
+  const { bytes, words } = roomOf(exports).memory;
+  const address = words[header >>> 2]!;
+  return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));
+}
+
+/**
+ * A server.
+ *
+ * A text that the core returns may be an error in place of the result: `adopting` tells them apart.
+ */
+export class CoreClient {
+  /** The core's exports, for code that calls those of one family only. */
+  readonly coreExports: Exports;
+  /** The protocol's number in the core. */
+  readonly coreNumber: number;
+  readonly #maxFrameBytes: number;
+
+  constructor(exports: Exports, protocol: number, maxFrameBytes: number) {
+    this.coreExports = exports;
+    this.coreNumber = protocol;
+    this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  capabilities(): string {
+    return textAt(this.coreExports, this.coreExports.capabilitiesOf(this.coreNumber));
+  }
+
+  request(call: number, params: string): string {
+    passText(this.coreExports, params);
+    return textAt(this.coreExports, this.coreExports.request(this.coreNumber, call));
+  }
+
+  answer(call: number, status: number, statusText: string, contentType: string, params: string, body: string): string {
+    passText(this.coreExports, `${statusText}\0${contentType}\0${params}\0${body}`);
+    return textAt(this.coreExports, this.coreExports.readAnswer(this.coreNumber, call, status));
+  }
+
+  /** `actions` is what the session's last turn waits for, as JSON. */
+  session(id: string, agentName: string, actions: string, isNew: boolean): CoreSession {
+    passText(this.coreExports, `${id}\0${agentName}\0${actions}`);
+    return new CoreSession(this.coreExports, this.coreExports.sessionOpen(this.coreNumber, this.#maxFrameBytes, Number(isNew)));
+  }
+}
+
+/** A session. */
+export class CoreSession {
+  readonly #exports: Exports;
+  readonly #session: number;
+
+  constructor(exports: Exports, session: number) {
+    this.#exports = exports;
+    this.#session = session;
+    collected?.register(this, () => exports.sessionFree(session));
+  }
+
+  turn(previousTurnId: string, id: string, isNewest: boolean): CoreTurn {
+    passText(this.#exports, `${previousTurnId}\0${id}`);
+    return new CoreTurn(this.#exports, this.#exports.turnOpen(this.#session, Number(isNewest)), this);
+  }
+
+  capabilities(): string {
+    return textAt(this.#exports, this.#exports.sessionCapabilities(this.#session));
+  }
+
+  /** `text` is the terms, a NUL character, and what the last turn waits for. */
+  setTerms(text: string, said: number): void {
+    passText(this.#exports, text);
+    this.#exports.sessionSetTerms(this.#session, said);
+  }
+
+  /** The turns were listed. */
+  listed(): void {
+    this.#exports.sessionListed(this.#session);
+  }
+
+  markCancelled(): void {
+    this.#exports.sessionCancelled(this.#session);
+  }
+}
+
+/** A turn. */
+export class CoreTurn {
+  readonly #exports: Exports;
+  /** Its number in the core. */
+  readonly coreNumber: number;
+  readonly #room: ChunkRoom;
+  /** A reference that keeps the session alive: the turn needs it in the core. */
+  readonly session: CoreSession;
+
+  constructor(exports: Exports, turn: number, session: CoreSession) {
+    this.#exports = exports;
+    this.coreNumber = turn;
+    this.#room = roomOf(exports);
+    this.session = session;
+    collected?.register(this, () => exports.turnFree(turn));
+  }
+
+  takeInput(json: string, discardsPending: boolean): string {
+    return this.#ask((turn) => this.#exports.turnTakeInput(turn, Number(discardsPending)), json);
+  }
+
+  takeAnswers(json: string): string {
+    return this.#ask(this.#exports.turnTakeAnswers, json);
+  }
+
+  takeRecord(json: string): string {
+    return this.#ask(this.#exports.turnTakeRecord, json);
+  }
+
+  applyListed(events: string, isAll: boolean): string {
+    return this.#ask((turn) => this.#exports.turnApplyListed(turn, Number(isAll)), events);
+  }
+
+  resolveActions(isDiscarded: boolean): void {
+    this.#exports.turnSettle(this.coreNumber, Number(isDiscarded));
+  }
+
+  facts(): string {
+    return this.#ask(this.#exports.turnFacts);
+  }
+
+  setWantsEvents(wantsEvents: boolean): void {
+    this.#exports.turnSetWantsEvents(this.coreNumber, Number(wantsEvents));
+  }
+
+  answered(json: string): void {
+    this.#ask(this.#exports.turnAnswered, json);
+  }
+
+  setWantsNative(wantsNative: boolean): void {
+    this.#exports.turnSetWantsNative(this.coreNumber, Number(wantsNative));
+  }
+
+  begin(goal: number, after: number, reconnect: Reconnect): string {
+    return this.#ask((turn) => this.#exports.turnBegin(turn, goal, after, ...reconnect, Date.now()));
+  }
+
+  cancelByDisconnect(): void {
+    this.#exports.turnHangUp(this.coreNumber);
+  }
+
+  opened(): void {
+    this.#exports.turnOpened(this.coreNumber, Date.now());
+  }
+
+  next(outcome: number, status: number, retryAfter: number, isOffline: boolean, text: string): string {
+    const ask = (turn: number): number =>
+      this.#exports.turnNext(turn, outcome, status, retryAfter, Number(isOffline), Date.now(), Math.random());
+    return this.#ask(ask, text);
+  }
+
+  /** The core's memory. */
+  get memory(): CoreMemory {
+    return this.#room.memory;
+  }
+
+  /** Pushes consecutive pieces of the stream. */
+  push(pieces: readonly Uint8Array[]): number {
+    let length = 0;
+    let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    for (const piece of pieces) {
+      rest -= piece.length;
+      this.#room.write(piece, length, rest);
+      length += piece.length;
+    }
+    const flags = this.#exports.turnPush(this.coreNumber, length);
+    this.#room.taken();
+    return flags;
+  }
+
+  takeNews(): string {
+    return this.#ask(this.#exports.turnTakeNews);
+  }
+
+  events(): number {
+    return this.#exports.turnEvents(this.coreNumber) >>> 0;
+  }
+
+  takeChanges(): string {
+    return this.#ask(this.#exports.turnTakeChanges);
+  }
+
+  changeRecords(): number {
+    return this.#exports.turnChangeRecords(this.coreNumber) >>> 0;
+  }
+
+  #ask(call: (turn: number) => number, text?: string): string {
+    if (text !== undefined) passText(this.#exports, text);
+    return textAt(this.#exports, call(this.coreNumber));
+  }
+}

@@ -1,0 +1,347 @@
+// `connect`, and what a server offers: agents and their sessions.
+import { CoreClient } from "../boundary/boundary.js";
+import { Call } from "../boundary/calls.js";
+import { type Capabilities, capabilitiesOf, newId } from "../boundary/capabilities.js";
+import { CORES, type Protocol, PROTOCOLS } from "../boundary/protocols.js";
+import { checkedOptions, demand } from "../common/check.js";
+import { adopting, InputError, ProtocolError } from "../common/errors.js";
+import { type Limits, within } from "../transport/clocks.js";
+import { FetchTransport } from "../transport/fetch.js";
+import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
+import type { SessionRecord, TurnRecord } from "../wire/events.js";
+import type { TurnRpcSessionOptions } from "../wire/native-turn-rpc.js";
+import { type Agent, type AgentSettings, demandSettings, demandStream, type KnownAgent, type StreamMode } from "./agent.js";
+import { type ClientConnection, load, type Sources } from "./load.js";
+import { checked, type ConnectOptions } from "./options.js";
+import { Session, type SetUpRecord } from "./session.js";
+
+/** The `connect` of an entry that has these cores. */
+export async function connectWith(sources: Sources, options: ConnectOptions): Promise<Client> {
+  const { baseUrl, protocol, ...given } = checked(options, Object.keys(sources));
+  const { exports, extras } = await load(sources[CORES[protocol]]!);
+  const core = new CoreClient(exports, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
+  const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
+  const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
+  const Way = extras.Way ?? FetchTransport;
+  const transport = new Way(core, baseUrl, options, settings);
+  const connection = { core, transport, settings, capabilities, conventions, extras };
+  return new Client(connection, protocol, baseUrl);
+}
+
+/** A server. */
+export class Client {
+  /** The server's agents. */
+  readonly agents: Agents;
+  /** The protocol of the server. */
+  readonly protocol: Protocol;
+  /** The normalized base URL. */
+  readonly baseUrl: string;
+  /** What the protocol supports. */
+  readonly capabilities: Capabilities;
+
+  readonly #connection: ClientConnection;
+
+  /** @internal */
+  constructor(connection: ClientConnection, protocol: Protocol, baseUrl: string) {
+    this.#connection = connection;
+    this.agents = new Agents(connection);
+    this.protocol = protocol;
+    this.baseUrl = baseUrl;
+    this.capabilities = connection.capabilities;
+  }
+
+  /**
+   * Closes the connection that is kept between calls (a `WebSocket`). The next call opens another one, and so does a
+   * turn that is being read: leave its stream first. An open connection keeps Node alive, for a minute after its last
+   * use.
+   */
+  close(): void {
+    this.#connection.transport.close?.();
+  }
+}
+
+/** The options of `listSessions`. */
+export interface ListSessionsOptions extends ListOptions {
+  /** By time of creation, with `"trueforge"` by time of the last change; `"desc"`, newest first, by default. */
+  order?: "asc" | "desc";
+  /**
+   * Created at this time or later; ISO 8601. By default a year ago (the server's own default would be half an hour
+   * ago), with `"trueforge"` at any time.
+   */
+  startTimestamp?: string;
+  /** Created at this time or before; ISO 8601; now by default. */
+  endTimestamp?: string;
+}
+
+/** The options of `searchSessions`. */
+export interface SearchSessionsOptions extends ListSessionsOptions {
+  agentName?: string;
+  createdBySubjectId?: string;
+  createdBySubjectType?: string;
+  sessionType?: "session" | "session/draft";
+  sessionId?: string;
+}
+
+/** The options of `createSession`. Options that the protocol does not support are refused. */
+export interface CreateSessionOptions extends RequestOptions, AgentSettings, StreamOptions {
+  /**
+   * A label for people, if `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`). Other servers take
+   * no title with a new session: they derive it from the first message, or have `session.rename()`.
+   */
+  title?: string;
+  /** Metadata for the gateway's own records of the request (`"truefoundry"`). */
+  metadata?: Record<string, unknown>;
+  /** The messages before the session (`"aap"`). */
+  messages?: readonly HistoryMessage[];
+  /**
+   * More options of a new session (`"turn-rpc"`, `"codex"`). The gateway takes `workspaceId`, `model`, `modelProvider`,
+   * `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex takes those of its
+   * `thread/start`, such as `cwd` or `sandbox`.
+   */
+  sessionOptions?: TurnRpcSessionOptions | Readonly<Record<string, unknown>>;
+}
+
+/** The options of `getSession`. */
+export interface GetSessionOptions extends RequestOptions, StreamOptions {
+  /** The session's agent, for servers that do not record it (`AgentEvent`). */
+  agentName?: string;
+}
+
+interface StreamOptions {
+  /** How answers are streamed (`"aap"`); by default as finely as the agent supports. */
+  stream?: StreamMode;
+}
+
+/** A message from before the session, in the form of the Agent Application Protocol. */
+export type HistoryMessage =
+  | { role: "system"; content: string }
+  | { role: "user" | "assistant"; content: string | readonly Record<string, unknown>[] }
+  | { role: "tool"; toolCallId: string; content: string | readonly Record<string, unknown>[] };
+
+/** The agents of a server, and their sessions. */
+export class Agents {
+  readonly #connection: ClientConnection;
+  /** The agents as last listed, if sessions need theirs. */
+  #known: Promise<KnownAgent[]> | undefined;
+
+  /** @internal */
+  constructor(connection: ClientConnection) {
+    this.#connection = connection;
+  }
+
+  /** Lists the server's agents, if the protocol supports it. */
+  async list(options: RequestOptions = {}): Promise<Agent[]> {
+    demandOptions("list", options);
+    const agents = await this.#listed(options);
+    return agents.map(({ terms: _, ...agent }) => agent);
+  }
+
+  /** Creates a session for a saved agent. */
+  async createSession(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
+    const { clientIds, unnamed, socket } = this.#connection.conventions;
+    const own = unnamed ? UNNAMED : socket ? ["sessionOptions"] : clientIds ? [] : ["metadata"];
+    demandOptions("createSession", options, ...own, ...(this.#connection.capabilities.titles ? ["title"] : []));
+    if (options.sessionOptions != null) checkedOptions("sessionOptions", options.sessionOptions);
+    demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
+    demand(options.title == null || typeof options.title === "string", "`title` must be a string");
+    demandSettings(options);
+    const [limits, rest] = split(options);
+    if (unnamed) {
+      return within(limits, async (own) => {
+        const agent = await this.#agent(agentName, own);
+        const { stream, messages, agentOptions } = rest;
+        demandStream(agent, stream);
+        const { agentTools = agent.tools?.map(({ name }) => ({ name })) } = rest;
+        const params = { agentName, agentTools, agentOptions, messages };
+        const record = await this.#ask(Call.CreateSession, params, own);
+        // What a history contains of the messages differs between servers.
+        const isBlank = !messages?.length;
+        return this.#session({ ...record, agent: { tools: agentTools } }, isBlank, agent, stream);
+      });
+    }
+    if (socket && !clientIds) {
+      // The server names a thread only after it is created.
+      const { title, ...own } = rest;
+      return within(limits, async (limits) => {
+        const session = this.#session(await this.#ask(Call.CreateSession, { agentName, ...own }, limits), true);
+        if (title != null) await session.rename(title, limits);
+        return session;
+      });
+    }
+    const id = clientIds ? { id: newId() } : {};
+    const creation = { agentName, ...rest };
+    const record = await this.#ask(Call.CreateSession, { ...creation, ...id }, limits);
+    return this.#session({ ...record, creation }, true);
+  }
+
+  /** Lists the sessions of an agent, over all pages. */
+  listSessions(agentName: string, options: ListSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
+    const sessions = this.#connection.conventions.unnamed
+      ? this.#listOf(agentName, options)
+      : this.#list(Call.ListSessions, { agentName, limit: PAGE, ...window() }, options, agentName);
+    const known = new Set<string>();
+    // Some servers list the sessions of all agents, and some repeat a session on a later page.
+    return only(sessions, ({ id, agentName: name }) => {
+      const isOther = (name !== null && name !== agentName) || known.has(id);
+      known.add(id);
+      return !isOther;
+    });
+  }
+
+  /**
+   * Reads a session, or a draft, by its id. `agentName` is for servers that do not record the session's agent
+   * (`AgentEvent`): without it, the agent of the last turn continues.
+   */
+  async getSession(id: string, options: GetSessionOptions = {}): Promise<Session> {
+    const { unnamed } = this.#connection.conventions;
+    demandOptions("getSession", options, "agentName", ...(unnamed ? ["stream"] : []));
+    const [limits, { agentName, stream }] = split(options);
+    demand(agentName == null || typeof agentName === "string", "`agentName` must be a string");
+    if (unnamed) {
+      return within(limits, async (own) => {
+        const record = await this.#ask(Call.GetSession, { sessionId: id }, own);
+        const agent = await this.#agent(record.agent_name ?? "", own);
+        demandStream(agent, stream);
+        return this.#session(record, false, agent, stream);
+      });
+    }
+    const record = await this.#ask(Call.GetSession, { sessionId: id }, limits);
+    if (record.agent_name == null && this.#connection.conventions.clientIds) {
+      record.agent_name = agentName ?? (await this.#agentOf(id, limits));
+    }
+    return this.#session(record);
+  }
+
+  /** The agent of a session's last turn. */
+  async #agentOf(sessionId: string, limits: Limits): Promise<string | null> {
+    const name = (record: TurnRecord): string | null => record.agent_name ?? null;
+    let last: string | null = null;
+    for await (last of list(this.#connection.transport, Call.ListTurns, { sessionId }, limits, name));
+    return last;
+  }
+
+  /**
+   * Creates a session for an agent that you supply, in the server's schema. It can be changed later. `metadata` and
+   * `agentName`, a name for the agent, are for `"truefoundry"` only.
+   */
+  async createDraftSession(
+    agentSpec: Record<string, unknown>,
+    options: Omit<CreateSessionOptions, "title" | "sessionOptions"> & { agentName?: string } = {},
+  ): Promise<Session> {
+    demandOptions("createDraftSession", options, "metadata", "agentName");
+    const [limits, rest] = split(options);
+    return this.#session(await this.#ask(Call.CreateDraftSession, { agentSpec, ...rest }, limits), true);
+  }
+
+  /** Lists the caller's drafts, over all pages. Only `"truefoundry"` can filter them by `agentName`. */
+  listDraftSessions(
+    options: ListSessionsOptions & { agentName?: string } = {},
+  ): AsyncGenerator<Session, void, undefined> {
+    return this.#list(Call.ListDraftSessions, window(), options);
+  }
+
+  /** Reads a draft by its id. */
+  async getDraftSession(id: string, options: RequestOptions = {}): Promise<Session> {
+    demandOptions("getDraftSession", options);
+    return this.#session(await this.#ask(Call.GetDraftSession, { sessionId: id }, options));
+  }
+
+  /** Lists the caller's sessions and drafts, over all pages. */
+  listOwnedSessions(
+    options: ListSessionsOptions & { agentName?: string } = {},
+  ): AsyncGenerator<Session, void, undefined> {
+    return this.#list(Call.ListOwnedSessions, window(), options);
+  }
+
+  /** Searches sessions and drafts, over all pages. */
+  searchSessions(options: SearchSessionsOptions = {}): AsyncGenerator<Session, void, undefined> {
+    return this.#list(Call.SearchSessions, {}, options);
+  }
+
+  /**
+   * Downloads a file of a sandbox. `"trueforge"` finds the sandbox by a turn: it takes `sessionId` and `turnId` in
+   * place of the sandbox's id.
+   */
+  async downloadSandboxFile(
+    sandbox: string | { sessionId: string; turnId: string },
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<Blob> {
+    demandOptions("downloadSandboxFile", options);
+    const where = typeof sandbox === "string" ? { sandboxId: sandbox } : sandbox;
+    return this.#connection.transport.download({ ...where, path }, options);
+  }
+
+  #ask(call: Call, params: object, limits: Limits): Promise<SessionRecord> {
+    return this.#connection.transport.ask(call, params, limits);
+  }
+
+  #list(
+    call: Call,
+    params: object,
+    options: ListOptions,
+    agentName: string | null = null,
+  ): AsyncGenerator<Session, void, undefined> {
+    const { transport, conventions } = this.#connection;
+    return list(transport, call, params, options, (record: SessionRecord) => {
+      // A session without an agent belongs to the agent for which it is listed.
+      if (conventions.clientIds) record.agent_name ??= agentName;
+      return this.#session(record);
+    });
+  }
+
+  /** Lists sessions that need to know their agents. */
+  async *#listOf(agentName: string, options: ListSessionsOptions): AsyncGenerator<Session, void, undefined> {
+    const { transport } = this.#connection;
+    demandOptions("listSessions", options, "limit", "pageToken");
+    const agent = await this.#agent(agentName, split(options)[0]);
+    const records = list(transport, Call.ListSessions, { agentName }, options, (record: SessionRecord) => record);
+    for await (const record of only(records, ({ agent_name: name }) => name === agentName)) {
+      yield this.#session(record, false, agent);
+    }
+  }
+
+  /** Requests the agents. */
+  #listed(limits: Limits): Promise<KnownAgent[]> {
+    const asked = this.#connection.transport.ask<{ items: KnownAgent[] }>(Call.ListAgents, {}, limits);
+    const agents = asked.then(({ items }) => items);
+    this.#known = agents;
+    // The next call asks the server again.
+    agents.catch(() => (this.#known = undefined));
+    return agents;
+  }
+
+  /** An agent of the known ones, or after listing them again. */
+  async #agent(name: string, limits: Limits): Promise<KnownAgent> {
+    const named = (agents: KnownAgent[] = []): KnownAgent | undefined => agents.find((agent) => agent.name === name);
+    const known = named(await this.#known?.catch(() => undefined));
+    if (known) return known;
+    const agents = await this.#listed(limits);
+    const agent = named(agents);
+    if (agent) return agent;
+    throw new InputError("invalid_option", `the server has no agent \`${name}\`; it has ${agents.map((one) => one.name).join(", ")}`);
+  }
+
+  #session(record: SetUpRecord, isNew = false, agent?: KnownAgent, stream?: StreamMode): Session {
+    if (typeof record.id !== "string") {
+      throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
+    }
+    return new Session(this.#connection, record, isNew, agent, stream);
+  }
+}
+
+/** The options of `createSession` for protocols whose sessions need to know their agents. */
+const UNNAMED = ["agentTools", "agentOptions", "messages", "stream"];
+
+/** Sessions per page; the servers' own default is ten. */
+const PAGE = 100;
+const YEAR = 365 * 24 * 60 * 60 * 1000;
+
+/** The default start of a list. */
+function window(): object {
+  return { windowStart: new Date(Date.now() - YEAR).toISOString() };
+}
+
+async function* only<T>(items: AsyncIterable<T>, test: (item: T) => boolean): AsyncGenerator<T, void, undefined> {
+  for await (const item of items) if (test(item)) yield item;
+}

@@ -1,0 +1,25 @@
+// The face: what every page downloads, as one file without a core. It has the public classes and the code behind them.
+// Entries are built on it, and so is the code that comes with some cores only.
+export { capabilitiesOf } from "../boundary/capabilities.js";
+export { Agents, Client, connectWith } from "./client.js";
+export { limited, onAbort, onReturn, Watch } from "../transport/clocks.js";
+export {
+  AbortError,
+  adopting,
+  ApiError,
+  busy,
+  ConnectionError,
+  IncompleteError,
+  InputError,
+  messageOf,
+  ProtocolError,
+  StateError,
+  TurnwireError,
+} from "../common/errors.js";
+export { chunk, compiled, load, startFailure } from "./load.js";
+export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "../snapshot/merge.js";
+export { demand } from "../common/check.js";
+export { Run } from "../tools/run.js";
+export { Session } from "./session.js";
+export { askToken, orAborted, stopped, unsent } from "../transport/transport.js";
+export { Turn } from "../turn/turn.js";

@@ -1,0 +1,110 @@
+// Starts the WebAssembly cores, each once. The entry that the page imports decides where a module comes from: the entry
+// itself, a file that is loaded then, the page, or the platform.
+import type { CoreClient, Exports } from "../boundary/boundary.js";
+import type { Family } from "../boundary/protocols.js";
+import { unpack } from "../boundary/unpack.js";
+import { messageOf, TurnwireError } from "../common/errors.js";
+import type { Settings, Transport } from "../transport/transport.js";
+import type { Connection } from "../turn/connection.js";
+import type { MakeManagedSession } from "./managed-session.js";
+import type { ConnectOptions } from "./options.js";
+
+/**
+ * What the protocols of a family need besides their core. It is loaded with the core, so that other pages do not
+ * download it.
+ */
+export interface Extras {
+  /** The transport, if it is not `fetch`. @internal */
+  readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
+  /** Keeps the data of a session if the server has no ids for turns. @internal */
+  readonly Managed?: MakeManagedSession;
+}
+
+/** A connected server, and the extras of its core. @internal */
+export interface ClientConnection extends Connection {
+  readonly extras: Extras;
+}
+
+/** A core that can be started: its module and its extras. */
+export interface Source extends Extras {
+  readonly module: WebAssembly.Module;
+}
+
+/** The ways to load the cores of an entry. */
+export type Sources = Readonly<Partial<Record<Family, () => Source | Promise<Source>>>>;
+
+/** A running core. */
+export interface Core {
+  readonly exports: Exports;
+  readonly extras: Extras;
+}
+
+const cores = new WeakMap<object, Promise<Core>>();
+
+/**
+ * Starts a core. All callers share one start. After a failed start the next call tries again.
+ *
+ * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform), `wasm_unsupported`,
+ * `wasm_missing` (the page has not passed it to `init` yet) or `wasm_failed`.
+ */
+export function load(source: () => Source | Promise<Source>): Promise<Core> {
+  const known = cores.get(source);
+  if (known) return known;
+  const core = start(source).catch((cause: unknown) => {
+    cores.delete(source);
+    throw startFailure(cause);
+  });
+  cores.set(source, core);
+  return core;
+}
+
+async function start(source: () => Source | Promise<Source>): Promise<Core> {
+  const { module, ...extras } = await source();
+  // A core needs nothing of JavaScript: without imports there is no glue to load.
+  return { exports: new WebAssembly.Instance(module).exports as unknown as Exports, extras };
+}
+
+/** Loads a file that comes with a core. */
+export function chunk<T>(file: Promise<T>): Promise<T> {
+  return file.catch((cause: unknown) => {
+    // Some browsers remember a failed file until the page is loaded again.
+    const message = `The file with the core of this protocol could not be loaded: ${messageOf(cause)}`;
+    throw new TurnwireError("wasm_failed", message, { cause });
+  });
+}
+
+/** A core whose module is stored as text. */
+export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Source> {
+  return { module: await WebAssembly.compile(unpack(packed)), ...extras };
+}
+
+// Chromium and Firefox reject with a CompileError, WebKit with an EvalError. Only their messages distinguish a policy
+// from a damaged module.
+const BLOCKED_BY_PAGE = /unsafe-eval|content security policy|\bcsp\b/i;
+const BLOCKED_BY_PLATFORM = /disallowed by embedder/i;
+
+/** Why a core could not start, as an error of this package. */
+export function startFailure(cause: unknown): TurnwireError {
+  if (cause instanceof TurnwireError) return cause;
+  const text = messageOf(cause);
+  if (BLOCKED_BY_PAGE.test(text)) {
+    return new TurnwireError(
+      "wasm_blocked",
+      "The page's Content-Security-Policy blocks WebAssembly. Add 'wasm-unsafe-eval' to its " +
+        "script-src directive; that allows WebAssembly and does not allow eval().",
+      { cause },
+    );
+  }
+  if (BLOCKED_BY_PLATFORM.test(text)) {
+    return new TurnwireError(
+      "wasm_blocked",
+      "This platform does not compile WebAssembly at run time. Import turnwire/slim and pass " +
+        "init() the module that the platform compiled from turnwire/truefoundry.wasm.",
+      { cause },
+    );
+  }
+  if (typeof WebAssembly === "undefined") {
+    return new TurnwireError("wasm_unsupported", "This browser has no WebAssembly.", { cause });
+  }
+  return new TurnwireError("wasm_failed", `The WebAssembly core could not start: ${text}`, { cause });
+}

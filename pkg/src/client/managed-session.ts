@@ -1,0 +1,50 @@
+// A session whose data the client keeps, for servers that have no ids for turns.
+import type { CoreSession } from "../boundary/boundary.js";
+import type { Capabilities } from "../boundary/capabilities.js";
+import type { TurnStatus } from "../snapshot/snapshot.js";
+import type { ToolSpec } from "../tools/spec.js";
+import type { TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
+import type { Agent, AgentSettings, KnownAgent, ServerTool, StreamMode } from "./agent.js";
+
+/** Admits turns one after the other, and keeps the settings that each of them sends to the server. */
+export interface ManagedSession {
+  /** The session's agent, as the server lists it. */
+  readonly agent: Agent;
+  /** What the session supports, as its agent declares. */
+  readonly capabilities: Capabilities;
+  /** The parameters of every call. */
+  toJSON(): object;
+  /** Throws an `InputError` unless the agent takes tools of the page with these names. */
+  demandTools(names: readonly string[]): void;
+  /** Sets the page's tools; the next turn declares them. */
+  declare(tools: readonly ToolSpec[]): void;
+  /** Sets the agent's settings for the next turn. */
+  configure(settings: AgentSettings): void;
+  /**
+   * Admits a turn that is about to start: no other one runs, and the waiting calls are known. Returns what to wait for;
+   * `undefined` if it may start at once. Throws if the turn is not allowed. `reread` reads the history, and calls
+   * `stands()`.
+   */
+  enter(
+    input: readonly TurnInputItem[],
+    whenBusy: "wait" | "fail",
+    signal: AbortSignal,
+    reread: () => Promise<void>,
+  ): Promise<void> | undefined;
+  /** The admitted turn has begun: its settings are in effect. */
+  began(): void;
+  /** The admitted turn is over, or was not started after all. */
+  leave(status: TurnStatus, state: TurnState | null): void;
+  /** The history shows the session's position: the newest turn, and the number of the user's messages. */
+  stands(newest: TurnRecord | undefined, said: number): void;
+}
+
+/** Creates a managed session. */
+export type MakeManagedSession = new (
+  core: CoreSession,
+  agent: KnownAgent,
+  stream: StreamMode | undefined,
+  serverTools: readonly ServerTool[],
+  tools: readonly ToolSpec[],
+  isNew: boolean,
+) => ManagedSession;

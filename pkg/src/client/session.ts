@@ -1,0 +1,525 @@
+// A session: a conversation with an agent, turn by turn.
+import type { CoreSession } from "../boundary/boundary.js";
+import { Call } from "../boundary/calls.js";
+import { type Capabilities, newId } from "../boundary/capabilities.js";
+import { adopting, ApiError, busy, InputError, StateError } from "../common/errors.js";
+import type { ListedEvent } from "../delivery/delivery.js";
+import type { ToolSpec } from "../tools/spec.js";
+import { within } from "../transport/clocks.js";
+import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
+import { checkedTurn, type CreateTurnOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
+import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
+import { type Agent, type AgentSettings, demandSettings, type KnownAgent, type ServerTool, type StreamMode } from "./agent.js";
+import type { ClientConnection } from "./load.js";
+
+import { demand, demandNames } from "../common/check.js";
+import { Run, type RunOptions } from "../tools/run.js";
+import { ToolRegistry, type Tools, type ToolsOptions } from "../tools/tools.js";
+import { Turn } from "../turn/turn.js";
+import type { ManagedSession } from "./managed-session.js";
+
+/** An item of a session's list of events. */
+export interface ListedSessionEvent extends SessionEvent {
+  event: ListedEvent;
+}
+
+/** The server's location of a session, and what the session was created with while it has no messages. */
+interface SessionPlace {
+  workspace_id: string;
+  creation?: object | undefined;
+}
+
+/** A session with what it was created with, and with its settings if the server keeps them. @internal */
+export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
+
+/** The position of a session, from all of its turns. */
+interface Position {
+  items: TurnRecord[];
+  user_messages: number;
+}
+
+/** A conversation with an agent. */
+export class Session {
+  readonly #connection: ClientConnection;
+  readonly #core: CoreSession;
+  readonly #registry = new ToolRegistry();
+  #record: SessionRecord;
+  /** The newest turn that has begun, as far as this client knows. */
+  #newest: Turn | undefined;
+  /** The prepared turn that is not over. */
+  #prepared: Turn | undefined;
+  /** Prepared turns that may still run, if only this client can tell turns apart. */
+  #others: readonly Turn[] = [];
+  /** The session's data, if the server has no ids for turns. */
+  readonly #managed: ManagedSession | undefined;
+
+  #where: SessionPlace | undefined;
+
+  /** @internal */
+  unsent: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(connection: ClientConnection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
+    this.#connection = connection;
+    const actions = JSON.stringify(record.required_actions ?? []);
+    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew || record.is_new === true);
+    this.#record = record;
+    const { workspace_id, creation } = record;
+    // Every connection that reads this session needs its location.
+    if (workspace_id) this.#place({ workspace_id, creation });
+    if (agent) this.#managed = new connection.extras.Managed!(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
+  }
+
+  #place(where: SessionPlace): void {
+    this.#where = where;
+    this.#core.setTerms(JSON.stringify(where), -1);
+  }
+
+  /** The session now has a message: a new connection needs only its place. */
+  #forgetCreation(): void {
+    if (this.#where?.creation) this.#place({ workspace_id: this.#where.workspace_id });
+  }
+
+  /** The session's id; keep it to return with `client.agents.getSession(id)`. */
+  get id(): string {
+    return this.#record.id;
+  }
+
+  /** What the session supports: not every protocol has everything. */
+  get capabilities(): Capabilities {
+    return this.#managed?.capabilities ?? this.#connection.capabilities;
+  }
+
+  /** The agent as the server lists it, if it does (`"aap"`). */
+  get agent(): Agent | null {
+    return this.#managed?.agent ?? null;
+  }
+
+  /** `"session/draft"` for a draft: its agent comes from `agentSpec` and can be changed. */
+  get type(): "session" | "session/draft" {
+    return this.#record.type;
+  }
+
+  /** The saved agent's name. */
+  get agentName(): string | null {
+    return this.#record.agent_name;
+  }
+
+  /** A label for people, once the server has derived one. */
+  get title(): string | null {
+    return this.#record.title;
+  }
+
+  /** A draft's agent, in the server's schema. */
+  get agentSpec(): Record<string, unknown> | null {
+    return this.#record.agent_spec ?? null;
+  }
+
+  /** The session's creator. */
+  get createdBySubject(): Subject | null {
+    return this.#record.created_by_subject;
+  }
+
+  /** ISO 8601. */
+  get createdAt(): string | null {
+    return this.#record.created_at;
+  }
+
+  /** ISO 8601. */
+  get updatedAt(): string | null {
+    return this.#record.updated_at;
+  }
+
+  /**
+   * Prepares a turn. Sends no request yet: `stream()`, `waitForCompletion()` or `state()` starts it.
+   *
+   * Throws an `InputError` if the input breaks a rule (user messages are not mixed with answers, every pending call is
+   * answered, files are data URIs), and a `StateError` if the session was cancelled.
+   */
+  createTurn(options: CreateTurnOptions = {}): Turn {
+    const { socket } = this.#connection.conventions;
+    const { input, previousTurnId, discardPending, whenBusy, turnOptions } = checkedTurn(options, socket);
+    demand(!this.#managed || (previousTurnId ?? "auto") === "auto", "`previousTurnId` is not known to this protocol: turns follow each other");
+    const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
+    const sent = adopting(() => core.takeInput(turnOptions ? `${input}\0${turnOptions}` : input, discardPending));
+    const record = { input: JSON.parse(sent) as TurnInputItem[] };
+    return new Turn(this, this.#connection, core, record, { discardPending, whenBusy });
+  }
+
+  /**
+   * Replaces the tools that `run()` runs in the page; without an argument, changes nothing. Returns their names. If the
+   * protocol declares tools (`"aap"`), the next turn does.
+   */
+  tools(tools?: Tools, options: ToolsOptions = {}): string[] {
+    demandNames("tools", options, ["timeout"]);
+    if (tools !== undefined) {
+      this.#registry.putTools(tools, options, (names) => this.#managed?.demandTools(names));
+      this.#managed?.declare(this.#registry.toolSpecs());
+    }
+    return this.#registry.toolNames;
+  }
+
+  /**
+   * Runs a turn. While it waits only for tools of the page, another turn follows with their results. Sends no request
+   * yet. Without an input, continues with the newest turn's calls, for instance after a reload. To answers as input,
+   * adds the results of tools for which the newest turn also waits.
+   *
+   * Throws an `InputError` if the input breaks a rule, or if there is no input and nothing waits.
+   */
+  run(input?: TurnInput | null, options: RunOptions = {}): Run {
+    return new Run(this, this.#registry, this.#newest, input, options);
+  }
+
+  /**
+   * Lists the turns, over all pages: newest first, though TrueForge servers may differ. Does not read their events: a
+   * snapshot has the last message, and no waiting call until `waitForCompletion()` has filled it.
+   */
+  listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
+    let before: TurnRecord | undefined;
+    let isSorted = options.pageToken === undefined;
+    const turns = list(this.#connection.transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => {
+      const isNewest = before === undefined ? isSorted : follows(record, before);
+      if (before && !isNewest && !follows(before, record)) isSorted = false;
+      before = record;
+      return this.#attach(record, isNewest);
+    });
+    return this.#listed(turns, options, () => isSorted && this.#core.listed());
+  }
+
+  /**
+   * Reads a turn by its id, and if it has ended its snapshot as well. If its events cannot be read, `snapshot().error`
+   * says why, and `waitForCompletion()` reads them again.
+   */
+  async getTurn(id: string, options: RequestOptions = {}): Promise<Turn> {
+    demandOptions("getTurn", options);
+    if (this.#managed) {
+      if (this.#newest?.id === id) return this.#newest;
+      for await (const turn of this.listTurns(options)) if (turn.id === id) return turn;
+      throw new InputError("invalid_input", `the session's history has no turn \`${id}\``);
+    }
+    return within(options, async (limits) => {
+      const turn = this.#attach(await this.#connection.transport.ask(Call.GetTurn, this.#params({ turnId: id }), limits), false);
+      // If the turn is known already, the known object keeps representing it.
+      if (this.#newest === undefined || this.#newest.id === turn.previousTurnId) this.began(turn, turn.previousTurnId);
+      await turn.filled(limits);
+      return turn;
+    });
+  }
+
+  /** Lists the events of all finished turns, newest first, over all pages. The list has no deltas. */
+  listEvents(options: ListOptions & { lastTurnId?: string } = {}): AsyncGenerator<ListedSessionEvent, void, undefined> {
+    const events = list(this.#connection.transport, Call.ListSessionEvents, this.#params(), options, (event: ListedSessionEvent) => event);
+    return this.#listed(events, options, () => {});
+  }
+
+  /** Lists items. Codex refuses to list a thread without messages. Calls `ended` at the end of the list. */
+  async *#listed<T>(items: AsyncGenerator<T, void, undefined>, options: ListOptions, ended: () => void): AsyncGenerator<T, void, undefined> {
+    try {
+      yield* items;
+    } catch (error) {
+      if (!this.#connection.conventions.socket || !(error instanceof ApiError) || error.code !== "rpc") throw error;
+      const [limits] = split(options);
+      const { is_new } = await this.#connection.transport.ask<SessionRecord>(Call.GetSession, this.#params(), limits);
+      if (!is_new) throw error;
+    }
+    ended();
+  }
+
+  /**
+   * The conversation so far, oldest turn first, each finished turn with a complete snapshot. If the last turn still
+   * runs, it is included without its events: its `stream()` brings all of them.
+   */
+  async history(options: RequestOptions = {}): Promise<Turn[]> {
+    demandOptions("history", options);
+    return within(options, async (limits) => {
+      const turns = await this.#history(limits);
+      // A waiting call may come from an earlier turn.
+      await turns.at(-1)?.filled(limits);
+      return turns;
+    });
+  }
+
+  async #history(options: RequestOptions): Promise<Turn[]> {
+    const { clientIds, socket } = this.#connection.conventions;
+    if (clientIds && !socket) return this.#conversation(options);
+    const turns: Turn[] = [];
+    for await (const turn of this.listTurns({ ...options, limit: 25 })) turns.push(turn);
+    const [one, next] = turns;
+    const isOldestFirst =
+      one && next && (next.previousTurnId === one.id || (next.createdAt ?? "") > (one.createdAt ?? ""));
+    if (!isOldestFirst) turns.reverse();
+    const events = new Map<string, SessionEvent["event"][]>();
+    for await (const { turn_id, event } of this.listEvents({ ...options, limit: 100 })) {
+      const own = events.get(turn_id);
+      if (own) own.unshift(event);
+      else events.set(turn_id, [event]);
+    }
+    for (const turn of turns) {
+      // The stream of a running turn repeats its listed events.
+      if (!turn.isOver) continue;
+      const own = events.get(turn.id ?? "") ?? [];
+      if (socket && own.some(({ type }) => type === "thread.created")) {
+        // The server returns the messages of a turn's tasks only with the turn, without its beginning and the text at
+        // its end.
+        const inside: typeof own = [];
+        for await (const event of turn.listEvents(options)) inside.push(event);
+        const first = own.filter(({ type }) => type === "turn.created");
+        const last = own.filter((event) => event.type === "turn.done" || (event.type === "notice" && event.code === "prompt_manifest"));
+        own.splice(0, own.length, ...first, ...inside, ...last);
+      }
+      turn.fill(own);
+    }
+    for (const [at, turn] of turns.entries()) {
+      const before = turns[at - 1];
+      if (before && turn.previousTurnId === before.id) turn.follows(before);
+    }
+    this.#newest = turns.at(-1);
+    return turns;
+  }
+
+  /**
+   * The same for servers whose messages do not name their turn: each turn begins with a message of the user. Turns that
+   * a client of this package started have their ids.
+   */
+  async #conversation(options: RequestOptions): Promise<Turn[]> {
+    const { transport } = this.#connection;
+    const records = new Map<string, TurnRecord>();
+    for await (const record of list(transport, Call.ListTurns, this.#params(), options, (record: TurnRecord) => record)) {
+      records.set(record.id, record);
+    }
+    const parts: { id: string; input: TurnInputItem[]; events: SessionEvent["event"][] }[] = [];
+    for await (const { turn_id, event } of this.listEvents(options)) {
+      if (event.type === "turn.created") parts.push({ id: turn_id, input: event.input, events: [] });
+      else if (parts.length === 0) parts.push({ id: turn_id, input: [], events: [event] });
+      else parts.at(-1)!.events.push(event);
+    }
+    // Answers continue the turn of the user's message before them. The last of the server's turns has their state.
+    const newest = [...records.values()].at(-1);
+    if (newest && parts.length > 0 && !this.#managed) {
+      await this.refresh(options);
+      const { state } = newest;
+      if (state.status === "done" && state.required_actions.length === 0) {
+        state.required_actions = this.#record.required_actions ?? [];
+      }
+    }
+    const live = this.#managed && this.#prepared;
+    const turns = parts.map(({ id, input, events }, at) => {
+      const isLast = at === parts.length - 1;
+      const known = isLast ? newest : records.get(id);
+      let state: TurnRecord["state"] = known?.state ?? { status: "done", output: null, required_actions: [] };
+      // A turn that was not read to its end keeps that state in the server's records, although others followed it.
+      if (!isLast && state.status === "running") state = { status: "cancelled", reason: "abandoned" };
+      const turn = this.#attach({ ...known, id: known?.id ?? id, input, state } as TurnRecord, isLast && !live);
+      // The stream of a turn that still runs repeats all of it.
+      if (turn.isOver || this.capabilities.resume === "none") turn.fill(events);
+      if (!isLast) turn.discard();
+      return turn;
+    });
+    if (live && turns.length > 0) {
+      // The turn continues here, and has more than the history.
+      if (hasInput(live.input, parts.at(-1)!.input)) turns[turns.length - 1] = live;
+      return turns;
+    }
+    const last = turns.at(-1);
+    if (this.#newest && last) this.#registry.move(this.#newest, last);
+    this.#newest = last;
+    this.#core.listed();
+    this.#managed?.stands(newest, parts.flatMap(({ input }) => input).length);
+    return turns;
+  }
+
+  /**
+   * Returns to a conversation after a reload, or in another tab. The same as `history()`, and a turn that still runs is
+   * streamed from its beginning, so that its snapshot, its listeners and `waitForCompletion()` continue. Listeners that
+   * you add at once miss nothing. If the server has no stream of the turn, waits for its end (`"waiting"`).
+   *
+   * The options also apply to that stream.
+   */
+  async resume(options: ResumeOptions = {}): Promise<Turn[]> {
+    demandOptions("resume", options, "reconnect");
+    const [limits] = split(options);
+    const turns = await this.history(limits);
+    const last = turns.at(-1);
+    if (last && !last.isOver && !last.isRead) last.attach(options);
+    return turns;
+  }
+
+  /** Deletes the session, if the protocol supports it. */
+  async delete(options: RequestOptions = {}): Promise<void> {
+    demandOptions("delete", options);
+    await this.#connection.transport.ask(Call.DeleteSession, this.#params(), options);
+  }
+
+  /** Cancels the session and the running turn. Afterwards `createTurn` throws. */
+  async cancel(options: RequestOptions = {}): Promise<void> {
+    demandOptions("cancel", options);
+    await this.#connection.transport.ask(Call.CancelSession, this.#params(), options);
+    this.#core.markCancelled();
+  }
+
+  /** Stops the running turn, whichever it is. The session continues. */
+  async interrupt(options: RequestOptions = {}): Promise<void> {
+    demandOptions("interrupt", options);
+    await this.#connection.transport.ask(Call.InterruptSession, this.#params(), options);
+  }
+
+  /** Sets the session's title, if the protocol supports it. */
+  async rename(title: string, options: RequestOptions = {}): Promise<void> {
+    demandOptions("rename", options);
+    demand(typeof title === "string", "`title` must be a string");
+    await this.#connection.transport.ask(Call.RenameSession, this.#params({ title }), options);
+    this.#record = { ...this.#record, title };
+  }
+
+  /** The agent's state, if the protocol has one; without the names that begin with `__`. */
+  async state(options: RequestOptions = {}): Promise<Record<string, unknown>> {
+    demandOptions("state", options);
+    const answer = await this.#connection.transport.ask<{ state: Record<string, unknown> }>(
+      Call.GetSessionState,
+      this.#params(),
+      options,
+    );
+    return answer.state;
+  }
+
+  /** Lists the messages that the server keeps, over all pages, oldest first by default. */
+  listMessages(options: ListOptions & { order?: "asc" | "desc" } = {}): AsyncGenerator<ThreadMessage, void, undefined> {
+    const { transport } = this.#connection;
+    return list(transport, Call.ListMessages, this.#params(), options, (message: ThreadMessage) => message);
+  }
+
+  /**
+   * Changes a draft's agent; with `"aap"` the agent's settings, which the next turn sends to the server.
+   *
+   * Throws a `StateError` (`unsupported`) for a session of a saved agent, which servers do not change.
+   */
+  async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
+    if (this.#managed) {
+      demandNames("update", options, ["agentTools", "agentOptions"]);
+      demandSettings(options);
+      this.#managed.configure(options);
+      return this;
+    }
+    demandOptions("update", options, "agentSpec");
+    if (this.type === "session") throw new StateError("unsupported", "only a draft's agent can be changed: this session's is not given by the client");
+    const [limits, rest] = split(options);
+    this.#record = await this.#connection.transport.ask(Call.UpdateDraftSession, this.#params(rest), limits);
+    return this;
+  }
+
+  /** Reads the session again: its title comes with the first turn. */
+  async refresh(options: RequestOptions = {}): Promise<this> {
+    demandOptions("refresh", options);
+    const call = this.type === "session" ? Call.GetSession : Call.GetDraftSession;
+    const record = await this.#connection.transport.ask<SessionRecord>(call, this.#params(), options);
+    // Some servers do not record the session's agent.
+    this.#record = { ...record, agent_name: record.agent_name ?? this.agentName };
+    return this;
+  }
+
+  // The methods below implement `TurnHost`.
+
+  /** @internal */
+  prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+    if (this.#connection.conventions.socket) return this.#queue(turn, whenBusy, signal);
+    const ready = this.#managed?.enter(turn.input, whenBusy, signal, async () => {
+      const params = this.#params();
+      const { items, user_messages: said } = await this.#connection.transport.ask<Position>(Call.ListTurns, params, { signal });
+      this.#managed!.stands(items.at(-1), said);
+    });
+    if (ready) return ready.then(() => void (this.#prepared = turn));
+    this.#prepared = turn;
+    return undefined;
+  }
+
+  /** @internal */
+  hasOthers(turn: Turn): boolean {
+    return this.unsent !== undefined || (this.#connection.conventions.socket && this.#busy(turn).length > 0);
+  }
+
+  /** @internal */
+  hold(sent: Promise<void>): void {
+    this.unsent = sent;
+    void sent.then(() => (this.unsent = undefined));
+  }
+
+  #busy(turn: Turn): Turn[] {
+    const newest = this.#newest;
+    // Another client's turn may no longer run although it is listed as running; the server, which refuses a second
+    // turn, knows.
+    const isKnown = newest && (newest.isRead || this.capabilities.steer);
+    const known = new Set([...this.#others, ...(isKnown ? [newest] : [])]);
+    return [...known].filter((other) => other !== turn && other.isBusy);
+  }
+
+  /**
+   * A thread has one turn at a time. The gateway refuses a second one. Codex adds its input to the running turn, which
+   * would deliver it twice.
+   */
+  #queue(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+    const others = this.#busy(turn);
+    if (others.length > 0 && whenBusy === "fail") throw busy();
+    this.#others = [...others, turn];
+    if (others.length === 0) return undefined;
+    const all = async (): Promise<void> => {
+      for (const other of others) await other.ended(signal);
+    };
+    return all();
+  }
+
+  /** @internal */
+  leave({ status }: Turn, state: TurnState | null): void {
+    this.#prepared = undefined;
+    this.#managed?.leave(status, state);
+  }
+
+  /** @internal */
+  began(turn: Turn, previousTurnId: string | null): void {
+    this.#managed?.began();
+    this.#forgetCreation();
+    const before = this.#newest;
+    if (before === turn) return;
+    this.#newest = turn;
+    if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
+  }
+
+  #attach(record: TurnRecord, isNewest: boolean): Turn {
+    // The known object of a turn that continues here keeps representing it.
+    const known = this.#newest;
+    if (known !== undefined && known.id === record.id && !known.isOver) return known;
+    this.#forgetCreation();
+    const core = adopting(() => this.#core.turn("", "", isNewest));
+    adopting(() => core.takeRecord(JSON.stringify(record)));
+    return new Turn(this, this.#connection, core, record);
+  }
+
+  /** The parameters that name the session in requests. @internal */
+  params(more: object): object {
+    const terms = this.#managed ?? this.#where;
+    return { sessionId: this.id, ...(terms && { terms }), ...more };
+  }
+
+  #params(more: object = {}): object {
+    return this.params(more);
+  }
+}
+
+// Files must not import each other in a circle, so this file adds the turn's reference to its session.
+declare module "../turn/turn.js" {
+  interface Turn {
+    /** The session that the turn belongs to. */
+    readonly session: Session;
+  }
+}
+
+/** Whether a turn with this input is the one that the history has. */
+function hasInput(input: readonly TurnInputItem[], known: readonly TurnInputItem[]): boolean {
+  const said = (items: readonly TurnInputItem[]): string =>
+    JSON.stringify(items.map((item) => [item.type, "content" in item && item.content]));
+  return said(input) === said(known);
+}
+
+/** Whether a turn is newer than the one that was listed before it. */
+function follows(turn: TurnRecord, before: TurnRecord): boolean {
+  return turn.previous_turn_id === before.id || (turn.created_at ?? "") > (before.created_at ?? "");
+}

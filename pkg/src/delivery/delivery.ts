@@ -1,0 +1,155 @@
+// Turns records into event objects. No other code reads records from the core's memory.
+//
+// The core writes the events of a whole network chunk into its memory as fixed-size records of integers, beside two
+// arenas of text (`src/delivery` describes both). Each arena is decoded once and sliced. Objects of a delta have one
+// fixed shape each. All other events are JSON, which is parsed on delivery.
+import { type CoreMemory, decoder } from "../boundary/boundary.js";
+import type { Event } from "../wire/events.js";
+
+/** An event, with its sequence number. */
+export type StreamEvent = Numbered<Event>;
+
+/** An event of a list. */
+export type ListedEvent = Listed<Event>;
+
+/** Distributes over the union, as `Numbered` does. */
+export type Listed<E> = E extends unknown
+  ? E & {
+      /** The server's number of the event in its turn, if it numbers listed events. */
+      readonly sequence_number?: number;
+    }
+  : never;
+
+/** Distributes over the union, so that a `switch` on `type` still narrows. */
+export type Numbered<E> = E extends unknown
+  ? E & {
+      /** The server's number of the event in its turn, from 1 on; 0 if the server sends none. */
+      readonly sequence_number: number;
+    }
+  : never;
+
+const STRIDE = 10;
+const CONTENT = 0;
+const REASONING = 1;
+const ARGUMENTS = 2;
+const JSON_TEXT = 3;
+const NATIVE = 4;
+const WIDE = 1 << 8;
+const TIMED = 1 << 9;
+
+/** Below this many bytes, building a string from character codes is faster than calling a decoder. */
+const SHORT = 24;
+
+/** The records and arenas that a header in the core's memory points to. */
+export interface Lent {
+  readonly words: Uint32Array;
+  /** The index of the first word of the records, and the index after the last one. */
+  readonly from: number;
+  readonly to: number;
+  readonly ascii: string;
+  readonly wide: string;
+}
+
+/** Reads what the header at `address` points to. Copies the text, but not the records. */
+export function lend({ bytes, words }: CoreMemory, address: number): Lent {
+  const header = address >>> 2;
+  const from = words[header]! >>> 2;
+  const ascii = words[header + 2]!;
+  const wide = words[header + 4]!;
+  const wideLength = words[header + 5]!;
+  return {
+    words,
+    from,
+    to: from + words[header + 1]!,
+    ascii: decodeAscii(bytes, ascii, ascii + words[header + 3]!),
+    wide: wideLength === 0 ? "" : decoder.decode(bytes.subarray(wide, wide + wideLength)),
+  };
+}
+
+const { fromCharCode } = String;
+
+function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
+  if (to - from > SHORT) return decoder.decode(bytes.subarray(from, to));
+  let text = "";
+  let at = from;
+  for (; at + 4 <= to; at += 4) text += fromCharCode(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!);
+  for (; at < to; at += 1) text += fromCharCode(bytes[at]!);
+  return text;
+}
+
+/** Creates the events of one turn; keeps the names to which its records refer by number. */
+export class EventReader {
+  readonly #names: string[] = [];
+
+  /** Appends the events of `lent` to `events`; returns the native frames, if they are wanted. */
+  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): unknown[] | undefined {
+    let natives: unknown[] | undefined;
+    for (let at = from; at < to; at += STRIDE) {
+      const kind = records[at]!;
+      const start = records[at + 5]!;
+      const text = (kind & WIDE ? wide : ascii).slice(start, start + records[at + 6]!);
+      if ((kind & 0xff) === NATIVE) {
+        (natives ??= []).push(parsed(text));
+        continue;
+      }
+      if ((kind & 0xff) > NATIVE) {
+        this.#names.push(text);
+        continue;
+      }
+      const sequenceNumber = records[at + 3]! + records[at + 4]! * 0x1_0000_0000;
+      if ((kind & 0xff) === JSON_TEXT) {
+        const event = JSON.parse(text) as { sequence_number: number };
+        event.sequence_number = sequenceNumber;
+        events.push(event as StreamEvent);
+        continue;
+      }
+      const event = delta(
+        kind & 0xff,
+        this.#names[records[at + 1]!]!,
+        this.#names[records[at + 2]!]!,
+        sequenceNumber,
+        text,
+        records[at + 9]!,
+      );
+      if (kind & TIMED) {
+        const time = records[at + 7]!;
+        event.created_at = ascii.slice(time, time + records[at + 8]!);
+      }
+      events.push(event);
+    }
+    return natives;
+  }
+}
+
+/** The JSON of a frame, or its text if it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+type Delta = Extract<StreamEvent, { type: "model.message.delta" }>;
+
+function delta(
+  kind: number,
+  id: string,
+  thread_id: string,
+  sequence_number: number,
+  text: string,
+  index: number,
+): Delta {
+  switch (kind) {
+    case CONTENT:
+      return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
+    case REASONING:
+      return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
+    case ARGUMENTS: {
+      const tool_calls = [{ index, function: { arguments: text } }];
+      return { type: "model.message.delta", id, thread_id, tool_calls, sequence_number };
+    }
+    default:
+      throw new RangeError(`unknown record kind ${kind}`);
+  }
+}

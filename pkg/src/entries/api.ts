@@ -1,0 +1,80 @@
+// The exports of every entry, except those that load the core.
+export {
+  AbortError,
+  Agents,
+  ApiError,
+  Client,
+  ConnectionError,
+  IncompleteError,
+  InputError,
+  isEventDelta,
+  mergeEventDelta,
+  ModelMessageBuilder,
+  ProtocolError,
+  Run,
+  Session,
+  StateError,
+  Turn,
+  TurnwireError,
+} from "../client/face.js";
+export type { ListOptions, RequestOptions } from "../transport/lists.js";
+export type {
+  CreateSessionOptions,
+  GetSessionOptions,
+  HistoryMessage,
+  ListSessionsOptions,
+  SearchSessionsOptions,
+} from "../client/client.js";
+export type { Capabilities } from "../boundary/capabilities.js";
+export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode } from "../client/agent.js";
+export type { ToolSpec } from "../tools/spec.js";
+export type { Clocks } from "../transport/clocks.js";
+export type { Listed, ListedEvent, Numbered, StreamEvent } from "../delivery/delivery.js";
+export type { ConnectionTopics, Reconnecting, Waiting } from "../delivery/connection-topics.js";
+export type { ErrorCode, ErrorDetails } from "../common/errors.js";
+export type { Event as TurnEvent } from "../wire/events.js";
+export type { AgentEvent, AwakenEvent, RelayError } from "../wire/native.js";
+export type {
+  CapabilityKind,
+  ItemAttachment,
+  PromptManifest,
+  PromptManifestDiagnostic,
+  RejectedCapability,
+  SandboxPolicy,
+  ToolDeltaPayload,
+  ToolDisplay,
+  ToolItem,
+  ToolOutcome,
+  TurnCapability,
+  TurnItem,
+  TurnRpcNotification,
+  TurnRpcSessionOptions,
+  TurnRpcThread,
+  TurnRpcTurn,
+  TurnRpcTurnOptions,
+} from "../wire/native-turn-rpc.js";
+export type * from "../wire/events.js";
+export type { MessageBase, MessageDelta } from "../snapshot/merge.js";
+export type { RunOptions, RunReason } from "../tools/run.js";
+export type { CreateTurnOptions, TurnInput } from "../turn/options.js";
+export type { ListedSessionEvent } from "../client/session.js";
+export type {
+  Activity,
+  MessageSnapshot,
+  RequiredAction,
+  ThreadSnapshot,
+  ToolCallResponse,
+  ToolCallSnapshot,
+  TurnSnapshot,
+  TurnStatus,
+} from "../snapshot/snapshot.js";
+export type { ToolContext, ToolDefinition, Tools, ToolsOptions } from "../tools/tools.js";
+export type { TurnStream } from "../delivery/stream.js";
+export type { ConnectOptions } from "../client/options.js";
+export type { ReconnectOptions } from "../common/reconnect.js";
+export type { Protocol } from "../boundary/protocols.js";
+export type { Fetch } from "../transport/platform.js";
+export type { OpenSocket, Socket } from "../transport/platform.js";
+export type { Token } from "../transport/platform.js";
+export type { AapAnswer, AapBlock, AapEvent, NativeEvent, RpcResponse, TurnTopics } from "../delivery/topics.js";
+export type { ResumeOptions, StreamOptions } from "../turn/options.js";

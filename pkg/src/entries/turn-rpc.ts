@@ -1,0 +1,25 @@
+// The entry for pages that speak only `"turn-rpc"` and `"codex"` and need the core in the same file.
+import type { Client } from "../client/client.js";
+import { compiled, connectWith, load } from "../client/face.js";
+import type { ConnectOptions } from "../client/options.js";
+import * as core from "./turn-rpc-core.js";
+
+export * from "./api.js";
+
+const source = () => compiled(core);
+
+/**
+ * Connects to a server: checks the options and starts the core. Sends no request to the server yet. The protocols are
+ * `"turn-rpc"`, the default, and `"codex"`.
+ *
+ * Rejects with an `InputError` for a wrong option, and with a `TurnwireError` (`wasm_blocked`, …) if the core cannot
+ * start.
+ */
+export function connect(options: ConnectOptions): Promise<Client> {
+  return connectWith({ "turn-rpc": source }, options);
+}
+
+/** Starts the core before the first `connect`, which otherwise starts it. */
+export async function init(): Promise<void> {
+  await load(source);
+}

@@ -1,0 +1,189 @@
+// What a server that knows sessions but no turns has to be told, and asked, around every turn: one at a time, with
+// what waits known before it, and the session's settings sent along (the Agent Application Protocol).
+import type { CoreSession } from "../boundary/boundary.js";
+import type { Capabilities } from "../boundary/capabilities.js";
+import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } from "../client/agent.js";
+import { adopting, busy, capabilitiesOf, demand, InputError } from "../client/face.js";
+import type { ManagedSession } from "../client/managed-session.js";
+import type { TurnStatus } from "../snapshot/snapshot.js";
+import type { ToolSpec } from "../tools/spec.js";
+import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
+import { Turnstile } from "./turnstile.js";
+
+/** What the next turn says because it is new, and what holds in the session then. */
+interface Settings {
+  /** The server's tools in the session. */
+  readonly serverTools: readonly ServerTool[];
+  /** The tools of the page. */
+  readonly declare?: readonly ToolSpec[];
+  readonly tools?: readonly ServerTool[];
+  readonly options?: Readonly<Record<string, string>>;
+}
+
+/** A session of such a server, in which the client keeps what the server does not. */
+export class AapSession implements ManagedSession {
+  readonly agent: KnownAgent;
+  readonly #core: CoreSession;
+  readonly #own: AgentTerms;
+  /** Its turns, one after the other. */
+  readonly #turnstile = new Turnstile();
+  /** What the newest turn waits for, as far as is known. */
+  #waiting: readonly RequiredActionEvent[] = [];
+  /** Whether the server's history may have what is not known here. */
+  #isStale: boolean;
+  /** The names of the tools that are the page's. */
+  #tools: readonly string[];
+  #settings: Settings;
+  /** The settings that the turn says which is on its way. They hold once it has begun. */
+  #said: { readonly before: Settings; readonly after: Settings } | undefined;
+  #capabilities: Capabilities | undefined;
+
+  constructor(
+    core: CoreSession,
+    agent: KnownAgent,
+    stream: StreamMode | undefined,
+    serverTools: readonly ServerTool[],
+    tools: readonly ToolSpec[],
+    isNew: boolean,
+  ) {
+    this.agent = agent;
+    this.#core = core;
+    this.#own = { ...agent.terms, stream: stream ?? agent.terms.stream };
+    this.#settings = { serverTools: copied(serverTools) };
+    this.#tools = tools.map(({ name }) => name);
+    this.#isStale = !isNew;
+    this.#tell(isNew ? 0 : -1);
+  }
+
+  get capabilities(): Capabilities {
+    return (this.#capabilities ??= capabilitiesOf(adopting(() => this.#core.capabilities()))[0]);
+  }
+
+  toJSON(): object {
+    const { serverTools, declare, tools, options } = this.#said?.after ?? this.#settings;
+    return {
+      ...this.#own,
+      tools: this.#tools,
+      trusted: serverTools.filter(({ trust }) => trust === true).map(({ name }) => name),
+      ...(declare && { declare }),
+      ...((tools || options) && { agent: { ...(tools && { tools }), ...(options && { options }) } }),
+    };
+  }
+
+  demandTools(names: readonly string[]): void {
+    const { name: agent, capabilities } = this.agent;
+    demand(!!capabilities?.application?.tools, `agent \`${agent}\` takes no tools of the page: it does not declare \`application.tools\``);
+    const taken = names.find((name) => this.#settings.serverTools.some((tool) => tool.name === name));
+    demand(taken === undefined, `the server has a tool \`${taken}\` in this session: a tool of the page must have another name`);
+  }
+
+  declare(tools: readonly ToolSpec[]): void {
+    this.#tools = tools.map(({ name }) => name);
+    this.#settings = { ...this.#settings, declare: copied(tools) };
+  }
+
+  configure({ agentTools, agentOptions }: AgentSettings): void {
+    const { tools, options } = this.#settings;
+    const serverTools = agentTools ? copied(agentTools) : this.#settings.serverTools;
+    this.#settings = {
+      ...this.#settings,
+      serverTools,
+      ...((agentTools || tools) && { tools: serverTools }),
+      ...((agentOptions || options) && { options: { ...options, ...agentOptions } }),
+    };
+  }
+
+  enter(
+    input: readonly TurnInputItem[],
+    whenBusy: "wait" | "fail",
+    signal: AbortSignal,
+    reread: () => Promise<void>,
+  ): Promise<void> | undefined {
+    if (this.#turnstile.isTaken && whenBusy === "fail") {
+      throw busy();
+    }
+    if (this.#turnstile.isTaken || this.#isBehind) return this.#wait(input, signal, reread);
+    this.#say(input);
+    this.#turnstile.take();
+    return undefined;
+  }
+
+  async #wait(input: readonly TurnInputItem[], signal: AbortSignal, reread: () => Promise<void>): Promise<void> {
+    await this.#turnstile.enter(signal);
+    try {
+      if (this.#isBehind) await reread();
+      this.#say(input);
+    } catch (error) {
+      this.#turnstile.leave();
+      throw error;
+    }
+  }
+
+  began(): void {
+    const said = this.#said;
+    if (!said) return;
+    this.#said = undefined;
+    const { before, after } = said;
+    const { serverTools, declare, tools, options } = this.#settings;
+    // What was set in the meantime is for the next turn.
+    this.#settings = {
+      serverTools: serverTools === before.serverTools ? after.serverTools : serverTools,
+      ...(declare && declare !== before.declare && { declare }),
+      ...(tools && tools !== before.tools && { tools }),
+      ...(options && options !== before.options && { options }),
+    };
+  }
+
+  leave(status: TurnStatus, state: TurnState | null): void {
+    this.#said = undefined;
+    if (state?.status === "done") this.#waiting = state.required_actions;
+    // Nobody knows what the server has of it.
+    else if (status !== "unstarted") this.#isStale = true;
+    this.#turnstile.leave();
+  }
+
+  stands(newest: TurnRecord | undefined, said: number): void {
+    this.#waiting = newest?.state.status === "done" ? newest.state.required_actions : [];
+    this.#tell(said);
+    this.#isStale = false;
+  }
+
+  get #isBehind(): boolean {
+    return this.#isStale && this.#own.history !== null;
+  }
+
+  /** Tells the core the settings that a turn of this input will say. */
+  #say(input: readonly TurnInputItem[]): void {
+    const before = this.#settings;
+    this.#said = { before, after: this.#remembered(input) };
+    this.#tell(-1);
+  }
+
+  /** Whoever allows a call, and asks to remember that, trusts its tool; whoever denies it takes the tool away. */
+  #remembered(input: readonly TurnInputItem[]): Settings {
+    const calls = this.#waiting.flatMap((action) => ("tool_calls" in action ? action.tool_calls : []));
+    let tools = this.#settings.serverTools;
+    for (const item of input) {
+      if (item.type !== "user.tool_approval" || item.approval.remember !== true) continue;
+      const name = calls.find(({ id }) => id === item.tool_call_id)?.name;
+      if (!this.#settings.serverTools.some((tool) => tool.name === name)) {
+        const problem = "its tool is none that the session has by name";
+        throw new InputError("invalid_input", `\`remember\` cannot hold for call \`${item.tool_call_id}\`: ${problem}`);
+      }
+      const isAllowed = item.approval.status === "allow";
+      const others = tools.filter((tool) => isAllowed || tool.name !== name);
+      tools = others.map((tool) => (tool.name === name ? { ...tool, trust: true } : tool));
+    }
+    return tools === this.#settings.serverTools ? this.#settings : { ...this.#settings, serverTools: tools, tools };
+  }
+
+  /** The user has said so many messages; if that is less than none, that is not known anew. */
+  #tell(said: number): void {
+    this.#core.setTerms(`${JSON.stringify(this)}\0${JSON.stringify(this.#waiting)}`, said);
+  }
+}
+
+/** What holds does not change with what somebody else may change. */
+function copied<T>(json: T): T {
+  return JSON.parse(JSON.stringify(json)) as T;
+}

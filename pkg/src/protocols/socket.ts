@@ -1,0 +1,338 @@
+// Calls over a WebSocket. The core decides; here is what only the platform has: sockets, timers, tokens, and the page.
+import type { CoreClient } from "../boundary/boundary.js";
+import type { Call } from "../boundary/calls.js";
+import { adopting, askToken, ConnectionError, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, Watch } from "../client/face.js";
+import type { ConnectOptions } from "../client/options.js";
+import type { Reconnect } from "../common/reconnect.js";
+import type { Clocks, Limits } from "../transport/clocks.js";
+import type { OpenSocket, Socket, Token } from "../transport/platform.js";
+import type { Settings, StreamBody, StreamReader, Transport } from "../transport/transport.js";
+import {
+  AWAY,
+  BINARY,
+  BROKEN,
+  CLOSE,
+  CLOSED,
+  CONNECT,
+  CoreSocket,
+  END,
+  FAILED,
+  FORGOTTEN,
+  NOTHING,
+  OPENED,
+  OVERDUE,
+  RESPOND_UNSENT,
+  SEND,
+  SHUT,
+  TAKEN,
+  TIME,
+  WAKE,
+} from "./core-socket.js";
+
+/** `WebSocket.OPEN` */
+const OPEN = 1;
+/** The longest time that a timer takes, in milliseconds. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+/** What stands before an error in place of a text. */
+const MARK = "!";
+
+/** A call that has not ended. */
+interface Pending {
+  readonly watch: Watch;
+  resolve(answer?: string | StreamBody): void;
+  reject(error: unknown): void;
+  /** Ends what waits for the signal and the page. */
+  forget(): void;
+  reader?: StreamReader;
+}
+
+/** The way to one server. All calls share one connection, which is made when it is needed. */
+export class SocketTransport implements Transport {
+  /** How persistently questions are asked again. */
+  readonly reconnect: Reconnect;
+  readonly #core: CoreSocket;
+  readonly #url: string;
+  readonly #token: Token | null | undefined;
+  readonly #open: OpenSocket;
+  readonly #clocks: Clocks;
+  readonly #calls = new Map<number, Pending>();
+  #count = 0;
+  #socket: Socket | undefined;
+  /** Aborts when the connection is not wanted any more. */
+  #dial = new AbortController();
+  /** Why no connection could be made last, as it was thrown. */
+  #failure: unknown;
+  #wake: ReturnType<typeof setTimeout> | undefined;
+  /** A reader is being told of a message; those that come meanwhile are next. */
+  #isTelling = false;
+  readonly #late: unknown[] = [];
+
+  constructor(core: CoreClient, baseUrl: string, { token, webSocket }: ConnectOptions, settings: Settings & { maxFrameBytes: number }) {
+    this.#core = new CoreSocket(core, letters(13), settings.connectTimeout, settings.maxFrameBytes);
+    this.#url = baseUrl.replace(/^http/, "ws");
+    this.#token = token;
+    this.#clocks = settings;
+    this.reconnect = settings.reconnect;
+    // Looked up at each connection: tests and tracers replace the platform's.
+    this.#open = webSocket ?? platformSocket;
+  }
+
+  async ask<T>(call: Call, params: object, limits: Limits = {}): Promise<T> {
+    const watch = new Watch(limited(this.#clocks, limits));
+    try {
+      return JSON.parse((await this.open(call, JSON.stringify(params), watch)) as string) as T;
+    } finally {
+      watch.end();
+    }
+  }
+
+  open(call: Call, params: string, watch: Watch): Promise<string | StreamBody> {
+    const { connectTimeout, idleTimeout, signal } = watch;
+    // The core has these clocks.
+    watch.spare();
+    if (signal.aborted) return Promise.reject(unsentOf(signal));
+    return new Promise((resolve, reject) => {
+      const id = (this.#count += 1);
+      const forget = onAbort(signal, () => this.#stop(id, signal));
+      this.#calls.set(id, { watch, resolve: resolve as Pending["resolve"], reject, forget });
+      ref(this.#wake, "ref");
+      this.#carry(() => this.#core.ask(id, call, params, connectTimeout, idleTimeout, this.#buffered));
+    });
+  }
+
+  download(): Promise<Blob> {
+    throw new StateError("unsupported", "this protocol has no files to download");
+  }
+
+  close(): void {
+    this.#heed(SHUT);
+  }
+
+  /** The caller does not wait any more, or cannot. */
+  #stop(id: number, signal: AbortSignal): void {
+    const error = this.#core.isUnsent(id) ? unsentOf(signal) : stopped(signal);
+    this.#end(id)?.reject(error);
+    this.#heed(signal.reason instanceof ConnectionError ? OVERDUE : FORGOTTEN, id);
+  }
+
+  /** A call is over. */
+  #end(id: number): Pending | undefined {
+    const pending = this.#calls.get(id);
+    pending?.forget();
+    this.#calls.delete(id);
+    // A timer keeps no process alive that waits for nothing.
+    if (this.#calls.size === 0) ref(this.#wake, "unref");
+    return pending;
+  }
+
+  /** How many bytes wait to be sent; -1 if nothing can be sent. */
+  get #buffered(): number {
+    const socket = this.#socket;
+    return socket?.readyState === OPEN ? socket.bufferedAmount : -1;
+  }
+
+  /** Something happened: carries out what follows from it. */
+  #heed(event: number, number = 0, text = ""): void {
+    this.#carry(() => this.#core.heed(event, number, text, this.#buffered));
+  }
+
+  #carry(begin: () => number): void {
+    try {
+      this.#carryOut(begin());
+    } catch (cause) {
+      this.#crash(cause);
+    }
+    while (!this.#isTelling && this.#late.length > 0) this.#received(this.#late.shift());
+  }
+
+  #received(message: unknown): void {
+    if (this.#isTelling) return void this.#late.push(message);
+    if (typeof message !== "string") return this.#heed(BINARY);
+    try {
+      this.#carryOut(this.#core.received(message));
+    } catch (cause) {
+      this.#crash(cause);
+    }
+    if (this.#late.length > 0) this.#heed(NOTHING);
+  }
+
+  #carryOut(first: number): void {
+    for (let output = first; output !== 0; ) {
+      const more = this.#core.word(output, 5);
+      this.#do(output, this.#core.word(output, 2), this.#core.word(output, 3), this.#core.word(output, 4));
+      output = more ? this.#core.heed(NOTHING, 0, "", this.#buffered) : 0;
+    }
+  }
+
+  #do(output: number, kind: number, id: number, number: number): void {
+    switch (kind) {
+      case TAKEN:
+        return this.#tell(id, number & 15, number >>> 4);
+      case SEND:
+        return this.#send(this.#core.text(output));
+      case CONNECT:
+        return void this.#connect();
+      case WAKE:
+        clearTimeout(this.#wake);
+        this.#wake = setTimeout(() => this.#heed(TIME), Math.min(number, LONGEST_TIMER));
+        if (this.#calls.size === 0) ref(this.#wake, "unref");
+        return;
+      case CLOSE:
+        this.#late.length = 0;
+        this.#dial.abort();
+        return this.#drop();
+      case END:
+        return this.#ended(id, number, this.#core.text(output));
+      default:
+        this.#responded(id, this.#core.text(output), kind === RESPOND_UNSENT);
+    }
+  }
+
+  /** A turn has taken something in the core. */
+  #tell(id: number, flags: number, length: number): void {
+    const pending = this.#calls.get(id);
+    if (!pending?.reader) return;
+    const wasTelling = this.#isTelling;
+    this.#isTelling = true;
+    try {
+      if (!pending.reader.took(flags, length)) this.#end(id)?.resolve();
+    } catch (error) {
+      this.#end(id)?.reject(error);
+      this.#heed(FORGOTTEN, id);
+    } finally {
+      this.#isTelling = wasTelling;
+    }
+  }
+
+  #send(text: string): void {
+    try {
+      this.#socket?.send(text);
+    } catch {
+      this.#heed(BROKEN);
+    }
+  }
+
+  #responded(id: number, text: string, isUnsent: boolean): void {
+    if (text === "") {
+      const pending = this.#calls.get(id);
+      return pending?.resolve({ read: (_, __, reader) => this.#read(id, pending, reader) });
+    }
+    const pending = this.#end(id);
+    if (!text.startsWith(MARK)) return pending?.resolve(text);
+    const error = this.#adopted(text);
+    if (isUnsent && !unsent.has(error)) unsent.set(error, "unsent");
+    pending?.reject(error);
+  }
+
+  #ended(id: number, silence: number, text: string): void {
+    const pending = this.#end(id);
+    if (!pending) return;
+    pending.watch.silence = silence;
+    if (text === "") pending.resolve();
+    else pending.reject(this.#adopted(text));
+  }
+
+  /** The error that the core reports: where it was thrown here, that one. */
+  #adopted(text: string): object {
+    try {
+      return adopting(() => text as never);
+    } catch (error) {
+      const { message } = error as Error;
+      return this.#failure instanceof Error && this.#failure.message === message ? this.#failure : (error as Error);
+    }
+  }
+
+  #read(id: number, pending: Pending, reader: StreamReader): Promise<void> {
+    const { signal } = pending.watch;
+    return new Promise((resolve, reject) => {
+      if (!this.#calls.has(id)) return reject(stopped(signal));
+      const unreturn = onReturn((wasAway) => this.#heed(wasAway ? AWAY : TIME));
+      const { forget } = pending;
+      Object.assign(pending, { reader, resolve, reject });
+      pending.forget = () => {
+        forget();
+        unreturn();
+      };
+      this.#carry(() => this.#core.read(id, reader.core.coreNumber, this.#buffered));
+    });
+  }
+
+  async #connect(): Promise<void> {
+    const { signal } = (this.#dial = new AbortController());
+    try {
+      const token = await askToken(this.#token, signal);
+      if (signal.aborted) return;
+      const url = new URL(this.#url);
+      // Browsers send no headers of a page's with a WebSocket.
+      if (token !== undefined) url.searchParams.set("access_token", token);
+      const socket = (this.#socket = this.#made(url.href));
+      const heed = (event: number, number?: number, text?: string): void => {
+        // Some sockets have more to say while they are being closed.
+        if (this.#socket === socket) this.#heed(event, number, text);
+      };
+      socket.addEventListener("open", () => heed(OPENED));
+      socket.addEventListener("message", ({ data }) => {
+        if (this.#socket === socket) this.#received(data);
+      });
+      socket.addEventListener("error", () => heed(BROKEN));
+      socket.addEventListener("close", ({ code, reason }) => heed(CLOSED, code, reason));
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#failure = error;
+      const { code, message } = error as TurnwireError;
+      this.#heed(FAILED, 0, `${code}\0${message}`);
+    }
+  }
+
+  #made(url: string): Socket {
+    let socket: Socket | undefined;
+    try {
+      socket = this.#open.call(undefined, url);
+    } catch (error) {
+      if (error instanceof TurnwireError) throw error;
+      // Not the platform's error, which quotes the address, and in it the token.
+      throw new ConnectionError("network", "no connection can be made to this address from here");
+    }
+    if (typeof socket?.addEventListener !== "function") throw new InputError("invalid_option", "`webSocket` gave no socket");
+    return socket;
+  }
+
+  #drop(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+  }
+
+  /** The core has failed in itself: so does whatever waits for it. */
+  #crash(cause: unknown): void {
+    const error = new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
+    for (const id of [...this.#calls.keys()]) this.#end(id)?.reject(error);
+    this.#drop();
+  }
+}
+
+/** The error of a call that was stopped before anything was sent. */
+function unsentOf(signal: AbortSignal): TurnwireError {
+  const error = stopped(signal);
+  unsent.set(error, "token");
+  return error;
+}
+
+/** Has a timer keep the process alive, or not, where there are processes. */
+function ref(timer: unknown, how: "ref" | "unref"): void {
+  (timer as Partial<Record<typeof how, () => void>> | undefined)?.[how]?.();
+}
+
+function platformSocket(url: string): Socket {
+  if (typeof globalThis.WebSocket !== "function") {
+    throw new StateError("unsupported", "this platform has no WebSocket: `connect` takes one as `webSocket`");
+  }
+  return new globalThis.WebSocket(url);
+}
+
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** So many random letters, digits, `-` and `_`. */
+function letters(count: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => LETTERS[byte % 64]).join("");
+}

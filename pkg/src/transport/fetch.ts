@@ -1,0 +1,193 @@
+// Requests over `fetch`. The core decides what to request and what a response means; this file does the I/O.
+import type { CoreClient } from "../boundary/boundary.js";
+import { Call } from "../boundary/calls.js";
+import { adopting, ConnectionError, type ErrorDetails, InputError, messageOf } from "../common/errors.js";
+import type { Reconnect } from "../common/reconnect.js";
+import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
+import type { Fetch, Token } from "./platform.js";
+import { askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport } from "./transport.js";
+
+interface CoreRequest {
+  path: string;
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** The options of a page's requests. */
+export interface FetchOptions {
+  token?: Token | null;
+  headers?: Record<string, string>;
+  fetch?: Fetch;
+}
+
+/** The response to a call that needs no server. */
+interface LocalAnswer {
+  local: unknown;
+}
+
+/** The transport to one server. */
+export class FetchTransport implements Transport {
+  /** How often and how fast requests are repeated. */
+  readonly reconnect: Reconnect;
+  readonly #core: CoreClient;
+  readonly #baseUrl: string;
+  readonly #token: Token | null | undefined;
+  readonly #headers: [string, string][];
+  readonly #fetch: Fetch;
+  readonly #clocks: Clocks;
+
+  constructor(core: CoreClient, baseUrl: string, { token, headers, fetch }: FetchOptions, settings: Settings) {
+    this.#core = core;
+    this.#baseUrl = baseUrl;
+    this.#token = token;
+    this.#clocks = settings;
+    this.reconnect = settings.reconnect;
+    this.#headers = Object.entries(headers ?? {});
+    // Look it up at each call: tests and tracers replace the platform's.
+    this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
+  }
+
+  /** Requests JSON; returns it in turnwire's form. */
+  async ask<T>(call: Call, params: object, limits: Limits = {}): Promise<T> {
+    const answer = await this.#within(limits, (watch) => this.open(call, JSON.stringify(params), watch));
+    return JSON.parse(answer as string) as T;
+  }
+
+  /** Makes a call with parameters as JSON. Returns the response as JSON, or for a streaming call the stream. */
+  async open(call: Call, params: string, watch: Watch): Promise<string | StreamBody> {
+    const request = this.#request(call, params);
+    if ("local" in request) {
+      if (watch.signal.aborted) throw stopped(watch.signal);
+      return JSON.stringify(request.local);
+    }
+    const response = await this.#send(request, watch);
+    if (response.ok && streams(call) && /^\s*text\/event-stream\b/i.test(contentType(response))) {
+      const { body } = response;
+      return { read: (push, watch) => (body ? pump(body, push, watch) : Promise.resolve()) };
+    }
+    return this.#read(call, params, response, watch);
+  }
+
+  /** Requests a file. */
+  download(params: object, limits: Limits): Promise<Blob> {
+    return this.#within(limits, async (watch) => {
+      const call = Call.DownloadSandboxFile;
+      const response = await this.#send(this.#request(call, JSON.stringify(params)) as CoreRequest, watch);
+      if (!response.ok) await this.#read(call, "", response, watch);
+      const chunks: BlobPart[] = [];
+      await this.#readBody(response, watch, (chunk) => chunks.push(chunk as BlobPart));
+      return new Blob(chunks, { type: contentType(response) });
+    });
+  }
+
+  async #within<T>(limits: Limits, call: (watch: Watch) => Promise<T>): Promise<T> {
+    const watch = new Watch(limited(this.#clocks, limits));
+    try {
+      return await call(watch);
+    } finally {
+      watch.end();
+    }
+  }
+
+  #request(call: Call, params: string): CoreRequest | LocalAnswer {
+    return JSON.parse(adopting(() => this.#core.request(call, params))) as CoreRequest | LocalAnswer;
+  }
+
+  async #send(request: CoreRequest, watch: Watch): Promise<Response> {
+    let response = await this.#fetched(request, watch);
+    if (response.status === 401 && typeof this.#token === "function") {
+      // The token may have just expired: get a new one, once.
+      release(response);
+      response = await this.#fetched(request, watch);
+    }
+    watch.opened();
+    return response;
+  }
+
+  async #fetched(request: CoreRequest, { signal }: Watch): Promise<Response> {
+    // Get the token each time: it may have been renewed.
+    const token = await askToken(this.#token, signal);
+    const { path, method, body = null } = request;
+    const url = `${this.#baseUrl}/${path}`;
+    const headers = this.#merged(request.headers, token);
+    try {
+      const sent = Promise.resolve(this.#fetch.call(undefined, url, { method, headers, body, signal }));
+      // A custom fetch may ignore the signal. Release a response that arrives after the abort.
+      sent.then((late) => signal.aborted && release(late)).catch(() => {});
+      const response = await orAborted(sent, signal);
+      if (typeof response?.headers?.get !== "function") throw new TypeError("`fetch` gave no Response");
+      return response;
+    } catch (cause) {
+      return this.#failed("the request did not get through", cause, signal);
+    }
+  }
+
+  async #read(call: Call, params: string, response: Response, watch: Watch): Promise<string> {
+    const isDocument = response.ok && /\bjson\b/i.test(contentType(response));
+    const decoder = new TextDecoder();
+    let body = "";
+    const take = (chunk: Uint8Array): void => void (body += decoder.decode(chunk, { stream: true }));
+    await this.#readBody(response, watch, take, isDocument ? LARGEST_DOCUMENT : LARGEST_REFUSAL);
+    body += decoder.decode();
+    const { status, statusText } = response;
+    const more = waitAsked(response);
+    return adopting(() => this.#core.answer(call, status, statusText, contentType(response), params, body), undefined, more);
+  }
+
+  /** Reads the body of a response, up to about `most` bytes. */
+  async #readBody(response: Response, watch: Watch, take: (chunk: Uint8Array) => void, most = Infinity): Promise<void> {
+    let left = most;
+    const push = (chunk: Uint8Array): boolean => {
+      take(chunk);
+      return (left -= chunk.length) > 0;
+    };
+    try {
+      if (response.body) await pump(response.body, push, watch);
+    } catch (cause) {
+      this.#failed("the answer broke off", cause, watch.signal);
+    }
+    if (watch.signal.aborted) throw stopped(watch.signal);
+  }
+
+  #merged(own: Record<string, string>, token: string | undefined): Headers {
+    const headers = new Headers();
+    const bearer: [string, string][] = token === undefined ? [] : [["authorization", `Bearer ${token}`]];
+    for (const [name, value] of [...Object.entries(own), ...bearer, ...this.#headers]) {
+      try {
+        headers.set(name, value);
+      } catch {
+        // Leave out the value and the platform's error, which quotes it: it may be a secret.
+        throw new InputError("invalid_option", `HTTP does not allow the header "${name}", or its value`);
+      }
+    }
+    return headers;
+  }
+
+  #failed(what: string, cause: unknown, signal: AbortSignal): never {
+    if (signal.aborted) throw stopped(signal);
+    throw new ConnectionError("network", `${what}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** The most bytes read of an error response or of one in a wrong format. Errors keep as much. */
+const LARGEST_REFUSAL = 64 * 1024;
+/** The most bytes read of any other response. */
+const LARGEST_DOCUMENT = 64 * 1024 * 1024;
+
+/** Releases a response that is not read. */
+function release(response: Response): void {
+  response.body?.cancel().catch(() => {});
+}
+
+/** The wait that the server asks for in `Retry-After`: seconds, or a date. */
+function waitAsked(response: Response): ErrorDetails {
+  const asked = response.headers.get("retry-after");
+  if (!asked) return {};
+  const retryAfter = /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();
+  return retryAfter > 0 ? { retryAfter: Math.min(retryAfter, 2 ** 31 - 1) } : {};
+}
+
+function contentType(response: Response): string {
+  return response.headers.get("content-type") ?? "";
+}

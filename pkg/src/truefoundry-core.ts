@@ -1,2 +1,0 @@
-// The core of TrueFoundry and TrueForge: only pages that speak to one of them load this file.
-export { packed } from "../core/truefoundry/inline.js";

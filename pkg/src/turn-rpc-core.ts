@@ -1,4 +1,0 @@
-// The core of the JSON-RPC turn gateway and of Codex app-server, and the way to them: only pages that speak to one of them
-// load this file.
-export { packed } from "../core/turn-rpc/inline.js";
-export { SocketTransport as Way } from "./socket.js";

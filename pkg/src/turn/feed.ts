@@ -1,0 +1,205 @@
+// Distributes what arrives on a turn's connection: to the snapshot, to listeners, and to the loop over the stream.
+// Creates event objects only if something consumes them.
+import type { CoreTurn } from "../boundary/boundary.js";
+import type { TurnwireError } from "../common/errors.js";
+import { Listeners } from "../common/listeners.js";
+import type { ConnectionTopics } from "../delivery/connection-topics.js";
+import { EventReader, lend, type StreamEvent } from "../delivery/delivery.js";
+import { Lines } from "../delivery/lines.js";
+import { TurnStream } from "../delivery/stream.js";
+import { takesEvents, type TurnTopics } from "../delivery/topics.js";
+import type { Transport } from "../transport/transport.js";
+import type { Answers } from "./answers.js";
+import type { Connection } from "./connection.js";
+import type { Driven } from "./drive.js";
+import type { TurnStore } from "./store.js";
+
+/** The most bytes of the stream that wait in the core: for the snapshot, and as events for the first listener or loop. */
+const MAX_KEPT = 1 << 20;
+
+/** The most bytes by which a loop may lag before its events are taken from the core, where they need more memory. */
+const MAX_UNTAKEN = 1 << 17;
+
+/** Receives a turn's events and delivers them. */
+export class Feed implements Driven {
+  readonly core: CoreTurn;
+  readonly #connection: Connection;
+  readonly #store: TurnStore;
+  readonly #answers: Answers;
+  readonly #listeners = new Listeners<TurnTopics>();
+  /** Whether a listener takes events. */
+  isHeard = false;
+  #reader = new EventReader();
+  /** Bytes read since the snapshot was last complete. */
+  #unseen = 0;
+  /** Bytes read since a slow loop last had all of their events. */
+  #untaken = 0;
+  /** Bytes read whose events nothing has taken. */
+  #kept = 0;
+  /** Whether a loop that begins now would miss events of this reading. */
+  #isMissed = false;
+  /** The loop over the current reading. */
+  #stream: TurnStream | undefined;
+  /** The last loop. If it was left, it may have undelivered events. */
+  #lastStream: TurnStream | undefined;
+
+  constructor(connection: Connection, core: CoreTurn, store: TurnStore, answers: Answers) {
+    this.#connection = connection;
+    this.core = core;
+    this.#store = store;
+    this.#answers = answers;
+  }
+
+  get transport(): Transport {
+    return this.#connection.transport;
+  }
+
+  /** Whether a new loop would get every event of this reading. */
+  get isFree(): boolean {
+    return this.#stream === undefined && !this.#isMissed;
+  }
+
+  isOver(): boolean {
+    return this.#store.isOver;
+  }
+
+  /** Adds a listener; returns the function that removes it. */
+  on<T extends keyof TurnTopics>(topic: T, listener: (value: TurnTopics[T]) => void): () => void {
+    const remove = this.#listeners.add(topic, listener);
+    this.#updateWants();
+    return () => {
+      remove();
+      this.#updateWants();
+    };
+  }
+
+  /** A reading begins. */
+  begin(): void {
+    this.#isMissed = false;
+    this.#updateWants();
+  }
+
+  /** Opens a loop over the current reading, for events after this number. `release` ends it. */
+  open(after: number, release: () => Promise<void>): TurnStream {
+    const source = { drain: (events: StreamEvent[]) => this.#drain(events), release };
+    this.#stream = this.#lastStream = new TurnStream(source, after, this.#lastStream?.unread());
+    this.#updateWants();
+    return this.#stream;
+  }
+
+  /** Ends a loop before the reading ends. Its undelivered events go to the next loop. */
+  leave(stream: TurnStream, error?: TurnwireError): void {
+    if (this.#stream === stream) this.#stream = undefined;
+    stream.end(error);
+  }
+
+  /** The events since a loop was left, as a new stream; `undefined` if it had all of them. */
+  rest(): TurnStream | undefined {
+    if (!this.isFree) return undefined;
+    const events = this.#lastStream?.unread() ?? [];
+    this.#drain(events);
+    if (!events.length) return undefined;
+    this.#lastStream = new TurnStream({ drain() {}, release: async () => {} }, 0, events);
+    this.#lastStream.end();
+    return this.#lastStream;
+  }
+
+  tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void {
+    this.#store.setPause({ [topic]: value });
+    this.#listeners.tell(topic, value as never);
+    this.#store.changed();
+  }
+
+  opened(): void {
+    this.#store.setPause();
+    // A socket does not confirm answers. A question that the server asks again on a new one was not answered.
+    if (this.#connection.conventions.socket) this.#answers.forget();
+    this.#store.changed();
+  }
+
+  lines(): Lines {
+    return new Lines(this.#connection.settings.maxFrameBytes, (line) => {
+      // Listeners to native frames get them unshortened.
+      return this.#listeners.has("native") ? line : this.#store.output.shorten(line);
+    });
+  }
+
+  chunkRead(length: number, hasEvents: boolean): void {
+    this.#store.changed();
+    this.#untaken += length;
+    if ((this.#unseen += length) > MAX_KEPT) {
+      this.#unseen = 0;
+      this.#store.mirror.follow();
+    }
+    const isFull = this.#untaken > MAX_UNTAKEN;
+    if (isFull) this.#untaken = 0;
+    if (this.isHeard || (isFull && this.#stream)) {
+      if (hasEvents || isFull) this.#deliver();
+    } else if (this.#stream) {
+      if (hasEvents) this.#stream.wake();
+    } else if ((this.#kept += length) > MAX_KEPT) {
+      this.#forget();
+    }
+  }
+
+  /**
+   * Reading has ended. Delivers the last events, and returns the function that ends the loop; another one may begin
+   * before that.
+   */
+  close(): (error?: TurnwireError) => void {
+    const stream = this.#stream;
+    if (stream || this.isHeard) this.#deliver();
+    this.#stream = undefined;
+    // Only a loop that was left can be continued.
+    if (!stream && !this.#lastStream?.isLeft) this.#forget();
+    return (error) => stream?.end(error);
+  }
+
+  /** The reading has failed. */
+  fail(error: TurnwireError): void {
+    this.#store.error = error;
+    this.#listeners.tell("error", error);
+  }
+
+  /** Has the core keep events for a listener or a loop, unless a loop would already have missed some. */
+  #updateWants(): void {
+    this.isHeard = this.#listeners.hasAny(takesEvents);
+    const wantsEvents = !this.#isMissed || this.#stream !== undefined || this.isHeard;
+    // Dropped events also drop the names that they defined.
+    if (!wantsEvents) this.#reader = new EventReader();
+    this.core.setWantsEvents(wantsEvents);
+    this.core.setWantsNative(this.#listeners.has("native"));
+  }
+
+  /** Drops the events that nothing has taken. */
+  #forget(): void {
+    this.#isMissed = true;
+    this.#updateWants();
+  }
+
+  /** Delivers the waiting events to the listeners and the loop, even to a loop that was left. */
+  #deliver(): void {
+    const events: StreamEvent[] = [];
+    this.#drain(events);
+    if (this.#stream || this.#lastStream?.isLeft) this.#lastStream!.push(events);
+    else this.#isMissed ||= events.length > 0;
+  }
+
+  /** Takes the waiting events from the core, and calls the listeners. */
+  #drain(events: StreamEvent[]): void {
+    const header = this.core.events();
+    if (header === 0) return;
+    this.#kept = 0;
+    const from = events.length;
+    const natives = this.#reader.read(lend(this.core.memory, header), events);
+    natives?.forEach((native) => this.#listeners.tell("native", native as TurnTopics["native"]));
+    const last = events[events.length - 1];
+    if (last?.type === "turn.done") this.#store.output.complete(last.state);
+    if (!this.isHeard) return;
+    for (let at = from; at < events.length; at += 1) {
+      const event = events[at]!;
+      this.#listeners.tell(event.type, event as never);
+      this.#listeners.tell("event", event);
+    }
+  }
+}

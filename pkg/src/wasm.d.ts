@@ -1,5 +1,0 @@
-// What a bundler for Workers makes of an imported wasm file.
-declare module "*.wasm" {
-  const module: WebAssembly.Module;
-  export default module;
-}

@@ -1,0 +1,35 @@
+//! An event as JSON, with its type.
+
+use crate::json::Object;
+
+use super::{Event, EventKind, UnknownEvent};
+
+/// An event in turnwire's form, borrowed as JSON.
+#[derive(Debug, Clone, Copy)]
+pub struct EventRef<'e> {
+    /// Its type.
+    pub kind: EventKind,
+    /// The event's fields, with both spellings filled in. Their types are those of [`Event`].
+    pub fields: &'e Object<'e>,
+}
+
+impl<'e> EventRef<'e> {
+    /// Reads the event from a JSON object in turnwire's form.
+    #[must_use]
+    pub fn of(fields: &'e Object<'_>) -> Self {
+        Self { kind: EventKind::of(fields.text("type")), fields }
+    }
+
+    /// Converts the event to its Rust type.
+    #[must_use]
+    pub fn to_event(&self) -> Event {
+        let json = self.fields.to_json();
+        serde_json::from_str(&json).unwrap_or_else(|error| {
+            Event::Unknown(UnknownEvent {
+                wire_type: Some(self.fields.text("type").to_owned()),
+                raw: serde_json::from_str(&json).unwrap_or_default(),
+                problem: Some(error.to_string()),
+            })
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! How a protocol lets a turn be started, found and recovered: all that this folder reads of its
+//! [`Capabilities`] for that.
+
+use crate::protocol::{Capabilities, Resume};
+
+/// Markers, one for each convention. A build without protocols that follow it has no value of its marker. So the
+/// compiler leaves out every state and every branch that holds one.
+macro_rules! markers {
+    ($($(#[$doc:meta])* $name:ident if $condition:meta;)*) => {$(
+        $(#[$doc])*
+        #[cfg($condition)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) struct $name(());
+        $(#[$doc])*
+        #[cfg(not($condition))]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum $name {}
+
+        impl $name {
+            fn when(holds: bool) -> Option<Self> {
+                #[cfg($condition)]
+                return holds.then_some(Self(()));
+                #[cfg(not($condition))]
+                {
+                    let _ = holds;
+                    None
+                }
+            }
+        }
+    )*};
+}
+
+markers! {
+    /// Streams resume after a sequence number.
+    Cursors if any(feature = "cursors", not(any(feature = "frame-replay", feature = "transcripts")));
+    /// Servers record what they stream, frame by frame.
+    FrameRecords if feature = "frame-replay";
+    /// Servers stop a turn that has no reader.
+    AttachedReaders if feature = "frame-replay";
+    /// Only the session's transcript tells of a turn.
+    Transcripts if feature = "transcripts";
+    /// Servers list turns.
+    TurnLists if any(feature = "turn-records", not(feature = "transcripts"));
+    /// Lists of events lack reasoning and sequence numbers.
+    PartialLists if feature = "partial-lists";
+    /// Each answer is a request of its own.
+    SeparateAnswers if feature = "separate-answers";
+    /// Servers are spoken to over a socket, and list a turn's items as they store them.
+    Sockets if feature = "socket";
+    /// The client makes the ids of turns.
+    ClientIds if feature = "client-ids";
+}
+
+/// Whether the build has protocols whose streams resume after a sequence number, and others.
+const HAS_CURSORS: bool = cfg!(feature = "cursors");
+const HAS_OTHER_RECOVERIES: bool = cfg!(any(feature = "frame-replay", feature = "transcripts"));
+
+/// What becomes of a turn whose stream drops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// The stream resumes after the last sequence number.
+    Cursor(Cursors),
+    /// The server recorded the frames of the stream. They are read again, and the stream resumes after them.
+    Frames(FrameRecords),
+    /// The turn goes on without a reader. The session's transcript has it once it has ended.
+    Transcript(Transcripts),
+    /// The turn stops without a reader. The server still lists its events if it had just ended.
+    Attached(AttachedReaders),
+    /// The server keeps nothing.
+    None(Transcripts),
+}
+
+/// How a turn is found whose start got no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Locate {
+    /// By the id that the client made.
+    ClientId(ClientIds),
+    /// In the session's list of turns: it is newer than the newest turn before the start.
+    TurnList(TurnLists),
+    /// In the session's transcript, by its input.
+    Transcript(Transcripts),
+}
+
+/// How answers to pending calls are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answers {
+    /// As the input of the next turn.
+    NextTurn,
+    /// One by one. The paused turn goes on under its old id.
+    OneByOne(SeparateAnswers),
+}
+
+/// Where a turn's last message is found, if the turn's record does not have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Output {
+    /// Nowhere: the record always has it.
+    InRecord,
+    /// It is the last listed message that calls no tool.
+    Listed(PartialLists),
+    /// It is the last stored item that ends the agent's own text.
+    Stored(Sockets),
+}
+
+/// The conventions of one protocol.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Conventions {
+    pub(super) recovery: Recovery,
+    pub(super) locate: Locate,
+    pub(super) answers: Answers,
+    pub(super) output: Output,
+    /// Whether a turn has ids that the client makes.
+    pub(super) client_ids: Option<ClientIds>,
+    /// Whether a turn can only be started together with its stream.
+    start_needs_stream: bool,
+}
+
+impl Conventions {
+    /// The conventions of a protocol with these capabilities.
+    pub(super) fn of(capabilities: &Capabilities) -> Self {
+        let transcripts = Transcripts::when(capabilities.is_unnamed());
+        let recovery = match (transcripts, capabilities.resume) {
+            (Some(transcripts), Resume::None) => Some(Recovery::None(transcripts)),
+            (Some(transcripts), _) => Some(Recovery::Transcript(transcripts)),
+            (None, resume) => FrameRecords::when(resume == Resume::History)
+                .map(Recovery::Frames)
+                .or(Cursors::when(!HAS_OTHER_RECOVERIES || resume == Resume::Cursor).map(Recovery::Cursor))
+                .or(AttachedReaders::when(true).map(Recovery::Attached)),
+        };
+        let client_ids = ClientIds::when(capabilities.client_ids);
+        let locate = match (transcripts, client_ids.filter(|_| capabilities.turn_ids)) {
+            (Some(transcripts), _) => Some(Locate::Transcript(transcripts)),
+            (None, Some(ids)) => Some(Locate::ClientId(ids)),
+            (None, None) => TurnLists::when(true).map(Locate::TurnList),
+        };
+        let output = if let Some(stored) = Sockets::when(capabilities.has_socket()) {
+            Output::Stored(stored)
+        } else {
+            let partial = PartialLists::when(!capabilities.has_cursor());
+            partial.map_or(Output::InRecord, Output::Listed)
+        };
+        Self {
+            recovery: recovery.expect("every build has a way to recover"),
+            locate: locate.expect("every build has a way to locate a turn"),
+            answers: SeparateAnswers::when(capabilities.answers_apart)
+                .map_or(Answers::NextTurn, Answers::OneByOne),
+            output,
+            client_ids,
+            start_needs_stream: !capabilities.detached,
+        }
+    }
+
+    /// Whether lists of events lack what a stream brings: reasoning, and sequence numbers.
+    pub(super) fn partial_lists(self) -> Option<PartialLists> {
+        PartialLists::when(!matches!(self.recovery, Recovery::Cursor(_)))
+    }
+
+    /// Whether a turn stops when its reader leaves.
+    pub(super) fn requires_attached_reader(self) -> bool {
+        matches!(self.recovery, Recovery::Attached(_) | Recovery::None(_))
+    }
+
+    /// Whether a turn can only be started together with its stream.
+    pub(super) fn start_needs_stream(self) -> bool {
+        HAS_OTHER_RECOVERIES && (!HAS_CURSORS || self.start_needs_stream)
+    }
+
+    /// The marker of servers whose list of turns is searched for a turn, `is_named` if the client made its id.
+    pub(super) fn turn_lists(self, is_named: bool) -> Option<TurnLists> {
+        match self.locate {
+            Locate::TurnList(lists) => Some(lists),
+            Locate::ClientId(_) => TurnLists::when(!is_named),
+            Locate::Transcript(_) => None,
+        }
+    }
+
+    /// The marker of servers that are spoken to over a socket.
+    pub(super) fn sockets(self) -> Option<Sockets> {
+        match self.output {
+            Output::Stored(sockets) => Some(sockets),
+            _ => None,
+        }
+    }
+
+    /// The marker of servers that know no turns.
+    pub(super) fn transcripts(self) -> Option<Transcripts> {
+        match self.locate {
+            Locate::Transcript(transcripts) => Some(transcripts),
+            _ => None,
+        }
+    }
+}

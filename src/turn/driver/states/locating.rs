@@ -1,0 +1,153 @@
+//! A start that may have arrived, though no answer came: its turn is looked for.
+
+use crate::error::{Error, ErrorCode};
+use crate::json::{Object, ObjectWriter, Value};
+use crate::protocol::Call;
+use crate::turn::conventions::Recovery;
+use crate::turn::lost_start::{Finding, Sent};
+use crate::turn::policy::Remedy;
+use crate::turn::{Failure, StreamEnd};
+
+use super::super::context::{Context, incomplete};
+use super::super::pager::TurnPages;
+use super::super::retry::LOCATE_ATTEMPTS;
+use super::starting::{PAGE, not_started, start, started};
+use super::{State, Then, Transition, answering};
+
+/// The search for a turn.
+#[derive(Debug)]
+pub(in super::super) struct Locating {
+    /// How the start failed.
+    pub(in super::super) lost: Failure,
+    pub(in super::super) attempts_left: u32,
+    /// Whether the turn is started again if it is not found.
+    pub(in super::super) restarts: bool,
+    read: TurnPages,
+}
+
+impl Locating {
+    /// Looks for the turn of a start that failed this way; several times if `is_open`, and the start may still be on
+    /// its way.
+    pub(in super::super) fn new(lost: Failure, restarts: bool, is_open: bool) -> Self {
+        let attempts_left = if is_open && lost.may_yet_begin() { LOCATE_ATTEMPTS } else { 1 };
+        Self { lost, attempts_left, restarts, read: TurnPages::default() }
+    }
+
+    /// Looks for the turn of a start that has just failed.
+    pub(super) fn begin(cx: &Context, lost: Failure) -> Transition {
+        if let Recovery::None(_) = cx.conventions().recovery {
+            return unclear(cx, &lost.error, Transition::end);
+        }
+        let remedy = lost.remedy();
+        // The server may ask for a longer wait than is allowed.
+        let can_retry = remedy != Remedy::None;
+        let can_wait = can_retry && !cx.retry.is_exhausted();
+        // A transcript that lacks the turn proves nothing: some servers store a turn when it has ended.
+        let is_told = cx.conventions().transcripts().is_none() || lost.retry_after > 0;
+        let restarts = can_wait && is_told && remedy == Remedy::Later;
+        let state = State::Locating(Self::new(lost.clone(), restarts, can_retry));
+        if can_wait { Transition::with(state, Then::Retry(lost)) } else { Transition::to(state) }
+    }
+
+    pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
+        if is_listed(cx) {
+            self.read.pager.write(params, PAGE);
+            return Call::ListTurns;
+        }
+        cx.request.write_turn(&cx.reader, params);
+        Call::GetTurn
+    }
+
+    pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>) -> Transition {
+        if is_listed(cx) {
+            return self.listed(cx, answer);
+        }
+        if let Some(by) = cx.separate_answers() {
+            return answering::located(by, self, cx, answer);
+        }
+        cx.retry.answered();
+        started(cx, answer)
+    }
+
+    fn listed(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+        if self.read.add(page) && !cx.request.trace.is_past(&self.read.turns) {
+            if self.read.is_full() {
+                return self
+                    .unclear(cx, &Error::new(ErrorCode::Incomplete, "the session has too many turns"));
+            }
+            return Transition::stay(Then::Ask);
+        }
+        let turns = std::mem::take(&mut self.read).turns;
+        let input = Value::parse(cx.request.input.json().unwrap_or("[]")).unwrap_or_default();
+        let input = input.as_array().unwrap_or_default();
+        let sent = Sent { input, previous_turn_id: &cx.request.previous_turn_id };
+        // Servers whose turns have the client's ids do not say what a turn was given.
+        let sent = cx.conventions().client_ids.is_none().then_some(&sent);
+        match cx.request.trace.find(&turns, sent) {
+            Finding::Begun(turn) => {
+                cx.retry.answered();
+                started(cx, turn)
+            }
+            Finding::Unclear => {
+                let problem = "the session has a turn of the same input that may be another one, or another branch of turns";
+                self.unclear(cx, &Error::new(ErrorCode::Incomplete, problem))
+            }
+            Finding::Absent => self.absent(cx),
+        }
+    }
+
+    pub(super) fn failed(&mut self, cx: &mut Context, failure: Failure) -> Transition {
+        let is_read = cx.conventions().client_ids.is_some() && !is_listed(cx);
+        if is_read && failure.error.status == Some(404) {
+            return self.absent(cx);
+        }
+        if failure.can_retry() {
+            return Transition::stay(Then::Retry(failure));
+        }
+        self.unclear(cx, &failure.error)
+    }
+
+    /// The server has no such turn.
+    pub(super) fn absent(&mut self, cx: &mut Context) -> Transition {
+        let cursor = cx.machine().cursor();
+        if cx.separate_answers().is_none() && (cursor.last() > 0 || cursor.is_unsure()) {
+            return self.unclear(cx, &self.lost.error);
+        }
+        self.attempts_left = self.attempts_left.saturating_sub(1);
+        if self.attempts_left > 0 && !cx.retry.is_off() {
+            return Transition::stay(Then::LocateAgain(self.attempts_left, self.lost.error.clone()));
+        }
+        // A stream that ended without a word has begun nothing.
+        let was_silent = self.lost.error.code == ErrorCode::Incomplete;
+        let proves_nothing = cx.conventions().transcripts().is_some();
+        if proves_nothing && !self.restarts && !was_silent && self.lost.may_have_begun() {
+            return self.unclear(cx, &self.lost.error);
+        }
+        if self.restarts { start(cx) } else { not_started(cx, self.lost.clone()) }
+    }
+
+    /// Nothing tells whether the turn began.
+    pub(super) fn unclear(&self, cx: &Context, error: &Error) -> Transition {
+        unclear(cx, error, |end| Transition::stay(Then::End(end, Some(self.lost.clone()))))
+    }
+}
+
+/// Whether the turn is looked for in the session's list of turns.
+pub(in super::super) fn is_listed(cx: &Context) -> bool {
+    // Separate answers continue a turn whose id is known.
+    let is_named = !cx.request.turn_id.is_empty();
+    !(is_named && cx.separate_answers().is_some()) && cx.conventions().turn_lists(is_named).is_some()
+}
+
+fn unclear(cx: &Context, error: &Error, end: impl FnOnce(StreamEnd) -> Transition) -> Transition {
+    let hope = match cx.conventions().recovery {
+        Recovery::None(_) => "; the agent keeps no history that could tell",
+        _ => "; `stream()` looks for it again",
+    };
+    end(StreamEnd::Failed(incomplete("whether the turn began is not known: ", error, hope)))
+}
+
+/// Why a turn is looked for whose start was left before it was answered.
+pub(in super::super) fn not_begun() -> Failure {
+    Error::new(ErrorCode::TurnNotStarted, "the turn has not begun").into()
+}

@@ -1,0 +1,212 @@
+//! What a turn can be doing, one file for each kind of state. A state owns its data; what follows from an outcome is
+//! a [`Transition`].
+
+mod answering;
+mod listing;
+mod locating;
+mod reading;
+mod replaying;
+mod starting;
+mod streaming;
+mod watching;
+
+use crate::error::{Error, Result};
+use crate::json::{Object, ObjectWriter};
+use crate::protocol::Call;
+use crate::turn::{Failure, StreamEnd};
+
+pub(super) use answering::Answering;
+pub(super) use listing::{Explaining, Listing, fill, finish};
+pub(super) use locating::{Locating, is_listed, not_begun};
+pub(super) use reading::{Abandoned, ReadingSession};
+pub(super) use replaying::Replaying;
+pub(super) use starting::{ReadingNewest, start};
+pub(super) use watching::Watching;
+
+use super::context::Context;
+use super::retry::Awaited;
+
+/// What a driver is doing. Each state but the first and the last asks for one thing.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Reading which turn is the session's newest, before the start.
+    ReadingNewest(ReadingNewest),
+    /// Sending the answers to the calls of a paused turn, one by one.
+    Answering(Answering),
+    /// Starting the turn, with its stream or without.
+    Starting,
+    /// Looking for a turn whose start got no answer.
+    Locating(Locating),
+    /// Following the stream of a turn that has begun.
+    Streaming,
+    /// Reading the frames that the server recorded of the stream.
+    Replaying(Replaying),
+    /// Reading how the turn stands, because its stream brings nothing or has expired once.
+    Checking,
+    /// Reading how the turn stands until it has ended: there is no stream to go back to.
+    Polling,
+    /// Reading how the turn stands once, because all attempts failed. The error says how.
+    LastResort(Error),
+    /// Reading a few times how a turn stands that stops without a reader.
+    Abandoned(Abandoned),
+    /// Reading the session's transcript until it has the turn.
+    Watching(Watching),
+    /// Reading from the session what an ended turn waits for.
+    ReadingSession(ReadingSession),
+    /// Listing the events of a turn that has ended.
+    Listing(Listing),
+    /// Listing the session's events, for the calls that the turn waits for.
+    Explaining(Explaining),
+    /// Nothing is being done. If a start may have arrived, this is how it failed.
+    Ended(Option<Failure>),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Ended(None)
+    }
+}
+
+/// What follows from an outcome: the next state, if it is another one, and what is done then.
+#[derive(Debug)]
+pub(super) struct Transition {
+    pub(super) to: Option<State>,
+    pub(super) then: Then,
+}
+
+/// What is done in a state.
+#[derive(Debug)]
+pub(super) enum Then {
+    /// The state asks.
+    Ask,
+    /// The same after a pause, as an attempt, because of this failure.
+    Retry(Failure),
+    /// The same after a wait, which is no attempt.
+    Wait(Awaited),
+    /// The turn is located once more after a pause, with so many attempts left.
+    LocateAgain(u32, Error),
+    /// Nothing: the turn's machine says what is reported. If a start may have arrived, this is how it failed.
+    End(StreamEnd, Option<Failure>),
+    /// Nothing, and this is reported. The machine knows already.
+    Report(Result<()>),
+}
+
+impl Transition {
+    /// Another state asks.
+    pub(super) fn to(state: State) -> Self {
+        Self::with(state, Then::Ask)
+    }
+
+    pub(super) fn with(state: State, then: Then) -> Self {
+        Self { to: Some(state), then }
+    }
+
+    pub(super) fn stay(then: Then) -> Self {
+        Self { to: None, then }
+    }
+
+    pub(super) fn end(end: StreamEnd) -> Self {
+        Self::stay(Then::End(end, None))
+    }
+}
+
+impl State {
+    /// Writes what the state asks for.
+    pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
+        match self {
+            Self::ReadingNewest(state) => state.write(params),
+            Self::Answering(state) => state.write(cx, params),
+            Self::Starting => {
+                cx.request.write_start(cx.conventions(), params);
+                if cx.wants_stream { Call::CreateTurnStream } else { Call::CreateTurn }
+            }
+            Self::Locating(state) => state.write(cx, params),
+            Self::Streaming => streaming::write(cx, params),
+            Self::Replaying(state) => state.write(cx, params),
+            Self::Checking | Self::Polling | Self::LastResort(_) | Self::Abandoned(_) | Self::Watching(_) => {
+                cx.request.write_turn(&cx.reader, params);
+                Call::GetTurn
+            }
+            Self::ReadingSession(_) => Call::GetSession,
+            Self::Listing(state) => state.write(cx, params),
+            Self::Explaining(state) => state.write(cx, params),
+            Self::Ended(_) => Call::GetTurn,
+        }
+    }
+
+    /// What the answer leads to.
+    pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
+        match self {
+            Self::ReadingNewest(state) => state.answered(cx, answer),
+            Self::Answering(state) => state.answered(cx, answer),
+            Self::Starting => starting::answered(cx, answer, now),
+            Self::Locating(state) => state.answered(cx, answer),
+            Self::Replaying(state) => state.answered(cx, answer),
+            Self::Checking => reading::checked(cx, answer),
+            Self::Polling | Self::LastResort(_) => reading::polled(cx, answer),
+            Self::Abandoned(state) => state.answered(cx, answer),
+            Self::Watching(state) => state.answered(cx, answer),
+            Self::ReadingSession(state) => state.answered(answer),
+            Self::Listing(state) => state.answered(cx, answer),
+            Self::Explaining(state) => state.answered(cx, answer),
+            Self::Streaming | Self::Ended(_) => self.ended(cx, None, now),
+        }
+    }
+
+    /// What follows when the stream has ended, or failed this way.
+    pub(super) fn ended(&self, cx: &mut Context, failure: Option<Failure>, now: f64) -> Transition {
+        match self {
+            Self::Starting | Self::Streaming => {
+                streaming::dropped(cx, matches!(self, Self::Streaming), failure, now)
+            }
+            // Nothing else has a stream.
+            _ => Transition::stay(Then::Ask),
+        }
+    }
+
+    /// What the failure of a request leads to.
+    pub(super) fn failed(&mut self, cx: &mut Context, failure: Failure, now: f64) -> Transition {
+        match self {
+            Self::Starting if !cx.wants_stream => starting::failed(cx, failure),
+            Self::Starting | Self::Streaming | Self::Ended(_) => self.ended(cx, Some(failure), now),
+            Self::ReadingNewest(_) => start(cx),
+            Self::Answering(state) => state.failed(cx, failure),
+            Self::Locating(state) => state.failed(cx, failure),
+            Self::Replaying(_) if replaying::is_unrecorded(&failure) => replaying::unrecorded(cx),
+            Self::LastResort(error) => Transition::end(cx.end_of(error.clone())),
+            _ if failure.can_retry() => Transition::stay(Then::Retry(failure)),
+            _ => self.gave_up(cx, failure.error),
+        }
+    }
+
+    /// What follows when nothing more can be done about a failure.
+    pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
+        match self {
+            Self::Streaming | Self::Replaying(_) if cx.retry.is_exhausted() => {
+                Transition::to(Self::LastResort(error))
+            }
+            Self::Locating(state) => state.unclear(cx, &error),
+            Self::Watching(state) => state.gave_up(cx, error),
+            Self::Listing(state) => listing::gave_up(cx, &state.ended, &error),
+            Self::Explaining(_) => listing::unread(cx, &error),
+            _ => Transition::end(cx.end_of(error)),
+        }
+    }
+
+    /// The search for a turn, if that is the state.
+    pub(super) fn locating(&self) -> Option<&Locating> {
+        match self {
+            Self::Locating(state) => Some(state),
+            _ => None,
+        }
+    }
+
+    /// Whether what the state asks for sends neither a start nor an answer.
+    pub(super) fn sends_nothing(&self) -> bool {
+        match self {
+            Self::ReadingNewest(_) => true,
+            Self::Answering(state) => !state.is_sending(),
+            _ => false,
+        }
+    }
+}

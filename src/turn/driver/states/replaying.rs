@@ -1,0 +1,83 @@
+//! A stream that does not resume after a sequence number, and that the server has recorded: the record is read from
+//! its beginning, and the stream resumes after it. What was delivered is not delivered again.
+
+use crate::json::{Object, ObjectWriter};
+use crate::protocol::Call;
+use crate::turn::Failure;
+use crate::turn::conventions::FrameRecords;
+
+use super::super::context::Context;
+use super::super::pager::Pager;
+use super::super::retry::Awaited;
+use super::listing::backfill;
+use super::streaming::detached;
+use super::{State, Then, Transition};
+
+/// Frames of a page: the most that servers send (`AgentEvent`, section 5).
+const PAGE: u64 = 200;
+
+/// The reading of a record of frames.
+#[derive(Debug)]
+pub(in super::super) struct Replaying {
+    _by: FrameRecords,
+    pager: Pager,
+}
+
+impl Replaying {
+    pub(in super::super) fn new(by: FrameRecords) -> Self {
+        Self { _by: by, pager: Pager::default() }
+    }
+
+    pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
+        cx.request.write_turn(&cx.reader, params);
+        write(&self.pager, params)
+    }
+
+    pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+        if self.pager.is_first() {
+            cx.reader.replay();
+        }
+        let before = cx.machine().cursor().last();
+        for frame in page.array("items") {
+            if let Err(error) = cx.reader.push_frame(&frame.to_json()) {
+                return detached(cx, error.into(), false);
+            }
+        }
+        if cx.machine().status().is_terminal() {
+            return backfill(cx);
+        }
+        if cx.machine().cursor().last() != before {
+            cx.retry.answered();
+        }
+        if self.pager.advance(page) {
+            return Transition::stay(Then::Ask);
+        }
+        let cursor = page.text("cursor");
+        cx.reader.set_frame_cursor(cursor);
+        if !cursor.is_empty() {
+            return Transition::to(State::Streaming);
+        }
+        if cx.ended.is_empty() {
+            // If the turn runs, there are no frames yet.
+            return Transition::with(State::Checking, Then::Wait(Awaited::Turn));
+        }
+        unrecorded(cx)
+    }
+}
+
+/// The record is of no use.
+pub(super) fn unrecorded(cx: &mut Context) -> Transition {
+    cx.reader.give_up_frame_record();
+    Transition::to(cx.follow(None))
+}
+
+/// Writes which page of a record is read.
+pub(super) fn write(pager: &Pager, params: &mut ObjectWriter<'_>) -> Call {
+    pager.write_as("cursor", params, PAGE);
+    Call::ListTurnFrames
+}
+
+/// Whether the server has no record of frames.
+pub(super) fn is_unrecorded(failure: &Failure) -> bool {
+    matches!(failure.error.status, Some(404 | 405 | 410 | 501))
+}

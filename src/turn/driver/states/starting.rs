@@ -1,0 +1,94 @@
+//! Before a turn has begun: what is read before its start, and the start itself.
+
+use crate::error::ErrorCode;
+use crate::json::{Object, ObjectWriter};
+use crate::protocol::Call;
+use crate::turn::policy::Remedy;
+use crate::turn::{Failure, Newest, StreamEnd};
+
+use super::super::context::{Context, incomplete};
+use super::super::pager::TurnPages;
+use super::{Answering, Locating, State, Then, Transition, streaming};
+
+/// Turns of a page: the most that servers send (sections 1.2 and #5).
+pub(super) const PAGE: u64 = 25;
+/// Enough turns to show in which order they are listed.
+const FIRST_PAGE: u64 = 2;
+
+/// The search for the session's newest turn. Some servers list the oldest turns first, so it may take all pages.
+#[derive(Debug, Default)]
+pub(in super::super) struct ReadingNewest {
+    read: TurnPages,
+}
+
+impl ReadingNewest {
+    pub(super) fn write(&self, params: &mut ObjectWriter<'_>) -> Call {
+        let is_first = self.read.pager.is_first();
+        self.read.pager.write(params, if is_first { FIRST_PAGE } else { PAGE });
+        Call::ListNewestTurns
+    }
+
+    pub(super) fn answered(&mut self, cx: &mut Context, page: &Object<'_>) -> Transition {
+        let is_all = !self.read.add(page);
+        match Newest::of(&self.read.turns, is_all) {
+            None if !self.read.is_full() => return Transition::stay(Then::Ask),
+            None | Some(Newest::Unknown) => {}
+            Some(newest) => {
+                cx.request.trace.newest = newest;
+                cx.request.trace.started_at = 0;
+            }
+        }
+        start(cx)
+    }
+}
+
+/// Starts the turn. Answers that were taken are not sent again.
+pub(in super::super) fn start(cx: &mut Context) -> Transition {
+    match cx.separate_answers() {
+        Some(by) => Answering::begin(by, cx),
+        None => Transition::to(State::Starting),
+    }
+}
+
+/// The answer to a start says which turn it made. Some answers are the whole turn.
+pub(super) fn answered(cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
+    if cx.conventions().transcripts().is_some() {
+        cx.reader.push_body(answer);
+        return streaming::dropped(cx, false, None, now);
+    }
+    started(cx, answer)
+}
+
+/// The turn has begun: this is the server's record of it.
+pub(super) fn started(cx: &mut Context, turn: &Object<'_>) -> Transition {
+    cx.reader.found(turn);
+    if cx.wants_stream {
+        return Transition::to(cx.follow(None));
+    }
+    cx.take_state(turn.object("state").unwrap_or(const { &Object::new() }));
+    Transition::stay(Then::Report(Ok(())))
+}
+
+/// A start, or an answer, has failed, and the turn has no id yet.
+pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
+    if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
+        return Transition::end(cx.end_of(failure.error));
+    }
+    if failure.may_have_begun() {
+        return Locating::begin(cx, failure);
+    }
+    if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {
+        return Transition::stay(Then::Retry(failure));
+    }
+    not_started(cx, failure)
+}
+
+/// Nothing came of a start. If some answers were taken, the turn has neither begun nor is it as it was.
+pub(super) fn not_started(cx: &Context, failure: Failure) -> Transition {
+    if !cx.has_answered() {
+        return Transition::end(StreamEnd::NotBegun(failure.error));
+    }
+    let before = "only some of the answers were taken: ";
+    let error = incomplete(before, &failure.error, "; `stream()` sends the others");
+    Transition::stay(Then::End(StreamEnd::Failed(error), Some(failure)))
+}

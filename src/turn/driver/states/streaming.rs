@@ -1,0 +1,134 @@
+//! A stream that is open, and what follows when it has ended.
+
+use crate::error::{Error, ErrorCode};
+use crate::json::ObjectWriter;
+use crate::protocol::Call;
+use crate::turn::conventions::Recovery;
+use crate::turn::policy::Remedy;
+use crate::turn::{Failure, StreamEnd};
+
+use super::super::context::{Context, incomplete};
+use super::listing::{Listing, backfill};
+use super::{State, Then, Transition, starting};
+
+/// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
+const LONG_CONNECTION: f64 = 30_000.0;
+/// Streams in a row that end by themselves and bring nothing. After these the turn has nothing to bring.
+const MOST_EMPTY: u32 = 4;
+/// A stream that has expired so often in a row does not come back, although its turn runs.
+const MOST_EXPIRED: u32 = 2;
+
+/// Writes what asks for a stream that resumes where the last one broke.
+pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
+    cx.request.write_turn(&cx.reader, params);
+    let (cursor, last) = (cx.reader.frame_cursor(), cx.machine().cursor().last());
+    if !cursor.is_empty() {
+        params.str("cursor", cursor);
+    }
+    if last > 0 && matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
+        params.u64("after_sequence_number", last);
+    }
+    Call::SubscribeTurn
+}
+
+/// The stream has ended. A stream that is no subscription is that of a start.
+pub(super) fn dropped(
+    cx: &mut Context,
+    is_subscription: bool,
+    failure: Option<Failure>,
+    now: f64,
+) -> Transition {
+    cx.reader.ended();
+    if cx.machine().status().is_terminal() {
+        return backfill(cx);
+    }
+    let is_new = cx.reader.has_progressed();
+    let was_long = cx.opened_at.is_some_and(|opened_at| now - opened_at >= LONG_CONNECTION);
+    if is_new {
+        cx.retry.progressed();
+        // A stream that brings something is better than the list.
+        cx.ended.clear();
+    } else if was_long {
+        cx.retry.lasted();
+    }
+    // What could not be read explains why the reading stopped.
+    let failure = cx.reader.take_failure().map(Failure::from).or(failure);
+    let was_closed = failure.is_none();
+    let failure = failure.unwrap_or_else(|| cut_short(cx));
+    if cx.retry.is_off() {
+        return Transition::end(if was_closed { StreamEnd::Eof } else { cx.end_of(failure.error) });
+    }
+    if !cx.is_started() {
+        return starting::failed(cx, failure);
+    }
+    cx.is_resuming = true;
+    if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
+        return detached(cx, failure, is_subscription);
+    }
+    // A stream that ends normally brings `turn.done`. One that ended by itself, or was long silent, and brought
+    // nothing may have nothing to bring: the turn's record says so.
+    let is_empty = (was_closed || was_long) && !is_new && cx.retry.attempts() > 0;
+    let remedy = failure.remedy();
+    let has_expired = remedy == Remedy::Read;
+    cx.retry.stream_dropped(is_empty, has_expired);
+    if cx.retry.empty_streams() >= MOST_EMPTY && !cx.ended.is_empty() {
+        return Listing::begin(std::mem::take(&mut cx.ended));
+    }
+    if remedy == Remedy::None {
+        return gave_up(cx, failure.error, is_subscription);
+    }
+    // A repeat looks like an event without a number. The turn's list of events tells them apart.
+    let is_gone = cx.retry.expired_streams() >= MOST_EXPIRED || cx.machine().cursor().is_unsure();
+    let can_wait = has_expired || !cx.retry.is_exhausted();
+    let state = if is_gone && can_wait {
+        State::Polling
+    } else if has_expired || can_wait && is_empty && cx.ended.is_empty() {
+        State::Checking
+    } else {
+        State::Streaming
+    };
+    // A server that says that the stream has expired can be asked at once.
+    if has_expired { Transition::to(state) } else { Transition::with(state, Then::Retry(failure)) }
+}
+
+/// A stream has ended that does not resume after a sequence number.
+pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool) -> Transition {
+    if let Recovery::None(_) = cx.conventions().recovery {
+        return lost(&failure.error);
+    }
+    let is_refusal = is_subscription && failure.error.code == ErrorCode::Http;
+    if failure.remedy() == Remedy::None && !is_refusal {
+        return gave_up(cx, failure.error, is_subscription);
+    }
+    match failure.error.status {
+        // The server does not know the place any more.
+        Some(410) => cx.reader.set_frame_cursor(""),
+        Some(404 | 405 | 501) => cx.reader.give_up_frame_record(),
+        _ if cx.reader.is_divergent() => cx.reader.give_up_frame_record(),
+        _ => {}
+    }
+    match cx.follow(Some(&failure.error)) {
+        state @ (State::Streaming | State::Replaying(_)) => Transition::with(state, Then::Retry(failure)),
+        state => Transition::to(state),
+    }
+}
+
+fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Transition {
+    if is_subscription && cx.retry.is_exhausted() {
+        return Transition::to(State::LastResort(error));
+    }
+    Transition::end(cx.end_of(error))
+}
+
+/// Why a stream is resumed that ended by itself.
+fn cut_short(cx: &Context) -> Failure {
+    let before = if cx.is_started() { "turn.done" } else { "turn.created" };
+    let parts = ["the stream ended before `", before, "`"];
+    Error::of(ErrorCode::Incomplete, &parts).into()
+}
+
+/// The stream was all there was.
+fn lost(cause: &Error) -> Transition {
+    let before = "the stream was lost before the turn ended, and the agent keeps no history: ";
+    Transition::end(StreamEnd::Lost(incomplete(before, cause, "; what came is kept")))
+}

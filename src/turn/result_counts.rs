@@ -1,0 +1,72 @@
+//! Which tool results were delivered. Some servers list them under other ids than they stream them (awaken's streams
+//! name none), so they are counted by their calls.
+
+use super::conventions::PartialLists;
+
+/// How many results of each call came. Some models number their calls anew in every message, so a call id can have
+/// several.
+#[derive(Debug)]
+pub(super) struct ResultCounts {
+    _by: PartialLists,
+    counts: Vec<Count>,
+}
+
+#[derive(Debug)]
+struct Count {
+    call_id: String,
+    came: u32,
+    listed: u32,
+}
+
+impl ResultCounts {
+    pub(super) fn new(by: PartialLists) -> Self {
+        Self { _by: by, counts: Vec::new() }
+    }
+
+    /// A result was delivered.
+    pub(super) fn came(&mut self, call_id: &str) {
+        self.of(call_id).came += 1;
+    }
+
+    /// A list begins, from the first result on.
+    pub(super) fn begin_list(&mut self) {
+        self.counts.iter_mut().for_each(|count| count.listed = 0);
+    }
+
+    /// Takes the next listed result of a call. Returns whether it was delivered.
+    pub(super) fn is_known(&mut self, call_id: &str) -> bool {
+        let count = self.of(call_id);
+        count.listed += 1;
+        count.listed <= count.came
+    }
+
+    fn of(&mut self, call_id: &str) -> &mut Count {
+        let at = self.counts.iter().position(|count| count.call_id == call_id).unwrap_or_else(|| {
+            self.counts.push(Count { call_id: call_id.to_owned(), came: 0, listed: 0 });
+            self.counts.len() - 1
+        });
+        &mut self.counts[at]
+    }
+}
+
+#[cfg(all(test, feature = "agent-event"))]
+mod tests {
+    use super::super::conventions::Conventions;
+    use super::ResultCounts;
+    use crate::protocol::Protocol;
+    use crate::protocol::agent_event::{AgentEvent, Dialect};
+
+    #[test]
+    fn as_many_of_a_call_as_came_are_known() {
+        let conventions = Conventions::of(&AgentEvent::new(Dialect::Awaken).capabilities());
+        let mut results = ResultCounts::new(conventions.partial_lists().expect("its lists are partial"));
+        results.came("a");
+        results.came("b");
+        results.came("a");
+        for _ in 0..2 {
+            results.begin_list();
+            let known: Vec<bool> = ["a", "b", "c", "a", "a"].map(|id| results.is_known(id)).into();
+            assert_eq!(known, [true, true, false, true, false]);
+        }
+    }
+}
