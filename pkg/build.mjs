@@ -77,7 +77,7 @@ const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
   "changeRecords chunkRead completed configure conventions core coreExports coreNumber cut cutting demandTools download drain enter " +
   "extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isFree isHeard " +
-  "isIdle isLeft isOpen isOver isPaused isRead isRemoved isTaken isUncertain isUnsent isWhole lastMessage " +
+  "isIdle isLeft isOpen isOver isPaused isRead isRemoved isTaken isUncertain isWhole lastMessage " +
   "learn markCancelled mirror move notify opened prepare putTools received records release " +
   "resolveActions serverTools setPause setTerms settings setWantsEvents setWantsNative shorten spare stands " +
   "startedId startSettled takeAnswers takeChanges takeInput takeNews takeRecord tell toolNames " +

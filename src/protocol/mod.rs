@@ -15,6 +15,8 @@ mod capabilities;
 pub(crate) mod damage;
 mod fields;
 mod options;
+#[cfg(feature = "socket")]
+pub(crate) mod response;
 mod route;
 mod template;
 #[cfg(feature = "truefoundry")]

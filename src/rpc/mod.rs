@@ -1,20 +1,18 @@
-//! JSON-RPC 2.0 over a socket, sans-IO: what a call says, and what a response means.
+//! JSON-RPC 2.0 over a socket, sans-IO: the messages, and the client's one connection.
 //!
-//! A socket carries the messages of all threads of a client. [`Connection`] decides what is sent on it and where each
-//! message that comes goes; whoever owns the socket only carries. A stream gets the responses to its requests in their
-//! place among the other messages, each with a first member of ours, `response_to`, which names the request's method.
+//! A socket carries the messages of all threads of a client. [`Connection`] decides what is sent on it, and where each
+//! message that arrives belongs. The owner of the socket does the I/O. The module knows no protocol: a [`Speaker`]
+//! supplies the words.
 
 mod connection;
-mod lines;
 mod messages;
-mod response;
+mod speaker;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 pub use connection::{Connection, Input, Limits, Output};
-pub use lines::LineDecoder;
 pub use messages::{Message, Messages};
-pub(crate) use response::{read, refusal};
-pub(crate) use wire::thread_mark;
+pub use speaker::Speaker;
+pub(crate) use wire::{decimal, thread_mark};
 pub use wire::{ID_PREFIX_LENGTH, response_to};

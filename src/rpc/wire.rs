@@ -1,27 +1,32 @@
-//! Messages as they go over the socket, and what of one that comes tells to whom it belongs.
-
-use std::borrow::Cow;
+//! Messages as they go over the socket, and the parts of a message that tell where it belongs.
 
 use crate::bytes::find_quote;
-use crate::json::{Object, ObjectWriter, Value, write_str, write_u64};
+use crate::json::{ObjectWriter, Value, write_str, write_u64};
 
 use super::Message;
 
-/// How long the id of a request is, in characters: some servers demand just that.
+/// The length of a request's id, in characters. Some servers demand exactly this one.
 const ID_LENGTH: usize = 21;
 /// How many of them are the same in all requests of a client.
 pub const ID_PREFIX_LENGTH: usize = ID_LENGTH - 8;
 
 impl Message {
-    /// The text that is sent. A request goes under `id`; every other message has no use for it.
+    /// The text that is sent. The id of a request is the prefix and its number, in eight letters.
     #[must_use]
-    pub fn to_wire(&self, id: &str) -> String {
+    pub fn to_wire(&self, id_prefix: &str, number: u32) -> String {
         let mut text = String::new();
         let mut object = ObjectWriter::new(&mut text);
         object.str("jsonrpc", "2.0");
         match self {
             Self::Request { method, params } => {
-                object.str("id", id).str("method", method).raw("params", params)
+                let id = object.member("id");
+                id.push('"');
+                id.push_str(id_prefix);
+                for at in (0..8).rev() {
+                    id.push(char::from(b'a' + (number >> (4 * at) & 15) as u8));
+                }
+                id.push('"');
+                object.str("method", method).raw("params", params)
             }
             Self::Notification { method, params } => object.str("method", method).raw("params", params),
             Self::Response { id, result } => object.raw("id", id).raw("result", result),
@@ -35,108 +40,58 @@ impl Message {
 }
 
 /// The error of a response.
-pub(super) fn error_json(code: i64, message: &str) -> String {
+fn error_json(code: i64, message: &str) -> String {
     let mut error = String::new();
     ObjectWriter::new(&mut error).raw("code", &decimal(code)).str("message", message).end();
     error
 }
 
 /// A number in digits. Not by `to_string`: the module has none for `core::fmt`.
-pub(super) fn decimal(number: i64) -> String {
+pub(crate) fn decimal(number: i64) -> String {
     let mut text = if number < 0 { "-" } else { "" }.to_owned();
     write_u64(&mut text, number.unsigned_abs());
     text
 }
 
-/// The id of the request that a message responds to, if it is one that `is_own` knows. To parse each message for that
-/// would double the work: quotes inside of texts are escaped in JSON, so that nothing which an agent says looks like a
-/// member.
-pub(super) fn find_id<'m>(message: &'m str, is_own: &dyn Fn(&str) -> bool) -> Option<&'m str> {
-    let mut rest = message;
+/// The number of the request that a message responds to, if it has an id with this prefix. Parsing each message would
+/// double the work, and quotes inside strings are escaped in JSON, so nothing that an agent says looks like an id.
+pub(super) fn own_number(message: &str, id_prefix: &str) -> Option<u32> {
+    let mut rest = message.as_bytes();
     loop {
-        rest = rest.get(find_quote(rest.as_bytes())?..)?;
-        if let Some(id) = response_id(rest)
-            && is_own(id)
+        rest = rest.get(find_quote(rest)? + 1..)?;
+        if let Some([digits @ .., b'"']) = rest.get(..=ID_LENGTH)
+            && let Some(digits) = digits.strip_prefix(id_prefix.as_bytes())
         {
-            return Some(id);
+            return Some(digits.iter().fold(0, |number, digit| number << 4 | u32::from(digit.wrapping_sub(b'a'))));
         }
-        rest = rest.get(1..)?;
     }
 }
 
-/// The id of a request, if `text` begins with a member that has one.
-fn response_id(text: &str) -> Option<&str> {
-    let id = text.strip_prefix(r#""id""#)?.trim_ascii_start().strip_prefix(':')?;
-    let id = id.trim_ascii_start().strip_prefix('"')?;
-    let len = find_quote(id.as_bytes()).filter(|len| *len == ID_LENGTH)?;
-    id.get(..len)
-}
-
-/// What stands between the next two quotes; `rest` goes on behind them.
-fn next_word<'m>(rest: &mut &'m str) -> Option<&'m str> {
-    let inside = rest.get(find_quote(rest.as_bytes())? + 1..)?;
-    let len = find_quote(inside.as_bytes())?;
-    *rest = inside.get(len + 1..)?;
-    inside.get(..len)
+/// The method of a message, and whether the server asks for a response, if the message begins with both, as almost all
+/// do.
+pub(super) fn method_at_start(message: &str) -> Option<(&str, bool)> {
+    let mut rest = message;
+    let mut word = || {
+        let inside = rest.get(find_quote(rest.as_bytes())? + 1..)?;
+        let len = find_quote(inside.as_bytes())?;
+        rest = inside.get(len + 1..)?;
+        inside.get(..len)
+    };
+    let mut name = word()?;
+    if name == "jsonrpc" {
+        word()?;
+        name = word()?;
+    }
+    if name == "method" { Some((word()?, word()? == "id")) } else { None }
 }
 
 /// Whether a response is an error, or not even JSON.
-#[must_use]
 pub(super) fn is_refusal(message: &str) -> bool {
     let response = Value::parse(message).unwrap_or_default();
     response.as_object().is_none_or(|response| response.contains("error"))
 }
 
-/// What a message is about, as far as that decides where it goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Envelope<'m> {
-    /// Empty if it has none: it may be a response.
-    pub(super) method: Cow<'m, str>,
-    /// Whether the server asks for a response.
-    is_request: bool,
-}
-
-impl<'m> Envelope<'m> {
-    /// Looks at the beginning of a message, where almost all have their method. `None` if it is not there.
-    pub(super) fn begin(message: &'m str) -> Option<Self> {
-        let mut rest = message;
-        let mut word = || next_word(&mut rest).unwrap_or_default();
-        let mut first = word();
-        if first == "jsonrpc" {
-            word();
-            first = word();
-        }
-        let (method, is_request) = match (first, word(), word()) {
-            ("method", method, next) => (method, next == "id"),
-            ("id", "method", method) => (method, true),
-            ("id", _, "method") => (word(), true),
-            _ => return None,
-        };
-        Some(Self { method: method.into(), is_request })
-    }
-
-    /// The same by reading all of the message.
-    pub(super) fn parse(message: &str) -> Self {
-        let value = Value::parse(message).unwrap_or_default();
-        let object = value.as_object().unwrap_or(const { &Object::new() });
-        Self { method: object.text("method").to_owned().into(), is_request: object.contains("id") }
-    }
-
-    /// Whether it goes to all streams: requests of the server's, what became of them, and turns that begin. They may be
-    /// those of a thread that a stream's own thread has made, which only the reader of the stream can tell.
-    pub(super) fn is_for_all(&self) -> bool {
-        let is_request = self.is_request && !self.method.is_empty();
-        is_request || matches!(&*self.method, "turn/started" | "serverRequest/resolved")
-    }
-}
-
-/// The thread that a notification is about.
-pub(super) fn thread_of<'o>(notification: &'o Object<'_>) -> Option<&'o str> {
-    let thread = notification.object("params")?.text("threadId");
-    (!thread.is_empty()).then_some(thread)
-}
-
-/// How a message that names the thread of this id has it: as a text of its own.
+/// How a message that names the thread of this id has it: as a string of its own.
 #[must_use]
 pub(crate) fn thread_mark(thread: &str) -> String {
     let mut mark = String::new();
@@ -148,7 +103,7 @@ pub(crate) fn thread_mark(thread: &str) -> String {
 #[must_use]
 pub fn response_to(response: &str, method: &str) -> String {
     let response = response.trim_ascii();
-    // What is no object cannot be told whose response it is, and the decoder reports it as it is.
+    // Without an object there is no member to add; the decoder reports the message as it is.
     let Some(members) = response.strip_prefix('{') else { return response.to_owned() };
     let mut message = r#"{"response_to":"#.to_owned();
     write_str(&mut message, method);

@@ -16,7 +16,7 @@ use web_sys::WebSocket;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::protocol::{Call, Protocol};
-use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output};
+use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output, Speaker};
 use crate::turn::Failure;
 
 use super::socket::random_letters;
@@ -35,13 +35,13 @@ type Answer = oneshot::Sender<Result<String, Failure>>;
 type Teller = mpsc::UnboundedSender<News>;
 
 /// A client: one connection at a time, for all calls.
-pub(super) struct Carrier<P: Protocol + 'static> {
+pub(super) struct Carrier<P: Protocol + Speaker<Call = Call> + 'static> {
     /// It may hold a token, so that errors do not quote it.
     address: String,
     state: RefCell<State<P>>,
 }
 
-struct State<P> {
+struct State<P: Speaker> {
     connection: Connection<P>,
     socket: Option<Socket>,
     /// Who waits for which call.
@@ -71,19 +71,19 @@ impl Drop for Socket {
 }
 
 /// A call that was made. To drop it is to wait for it no longer.
-pub(super) struct Pending<P: Protocol + 'static> {
+pub(super) struct Pending<P: Protocol + Speaker<Call = Call> + 'static> {
     carrier: Rc<Carrier<P>>,
     pub(super) id: u32,
     pub(super) news: mpsc::UnboundedReceiver<News>,
 }
 
-impl<P: Protocol + 'static> Pending<P> {
-    pub(super) fn handle(&self, input: Input<'_>) {
+impl<P: Protocol + Speaker<Call = Call> + 'static> Pending<P> {
+    pub(super) fn handle(&self, input: Input<'_, Call>) {
         self.carrier.handle(input);
     }
 }
 
-impl<P: Protocol + 'static> Drop for Pending<P> {
+impl<P: Protocol + Speaker<Call = Call> + 'static> Drop for Pending<P> {
     fn drop(&mut self) {
         let id = self.id;
         self.carrier.state.borrow_mut().callers.retain(|caller| caller.id != id);
@@ -91,7 +91,7 @@ impl<P: Protocol + 'static> Drop for Pending<P> {
     }
 }
 
-impl<P: Protocol + 'static> Carrier<P> {
+impl<P: Protocol + Speaker<Call = Call> + 'static> Carrier<P> {
     pub(super) fn new(address: String, protocol: Rc<P>, limits: Limits) -> Rc<Self> {
         let connection = Connection::new(protocol, limits, random_letters(ID_PREFIX_LENGTH));
         let state = State { connection, socket: None, callers: Vec::new(), call_count: 0, wake: None };
@@ -103,7 +103,7 @@ impl<P: Protocol + 'static> Carrier<P> {
         self: Rc<Self>,
         call: Call,
         params: &str,
-        (timeout, idle_timeout): (f64, f64),
+        (timeout, idle_timeout): (u64, u64),
         (answer, news): (Answer, Teller),
         heard: mpsc::UnboundedReceiver<News>,
     ) -> Pending<P> {
@@ -120,9 +120,9 @@ impl<P: Protocol + 'static> Carrier<P> {
     }
 
     /// Takes what happened, and carries out what follows from it.
-    pub(super) fn handle(self: &Rc<Self>, input: Input<'_>) {
+    pub(super) fn handle(self: &Rc<Self>, input: Input<'_, Call>) {
         let message = if let Input::Message(message) = input { message } else { "" };
-        self.state.borrow_mut().connection.handle_input(input, Date::now());
+        self.state.borrow_mut().connection.handle_input(input, now());
         while let Some(output) = self.next_output() {
             self.carry_out(output, message);
         }
@@ -132,7 +132,7 @@ impl<P: Protocol + 'static> Carrier<P> {
         let mut state = self.state.borrow_mut();
         let socket = state.socket.as_ref().map(|socket| &socket.socket);
         let open = socket.filter(|socket| socket.ready_state() == WebSocket::OPEN);
-        let buffered = open.map(|socket| f64::from(socket.buffered_amount()));
+        let buffered = open.map(|socket| u64::from(socket.buffered_amount()));
         state.connection.poll_output(buffered)
     }
 
@@ -167,12 +167,7 @@ impl<P: Protocol + 'static> Carrier<P> {
             Output::End { id, error, .. } => state.tell(id, News::End(error)),
             Output::Gather(id) => state.tell(id, News::Gather),
             Output::WakeIn(delay) => {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a cast saturates"
-                )]
-                let delay = (delay.ceil() as u32).min(i32::MAX.unsigned_abs());
+                let delay = u32::try_from(delay).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs());
                 let carrier = Rc::downgrade(self);
                 state.wake = Some(Timeout::new(delay, move || {
                     if let Some(carrier) = carrier.upgrade() {
@@ -201,12 +196,12 @@ impl<P: Protocol + 'static> Carrier<P> {
                     let _ = read.await;
                 });
             }
-            Err(error) => self.state.borrow_mut().connection.handle_input(Input::Failed(error), Date::now()),
+            Err(error) => self.state.borrow_mut().connection.handle_input(Input::Failed(error), now()),
         }
     }
 }
 
-impl<P> State<P> {
+impl<P: Speaker> State<P> {
     fn tell(&self, id: u32, news: News) {
         if let Some(caller) = self.callers.iter().find(|caller| caller.id == id) {
             // Who has left the stream is told nothing.
@@ -216,8 +211,8 @@ impl<P> State<P> {
 }
 
 /// Hands in what a socket says, from its opening to its end.
-async fn read<P: Protocol + 'static>(mut incoming: Incoming, carrier: Weak<Carrier<P>>) {
-    let handle = |input: Input<'_>| {
+async fn read<P: Protocol + Speaker<Call = Call> + 'static>(mut incoming: Incoming, carrier: Weak<Carrier<P>>) {
+    let handle = |input: Input<'_, Call>| {
         if let Some(carrier) = carrier.upgrade() {
             carrier.handle(input);
         }
@@ -238,6 +233,13 @@ async fn read<P: Protocol + 'static>(mut incoming: Incoming, carrier: Weak<Carri
         }
     }
     handle(Input::Broken);
+}
+
+/// The time of the wall clock, in milliseconds.
+fn now() -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+    let now = Date::now() as u64;
+    now
 }
 
 fn network(problem: &str) -> Error {

@@ -35,7 +35,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::index::PendingAction;
 use crate::json::{Object, Value};
 use crate::protocol::{Call, Protocol};
-use crate::rpc::{Input, Limits, Messages};
+use crate::rpc::{Input, Limits, Messages, Speaker};
 use crate::turn::{Failure, Plan, Step, TurnDriver, TurnInput};
 
 use super::carrier::{Carrier, News, Pending};
@@ -51,7 +51,7 @@ const LONGEST_TIMER: u32 = i32::MAX.unsigned_abs();
 ///
 /// A turn goes on without its connection; to close that is to drop the server, or [`close`](Self::close). It is also
 /// closed when it was not used for a minute, and made again with the next call.
-pub struct Server<P: Protocol + 'static> {
+pub struct Server<P: Protocol + Speaker<Call = Call> + 'static> {
     address: String,
     protocol: Rc<P>,
     connect_timeout: u32,
@@ -61,14 +61,14 @@ pub struct Server<P: Protocol + 'static> {
     carrier: RefCell<Option<Rc<Carrier<P>>>>,
 }
 
-impl<P: Protocol> std::fmt::Debug for Server<P> {
+impl<P: Protocol + Speaker<Call = Call>> std::fmt::Debug for Server<P> {
     /// Without the address, which may hold a token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").finish_non_exhaustive()
     }
 }
 
-impl<P: Protocol + 'static> Server<P> {
+impl<P: Protocol + Speaker<Call = Call> + 'static> Server<P> {
     /// A server at this address, which may begin with `ws:`, `wss:`, `http:` or `https:`. Nothing is sent yet.
     pub fn new(base_url: &str, protocol: P) -> Self {
         let address = match base_url.strip_prefix("http") {
@@ -234,7 +234,7 @@ pub fn new_id() -> String {
     random_letters(21)
 }
 
-impl<P: Protocol + 'static> Transport for Server<P> {
+impl<P: Protocol + Speaker<Call = Call> + 'static> Transport for Server<P> {
     type Source = Listening<P>;
 
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
@@ -256,12 +256,12 @@ impl<P: Protocol + 'static> Transport for Server<P> {
 }
 
 /// The messages of a thread.
-pub(super) struct Listening<P: Protocol + 'static> {
+pub(super) struct Listening<P: Protocol + Speaker<Call = Call> + 'static> {
     pending: Pending<P>,
     page: Returns,
 }
 
-impl<P: Protocol + 'static> Source for Listening<P> {
+impl<P: Protocol + Speaker<Call = Call> + 'static> Source for Listening<P> {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
         loop {
             let next = std::future::poll_fn(|context| {

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::Error;
+use crate::protocol::Call;
 use crate::protocol::turn_rpc::TurnRpc;
 use crate::rpc::{Connection, Input, Limits, Output};
 use crate::text::cut;
@@ -34,17 +35,8 @@ pub(super) struct Socket {
     connection: Connection<TurnRpc>,
     /// Calls and the turns that read them.
     readers: Vec<(u32, u32)>,
-    /// What waits to be returned.
-    ready: Vec<Ready>,
-}
-
-/// An output as it is returned.
-#[derive(Default)]
-struct Ready {
-    kind: u32,
-    call: u32,
-    number: u32,
-    text: String,
+    /// The calls whose turns have taken messages, and for each the length of the message and the turn's flags.
+    taken: Vec<(u32, u32)>,
 }
 
 /// A client. Takes the prefix of its requests' ids. Times are in milliseconds.
@@ -53,19 +45,20 @@ pub fn socket_open(protocol: u8, connect_timeout: f64, max_frame_bytes: u32) -> 
     with(|core| {
         let id_prefix = core.take_text();
         let Ok(Spoken::TurnRpc(protocol)) = Spoken::numbered(protocol) else { return u32::MAX };
-        let limits = Limits { connect_timeout, largest_response: max_frame_bytes as usize };
+        let limits =
+            Limits { connect_timeout: whole(connect_timeout), largest_response: max_frame_bytes as usize };
         let connection = Connection::new(Rc::new(protocol), limits, id_prefix);
-        core.sockets.add(Socket { connection, readers: Vec::new(), ready: Vec::new() })
+        core.sockets.add(Socket { connection, readers: Vec::new(), taken: Vec::new() })
     })
 }
 
-/// Nothing names the client any more.
+/// Frees a client.
 #[wasm_bindgen(js_name = socketFree)]
 pub fn socket_free(socket: u32) {
     with(|core| core.sockets.free(socket));
 }
 
-/// Makes the call of this number under a name of the caller's. Takes its parameters as JSON.
+/// Makes the call of this number; `id` is the caller's name for it. Takes its parameters as JSON.
 #[wasm_bindgen(js_name = socketAsk)]
 pub fn socket_ask(
     socket: u32,
@@ -78,7 +71,8 @@ pub fn socket_ask(
 ) -> u32 {
     let params = with(Core::take_text);
     let Ok(call) = call_of(call) else { return 0 };
-    handle(socket, Input::Ask { id, call, params: &params, timeout, idle_timeout }, now, buffered)
+    let (timeout, idle_timeout) = (whole(timeout), whole(idle_timeout));
+    handle(socket, Some(Input::Ask { id, call, params: &params, timeout, idle_timeout }), now, buffered)
 }
 
 /// A turn reads the stream of a call from now on.
@@ -89,133 +83,104 @@ pub fn socket_read(socket: u32, call: u32, turn: u32, now: f64, buffered: f64) -
             socket.readers.push((call, turn));
         }
     });
-    handle(socket, Input::Read(call), now, buffered)
+    handle(socket, Some(Input::Read(call)), now, buffered)
 }
 
-/// Takes a message, which was written to the room for chunks and has so many bytes.
+/// Takes a message of so many bytes, which was written to the room for chunks.
 #[wasm_bindgen(js_name = socketReceived)]
 pub fn socket_received(socket: u32, len: u32, now: f64) -> u32 {
-    with(|core| {
-        let chunk = std::mem::take(&mut core.chunk);
-        let message = chunk.get(..len as usize).and_then(|chunk| str::from_utf8(chunk).ok());
-        let address = core.with_socket(socket, |core, socket| {
-            let message = message.unwrap_or_default();
-            socket.connection.handle_input(Input::Message(message), now);
-            while let Some(output) = socket.connection.take_output() {
-                socket.take(core, output, message, now);
-            }
-        });
-        core.chunk = chunk;
-        address
-    })
+    let chunk = with(|core| std::mem::take(&mut core.chunk));
+    let message = chunk.get(..len as usize).and_then(|chunk| str::from_utf8(chunk).ok()).unwrap_or_default();
+    let address = handle(socket, Some(Input::Message(message)), now, 0.0);
+    with(|core| core.chunk = chunk);
+    address
 }
 
 /// Takes what else has happened: nothing (0), it was opened (1), closed with this code, and the reason as text (2), or
-/// broken (3); it cannot be made, for the error whose code and message are the text, a NUL character between them (4); this
-/// call is not waited for any more (5), or has taken too long (6); time has passed (7); the page was away (8); the client
-/// was closed (9); a binary message came (10). `buffered` is how many bytes the socket has to send, negative if it cannot.
+/// broken (3); it cannot be made, for the error whose code and message are the text, a NUL character between them (4);
+/// this call is not waited for any more (5), or has taken too long (6); time has passed (7); the page was away (8); the
+/// client was closed (9); a binary message came (10). `buffered` is how many bytes the socket has to send, negative if
+/// it cannot.
 #[wasm_bindgen(js_name = socketHeed)]
 pub fn socket_heed(socket: u32, event: u8, number: u32, now: f64, buffered: f64) -> u32 {
     let text = with(Core::take_text);
     let input = match event {
-        1 => Input::Opened,
-        2 => Input::Closed(u16::try_from(number).unwrap_or_default(), &text),
-        3 => Input::Broken,
+        1 => Some(Input::Opened),
+        2 => Some(Input::Closed(u16::try_from(number).unwrap_or_default(), &text)),
+        3 => Some(Input::Broken),
         4 => {
             let (code, message) = cut(&text, 0);
-            Input::Failed(Error::new(failure_code(code), message))
+            Some(Input::Failed(Error::new(failure_code(code), message)))
         }
-        5 | 6 => Input::Forget { id: number, is_overdue: event == 6 },
-        7 => Input::Tick,
-        8 => Input::Away,
-        9 => Input::Close,
-        10 => Input::Binary,
-        _ => return poll(socket, now, buffered),
+        5 | 6 => Some(Input::Forget { id: number, is_overdue: event == 6 }),
+        7 => Some(Input::Tick),
+        8 => Some(Input::Away),
+        9 => Some(Input::Close),
+        10 => Some(Input::Binary),
+        _ => None,
     };
     handle(socket, input, now, buffered)
 }
 
-/// Whether nothing of a call was sent yet, since there is no connection.
-#[wasm_bindgen(js_name = socketIsUnsent)]
-pub fn socket_is_unsent(socket: u32, call: u32) -> bool {
-    with(|core| core.sockets.get(socket).is_some_and(|socket| socket.connection.is_unsent(call)))
-}
-
-fn handle(socket: u32, input: Input<'_>, now: f64, buffered: f64) -> u32 {
+/// Takes what happened; returns the address of the first output. After a message only its readers are looked at.
+fn handle(socket: u32, input: Option<Input<'_, Call>>, now: f64, buffered: f64) -> u32 {
+    let message = if let Some(Input::Message(message)) = input { Some(message) } else { None };
     with(|core| {
-        if let Some(socket) = core.sockets.get(socket) {
-            socket.connection.handle_input(input, now);
+        let Some(mut taken) = core.sockets.take(socket) else { return 0 };
+        if let Some(input) = input {
+            taken.connection.handle_input(input, whole(now));
         }
-    });
-    poll(socket, now, buffered)
-}
-
-fn poll(socket: u32, now: f64, buffered: f64) -> u32 {
-    with(|core| {
-        core.with_socket(socket, |core, socket| {
-            // One at a time: each may change how much waits to be sent.
-            while socket.ready.is_empty()
-                && let Some(output) = socket.connection.poll_output((buffered >= 0.0).then_some(buffered))
-            {
-                socket.take(core, output, "", now);
-            }
-        })
+        let address = taken.next(core, message, whole(now), (buffered >= 0.0).then_some(whole(buffered)));
+        core.sockets.put(socket, taken);
+        address
     })
 }
 
-impl Core {
-    /// Has something done to a client; returns the address of its first output.
-    fn with_socket(&mut self, socket: u32, call: impl FnOnce(&mut Self, &mut Socket)) -> u32 {
-        let Some(mut taken) = self.sockets.take(socket) else { return 0 };
-        call(self, &mut taken);
-        let next = (!taken.ready.is_empty()).then(|| taken.ready.remove(0));
-        let more = u32::from(!taken.ready.is_empty() || taken.connection.has_output());
-        self.sockets.put(socket, taken);
-        match next {
-            Some(Ready { kind, call, number, text }) => self.give_text(text, [kind, call, number, more]),
-            None if more > 0 => self.give_text(String::new(), [kind::TAKEN, u32::MAX, 0, more]),
-            None => 0,
-        }
-    }
-}
-
 impl Socket {
-    /// Carries an output out, or keeps it to be returned. `message` is the one that came last.
-    fn take(&mut self, core: &mut Core, output: Output, message: &str, now: f64) {
-        let ready = match output {
-            Output::Deliver(call, messages) => {
-                if messages.is_empty() {
-                    self.push(core, call, message, now);
+    /// Returns the address of the next output.
+    fn next(&mut self, core: &mut Core, message: Option<&str>, now: u64, buffered: Option<u64>) -> u32 {
+        while let Some((call, messages)) = self.connection.take_delivery() {
+            if let Some(message) = message.filter(|_| messages.is_empty()) {
+                self.push(core, call, message, now);
+            }
+            for message in messages {
+                self.push(core, call, &message, now);
+            }
+        }
+        let (mut text, mut kind, mut id, mut number) = (String::new(), kind::TAKEN, 0, 0);
+        if !self.taken.is_empty() {
+            (id, number) = self.taken.remove(0);
+        } else if message.is_some() {
+            if !self.connection.has_output() {
+                return 0;
+            }
+        } else {
+            let Some(output) = self.connection.poll_output(buffered) else { return 0 };
+            match output {
+                Output::Deliver(..) => {}
+                Output::Gather(call) => {
+                    let turn = self.turn_of(call).and_then(|turn| core.turns.get(turn));
+                    if let Some(messages) = turn.and_then(super::turn::Turn::follow_up_requests) {
+                        self.connection.handle_input(Input::Say(call, messages), now);
+                    }
                 }
-                for message in messages {
-                    self.push(core, call, &message, now);
+                Output::Send(sent) => (kind, text) = (kind::SEND, sent),
+                Output::Respond { id: call, answer, is_unsent } => {
+                    kind = if is_unsent { kind::RESPOND_UNSENT } else { kind::RESPOND };
+                    (id, text) = (call, answer.unwrap_or_else(|error| report(&error)));
                 }
-                return;
-            }
-            Output::Gather(call) => {
-                let turn = self.turn_of(call).and_then(|turn| core.turns.get(turn));
-                if let Some(messages) = turn.and_then(super::turn::Turn::follow_up_requests) {
-                    self.connection.handle_input(Input::Say(call, messages), now);
+                Output::End { id: call, error, silence } => {
+                    self.readers.retain(|(known, _)| *known != call);
+                    (kind, id, number) = (kind::END, call, small(silence));
+                    text = error.map(|error| report(&error)).unwrap_or_default();
                 }
-                return;
+                Output::Connect => kind = kind::CONNECT,
+                Output::WakeIn(delay) => (kind, number) = (kind::WAKE, small(delay)),
+                Output::Close => kind = kind::CLOSE,
             }
-            Output::Send(text) => Ready { kind: kind::SEND, text, ..Ready::default() },
-            Output::Respond { id, answer, is_unsent } => {
-                let kind = if is_unsent { kind::RESPOND_UNSENT } else { kind::RESPOND };
-                Ready { kind, call: id, text: text_of(answer), ..Ready::default() }
-            }
-            Output::End { id, error, silence } => {
-                self.readers.retain(|(call, _)| *call != id);
-                let text = text_of(error.map_or(Ok(String::new()), Err));
-                Ready { kind: kind::END, call: id, number: millis(silence), text }
-            }
-            Output::Connect => Ready { kind: kind::CONNECT, ..Ready::default() },
-            Output::WakeIn(delay) => {
-                Ready { kind: kind::WAKE, number: millis(delay.ceil()), ..Ready::default() }
-            }
-            Output::Close => Ready { kind: kind::CLOSE, ..Ready::default() },
-        };
-        self.ready.push(ready);
+        }
+        let more = !self.taken.is_empty() || self.connection.has_output();
+        core.give_text(text, [kind, id, number, more.into()])
     }
 
     fn turn_of(&self, call: u32) -> Option<u32> {
@@ -223,7 +188,7 @@ impl Socket {
     }
 
     /// Hands a message to the turn that reads a stream.
-    fn push(&mut self, core: &mut Core, call: u32, message: &str, now: f64) {
+    fn push(&mut self, core: &mut Core, call: u32, message: &str, now: u64) {
         let Some(turn) = self.turn_of(call) else { return };
         let Ok((turn, session)) = core.turn(turn) else { return };
         let goes_on = turn.push_message(session, message);
@@ -234,31 +199,17 @@ impl Socket {
         } else if turn.has_follow_up_requests() {
             self.connection.handle_input(Input::FollowUp(call), now);
         }
-        let len = u32::try_from(message.len()).unwrap_or(u32::MAX) << 4;
-        match self.ready.last_mut() {
-            // Its flags are those of the last message, and those that only say that there is something.
-            Some(last) if last.kind == kind::TAKEN && last.call == call => {
-                let flags = u32::from(flags) | last.number & 0b1110;
-                last.number = (last.number & !15).wrapping_add(len) | flags;
-            }
-            _ => self.ready.push(Ready {
-                kind: kind::TAKEN,
-                call,
-                number: len | u32::from(flags),
-                ..Ready::default()
-            }),
-        }
+        self.taken.push((call, small(message.len() as u64) << 4 | u32::from(flags)));
     }
 }
 
-/// A text, or an error in the place of one.
-fn text_of(answer: Result<String>) -> String {
-    answer.unwrap_or_else(|error| report(&error))
+/// A number that is not negative, without its fraction.
+fn whole(number: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+    let whole = number as u64;
+    whole
 }
 
-/// A time in whole milliseconds.
-fn millis(time: f64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
-    let whole = time as u32;
-    whole
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -118,10 +118,6 @@ export class CoreSocket {
     return this.#exports.socketHeed(this.#socket, event, number, Date.now(), buffered) >>> 0;
   }
 
-  isUnsent(id: number): boolean {
-    return this.#exports.socketIsUnsent(this.#socket, id) !== 0;
-  }
-
   /** A number of an output: its kind (2), its call (3), a number (4), and whether there may be more (5). */
   word(output: number, at: number): number {
     return this.#room.words[(output >>> 2) + at]!;

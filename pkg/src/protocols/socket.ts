@@ -110,8 +110,6 @@ export class SocketTransport implements Transport {
 
   /** The caller does not wait any more, or cannot. */
   #stop(id: number, signal: AbortSignal): void {
-    const error = this.#core.isUnsent(id) ? unsentOf(signal) : stopped(signal);
-    this.#end(id)?.reject(error);
     this.#heed(signal.reason instanceof ConnectionError ? OVERDUE : FORGOTTEN, id);
   }
 
@@ -219,8 +217,9 @@ export class SocketTransport implements Transport {
     }
     const pending = this.#end(id);
     if (!text.startsWith(MARK)) return pending?.resolve(text);
-    const error = this.#adopted(text);
-    if (isUnsent && !unsent.has(error)) unsent.set(error, "unsent");
+    const signal = pending?.watch.signal;
+    const error = signal?.aborted ? stopped(signal) : this.#adopted(text);
+    if (isUnsent && !unsent.has(error)) unsent.set(error, signal?.aborted ? "token" : "unsent");
     pending?.reject(error);
   }
 

@@ -14,6 +14,7 @@ mod kept;
 mod markdown;
 mod params;
 mod record;
+mod speaker;
 #[cfg(test)]
 mod tests;
 pub mod wire;

@@ -1,21 +1,30 @@
 //! Time that does not go back.
 
-/// Follows the clock on the wall, which may be set back, and goes on while the machine sleeps.
+/// A time that never comes.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// Follows the wall clock, which may be set back, and which continues while the machine sleeps.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    wall: f64,
-    now: f64,
+    wall: u64,
+    /// The time in milliseconds. Only differences are meaningful.
+    pub(super) now: u64,
 }
 
 impl Clock {
-    /// It is this time by the clock on the wall.
-    pub(super) fn advance(&mut self, wall: f64) {
-        self.now += (wall - self.wall).max(0.0);
+    /// Takes the time of the wall clock.
+    pub(super) fn advance(&mut self, wall: u64) {
+        self.now += wall.saturating_sub(self.wall);
         self.wall = wall;
     }
 
-    /// The time, in milliseconds. Only differences mean something.
-    pub(super) fn now(&self) -> f64 {
-        self.now
+    /// The end of a time limit that begins now; 0 is no limit.
+    pub(super) fn after(&self, limit: u64) -> u64 {
+        self.now.saturating_add(limit_of(limit))
     }
+}
+
+/// A limit in milliseconds, where 0 is none.
+pub(super) fn limit_of(limit: u64) -> u64 {
+    if limit == 0 { NEVER } else { limit }
 }

@@ -15,14 +15,14 @@ use super::{Connection, Input, Limits, Output};
 
 /// The greeting's response that names the workspace.
 const HELLO: &str = r#"{"workspace":{"id":"ws_1"}}"#;
-const MIB: f64 = 1024.0 * 1024.0;
+const MIB: u64 = 1024 * 1024;
 
 /// A client and the server's side of it.
 struct Play {
     connection: Connection<TurnRpc>,
-    now: f64,
+    now: u64,
     /// What the carrier says of its socket.
-    buffered: Option<f64>,
+    buffered: Option<u64>,
     /// The ids and methods of the requests that were sent.
     requests: Vec<(String, String)>,
     /// What was sent, as it was.
@@ -35,11 +35,11 @@ struct Play {
 
 impl Play {
     fn of(dialect: Dialect) -> Self {
-        let limits = Limits { connect_timeout: 1000.0, largest_response: 2000 };
+        let limits = Limits { connect_timeout: 1000, largest_response: 2000 };
         Self {
             connection: Connection::new(TurnRpc::new(dialect).into(), limits, "ABCDEFGHIJKLM".to_owned()),
-            now: 1_800_000_000_000.0,
-            buffered: Some(0.0),
+            now: 1_800_000_000_000,
+            buffered: Some(0),
             requests: Vec::new(),
             sent: Vec::new(),
             told: Vec::new(),
@@ -68,7 +68,7 @@ impl Play {
     }
 
     /// Hands something in; returns what is to be done then.
-    fn hears(&mut self, input: Input<'_>) -> Vec<String> {
+    fn hears(&mut self, input: Input<'_, Call>) -> Vec<String> {
         self.connection.handle_input(input, self.now);
         let mut done = Vec::new();
         while let Some(output) = self.connection.poll_output(self.buffered) {
@@ -116,7 +116,7 @@ impl Play {
             Output::End { id, error: None, .. } => format!("end {id}"),
             Output::End { id, error: Some(error), silence } => {
                 self.told.push(error.message.clone());
-                let silence = if silence > 0.0 { format!(" after {silence}") } else { String::new() };
+                let silence = if silence > 0 { format!(" after {silence}") } else { String::new() };
                 format!("end {id} {}{silence}", code(&error))
             }
             Output::Send(_) | Output::WakeIn(_) => unreachable!("they are taken before"),
@@ -125,7 +125,7 @@ impl Play {
 
     /// A call that may take half a second, and if it streams, be silent for two.
     fn asks(&mut self, id: u32, call: Call, params: &str) -> Vec<String> {
-        self.hears(Input::Ask { id, call, params, timeout: 500.0, idle_timeout: 2000.0 })
+        self.hears(Input::Ask { id, call, params, timeout: 500, idle_timeout: 2000 })
     }
 
     fn starts(&mut self, id: u32) -> Vec<String> {
@@ -164,7 +164,7 @@ impl Play {
     }
 
     /// So much time passes, in milliseconds.
-    fn passes(&mut self, time: f64) -> Vec<String> {
+    fn passes(&mut self, time: u64) -> Vec<String> {
         self.now += time;
         self.hears(Input::Tick)
     }

@@ -144,11 +144,11 @@ fn an_answer_to_the_server_has_no_response() {
 #[test]
 fn what_a_socket_does_not_take_is_not_sent() {
     let mut play = Play::connected();
-    play.buffered = Some(16.0 * MIB - 10.0);
+    play.buffered = Some(16 * MIB - 10);
     assert_eq!(play.asks(2, Call::GetSession, GET), ["fail 2 network unsent"]);
-    play.buffered = Some(16.0 * MIB - 1000.0);
+    play.buffered = Some(16 * MIB - 1000);
     assert_eq!(play.asks(3, Call::GetSession, GET), ["thread/get"]);
-    play.buffered = Some(0.0);
+    play.buffered = Some(0);
     let large = format!(r#"{{"sessionId":"{}"}}"#, "x".repeat(16 * 1024 * 1024));
     assert_eq!(play.asks(4, Call::GetSession, &large), ["fail 4 invalid_input"]);
 }

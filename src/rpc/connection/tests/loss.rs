@@ -35,7 +35,7 @@ fn whatever_is_on_its_way_fails_with_its_connection() {
     let mut play = Play::streaming();
     play.asks(3, Call::GetSession, GET);
     let lost = play.hears(Input::Closed(4401, "authentication is over"));
-    assert_eq!(lost, ["close", "end 2 network", "fail 3 network"]);
+    assert_eq!(lost, ["close", "fail 3 network", "end 2 network"]);
     assert!(play.told.last().is_some_and(|told| told.contains("(4401: authentication is over)")));
     assert_eq!(play.hears(Input::Message(r#"{"method":"turn/started"}"#)), NONE, "late words");
     // What comes back is greeted and subscribed to anew.
@@ -69,7 +69,7 @@ fn a_start_that_was_not_sent_yet_is_unsent_and_one_that_was_is_not() {
 fn a_server_that_is_closing_is_told_nothing_more() {
     let mut play = Play::streaming();
     play.buffered = None;
-    assert_eq!(play.asks(3, Call::GetSession, GET), ["close", "end 2 network", "connect"]);
+    assert_eq!(play.asks(3, Call::GetSession, GET), ["close", "connect", "end 2 network"]);
     assert_eq!(play.hears(Input::Opened), ["workspace/default"]);
 }
 

@@ -115,20 +115,20 @@ fn follow_up_requests_are_gathered_and_their_responses_are_part_of_the_stream() 
     let mut play = Play::streaming();
     assert_eq!(play.hears(Input::FollowUp(2)), NONE);
     assert_eq!(play.wake(), "200");
-    assert_eq!(play.passes(100.0), NONE);
+    assert_eq!(play.passes(100), NONE);
     play.hears(Input::FollowUp(2));
-    assert_eq!(play.passes(100.0), ["gather 2"]);
+    assert_eq!(play.passes(100), ["gather 2"]);
     let list = vec![Message::Request { method: "turn/timeline", params: "{}".to_owned() }];
     let said = Messages { list, ..Messages::default() };
     assert_eq!(play.hears(Input::Say(2, said)), ["turn/timeline"]);
     assert_eq!(play.replies("turn/timeline", "{}"), ["deliver 2 kept 1"]);
-    assert_eq!(play.passes(1000.0), ["workspace/default"], "only a sign of life");
+    assert_eq!(play.passes(1000), ["workspace/default"], "only a sign of life");
 }
 
 #[test]
 fn what_a_stream_needs_and_cannot_be_sent_ends_the_connection() {
     let mut play = Play::streaming();
-    play.buffered = Some(16.0 * MIB);
+    play.buffered = Some(16 * MIB);
     let list = vec![Message::Request { method: "turn/timeline", params: "{}".to_owned() }];
     let said = Messages { list, ..Messages::default() };
     assert_eq!(play.hears(Input::Say(2, said)), ["close", "end 2 network"]);
@@ -144,6 +144,6 @@ fn a_stream_that_was_left_gets_nothing_more() {
     play.hears(Input::Forget { id: 2, is_overdue: false });
     assert_eq!(play.replies("turn/get", "{}"), NONE);
     assert_eq!(play.tells("item/agent_message/delta", DELTA), NONE);
-    assert_eq!(play.passes(5000.0), NONE, "nor does it cost the connection");
+    assert_eq!(play.passes(5000), NONE, "nor does it cost the connection");
     assert_eq!(play.connection.call_count(), 0);
 }
