@@ -26,7 +26,6 @@ pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
-#[cfg(feature = "socket")]
 pub(crate) use capabilities::HAS_HTTP;
 pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Resume};

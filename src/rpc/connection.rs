@@ -18,8 +18,6 @@ mod received;
 mod tests;
 mod threads;
 
-use std::rc::Rc;
-
 use crate::error::{Error, ErrorCode, Result};
 
 use super::{Messages, Speaker};
@@ -135,11 +133,11 @@ pub struct Limits {
 /// A client.
 #[derive(Debug)]
 pub struct Connection<S: Speaker> {
-    speaker: Rc<S>,
+    speaker: S,
     limits: Limits,
     clock: Clock,
     line: Line,
-    calls: Vec<PendingCall<S::Call>>,
+    calls: Vec<Box<PendingCall<S::Call>>>,
     threads: Threads,
     outbox: Outbox,
     /// Whether something has happened that may need more to be done.
@@ -204,7 +202,7 @@ enum Due {
 impl<S: Speaker> Connection<S> {
     /// A client that is not connected. `id_prefix` has [`ID_PREFIX_LENGTH`](super::ID_PREFIX_LENGTH) random letters: the
     /// ids of all its requests begin with it.
-    pub fn new(speaker: Rc<S>, limits: Limits, id_prefix: String) -> Self {
+    pub fn new(speaker: S, limits: Limits, id_prefix: String) -> Self {
         Self {
             speaker,
             limits,

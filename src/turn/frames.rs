@@ -1,6 +1,5 @@
 //! How a stream comes to frames: bytes are cut by the event-stream format, messages of a socket are frames.
 
-#[cfg(feature = "socket")]
 use crate::protocol::HAS_HTTP;
 #[cfg(feature = "socket")]
 use crate::sse::Frame;
@@ -30,8 +29,7 @@ impl Frames {
 
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
-        // So that the compiler leaves the decoder out.
-        #[cfg(feature = "socket")]
+        // So that the compiler removes the decoder.
         if !HAS_HTTP {
             return Ok(());
         }
@@ -54,7 +52,9 @@ impl Frames {
 
     /// A new connection begins.
     pub(super) fn reset(&mut self) {
-        self.events.reset();
+        if HAS_HTTP {
+            self.events.reset();
+        }
     }
 
     /// How long the stream asks to wait before the next connection (`retry:`), in milliseconds.

@@ -92,7 +92,7 @@ impl<P: Protocol + Speaker<Call = Call> + 'static> Drop for Pending<P> {
 }
 
 impl<P: Protocol + Speaker<Call = Call> + 'static> Carrier<P> {
-    pub(super) fn new(address: String, protocol: Rc<P>, limits: Limits) -> Rc<Self> {
+    pub(super) fn new(address: String, protocol: P, limits: Limits) -> Rc<Self> {
         let connection = Connection::new(protocol, limits, random_letters(ID_PREFIX_LENGTH));
         let state = State { connection, socket: None, callers: Vec::new(), call_count: 0, wake: None };
         Rc::new(Self { address, state: RefCell::new(state) })

@@ -9,7 +9,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Answer, Call};
+use crate::protocol::{Answer, Call, HAS_HTTP};
 use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect};
@@ -36,6 +36,7 @@ pub fn capabilities(protocol: u8) -> u32 {
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
+        demand_http()?;
         let spoken = Spoken::numbered(protocol)?;
         let protocol = spoken.protocol();
         let call = call_of(call)?;
@@ -58,6 +59,7 @@ pub fn request(protocol: u8, call: u8) -> u32 {
 #[wasm_bindgen(js_name = readAnswer)]
 pub fn read_answer(protocol: u8, call: u8, status: u16) -> u32 {
     texts(&mut |_, input| {
+        demand_http()?;
         let (status_text, rest) = cut(input, 0);
         let (content_type, rest) = cut(rest, 0);
         let (params, body) = cut(rest, 0);
@@ -335,6 +337,9 @@ pub fn chunk_room(len: u32) -> u32 {
 /// addition if there are news to tell ([`turn_take_news`]), and 8 if there are events ([`turn_events`]).
 #[wasm_bindgen(js_name = turnPush)]
 pub fn turn_push(turn: u32, len: u32) -> u8 {
+    if !HAS_HTTP {
+        return 0;
+    }
     with(|core| {
         core.with_chunk(turn, len, |turn, session, chunk| {
             let goes_on = turn.push(session, chunk);
@@ -386,6 +391,14 @@ fn turn_texts(turn: u32, call: TurnCall) -> u32 {
         let (turn, session) = core.turn(turn)?;
         call(turn, session, input)
     })
+}
+
+/// Fails where no protocol has requests over HTTP, so that the compiler removes the code for them.
+fn demand_http() -> Result<()> {
+    if HAS_HTTP {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Unsupported, "this protocol has no requests over HTTP"))
 }
 
 /// What the package's code of an error is here, as far as it matters to what is done next.

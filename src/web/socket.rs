@@ -51,9 +51,9 @@ const LONGEST_TIMER: u32 = i32::MAX.unsigned_abs();
 ///
 /// A turn goes on without its connection; to close that is to drop the server, or [`close`](Self::close). It is also
 /// closed when it was not used for a minute, and made again with the next call.
-pub struct Server<P: Protocol + Speaker<Call = Call> + 'static> {
+pub struct Server<P: Protocol + Speaker<Call = Call> + Clone + 'static> {
     address: String,
-    protocol: Rc<P>,
+    protocol: P,
     connect_timeout: u32,
     idle_timeout: u32,
     largest: usize,
@@ -61,14 +61,14 @@ pub struct Server<P: Protocol + Speaker<Call = Call> + 'static> {
     carrier: RefCell<Option<Rc<Carrier<P>>>>,
 }
 
-impl<P: Protocol + Speaker<Call = Call>> std::fmt::Debug for Server<P> {
+impl<P: Protocol + Speaker<Call = Call> + Clone> std::fmt::Debug for Server<P> {
     /// Without the address, which may hold a token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").finish_non_exhaustive()
     }
 }
 
-impl<P: Protocol + Speaker<Call = Call> + 'static> Server<P> {
+impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
     /// A server at this address, which may begin with `ws:`, `wss:`, `http:` or `https:`. Nothing is sent yet.
     pub fn new(base_url: &str, protocol: P) -> Self {
         let address = match base_url.strip_prefix("http") {
@@ -80,7 +80,7 @@ impl<P: Protocol + Speaker<Call = Call> + 'static> Server<P> {
             connect_timeout: CONNECT_TIMEOUT,
             idle_timeout: protocol.capabilities().silence,
             largest: LARGEST,
-            protocol: Rc::new(protocol),
+            protocol,
             carrier: RefCell::default(),
         }
     }
@@ -166,7 +166,7 @@ impl<P: Protocol + Speaker<Call = Call> + 'static> Server<P> {
         let carrier = Rc::clone(self.carrier.borrow_mut().get_or_insert_with(|| {
             let limits =
                 Limits { connect_timeout: self.connect_timeout.into(), largest_response: self.largest };
-            Carrier::new(self.address.clone(), Rc::clone(&self.protocol), limits)
+            Carrier::new(self.address.clone(), self.protocol.clone(), limits)
         }));
         let (answer, answered) = oneshot::channel();
         let (news, heard) = mpsc::unbounded();
@@ -234,7 +234,7 @@ pub fn new_id() -> String {
     random_letters(21)
 }
 
-impl<P: Protocol + Speaker<Call = Call> + 'static> Transport for Server<P> {
+impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Transport for Server<P> {
     type Source = Listening<P>;
 
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
@@ -256,12 +256,12 @@ impl<P: Protocol + Speaker<Call = Call> + 'static> Transport for Server<P> {
 }
 
 /// The messages of a thread.
-pub(super) struct Listening<P: Protocol + Speaker<Call = Call> + 'static> {
+pub(super) struct Listening<P: Protocol + Speaker<Call = Call> + Clone + 'static> {
     pending: Pending<P>,
     page: Returns,
 }
 
-impl<P: Protocol + Speaker<Call = Call> + 'static> Source for Listening<P> {
+impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Source for Listening<P> {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
         loop {
             let next = std::future::poll_fn(|context| {

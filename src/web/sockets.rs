@@ -4,8 +4,6 @@
 //! Each of these returns the address of an output, or 0 if there is none: where its text lies (address and length), its
 //! kind, the call, a number, and whether there may be more, which [`socket_heed`] returns then.
 
-use std::rc::Rc;
-
 use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
@@ -47,8 +45,8 @@ pub fn socket_open(protocol: u8, connect_timeout: f64, max_frame_bytes: u32) -> 
         let Ok(Spoken::TurnRpc(protocol)) = Spoken::numbered(protocol) else { return u32::MAX };
         let limits =
             Limits { connect_timeout: whole(connect_timeout), largest_response: max_frame_bytes as usize };
-        let connection = Connection::new(Rc::new(protocol), limits, id_prefix);
-        core.sockets.add(Socket { connection, readers: Vec::new(), taken: Vec::new() })
+        let connection = Connection::new(protocol, limits, id_prefix);
+        core.sockets.add(Box::new(Socket { connection, readers: Vec::new(), taken: Vec::new() }))
     })
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Core {
     pub(super) sessions: Slots<Session>,
     pub(super) turns: Slots<Turn>,
     #[cfg(feature = "socket")]
-    pub(super) sockets: Slots<Socket>,
+    pub(super) sockets: Slots<Box<Socket>>,
 }
 
 /// Runs a call.

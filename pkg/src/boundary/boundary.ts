@@ -72,14 +72,14 @@ const MAX_ROOM = 1 << 18;
 const rooms = new WeakMap<Exports, ChunkRoom>();
 
 /** The buffer of a core. */
-function roomOf(exports: Exports): ChunkRoom {
+export function roomOf(exports: Exports): ChunkRoom {
   let room = rooms.get(exports);
   if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
   return room;
 }
 
 /** Writes the text that the next call reads. Several texts are separated by NUL characters. */
-function passText(exports: Exports, text: string): void {
+export function passText(exports: Exports, text: string): void {
   const bytes = encoder.encode(text);
   // Reserve the space first: this may grow the memory.
   const address = exports.room(bytes.length) >>> 0;
@@ -87,7 +87,7 @@ function passText(exports: Exports, text: string): void {
 }
 
 /** Reads the text that a call returned, by the address of its header. */
-function textAt(exports: Exports, header: number): string {
+export function textAt(exports: Exports, header: number): string {
   const { bytes, words } = roomOf(exports).memory;
   const address = words[header >>> 2]!;
   return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));

@@ -1,5 +1,6 @@
 // The face: what every page downloads, as one file without a core. It has the public classes and the code behind them.
 // Entries are built on it, and so is the code that comes with some cores only.
+export { passText, roomOf, textAt } from "../boundary/boundary.js";
 export { capabilitiesOf } from "../boundary/capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
 export { limited, onAbort, onReturn, Watch } from "../transport/clocks.js";

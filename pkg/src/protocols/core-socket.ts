@@ -1,9 +1,10 @@
-// The boundary to what only the core of protocols over a WebSocket has (`src/web/sockets.rs`): what happens to the socket
-// goes in, and what is to be done comes out.
+// The boundary to the exports that only the core of protocols over a WebSocket has (`src/web/sockets.rs`): the events of
+// the socket go in, and what to do comes out.
 import type { InitOutput } from "../../core/turn-rpc/core.js";
-import type { CoreClient } from "../boundary/boundary.js";
+import type { CoreClient, CoreMemory } from "../boundary/boundary.js";
+import { passText, roomOf, textAt } from "../client/face.js";
 
-/** What is to be done, by the core's numbers. */
+/** What to do, by the core's numbers. */
 export const TAKEN = 0;
 export const SEND = 1;
 export const RESPOND = 2;
@@ -27,78 +28,37 @@ export const SHUT = 9;
 export const BINARY = 10;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Tells the core which clients nothing can name any more. Some platforms do not know. */
+/** Frees clients in the core when JavaScript has collected their handles. Some platforms do not have it. */
 const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
 
-/** Room for a message, in bytes: what is kept at least, and at most. */
-const LEAST_ROOM = 1 << 16;
-const MOST_ROOM = 1 << 18;
+/** The smallest buffer for a message, and the largest one that is kept, in bytes. */
+const MIN_BUFFER = 1 << 16;
+const MAX_BUFFER = 1 << 18;
 
-/** Where messages are written, in each core. */
-const rooms = new WeakMap<object, Room>();
-
-/** Room for a message in a core's memory. */
-class Room {
-  readonly #exports: InitOutput;
-  #bytes = new Uint8Array(0);
-  #words = new Uint32Array(0);
-  /** The memory from the room on. */
-  #view: Uint8Array = this.#bytes;
-  #address = 0;
-  #length = 0;
-
-  constructor(exports: InitOutput) {
-    this.#exports = exports;
-  }
-
-  /** The core's memory, valid until the core is called: it moves when it grows. */
-  get bytes(): Uint8Array {
-    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#exports.memory.buffer);
-    return this.#bytes;
-  }
-
-  /** The same, four bytes at a time. */
-  get words(): Uint32Array {
-    if (this.#words.length === 0) this.#words = new Uint32Array(this.#exports.memory.buffer);
-    return this.#words;
-  }
-
-  /** Writes a message; returns its length in bytes. */
-  write(message: string): number {
-    // Of a character of UTF-16 no more than three bytes are made.
-    const most = message.length * 3;
-    // Much room is not kept.
-    if (most > this.#length || this.#length > MOST_ROOM) {
-      this.#length = Math.max(most, LEAST_ROOM);
-      this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
-      this.#view = this.bytes.subarray(this.#address);
-    }
-    // It is empty once the memory has moved.
-    if (this.#view.length === 0) this.#view = this.bytes.subarray(this.#address);
-    return encoder.encodeInto(message, this.#view).written;
-  }
-}
+/** The core with the buffer for messages; the buffer's address and length; and the memory from there on. */
+let owner: InitOutput | undefined;
+let address = 0;
+let length = 0;
+let view = new Uint8Array(0);
 
 /** A client's connection. Its calls return the address of the first output, or 0. */
 export class CoreSocket {
   readonly #exports: InitOutput;
-  readonly #room: Room;
+  readonly #memory: CoreMemory;
   readonly #socket: number;
 
   constructor({ coreExports, coreNumber }: CoreClient, idPrefix: string, connectTimeout: number, maxFrameBytes: number) {
     const exports = (this.#exports = coreExports as unknown as InitOutput);
-    this.#room = rooms.get(exports) ?? new Room(exports);
-    rooms.set(exports, this.#room);
-    this.#pass(idPrefix);
+    this.#memory = roomOf(coreExports).memory;
+    passText(exports, idPrefix);
     const socket = (this.#socket = exports.socketOpen(coreNumber, connectTimeout, maxFrameBytes));
     collected?.register(this, () => exports.socketFree(socket));
   }
 
   ask(id: number, call: number, params: string, timeout: number, idleTimeout: number, buffered: number): number {
-    this.#pass(params);
+    passText(this.#exports, params);
     return this.#exports.socketAsk(this.#socket, id, call, timeout, idleTimeout, Date.now(), buffered) >>> 0;
   }
 
@@ -107,33 +67,35 @@ export class CoreSocket {
     return this.#exports.socketRead(this.#socket, id, turn, Date.now(), buffered) >>> 0;
   }
 
-  /** A message came. It is written into the core's memory once, and only there it is looked at. */
+  /** A message arrived. It is written into the core's memory once, and only the core reads it. */
   received(message: string): number {
-    return this.#exports.socketReceived(this.#socket, this.#room.write(message), Date.now()) >>> 0;
+    // One UTF-16 code unit needs at most three bytes.
+    const most = message.length * 3;
+    if (owner !== this.#exports || most > length || length > MAX_BUFFER) {
+      owner = this.#exports;
+      length = Math.max(most, MIN_BUFFER);
+      address = owner.chunkRoom(length) >>> 0;
+      view = new Uint8Array(0);
+    }
+    // It is empty after the memory has grown, too.
+    if (view.length === 0) view = this.#memory.bytes.subarray(address);
+    const { written } = encoder.encodeInto(message, view);
+    return this.#exports.socketReceived(this.#socket, written, Date.now()) >>> 0;
   }
 
   /** Something else happened. */
   heed(event: number, number: number, text: string, buffered: number): number {
-    if (text !== "") this.#pass(text);
+    if (text !== "") passText(this.#exports, text);
     return this.#exports.socketHeed(this.#socket, event, number, Date.now(), buffered) >>> 0;
   }
 
   /** A number of an output: its kind (2), its call (3), a number (4), and whether there may be more (5). */
   word(output: number, at: number): number {
-    return this.#room.words[(output >>> 2) + at]!;
+    return this.#memory.words[(output >>> 2) + at]!;
   }
 
   /** The text of an output. */
   text(output: number): string {
-    const address = this.word(output, 0);
-    return decoder.decode(this.#room.bytes.subarray(address, address + this.word(output, 1)));
-  }
-
-  /** Writes the text that the next call takes. */
-  #pass(text: string): void {
-    const bytes = encoder.encode(text);
-    // The room comes first: the memory may grow for it.
-    const address = this.#exports.room(bytes.length) >>> 0;
-    this.#room.bytes.set(bytes, address);
+    return textAt(this.#exports, output);
   }
 }

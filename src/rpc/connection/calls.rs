@@ -106,11 +106,11 @@ impl<C> PendingCall<C> {
 }
 
 impl<S: Speaker> Connection<S> {
-    pub(super) fn call(&mut self, id: u32) -> Option<&mut PendingCall<S::Call>> {
+    pub(super) fn call(&mut self, id: u32) -> Option<&mut Box<PendingCall<S::Call>>> {
         self.calls.iter_mut().find(|call| call.id == id)
     }
 
-    pub(super) fn take_call(&mut self, id: u32) -> Option<PendingCall<S::Call>> {
+    pub(super) fn take_call(&mut self, id: u32) -> Option<Box<PendingCall<S::Call>>> {
         let at = self.calls.iter().position(|call| call.id == id)?;
         self.line.used = self.clock.now;
         Some(self.calls.remove(at))
@@ -121,7 +121,7 @@ impl<S: Speaker> Connection<S> {
         if let Some(answer) = self.speaker.local(call, params) {
             return self.outbox.push(Output::Respond { id, answer: Ok(answer), is_unsent: false });
         }
-        self.calls.push(PendingCall {
+        self.calls.push(Box::new(PendingCall {
             id,
             call,
             params: params.to_owned(),
@@ -143,7 +143,7 @@ impl<S: Speaker> Connection<S> {
             kept: Vec::new(),
             is_heard: true,
             end: (None, 0),
-        });
+        }));
     }
 
     /// The stream is read from now on.
@@ -163,10 +163,11 @@ impl<S: Speaker> Connection<S> {
 
     /// Reports the ends of streams, once what came before is read.
     pub(super) fn end_streams(&mut self) {
-        let is_over = |call: &&PendingCall<S::Call>| call.phase == Phase::Ended && call.is_read;
+        let is_over = |call: &&Box<PendingCall<S::Call>>| call.phase == Phase::Ended && call.is_read;
         while let Some(id) = self.calls.iter().find(is_over).map(|call| call.id)
-            && let Some(PendingCall { end: (error, silence), .. }) = self.take_call(id)
+            && let Some(call) = self.take_call(id)
         {
+            let (error, silence) = call.end;
             self.outbox.push(Output::End { id, error, silence });
         }
     }

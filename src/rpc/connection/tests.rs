@@ -37,7 +37,7 @@ impl Play {
     fn of(dialect: Dialect) -> Self {
         let limits = Limits { connect_timeout: 1000, largest_response: 2000 };
         Self {
-            connection: Connection::new(TurnRpc::new(dialect).into(), limits, "ABCDEFGHIJKLM".to_owned()),
+            connection: Connection::new(TurnRpc::new(dialect), limits, "ABCDEFGHIJKLM".to_owned()),
             now: 1_800_000_000_000,
             buffered: Some(0),
             requests: Vec::new(),
