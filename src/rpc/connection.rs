@@ -402,9 +402,7 @@ impl<S: Speaker> Connection<S> {
                     timeout(&["a request had no response within ", &millis(self.patience()), " ms"])
                 }
                 Due::Unused => network("it was not used"),
-                Due::Silence(limit) => {
-                    timeout(&["nothing came for ", &millis(limit), " ms (`idleTimeout`)"])
-                }
+                Due::Silence(limit) => timeout(&["nothing came for ", &millis(limit), " ms (`idleTimeout`)"]),
             };
             self.lose(&error);
         }

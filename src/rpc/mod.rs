@@ -14,5 +14,5 @@ mod wire;
 pub use connection::{Connection, Input, Limits, Output};
 pub use messages::{Message, Messages};
 pub use speaker::Speaker;
-pub(crate) use wire::{decimal, thread_mark};
 pub use wire::{ID_PREFIX_LENGTH, response_to};
+pub(crate) use wire::{decimal, thread_mark};

@@ -3,9 +3,9 @@
 use crate::error::{Error, ErrorCode};
 use crate::json::ObjectWriter;
 
-use super::{Message, Messages};
 use super::connection::is_undone;
 use super::wire::{is_refusal, method_at_start, own_number, response_to, thread_mark};
+use super::{Message, Messages};
 
 impl Messages {
     /// As tests compare them: `{ thread, subscribes, recreates_thread?, subscribe?, messages }`, where each message is

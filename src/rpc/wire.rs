@@ -62,7 +62,9 @@ pub(super) fn own_number(message: &str, id_prefix: &str) -> Option<u32> {
         if let Some([digits @ .., b'"']) = rest.get(..=ID_LENGTH)
             && let Some(digits) = digits.strip_prefix(id_prefix.as_bytes())
         {
-            return Some(digits.iter().fold(0, |number, digit| number << 4 | u32::from(digit.wrapping_sub(b'a'))));
+            return Some(
+                digits.iter().fold(0, |number, digit| number << 4 | u32::from(digit.wrapping_sub(b'a'))),
+            );
         }
     }
 }

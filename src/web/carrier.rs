@@ -211,7 +211,10 @@ impl<P: Speaker> State<P> {
 }
 
 /// Hands in what a socket says, from its opening to its end.
-async fn read<P: Protocol + Speaker<Call = Call> + 'static>(mut incoming: Incoming, carrier: Weak<Carrier<P>>) {
+async fn read<P: Protocol + Speaker<Call = Call> + 'static>(
+    mut incoming: Incoming,
+    carrier: Weak<Carrier<P>>,
+) {
     let handle = |input: Input<'_, Call>| {
         if let Some(carrier) = carrier.upgrade() {
             carrier.handle(input);

@@ -41,7 +41,7 @@ const MAX_BUFFER = 1 << 18;
 let owner: InitOutput | undefined;
 let address = 0;
 let length = 0;
-let view = new Uint8Array(0);
+let view: Uint8Array = new Uint8Array(0);
 
 /** A client's connection. Its calls return the address of the first output, or 0. */
 export class CoreSocket {

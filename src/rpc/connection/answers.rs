@@ -107,8 +107,7 @@ impl<S: Speaker> Connection<S> {
     fn read_response(&self, call: S::Call, params: &str, response: &str) -> Result<String> {
         let limit = self.limits.largest_response;
         if response.len() > limit && !S::streams(call) {
-            let parts =
-                ["a response is larger than `maxFrameBytes` (", &millis(limit as u64), " bytes)"];
+            let parts = ["a response is larger than `maxFrameBytes` (", &millis(limit as u64), " bytes)"];
             return Err(Error::of(ErrorCode::FrameTooLarge, &parts));
         }
         self.speaker.read(call, params, response)

@@ -89,7 +89,10 @@ impl<C> PendingCall<C> {
     /// Whether a failure with this error means that nothing of the call was sent.
     fn is_unsent_by(&self, error: &Error) -> bool {
         matches!(self.phase, Phase::Waiting | Phase::Unsubscribed | Phase::Ready)
-            && matches!(error.code, ErrorCode::Network | ErrorCode::Timeout | ErrorCode::Token | ErrorCode::Aborted)
+            && matches!(
+                error.code,
+                ErrorCode::Network | ErrorCode::Timeout | ErrorCode::Token | ErrorCode::Aborted
+            )
     }
 
     /// Sends the messages that were not sent yet. Their responses must come in time.
