@@ -56,7 +56,7 @@ async fn turn(server: &Server<TurnRpc>) -> Result<String, Error> {
     let first = driver.stream(None, reconnect, trace)?;
     server.run(&mut driver, first, &mut |_| ()).await?;
     assert_eq!(driver.reader().machine().status(), TurnStatus::Done);
-    let messages = driver.reader().index().threads()[0].messages().iter();
+    let messages = driver.reader().index().messages().iter();
     let text: String = messages.map(|message| message.content().to_owned()).collect();
     Ok(format!("done {text}"))
 }
