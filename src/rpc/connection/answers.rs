@@ -72,7 +72,7 @@ impl<S: Speaker> Connection<S> {
             // not reliable, so the thread is subscribed to anew, which changes nothing where it was not unloaded. A
             // refused request was not carried out: sending it a second time, as it was, starts no second turn. No other
             // error proves that.
-            Err(refusal) if call.was_heard && call.refusal.is_none() && is_undone(&refusal) => {
+            Err(refusal) if call.messages.subscribe.is_some() && is_undone(&refusal) => {
                 self.threads.unsubscribe(Some(&call.messages.thread));
                 call.params = params;
                 call.refusal = Some(refusal);

@@ -23,13 +23,12 @@ pub(super) struct PendingCall<C> {
     pub(super) phase: Phase,
     /// When it got the connection.
     began: u64,
+    /// What it says. The subscription is there until it is sent.
     pub(super) messages: Messages,
     /// How many of the messages were sent.
     pub(super) sent: usize,
     /// The number of the request that the call waits for.
     pub(super) asked: u32,
-    /// Whether the server told of its thread before.
-    pub(super) was_heard: bool,
     /// Why the server has refused it, if its messages are sent for the second time.
     pub(super) refusal: Option<Error>,
     /// When its reader is asked for follow-up requests.
@@ -136,7 +135,6 @@ impl<S: Speaker> Connection<S> {
             messages: Messages::default(),
             sent: 0,
             asked: 0,
-            was_heard: false,
             refusal: None,
             follow_up_at: NEVER,
             parts: Vec::new(),
@@ -166,8 +164,8 @@ impl<S: Speaker> Connection<S> {
 
     /// Reports the ends of streams, once what came before is read.
     pub(super) fn end_streams(&mut self) {
-        let is_over = |call: &&Box<PendingCall<S::Call>>| call.phase == Phase::Ended && call.is_read;
-        while let Some(id) = self.calls.iter().find(is_over).map(|call| call.id)
+        while let Some(call) = self.calls.iter().find(|call| call.phase == Phase::Ended && call.is_read)
+            && let id = call.id
             && let Some(call) = self.take_call(id)
         {
             let (error, silence) = call.end;
@@ -245,19 +243,16 @@ impl<S: Speaker> Connection<S> {
             call.messages = speaker.messages(call.call, &call.params, &line.facts)?;
             call.began = now;
             call.phase = Phase::Ready;
-            if call.messages.subscribe.is_some() {
-                call.was_heard = threads.get(&call.messages.thread).is_subscribed;
-                if !call.was_heard {
-                    call.phase = Phase::Unsubscribed;
-                }
+            if call.messages.subscribe.is_some() && !threads.get(&call.messages.thread).is_subscribed {
+                call.phase = Phase::Unsubscribed;
             }
         }
         // The call itself is sent after the response to the subscription: a server that works in parallel could begin
         // before it tells of the thread.
-        if let Some(message) = &call.messages.subscribe
-            && call.phase == Phase::Unsubscribed
+        if call.phase == Phase::Unsubscribed
+            && let Some(message) = call.messages.subscribe.take()
         {
-            call.asked = outbox.send(message)?;
+            call.asked = outbox.send(&message)?;
             call.phase = Phase::Subscribing;
             return Ok(None);
         }
