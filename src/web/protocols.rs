@@ -13,7 +13,7 @@ use crate::protocol::agent_event::{self, AgentEvent};
 #[cfg(feature = "truefoundry")]
 use crate::protocol::truefoundry::{self, TrueFoundry};
 
-#[cfg(feature = "socket")]
+#[cfg(feature = "turn-rpc")]
 use crate::protocol::turn_rpc::{self, TurnRpc};
 
 /// A protocol that this core speaks.
@@ -25,7 +25,7 @@ pub(super) enum Spoken {
     AgentEvent(AgentEvent),
     #[cfg(feature = "aap")]
     Aap(Aap),
-    #[cfg(feature = "socket")]
+    #[cfg(feature = "turn-rpc")]
     TurnRpc(TurnRpc),
 }
 
@@ -43,9 +43,9 @@ impl Spoken {
             3 => Self::AgentEvent(AgentEvent::new(agent_event::Dialect::Awaken)),
             #[cfg(feature = "aap")]
             4 => Self::Aap(Aap::new()),
-            #[cfg(feature = "socket")]
+            #[cfg(feature = "turn-rpc")]
             5 => Self::TurnRpc(TurnRpc::new(turn_rpc::Dialect::Gateway)),
-            #[cfg(feature = "socket")]
+            #[cfg(feature = "turn-rpc")]
             6 => Self::TurnRpc(TurnRpc::new(turn_rpc::Dialect::Codex)),
             _ => return Err(Error::new(ErrorCode::Unsupported, "this core does not speak the protocol")),
         })
@@ -59,7 +59,7 @@ impl Spoken {
                 let terms = Value::parse(terms).unwrap_or_default();
                 Self::Aap(terms.as_object().map_or_else(Aap::new, Aap::of_terms))
             }
-            #[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "socket"))]
+            #[cfg(any(feature = "truefoundry", feature = "agent-event", feature = "turn-rpc"))]
             _ => {
                 let _ = terms;
                 self
@@ -76,7 +76,7 @@ impl Spoken {
             Self::AgentEvent(protocol) => protocol,
             #[cfg(feature = "aap")]
             Self::Aap(protocol) => protocol,
-            #[cfg(feature = "socket")]
+            #[cfg(feature = "turn-rpc")]
             Self::TurnRpc(protocol) => protocol,
         }
     }
