@@ -21,7 +21,7 @@ mod route;
 mod template;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
-#[cfg(feature = "socket")]
+#[cfg(feature = "turn-rpc")]
 pub mod turn_rpc;
 
 pub use answer::Answer;
