@@ -25,6 +25,8 @@ const PARTS = {
   ...Object.fromEntries([...EXTRAS].map((file) => [basename(file), `${file}.ts`])),
   ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/families/${family}-core.ts`])),
 };
+// The exports that only some cores have, for the code that comes with them.
+const OWN = /^socket[A-Z]/;
 // What users import. The first is for each protocol, one core each is inside the others.
 const ENTRIES = {
   index: "entries/index.ts",
@@ -80,14 +82,14 @@ const UNREAD = [
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
-  "changeRecords chunkRead clientIds completed configure conventions core cut cutting demandTools download " +
-  "drain enter extras facts filled follows forwardResults frames hasAny hasOthers heard isBusy isForgotten " +
-  "isFree isHeard isIdle isLeft isOpen isOver isPaused isPinged isRead isRemoved isTaken isUncertain " +
-  "isWhole lastMessage learn listedEvents liveTurn markCancelled mirror move notify opened prepare " +
-  "putTools quoted received records release reread resolveActions separateAnswers serverTools setPause " +
-  "setTerms settings setWantsEvents setWantsNative shorten socket stands startedId startSettled " +
-  "takeAnswers takeAsk takeChanges takeInput takeNews takeRecord tell timers toolNames toolSpecs transport " +
-  "unloaded unnamed unread wasRead whenPaused wide words writeLine";
+  "changeRecords chunkRead clientIds completed configure conventions core coreExports coreNumber cut " +
+  "cutting demandTools download drain enter extras facts filled follows forwardResults frames hasAny " +
+  "hasOthers heard isBusy isForgotten isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved " +
+  "isTaken isUncertain isWhole lastMessage learn listedEvents liveTurn markCancelled mirror move notify " +
+  "opened prepare putTools received records release reread resolveActions separateAnswers serverTools " +
+  "setPause setTerms settings setWantsEvents setWantsNative shorten socket spare stands startedId " +
+  "startSettled takeAnswers takeChanges takeInput takeNews takeRecord tell took toolNames toolSpecs " +
+  "transport unnamed unread wasRead whenPaused wide word words";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [
@@ -183,20 +185,25 @@ function listed(length, get) {
   return Array.from({ length }, (_, at) => get(at));
 }
 
-/** A core's exports by their names in Rust, and their names in the package: single letters. */
+/**
+ * A core's exports by their names in Rust, and their names in the package: single letters. Those of all cores come first,
+ * so that `boundary.ts` can call each core.
+ */
 function shortNames(family) {
   const declarations = readFileSync(inCore(family, "core_bg.wasm.d.ts"), "utf8");
-  const functions = [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)];
-  return Object.fromEntries(functions.map(([, name], at) => [name, (at + 10).toString(36)]));
+  const names = [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)].map(([, name]) => name);
+  const ordered = [...names.filter((name) => !OWN.test(name)), ...names.filter((name) => OWN.test(name))];
+  return Object.fromEntries(ordered.map((name, at) => [name, (at + 10).toString(36)]));
 }
 
-/** The same of all cores: `boundary.ts` is for each of them. */
-function commonNames() {
+/** The same of all cores together. */
+function allNames() {
   const [first, ...others] = FAMILIES.map(shortNames);
+  const common = (names) => JSON.stringify(Object.entries(names).filter(([name]) => !OWN.test(name)));
   for (const other of others) {
-    if (JSON.stringify(other) !== JSON.stringify(first)) throw new Error("the cores export different functions");
+    if (common(other) !== common(first)) throw new Error("the cores export different functions");
   }
-  return first;
+  return Object.assign({}, first, ...others);
 }
 
 /** The module with the texts of `UNREAD` blanked, as long as they were. */
@@ -252,7 +259,7 @@ async function dist() {
   for (const family of FAMILIES) copyFileSync(inCore(family, "core_bg.wasm"), join(out, `${family}.wasm`));
   for (const format of ["esm", "cjs"]) {
     // The parts of a page name members alike.
-    const names = commonNames();
+    const names = allNames();
     for (const [name, source] of Object.entries({ ...PARTS, ...ENTRIES })) Object.assign(names, await bundle(name, source, format, names));
     if (format === "esm") await bundle("workerd", WORKERD, format, names);
   }
@@ -270,7 +277,7 @@ async function bundle(name, source, format, names) {
     format,
     bundle: true,
     minify: true,
-    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(commonNames())].join("|")})$`),
+    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(allNames())].join("|")})$`),
     mangleCache: names,
     target: "es2022",
     platform: "neutral",
@@ -364,7 +371,7 @@ function declaration(source) {
 
 /** Throws if a name that is shortened is that of a member which users see. */
 function demandPublicNames(out) {
-  const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(commonNames())]);
+  const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(allNames())]);
   for (const name of PUBLIC.map((module) => declaration(`${module}.ts`))) {
     const members = readFileSync(join(out, name), "utf8").matchAll(/^\s+(?:readonly |get |static |async )*"?(\w+)"?\??[:(<]/gm);
     for (const [, member] of members) {

@@ -26,6 +26,23 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     true
 }
 
+/// Where the first quote is.
+#[cfg(feature = "socket")]
+pub(crate) fn find_quote(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut at = 0;
+    for word in words {
+        let found = u64::from_le_bytes(*word) ^ (LOWEST_BITS * 0x22);
+        // A borrow may set bits above the first one that is meant, and never below.
+        let found = found.wrapping_sub(LOWEST_BITS) & !found & LOWEST_BITS << 7;
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    Some(at + rest.iter().position(|byte| *byte == b'"')?)
+}
+
 /// Whether all bytes are ASCII.
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -78,6 +95,20 @@ mod tests {
                 assert!(!is_ascii(&bytes));
                 bytes[at] = b'a';
             }
+        }
+    }
+
+    #[cfg(feature = "socket")]
+    #[test]
+    fn finds_the_first_quote() {
+        for len in 0..30 {
+            for at in 0..len {
+                let mut bytes = vec![0x23; len];
+                bytes[at..].fill(b'"');
+                bytes[..at].fill(0xA2);
+                assert_eq!(super::find_quote(&bytes), Some(at));
+            }
+            assert_eq!(super::find_quote(&vec![0x21; len]), None);
         }
     }
 

@@ -26,6 +26,9 @@ mod scripted;
 #[path = "browser/socket.rs"]
 mod socket;
 #[cfg(target_arch = "wasm32")]
+#[path = "browser/table.rs"]
+mod table;
+#[cfg(target_arch = "wasm32")]
 #[path = "browser/tap.rs"]
 mod tap;
 #[cfg(target_arch = "wasm32")]

@@ -1,12 +1,10 @@
-//! Recorded dialogs of both dialects, replayed cut anywhere, and with connections that break at every message and go
+//! Recorded dialogs of both dialects, replayed with connections that break at every message and go
 //! on with what the server keeps: always the same conversation, under numbers without a gap.
 //!
 //! A dialog is a list of messages, one a line. Those of Codex app-server were recorded; those of the gateway were put
 //! together from the protocol note (its section 0). Section numbers are the note's.
 #![cfg(not(target_arch = "wasm32"))]
 
-#[path = "support/random.rs"]
-mod random;
 #[path = "support/typed.rs"]
 mod typed;
 
@@ -20,12 +18,7 @@ use turnwire::index::EventIndex;
 use turnwire::json::{Object, Value};
 use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
 use turnwire::protocol::{EventDecoder, EventSink, Protocol};
-use turnwire::rpc::LineDecoder;
 use turnwire::sse::Frame;
-
-use random::Random;
-
-const CHUNKINGS: u64 = 40;
 
 /// What holds no turn that ran.
 const OTHERS: [&str; 2] = ["codex-handshake.jsonl", "derived-errors.jsonl"];
@@ -335,7 +328,7 @@ const TIMELINE: &str = "{\"response_to\":\"turn/timeline\"";
 /// What the decoder wants to know is gathered, and asked just before the dialog has the response.
 fn ask(decoder: &mut dyn EventDecoder, next: &str) {
     if next.starts_with(TIMELINE) {
-        let _ = decoder.asks();
+        let _ = decoder.follow_up_requests();
     }
 }
 
@@ -351,26 +344,6 @@ fn whole(dialog: &Dialog) -> Seen {
     let (mut decoder, mut seen) = (dialog.decoder(), Seen::default());
     hear(&mut *decoder, dialog.heard.iter().map(|message| &*message.text), &mut seen);
     seen
-}
-
-#[test]
-fn dialogs_are_the_same_however_they_are_cut() {
-    for dialog in dialogs() {
-        let expected = whole(&dialog);
-        let lines: String = dialog.heard.iter().map(|message| message.text.clone() + "\n").collect();
-        for seed in 0..CHUNKINGS {
-            let (mut decoder, mut seen) = (dialog.decoder(), Seen::default());
-            let mut frames = LineDecoder::with_limit(1 << 20);
-            for chunk in Random::new(seed).cut(lines.as_bytes()) {
-                let fed = frames.feed(chunk, &mut |frame| {
-                    ask(&mut *decoder, frame.data);
-                    decoder.decode(&frame, &mut seen);
-                });
-                fed.expect("lines are short");
-            }
-            assert_eq!(seen.events, expected.events, "{} {seed}", dialog.name);
-        }
-    }
 }
 
 #[test]
@@ -450,7 +423,7 @@ fn broken(dialog: &Dialog, at: usize, back: usize, early: usize, is_new: bool) -
     let heard = heard.chain(snapshot.iter().map(String::as_str));
     for data in heard.chain(texts(early, dialog.heard.len()).filter(|data| !is_answer(data))) {
         decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut seen);
-        if let Some(data) = answer.filter(|_| decoder.asks().is_some()) {
+        if let Some(data) = answer.filter(|_| decoder.follow_up_requests().is_some()) {
             decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut seen);
         }
     }

@@ -36,7 +36,7 @@ impl Answer<'_> {
     pub fn read(&self, protocol: &dyn Protocol, call: Call, params: &Object<'_>) -> Result<String> {
         #[cfg(feature = "socket")]
         if protocol.capabilities().has_socket() {
-            return crate::rpc::read(protocol, call, params, self.body);
+            return super::response::read(protocol, call, params, self.body);
         }
         if !self.is_success() {
             return Err(self.refusal(protocol));

@@ -17,6 +17,8 @@ pub(crate) mod damage;
 mod fields;
 mod options;
 mod registry;
+#[cfg(feature = "socket")]
+pub(crate) mod response;
 mod route;
 mod template;
 #[cfg(test)]
@@ -28,7 +30,6 @@ pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
-#[cfg(feature = "socket")]
 pub(crate) use capabilities::HAS_HTTP;
 pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Capability, Resume};
@@ -127,15 +128,16 @@ pub trait EventDecoder {
         let _ = params;
     }
 
-    /// Whether the decoder has messages for the stream's socket.
-    fn has_asks(&self) -> bool {
+    /// Whether there are [follow-up requests](Self::follow_up_requests).
+    #[cfg(feature = "socket")]
+    fn has_follow_up_requests(&self) -> bool {
         false
     }
 
-    /// Takes the messages for the stream's socket that ask for more data of the turn, if there are any. The responses
-    /// become part of the stream.
+    /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses become
+    /// part of the stream.
     #[cfg(feature = "socket")]
-    fn asks(&mut self) -> Option<crate::rpc::Messages> {
+    fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
         None
     }
 

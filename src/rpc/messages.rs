@@ -1,9 +1,5 @@
 //! What a call says over a socket, as yet without ids.
 
-use crate::json::ObjectWriter;
-
-use super::wire::error_json;
-
 /// A message of the client's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
@@ -48,8 +44,8 @@ pub struct Messages {
     pub subscribe: Option<Message>,
     /// Whether what this says makes the connection hear of the thread that the response names, or of `thread`.
     pub subscribes: bool,
-    /// Whether a server that has lost the thread makes it anew by this, without what was said in it.
-    pub remakes: bool,
+    /// Whether a server that has lost the thread creates it anew by this, without what was said in it.
+    pub recreates_thread: bool,
     /// Said in this order, without waiting between them. The response to the first one is the call's answer; a
     /// stream gets the responses to all of them, in the place in which they come.
     pub list: Vec<Message>,
@@ -60,49 +56,5 @@ impl Messages {
     #[must_use]
     pub fn request(method: &'static str, params: String) -> Self {
         Self { list: vec![Message::Request { method, params }], ..Self::default() }
-    }
-
-    /// As JSON: `{ thread, subscribes, remakes?, subscribe?, messages }`, where each message is
-    /// `{ method, params, notifies? }`, `{ id, result }` or `{ id, error }`, and parameters, ids, results and errors
-    /// are JSON in texts.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        let mut json = String::new();
-        let mut object = ObjectWriter::new(&mut json);
-        object.str("thread", &self.thread).bool("subscribes", self.subscribes);
-        if self.remakes {
-            object.bool("remakes", true);
-        }
-        if let Some(message) = &self.subscribe {
-            message.write(object.member("subscribe"));
-        }
-        let list = object.member("messages");
-        list.push('[');
-        for (at, message) in self.list.iter().enumerate() {
-            if at > 0 {
-                list.push(',');
-            }
-            message.write(list);
-        }
-        list.push(']');
-        object.end();
-        json
-    }
-}
-
-impl Message {
-    fn write(&self, json: &mut String) {
-        let mut object = ObjectWriter::new(json);
-        match self {
-            Self::Request { method, params } => object.str("method", method).str("params", params),
-            Self::Notification { method, params } => {
-                object.str("method", method).str("params", params).bool("notifies", true)
-            }
-            Self::Response { id, result } => object.str("id", id).str("result", result),
-            Self::Refusal { id, code, message } => {
-                object.str("id", id).str("error", &error_json(*code, message))
-            }
-        };
-        object.end();
     }
 }

@@ -1,18 +1,18 @@
-//! JSON-RPC 2.0 over a socket, sans-IO: what a call says, and what a response means.
+//! JSON-RPC 2.0 over a socket, sans-IO: the messages, and the client's one connection.
 //!
-//! A socket carries the messages of all threads of a connection. Whoever does the I/O gives every request an id of
-//! its own, and hands each message that belongs to a stream to it as one line. Responses in a stream begin with a
-//! member of ours, `response_to`, which names the method of their request.
+//! A socket carries the messages of all threads of a client. [`Connection`] decides what is sent on it, and where each
+//! message that arrives belongs. The owner of the socket does the I/O. The module knows no protocol: a [`Speaker`]
+//! supplies the words.
 
-mod lines;
+mod connection;
 mod messages;
-mod response;
+mod speaker;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-pub use lines::LineDecoder;
+pub use connection::{Connection, Input, Limits, Output};
 pub use messages::{Message, Messages};
-pub use response::is_undone;
-pub(crate) use response::{read, refusal};
-pub use wire::{ID_LENGTH, closed_thread, is_for_all, is_refusal, response_ids, stream_line, thread_mark};
+pub use speaker::Speaker;
+pub use wire::{ID_PREFIX_LENGTH, response_to};
+pub(crate) use wire::{decimal, thread_mark};

@@ -1,78 +1,55 @@
-//! Messages as JSON and on the wire, to whom they belong, and lines however they are cut.
+//! Messages on the wire, and the parts that tell where a message belongs.
 
 use crate::error::{Error, ErrorCode};
+use crate::json::ObjectWriter;
 
-use super::{
-    LineDecoder, Message, Messages, closed_thread, is_for_all, is_refusal, is_undone, response_ids,
-    stream_line, thread_mark,
-};
+use super::connection::is_undone;
+use super::wire::{is_refusal, method_at_start, own_number, response_to, thread_mark};
+use super::{Message, Messages};
 
-#[test]
-fn a_call_says_its_messages_in_order() {
-    let request = |method, params: &str| Message::Request { method, params: params.to_owned() };
-    let messages = Messages {
-        thread: "t".to_owned(),
-        subscribe: Some(request("thread/start", "{}")),
-        subscribes: false,
-        remakes: false,
-        list: vec![
-            request("turn/start", r#"{"a":"b"}"#),
-            Message::Notification { method: "initialized", params: "{}".to_owned() },
-            Message::Response { id: "7".to_owned(), result: "null".to_owned() },
-        ],
-    };
-    assert_eq!(
-        messages.to_json(),
-        concat!(
-            r#"{"thread":"t","subscribes":false,"subscribe":{"method":"thread/start","params":"{}"},"messages":["#,
-            r#"{"method":"turn/start","params":"{\"a\":\"b\"}"},"#,
-            r#"{"method":"initialized","params":"{}","notifies":true},{"id":"7","result":"null"}]}"#
-        )
-    );
-    let one = Messages::request("turn/get", "{}".to_owned()).to_json();
-    assert_eq!(one, r#"{"thread":"","subscribes":false,"messages":[{"method":"turn/get","params":"{}"}]}"#);
-}
-
-/// The lines of a stream whose chunks have this size.
-fn lines(text: &[u8], size: usize, limit: usize) -> (Vec<String>, bool) {
-    let mut decoder = LineDecoder::with_limit(limit);
-    let mut lines = Vec::new();
-    for chunk in text.chunks(size) {
-        if decoder.feed(chunk, &mut |frame| lines.push(frame.data.to_owned())).is_err() {
-            return (lines, false);
+impl Messages {
+    /// As tests compare them: `{ thread, subscribes, recreates_thread?, subscribe?, messages }`, where each message is
+    /// `{ method, params, notifies? }`, `{ id, result }` or `{ id, error }`, and parameters, ids, results and errors
+    /// are JSON in texts.
+    pub(crate) fn to_json(&self) -> String {
+        let mut json = String::new();
+        let mut object = ObjectWriter::new(&mut json);
+        object.str("thread", &self.thread).bool("subscribes", self.subscribes);
+        if self.recreates_thread {
+            object.bool("recreates_thread", true);
         }
+        if let Some(message) = &self.subscribe {
+            message.write(object.member("subscribe"));
+        }
+        let list = object.member("messages");
+        list.push('[');
+        for (at, message) in self.list.iter().enumerate() {
+            if at > 0 {
+                list.push(',');
+            }
+            message.write(list);
+        }
+        list.push(']');
+        object.end();
+        json
     }
-    (lines, true)
 }
 
-#[test]
-fn lines_are_the_same_however_they_are_cut() {
-    let text = "{\"a\":1}\n\n {\"ü\":\"😀\"}\r\n{}\nunfinished";
-    for size in 1..=text.len() {
-        let (lines, is_whole) = lines(text.as_bytes(), size, 100);
-        assert_eq!(lines, ["{\"a\":1}", "{\"ü\":\"😀\"}", "{}"], "{size}");
-        assert!(is_whole);
+impl Message {
+    fn write(&self, json: &mut String) {
+        let mut object = ObjectWriter::new(json);
+        match self {
+            Self::Request { method, params } => object.str("method", method).str("params", params),
+            Self::Notification { method, params } => {
+                object.str("method", method).str("params", params).bool("notifies", true)
+            }
+            Self::Response { id, result } => object.str("id", id).str("result", result),
+            Self::Refusal { id, code, message } => {
+                object.str("id", id).str("error", &format!(r#"{{"code":{code},"message":"{message}"}}"#))
+            }
+        };
+        object.end();
     }
-}
-
-#[test]
-fn a_line_has_a_limit_and_nothing_is_taken_after_it() {
-    for size in 1..=12 {
-        let (lines, is_whole) = lines(b"1234\n12345\n1234\n", size, 4);
-        assert_eq!(lines, ["1234"], "{size}");
-        assert!(!is_whole);
-    }
-    let mut decoder = LineDecoder::with_limit(2);
-    assert!(decoder.feed(b"123", &mut |_| ()).is_err());
-    assert!(decoder.feed(b"\n", &mut |_| ()).is_err());
-    decoder.reset();
-    assert!(decoder.feed(b"1\n", &mut |_| ()).is_ok());
-}
-
-#[test]
-fn a_line_that_is_no_text_is_a_message_that_cannot_be_read() {
-    let (lines, _) = lines(b"a\xff\n{}\r", 1, 10);
-    assert_eq!(lines, ["\u{fffd}", "{}"]);
 }
 
 #[test]
@@ -80,31 +57,31 @@ fn requests_go_under_their_ids_and_responses_under_those_of_the_server() {
     let params = || r#"{"a":1}"#.to_owned();
     let request = Message::Request { method: "turn/get", params: params() };
     assert_eq!(
-        request.to_wire("ccccccccccccccccccccc"),
-        r#"{"jsonrpc":"2.0","id":"ccccccccccccccccccccc","method":"turn/get","params":{"a":1}}"#
+        request.to_wire("ABCDEFGHIJKLM", 33),
+        r#"{"jsonrpc":"2.0","id":"ABCDEFGHIJKLMaaaaaacb","method":"turn/get","params":{"a":1}}"#
     );
     let notification = Message::Notification { method: "initialized", params: params() };
-    assert_eq!(notification.to_wire("c"), r#"{"jsonrpc":"2.0","method":"initialized","params":{"a":1}}"#);
+    assert_eq!(notification.to_wire("c", 1), r#"{"jsonrpc":"2.0","method":"initialized","params":{"a":1}}"#);
     let response = Message::Response { id: "7".to_owned(), result: "null".to_owned() };
-    assert_eq!(response.to_wire("c"), r#"{"jsonrpc":"2.0","id":7,"result":null}"#);
+    assert_eq!(response.to_wire("c", 1), r#"{"jsonrpc":"2.0","id":7,"result":null}"#);
 }
 
 #[test]
 fn a_response_is_known_by_its_id_wherever_that_stands() {
-    let ids = |message| response_ids(message).collect::<Vec<_>>();
-    let id = "abcdefghijklmnopqrs-_";
-    assert_eq!(ids(r#"{"id":"abcdefghijklmnopqrs-_","result":{}}"#), [id]);
-    assert_eq!(ids("{\"result\":{\"id\":\"x\"},\n\"id\" :\t\"abcdefghijklmnopqrs-_\"}"), [id]);
+    let number = |message| own_number(message, "ABCDEFGHIJKLM");
+    assert_eq!(number(r#"{"id":"ABCDEFGHIJKLMaaaaaacb","result":{}}"#), Some(33));
+    assert_eq!(number("{\"result\":{\"id\":\"x\"},\n\"id\" :\t\"ABCDEFGHIJKLMpppppppp\"}"), Some(u32::MAX));
     for other in [
         r#"{"id":7}"#,
         r#"{"id":"abc"}"#,
-        r#"{"text":"\"id\":\"abcdefghijklmnopqrs-_\""}"#,
-        r#"{"id":"abcdefghijklmnopqrs-_"#,
+        r#"{"id":"ABCDEFGHIJKL-aaaaaacb"}"#,
+        r#"{"id":"ABCDEFGHIJKLMaaaaaacbb"}"#,
+        r#"{"text":"\"id\":\"ABCDEFGHIJKLMaaaaaacb\""}"#,
+        r#"{"id":"ABCDEFGHIJKLMaaaaaacb"#,
         r#"{"id""#,
-        r#"{"ids":"abcdefghijklmnopqrs-_"}"#,
         "",
     ] {
-        assert!(ids(other).is_empty(), "{other}");
+        assert_eq!(number(other), None, "{other}");
     }
 }
 
@@ -128,30 +105,9 @@ fn only_what_a_server_refuses_as_things_stand_is_undone() {
 }
 
 #[test]
-fn a_thread_is_closed_by_a_notification_that_says_just_that() {
-    let closed = r#"{"method":"thread/closed","params":{"workspaceId":"w","threadId":"t\"1"}}"#;
-    assert_eq!(closed_thread(closed).as_deref(), Some("t\"1"));
-    for other in [
-        r#"{"method":"x/y","params":{"threadId":"t","note":"thread/closed"}}"#,
-        r#"{"method":"thread/closed","params":{"threadId":7}}"#,
-        r#"{"method":"thread/closed","params":{}}"#,
-        r#"{"method":"thread/closed"}"#,
-        r#"{"thread/closed":"#,
-        r#"["thread/closed"]"#,
-        "",
-    ] {
-        assert_eq!(closed_thread(other), None, "{other}");
-    }
-}
-
-#[test]
-fn a_line_says_of_a_response_what_it_responds_to() {
-    assert_eq!(
-        stream_line(" {\"a\":\r\n1}\n", Some("turn/get")),
-        "{\"response_to\":\"turn/get\",\"a\":  1}\n"
-    );
-    assert_eq!(stream_line("{\"a\":1}", None), "{\"a\":1}\n");
-    assert_eq!(stream_line("[1,\n2]", Some("turn/get")), "[1, 2]\n");
+fn a_response_in_a_stream_says_what_it_responds_to() {
+    assert_eq!(response_to(" {\"a\":\r\n1}\n", "turn/get"), "{\"response_to\":\"turn/get\",\"a\":\r\n1}");
+    assert_eq!(response_to("[1,\n2]", "turn/get"), "[1,\n2]");
 }
 
 #[test]
@@ -160,26 +116,22 @@ fn a_thread_is_looked_for_as_json_has_its_id() {
 }
 
 #[test]
-fn requests_and_turns_that_begin_go_to_all() {
-    for message in [
-        r#"{"method":"item/commandExecution/requestApproval","id":0,"params":{"threadId":"x"}}"#,
-        r#"{ "jsonrpc" : "2.0", "method" : "item/tool/call", "id" : "r", "params" : {} }"#,
-        r#"{"id":0,"method":"item/tool/call","params":{}}"#,
-        r#"{"jsonrpc":"2.0","id":"r","method":"item/tool/call","params":{}}"#,
-        r#"{"method":"serverRequest/resolved","params":{"threadId":"x","requestId":0}}"#,
-        r#"{"method":"turn/started","params":{}}"#,
+fn a_message_mostly_begins_with_its_method() {
+    for (message, expected) in [
+        (r#"{"method":"item/tool/call","id":0,"params":{}}"#, ("item/tool/call", true)),
+        (r#"{ "jsonrpc" : "2.0", "method" : "item/tool/call", "id" : "r" }"#, ("item/tool/call", true)),
+        (r#"{"method":"x/y","params":{"delta":"\"method\":\"turn/started\""}}"#, ("x/y", false)),
     ] {
-        assert!(is_for_all(message), "{message}");
+        assert_eq!(method_at_start(message), Some(expected), "{message}");
     }
     for message in [
-        r#"{"method":"item/agentMessage/delta","params":{"itemId":"i","delta":"\"method\":\"turn/started\""}}"#,
-        r#"{"method":"turn/completed","params":{"turn":{"id":"u"}}}"#,
-        r#"{"method":"thread/closed"}"#,
+        r#"{"id":0,"method":"item/tool/call"}"#,
+        r#"{"params":{"method":"x"},"jsonrpc":"2.0","method":"turn/started"}"#,
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}"#,
-        r#"{"id":"x","result":{"method":"turn/started"}}"#,
+        r#"{"method":"thread/closed"}"#,
         "turn/started",
         "",
     ] {
-        assert!(!is_for_all(message), "{message}");
+        assert_eq!(method_at_start(message), None, "{message}");
     }
 }

@@ -1,10 +1,8 @@
-//! Cuts a stream's bytes into frames: by the event-stream format, or by lines.
+//! How a stream comes to frames: bytes are cut by the event-stream format, messages of a socket are frames.
 
-use crate::protocol::Capabilities;
-#[cfg(feature = "socket")]
 use crate::protocol::HAS_HTTP;
 #[cfg(feature = "socket")]
-use crate::rpc::LineDecoder;
+use crate::sse::Frame;
 use crate::sse::{FrameDecoder, FrameError, FrameSink};
 
 /// Whether this build has a protocol whose decoder takes runs of frames.
@@ -14,30 +12,26 @@ const HAS_RUNS: bool = cfg!(feature = "frame-runs");
 #[derive(Debug)]
 pub(super) struct Frames {
     events: FrameDecoder,
-    /// The decoder for sockets, used in place of the other one.
+    /// The size of the largest message, in bytes.
     #[cfg(feature = "socket")]
-    lines: Option<LineDecoder>,
+    limit: usize,
 }
 
 impl Frames {
-    /// The decoder of streams of a protocol that can do this, for frames of up to so many bytes.
-    pub(super) fn of(capabilities: Capabilities, max_frame_bytes: usize) -> Self {
-        let _ = capabilities;
+    /// A decoder for frames of up to so many bytes.
+    pub(super) fn with_limit(max_frame_bytes: usize) -> Self {
         Self {
             events: FrameDecoder::with_limit(max_frame_bytes),
             #[cfg(feature = "socket")]
-            lines: capabilities.has_socket().then(|| LineDecoder::with_limit(max_frame_bytes)),
+            limit: max_frame_bytes,
         }
     }
 
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
-        #[cfg(feature = "socket")]
-        match &mut self.lines {
-            Some(lines) => return lines.feed(bytes, &mut |frame| sink.frame(frame)),
-            // So that the compiler leaves the other decoder out.
-            None if !HAS_HTTP => return Ok(()),
-            None => {}
+        // So that the compiler removes the decoder.
+        if !HAS_HTTP {
+            return Ok(());
         }
         if HAS_RUNS {
             self.events.feed_runs(bytes, sink)
@@ -46,18 +40,25 @@ impl Frames {
         }
     }
 
+    /// Takes a message of a socket, which is a frame that has only data.
+    #[cfg(feature = "socket")]
+    pub(super) fn take(&mut self, message: &str, sink: &mut dyn FrameSink) -> Result<(), FrameError> {
+        if message.len() > self.limit {
+            return Err(FrameError::TooLarge { limit: self.limit });
+        }
+        sink.frame(Frame { event: "", data: message, id: None, has_own_id: false });
+        Ok(())
+    }
+
     /// A new connection begins.
     pub(super) fn reset(&mut self) {
-        #[cfg(feature = "socket")]
-        if let Some(lines) = &mut self.lines {
-            lines.reset();
+        if HAS_HTTP {
+            self.events.reset();
         }
-        self.events.reset();
     }
 
     /// How long the stream asks to wait before the next connection (`retry:`), in milliseconds.
     pub(super) fn retry(&self) -> u64 {
-        // Lines say nothing of it.
         self.events.retry().unwrap_or_default()
     }
 }

@@ -63,7 +63,7 @@ impl TurnReader {
             _ => None,
         };
         Self {
-            frames: Frames::of(capabilities, max_frame_bytes),
+            frames: Frames::with_limit(max_frame_bytes),
             decoder: protocol.decoder(),
             intake: Intake::new(machine, conventions),
             capabilities,
@@ -128,11 +128,23 @@ impl TurnReader {
 
     /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.take(|frames, incoming| frames.feed(bytes, incoming))
+    }
+
+    /// Takes a message of the stream's socket. After an error nothing more of this connection is taken.
+    #[cfg(feature = "socket")]
+    pub fn push_message(&mut self, message: &str) -> Result<()> {
+        self.take(|frames, incoming| frames.take(message, incoming))
+    }
+
+    fn take(
+        &mut self,
+        feed: impl FnOnce(&mut Frames, &mut Incoming<'_>) -> Result<(), FrameError>,
+    ) -> Result<()> {
         let Self { frames, decoder, intake, record, conventions, .. } = self;
         let mut incoming =
             Incoming { decoder: &mut **decoder, intake, record, names: conventions.transcripts() };
-        let fed = frames.feed(bytes, &mut incoming);
-        if let Err(FrameError::TooLarge { limit }) = fed {
+        if let Err(FrameError::TooLarge { limit }) = feed(frames, &mut incoming) {
             let parts = ["an event is larger than `maxFrameBytes` (", &digits(limit as u64), " bytes)"];
             intake.broken = Some(Error::of(ErrorCode::FrameTooLarge, &parts));
         }
@@ -159,16 +171,18 @@ impl TurnReader {
         self.decoder.resume(params.as_object().unwrap_or(const { &Object::new() }));
     }
 
-    /// Whether there is something to send on the stream's socket.
+    /// Whether there are follow-up requests.
+    #[cfg(feature = "socket")]
     #[must_use]
-    pub fn has_asks(&self) -> bool {
-        self.decoder.has_asks()
+    pub fn has_follow_up_requests(&self) -> bool {
+        self.decoder.has_follow_up_requests()
     }
 
-    /// Takes what to send on the stream's socket to learn more of the turn, if there is anything.
+    /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses are
+    /// part of the stream.
     #[cfg(feature = "socket")]
-    pub fn asks(&mut self) -> Option<crate::rpc::Messages> {
-        self.decoder.asks()
+    pub fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
+        self.decoder.follow_up_requests()
     }
 
     /// Takes an answer that is no stream but holds the whole turn.

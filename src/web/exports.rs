@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Answer, AnyProtocol, Call};
+use crate::protocol::{Answer, AnyProtocol, Call, HAS_HTTP};
 use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
@@ -37,11 +37,11 @@ pub fn capabilities(protocol: u8, session: u32) -> u32 {
 }
 
 /// The request of a call, by its place in [`Call::ALL`]. The input is its parameters, a JSON object. Returns JSON:
-/// the request `{ path, method, headers, body? }`; for a call that needs no server its response, `{ local }`; for a
-/// protocol over a socket its [`Messages`](crate::rpc::Messages).
+/// the request `{ path, method, headers, body? }`; for a call that needs no server its response, `{ local }`.
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {
     texts(&mut |_, params| {
+        demand_http()?;
         let known = AnyProtocol::numbered(protocol)?;
         let protocol = known.protocol();
         let call = call_of(call)?;
@@ -49,10 +49,6 @@ pub fn request(protocol: u8, call: u8) -> u32 {
             return Err(Error::new(ErrorCode::InvalidOption, "parameters must be an object"));
         };
         let Some(answer) = protocol.local(call, &params) else {
-            #[cfg(feature = "socket")]
-            if protocol.capabilities().has_socket() {
-                return Ok(protocol.messages(call, params)?.to_json());
-            }
             return Ok(protocol.request(call, params)?.to_json());
         };
         let mut json = String::new();
@@ -68,6 +64,7 @@ pub fn request(protocol: u8, call: u8) -> u32 {
 #[wasm_bindgen(js_name = readAnswer)]
 pub fn read_answer(protocol: u8, call: u8, status: u16) -> u32 {
     texts(&mut |_, input| {
+        demand_http()?;
         let (status_text, rest) = cut(input, 0);
         let (content_type, rest) = cut(rest, 0);
         let (params, body) = cut(rest, 0);
@@ -369,24 +366,23 @@ pub fn chunk_room(len: u32) -> u32 {
 }
 
 /// Takes `len` bytes of the stream from the room for chunks. Chunks may be cut anywhere. Returns 1 if more is to be
-/// read, plus 2 if there are reports ([`turn_take_news`]), 4 if there are messages to send on its socket
-/// ([`turn_take_ask`]), and 8 if there are events ([`turn_events`]).
+/// read, plus 2 if there are reports ([`turn_take_news`]), and 8 if there are events ([`turn_events`]).
 #[wasm_bindgen(js_name = turnPush)]
 pub fn turn_push(turn: u32, len: u32) -> u8 {
+    if !HAS_HTTP {
+        return 0;
+    }
     with(|core| {
         core.with_chunk(turn, len, |turn, session, chunk| {
-            u8::from(turn.push(session, chunk))
-                + 2 * u8::from(turn.has_news())
-                + 4 * u8::from(turn.has_ask())
-                + 8 * u8::from(turn.has_events())
+            let goes_on = turn.push(session, chunk);
+            turn_flags(turn, goes_on)
         })
     })
 }
 
-/// Takes the messages for the stream's socket, as JSON ([`Messages`](crate::rpc::Messages)).
-#[wasm_bindgen(js_name = turnTakeAsk)]
-pub fn turn_take_ask(turn: u32) -> u32 {
-    turn_texts(turn, |turn, _, _| Ok(turn.take_ask()))
+/// The flags that are returned for a turn that has read something.
+pub(super) fn turn_flags(turn: &mut Turn, goes_on: bool) -> u8 {
+    u8::from(goes_on) + 2 * u8::from(turn.has_news()) + 8 * u8::from(turn.has_events())
 }
 
 /// Takes the next report about the stream, under its topic, for example `{ gap: { after, next } }`; empty if there
@@ -437,8 +433,16 @@ fn failure(text: &str, status: u16, retry_after: u32, is_offline: bool) -> Failu
     Failure { error, retry_after, is_offline, is_unsent }.of_network()
 }
 
+/// Returns an error in builds without HTTP, so that the compiler removes the code for it.
+fn demand_http() -> Result<()> {
+    if HAS_HTTP {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::Unsupported, "this protocol has no requests over HTTP"))
+}
+
 /// The error code for a code of the package, as far as the next step depends on it.
-fn failure_code(code: &str) -> ErrorCode {
+pub(super) fn failure_code(code: &str) -> ErrorCode {
     match code {
         "http" => ErrorCode::Http,
         "rpc" => ErrorCode::Rpc,
@@ -454,7 +458,7 @@ fn nothing((): ()) -> String {
     String::new()
 }
 
-fn call_of(number: u8) -> Result<Call> {
+pub(super) fn call_of(number: u8) -> Result<Call> {
     let call = Call::ALL.get(usize::from(number)).copied();
     call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "the call is unknown"))
 }

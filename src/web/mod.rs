@@ -7,17 +7,15 @@
 #[cfg(feature = "module")]
 mod boundary;
 #[cfg(feature = "socket")]
-mod expected;
+mod carrier;
 #[cfg(feature = "module")]
 pub mod exports;
 pub mod fetch;
-#[cfg(feature = "socket")]
-mod line;
-#[cfg(feature = "socket")]
-mod listening;
 mod page;
 #[cfg(feature = "socket")]
 pub mod socket;
+#[cfg(all(feature = "module", feature = "socket"))]
+pub mod sockets;
 #[cfg(feature = "module")]
 mod state;
 mod steps;

@@ -26,21 +26,21 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use futures::FutureExt;
-use futures::future::{LocalBoxFuture, Shared, WeakShared};
+use futures::StreamExt;
+use futures::channel::{mpsc, oneshot};
 use js_sys::encode_uri_component;
+use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::PendingAction;
 use crate::json::{Object, Value};
 use crate::protocol::{Call, Protocol};
-use crate::rpc::{self, Messages};
+use crate::rpc::{Input, Limits, Messages, Speaker};
 use crate::turn::{Failure, Plan, Step, TurnDriver, TurnInput};
 
-use super::expected::Expected;
-use super::line::{Line, Receiver, Response, Sender, network, random_id};
-use super::listening::Listening;
-use super::steps::{self, CONNECT_TIMEOUT, Transport, in_time, params};
+use super::carrier::{Carrier, News, Pending};
+use super::page::{Return, Returns};
+use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, params};
 
 /// The size of the largest response by default, in bytes: it may hold all of a turn.
 const LARGEST: usize = 64 * 1024 * 1024;
@@ -50,29 +50,25 @@ const LONGEST_TIMER: u32 = i32::MAX.unsigned_abs();
 /// A server, as a Rust front end reaches it.
 ///
 /// A turn goes on without its connection; to close that is to drop the server, or [`close`](Self::close). It is also
-/// closed when nobody has used it for a minute or two, and made again with the next call.
-pub struct Server<P> {
+/// closed when it was not used for a minute, and made again with the next call.
+pub struct Server<P: Protocol + Speaker<Call = Call> + Clone + 'static> {
     address: String,
-    protocol: Rc<P>,
+    protocol: P,
     connect_timeout: u32,
     idle_timeout: u32,
     largest: usize,
-    /// The connection that stands.
-    standing: RefCell<Option<Rc<Line>>>,
-    /// The one that is being made, for as long as somebody waits for it.
-    dialling: RefCell<Option<WeakShared<Dialling>>>,
+    /// Made with the first call: until then the settings may change.
+    carrier: RefCell<Option<Rc<Carrier<P>>>>,
 }
 
-type Dialling = LocalBoxFuture<'static, Result<Rc<Line>>>;
-
-impl<P> std::fmt::Debug for Server<P> {
+impl<P: Protocol + Speaker<Call = Call> + Clone> std::fmt::Debug for Server<P> {
     /// Without the address, which may hold a token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").finish_non_exhaustive()
     }
 }
 
-impl<P: Protocol + 'static> Server<P> {
+impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
     /// A server at this address, which may begin with `ws:`, `wss:`, `http:` or `https:`. Nothing is sent yet.
     pub fn new(base_url: &str, protocol: P) -> Self {
         let address = match base_url.strip_prefix("http") {
@@ -84,9 +80,8 @@ impl<P: Protocol + 'static> Server<P> {
             connect_timeout: CONNECT_TIMEOUT,
             idle_timeout: protocol.capabilities().silence,
             largest: LARGEST,
-            protocol: Rc::new(protocol),
-            standing: RefCell::default(),
-            dialling: RefCell::default(),
+            protocol,
+            carrier: RefCell::default(),
         }
     }
 
@@ -100,8 +95,9 @@ impl<P: Protocol + 'static> Server<P> {
         self
     }
 
-    /// The same server with other clocks, in milliseconds, from 1 up to 2³¹ − 1. `connect` is for the making of a
-    /// connection, and again for the response to each request (30,000 by default); `idle` is the longest silence of a
+    /// The same server with other clocks, in milliseconds, from 1 up to 2³¹ − 1. `connect` is for each call until it is
+    /// answered, a connection that is made for it included, and for each response that a stream needs besides (30,000 by
+    /// default); `idle` is the longest silence of a
     /// connection on which a stream comes (by default what the protocol's servers need, 90,000). After half of it a
     /// sign of life is asked for, so that a silent turn is no silence.
     ///
@@ -155,125 +151,32 @@ impl<P: Protocol + 'static> Server<P> {
     /// Where the server refuses what it carries out for subscribers only (a cancellation, a start), it may have unloaded
     /// the session: it is subscribed to anew, and asked once more. What it refuses it has not done.
     pub async fn ask(&self, call: Call, params: Object<'_>) -> Result<String> {
-        if let Some(answer) = self.protocol.local(call, &params) {
-            return Ok(answer.to_json());
-        }
-        self.answered(call, &params).await.map_err(|failure| failure.error)
+        self.answered(call, &params).await.map(|(_, answer)| answer).map_err(|failure| failure.error)
     }
 
-    /// Closes the connection that stands. Whoever waits for something on it is told so, as
-    /// [`Network`](ErrorCode::Network); a turn that is read goes on on another one. One that is only being made is not
-    /// closed: whoever waits for it gets it.
+    /// Closes the connection, also one that is being made. Whatever waits for something on it fails as
+    /// [`Network`](ErrorCode::Network); a turn that is read goes on on another one.
     pub fn close(&self) {
-        if let Some(line) = self.standing.take() {
-            line.close(&network("the connection was closed by the front end"));
+        if let Some(carrier) = &*self.carrier.borrow() {
+            carrier.handle(Input::Close);
         }
     }
 
-    async fn answered(&self, call: Call, params: &Object<'_>) -> Result<String, Failure> {
-        let line = self.connected().await?;
-        let messages = messages(&*self.protocol, call, params, &line)?;
-        let asked = async |(), _| {
-            let response = line.say(&messages, None).map_err(unsent)?.next().flatten();
-            // A response to the server has none of its own.
-            let text = match response {
-                Some(response) => self.waited(&line, response).await?,
-                None => r#"{"result":null}"#.to_owned(),
-            };
-            Ok(rpc::read(&*self.protocol, call, params, &text)?)
-        };
-        let read = self.hearing(&line, &messages, || (), asked).await?;
-        if messages.subscribes && messages.thread.is_empty() {
-            // It is the server that names the thread.
-            let session = Value::parse(&read).unwrap_or_default();
-            line.hears_of(session.as_object().map_or("", |session| session.text("id")));
-        }
-        Ok(read)
-    }
-
-    /// Carries something out once the connection hears of the thread that it is about. `begun` is called before, and
-    /// what it gives is handed to `carried`, with whether the server does tell of the thread.
-    async fn hearing<B, T>(
-        &self,
-        line: &Line,
-        messages: &Messages,
-        begun: impl Fn() -> B,
-        carried: impl AsyncFn(B, bool) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let was_heard = messages.subscribe.is_some() && line.hears(&messages.thread);
-        let first = begun();
-        let is_heard = self.subscribed(line, messages).await?;
-        match carried(first, is_heard).await {
-            // The server may have unloaded the thread, and told nobody that this connection hears of it no longer. All
-            // refusals have one code, and texts are not to be relied upon: whatever it was, the thread is subscribed to
-            // anew, which changes nothing of a thread that is there. What was refused has not been done, so that to say
-            // it once more, as it was and once only, starts no second turn. A lost response, or any other error, is no
-            // refusal.
-            Err(refused) if was_heard && rpc::is_undone(&refused.error) => {
-                line.forget(&messages.thread);
-                let again = begun();
-                if self.subscribed(line, messages).await? { carried(again, true).await } else { Err(refused) }
-            }
-            done => done,
-        }
-    }
-
-    /// Has the connection hear of the thread that a call is about. Gives whether the server tells of it. Not in one go
-    /// with the call: a server that does several things at once might begin before it tells of it.
-    async fn subscribed(&self, line: &Line, messages: &Messages) -> Result<bool, Failure> {
-        let Some(subscribe) = messages.subscribe.clone().filter(|_| !line.hears(&messages.thread)) else {
-            return Ok(true);
-        };
-        let (thread, list) = (messages.thread.clone(), vec![subscribe]);
-        let said = Messages { thread, subscribes: true, list, ..Messages::default() };
-        match line.say(&said, None).map_err(unsent)?.next().flatten() {
-            Some(response) => Ok(!rpc::is_refusal(&self.waited(line, response).await?)),
-            None => Ok(true),
-        }
-    }
-
-    /// A response, if it comes in time.
-    async fn waited(&self, line: &Line, response: Response) -> Result<String, Failure> {
-        let received = line.received();
-        let waited = in_time(self.connect_timeout, response_of(response)).await;
-        // A request that nothing answers, while nothing else comes either, was said to nobody: the next one is to go
-        // out on another connection.
-        if let Err(error) = &waited
-            && error.code == ErrorCode::Timeout
-            && line.received() == received
-        {
-            line.close(error);
-        }
-        Ok(waited?)
-    }
-
-    /// The connection; it is made if there is none. If that fails, nothing of a call was sent.
-    async fn connected(&self) -> Result<Rc<Line>, Failure> {
-        let standing = self.standing.borrow().clone();
-        if let Some(line) = standing {
-            if line.is_open() && !line.is_stale() {
-                return Ok(line);
-            }
-            line.close(&network("the connection is closing"));
-        }
-        let line = in_time(self.connect_timeout, self.dialling()).await.map_err(unsent)?;
-        if !line.is_open() {
-            return Err(unsent(network("the connection is closing")));
-        }
-        *self.standing.borrow_mut() = Some(Rc::clone(&line));
-        Ok(line)
-    }
-
-    /// The connection that is being made: one for all who want it.
-    fn dialling(&self) -> Shared<Dialling> {
-        let mut dialling = self.dialling.borrow_mut();
-        let begun = dialling.as_ref().and_then(WeakShared::upgrade);
-        begun.filter(|begun| begun.peek().is_none()).unwrap_or_else(|| {
-            let made =
-                greeted(self.address.clone(), self.largest, Rc::clone(&self.protocol)).boxed_local().shared();
-            *dialling = made.downgrade();
-            made
-        })
+    async fn answered(&self, call: Call, params: &Object<'_>) -> Result<(Pending<P>, String), Failure> {
+        let carrier = Rc::clone(self.carrier.borrow_mut().get_or_insert_with(|| {
+            let limits =
+                Limits { connect_timeout: self.connect_timeout.into(), largest_response: self.largest };
+            Carrier::new(self.address.clone(), self.protocol.clone(), limits)
+        }));
+        let (answer, answered) = oneshot::channel();
+        let (news, heard) = mpsc::unbounded();
+        let params = params.to_json();
+        let clocks = (self.connect_timeout.into(), self.idle_timeout.into());
+        let pending = carrier.ask(call, &params, clocks, (answer, news), heard);
+        let answer = answered
+            .await
+            .unwrap_or_else(|_| Err(Error::new(ErrorCode::Network, "the connection was closed").into()))?;
+        Ok((pending, answer))
     }
 }
 
@@ -324,19 +227,19 @@ impl Waiting {
     }
 }
 
-/// An id that nobody else makes, for the sessions and turns of protocols in which the client makes them. It has 21
-/// letters, digits, `-` and `_`.
+/// A new random id, for the sessions and turns of protocols in which the client makes them. It has 21 letters, digits, `-`
+/// and `_`.
 #[must_use]
 pub fn new_id() -> String {
-    random_id()
+    random_letters(21)
 }
 
-impl<P: Protocol + 'static> Transport for Server<P> {
-    type Source = Listening;
+impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Transport for Server<P> {
+    type Source = Listening<P>;
 
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
         let answered = self.answered(plan.call, &params(plan)?).await;
-        answered.map_err(|failure| match failure.error.code {
+        answered.map(|(_, answer)| answer).map_err(|failure| match failure.error.code {
             // A start that was answered, if too wordily to be read, may have begun the turn: it is looked for.
             ErrorCode::FrameTooLarge if plan.call == Call::CreateTurn => {
                 Error::new(ErrorCode::UnexpectedResponse, &failure.error.message).into()
@@ -345,63 +248,59 @@ impl<P: Protocol + 'static> Transport for Server<P> {
         })
     }
 
-    async fn opened(&self, plan: &Plan) -> Result<Listening, Failure> {
-        let params = params(plan)?;
-        let line = self.connected().await?;
-        let mut said = messages(&*self.protocol, plan.call, &params, &line)?;
-        let ping = messages(&*self.protocol, Call::Ping, &Object::new(), &line)?;
-        // What is read before the server tells of the thread would miss what comes in between.
-        let later = if said.subscribes { said.list.split_off(1) } else { Vec::new() };
-        let later = Messages { list: later, ..Messages::default() };
-        // From before the call on: its first news may come before its response.
-        let listen = || line.listen(&said.thread);
-        let open = async |(stream, mut heard): (Sender, Receiver), is_heard: bool| {
-            let mut responses = line.say(&said, Some(&stream)).map_err(unsent)?;
-            if let Some(response) = responses.next().flatten() {
-                let text = self.waited(&line, response).await?;
-                rpc::read(&*self.protocol, plan.call, &params, &text)?;
-            }
-            let mut expected = Expected::within(self.connect_timeout);
-            expected.extend(responses.flatten());
-            expected.extend(line.say(&later, Some(&stream))?.flatten());
-            if !is_heard {
-                // A thread of Codex is there to be subscribed to with its first turn only. That has begun now, and is
-                // read.
-                heard.close();
-            }
-            Ok(Listening::new(Rc::clone(&line), (stream, heard), expected, ping.clone(), self.idle_timeout))
-        };
-        self.hearing(&line, &said, listen, open).await
+    async fn opened(&self, plan: &Plan) -> Result<Listening<P>, Failure> {
+        let (pending, _) = self.answered(plan.call, &params(plan)?).await?;
+        pending.handle(Input::Read(pending.id));
+        Ok(Listening { pending, page: Returns::new() })
     }
 }
 
-/// A connection on which the first words were exchanged.
-async fn greeted(address: String, largest: usize, protocol: Rc<impl Protocol>) -> Result<Rc<Line>> {
-    let line = Line::open(&address, largest).await?;
-    let hello = protocol.messages(Call::Connect, Object::new())?;
-    if let Some(response) = line.say(&hello, None)?.next().flatten() {
-        let text = response_of(response).await?;
-        let read = rpc::read(&*protocol, Call::Connect, &Object::new(), &text)?;
-        // It is the only place where that is set.
-        let _ = line.connection.set(read);
+/// The messages of a thread.
+pub(super) struct Listening<P: Protocol + Speaker<Call = Call> + Clone + 'static> {
+    pending: Pending<P>,
+    page: Returns,
+}
+
+impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Source for Listening<P> {
+    async fn next(&mut self) -> Result<Option<Came>, Failure> {
+        loop {
+            let next = std::future::poll_fn(|context| {
+                // What has come is read first.
+                let news = self.pending.news.poll_next_unpin(context).map(Ok);
+                if news.is_ready() { news } else { self.page.poll(context).map(Err) }
+            });
+            match next.await {
+                Ok(Some(News::Message(message))) => return Ok(Some(Came::Message(message))),
+                Ok(Some(News::Gather)) => return Ok(Some(Came::Gather)),
+                Ok(Some(News::End(Some(error)))) => return Err(error.into()),
+                Ok(Some(News::End(None)) | None) => return Ok(None),
+                Err(Return::Away) => self.pending.handle(Input::Away),
+                // Timers may have been held back.
+                Err(Return::Shown) => self.pending.handle(Input::Tick),
+            }
+        }
     }
-    Ok(line)
+
+    fn follow_up(&mut self) {
+        self.pending.handle(Input::FollowUp(self.pending.id));
+    }
+
+    fn say(&mut self, messages: Messages) {
+        self.pending.handle(Input::Say(self.pending.id, messages));
+    }
 }
 
-/// What a call says on this line.
-fn messages(protocol: &dyn Protocol, call: Call, params: &Object<'_>, line: &Line) -> Result<Messages> {
-    let mut params = params.clone();
-    let connection = line.connection.get().map_or("null", String::as_str);
-    params.insert("connection", Value::parse(connection).unwrap_or_default());
-    protocol.messages(call, params)
+#[wasm_bindgen]
+extern "C" {
+    /// Of pages and of workers, by one name.
+    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
+    fn fill_at_random(bytes: &mut [u8]);
 }
 
-async fn response_of(response: Response) -> Result<String> {
-    response.await.unwrap_or_else(|_| Err(network("the connection was closed")))
-}
-
-/// There was no way to send what was to be done; or a server that answers refuses what is said first.
-fn unsent(error: Error) -> Failure {
-    let is_unsent = matches!(error.code, ErrorCode::Network | ErrorCode::Timeout);
-    Failure { is_unsent, ..error.into() }
+/// So many random letters, digits, `-` and `_`.
+pub(super) fn random_letters(count: usize) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut bytes = vec![0; count];
+    fill_at_random(&mut bytes);
+    bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)])).collect()
 }

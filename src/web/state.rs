@@ -5,6 +5,8 @@ use std::cell::RefCell;
 use crate::error::{Error, ErrorCode, Result};
 
 use super::boundary::{Lent, report};
+#[cfg(feature = "socket")]
+use super::sockets::Socket;
 use super::turn::Turn;
 use crate::session::Session;
 
@@ -17,13 +19,15 @@ pub(super) struct Core {
     /// The input of the next call.
     input: Vec<u8>,
     /// The chunks of streams. The address stays the same until more room is requested.
-    chunk: Vec<u8>,
+    pub(super) chunk: Vec<u8>,
     /// The last returned text. It stays until the next one.
     output: String,
     /// The addresses and lengths of the last returned text or records.
     header: [u32; 6],
     pub(super) sessions: Slots<Session>,
     pub(super) turns: Slots<Turn>,
+    #[cfg(feature = "socket")]
+    pub(super) sockets: Slots<Box<Socket>>,
 }
 
 /// Runs a call.
@@ -54,6 +58,8 @@ impl Core {
             header: [0; 6],
             sessions: Slots::new(),
             turns: Slots::new(),
+            #[cfg(feature = "socket")]
+            sockets: Slots::new(),
         }
     }
 
@@ -116,6 +122,14 @@ impl Core {
         self.give(header)
     }
 
+    /// Sets the header to a text and four numbers after it; returns its address.
+    #[cfg(feature = "socket")]
+    pub(super) fn give_text(&mut self, text: String, numbers: [u32; 4]) -> u32 {
+        self.output = text;
+        let [a, b, c, d] = numbers;
+        self.give([word(self.output.as_ptr().addr()), word(self.output.len()), a, b, c, d])
+    }
+
     /// Sets the header; returns its address.
     pub(super) fn give(&mut self, header: [u32; 6]) -> u32 {
         self.header = header;
@@ -146,6 +160,20 @@ impl<T> Slots<T> {
     /// The object with this number.
     pub(super) fn get(&mut self, slot: u32) -> Option<&mut T> {
         self.0.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Takes an object out, to be [put](Self::put) back.
+    #[cfg(feature = "socket")]
+    pub(super) fn take(&mut self, slot: u32) -> Option<T> {
+        self.0.get_mut(slot as usize)?.take()
+    }
+
+    /// Puts an object back.
+    #[cfg(feature = "socket")]
+    pub(super) fn put(&mut self, slot: u32, thing: T) {
+        if let Some(slot) = self.0.get_mut(slot as usize) {
+            *slot = Some(thing);
+        }
     }
 
     /// Frees an object.

@@ -33,9 +33,12 @@ pub(super) trait Transport {
 pub(super) enum Came {
     /// Bytes.
     Chunk(Vec<u8>),
-    /// There may be messages to send.
+    /// A whole message.
     #[cfg(feature = "socket")]
-    Time,
+    Message(String),
+    /// It is time to send the follow-up requests.
+    #[cfg(feature = "socket")]
+    Gather,
 }
 
 /// An open stream.
@@ -43,15 +46,14 @@ pub(super) trait Source {
     /// The next chunk; `None` at the end. Too long a silence is an error.
     async fn next(&mut self) -> Result<Option<Came>, Failure>;
 
-    /// There may be messages to send on the stream, and soon more of them. Only for transports that can send.
+    /// There are follow-up requests to send, and soon there may be more. Only for transports that can send them.
     #[cfg(feature = "socket")]
-    fn ask_soon(&mut self) {}
+    fn follow_up(&mut self) {}
 
-    /// Sends messages on the stream. The responses become part of it.
+    /// Sends follow-up requests on the stream. The responses become part of it.
     #[cfg(feature = "socket")]
-    fn say(&mut self, messages: &Messages) -> Result<(), Failure> {
+    fn say(&mut self, messages: Messages) {
         let _ = messages;
-        Ok(())
     }
 }
 
@@ -128,16 +130,18 @@ async fn read_stream(
         let pushed = match news {
             Came::Chunk(chunk) => driver.reader_mut().push(&chunk),
             #[cfg(feature = "socket")]
-            Came::Time => {
-                if let Some(messages) = driver.reader_mut().asks() {
-                    source.say(&messages)?;
+            Came::Message(message) => driver.reader_mut().push_message(&message),
+            #[cfg(feature = "socket")]
+            Came::Gather => {
+                if let Some(messages) = driver.reader_mut().follow_up_requests() {
+                    source.say(messages);
                 }
                 continue;
             }
         };
         #[cfg(feature = "socket")]
-        if driver.reader().has_asks() {
-            source.ask_soon();
+        if driver.reader().has_follow_up_requests() {
+            source.follow_up();
         }
         came(driver);
         if pushed.is_err() || driver.reader().machine().status().is_terminal() {

@@ -320,6 +320,14 @@ impl Turn {
         pushed.is_ok() && !self.machine().status().is_terminal()
     }
 
+    /// Takes a message of the stream's socket; returns whether to read on.
+    #[cfg(feature = "socket")]
+    pub(super) fn push_message(&mut self, session: &mut Session, message: &str) -> bool {
+        let pushed = self.reader().push_message(message);
+        self.note(session);
+        pushed.is_ok() && !self.machine().status().is_terminal()
+    }
+
     /// Takes the next report about the stream, under its topic: a gap `{ gap: { after, next } }`, or a frame with two
     /// numbers `{ mismatch: { id, sequence_number } }`; `None` if there are no more.
     pub(super) fn take_news(&mut self) -> String {
@@ -340,23 +348,16 @@ impl Turn {
         json
     }
 
-    /// Whether there are messages to send on the stream's socket.
-    pub(super) fn has_ask(&self) -> bool {
-        // Without a protocol that sends them, the compiler removes this.
-        cfg!(feature = "socket") && self.driver.reader().has_asks()
+    /// Whether the turn has [follow-up requests](Self::follow_up_requests).
+    #[cfg(feature = "socket")]
+    pub(super) fn has_follow_up_requests(&self) -> bool {
+        self.driver.reader().has_follow_up_requests()
     }
 
-    /// Takes these messages as JSON; `None` if there are none.
-    pub(super) fn take_ask(&mut self) -> String {
-        #[cfg_attr(
-            not(feature = "socket"),
-            expect(unused_variables, reason = "without sockets nothing is said")
-        )]
-        let reader = self.reader();
-        #[cfg(feature = "socket")]
-        return reader.asks().map(|messages| messages.to_json()).unwrap_or_default();
-        #[cfg(not(feature = "socket"))]
-        String::new()
+    /// Takes the requests that read more of the turn, to be sent on the stream's socket.
+    #[cfg(feature = "socket")]
+    pub(super) fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
+        self.reader().follow_up_requests()
     }
 
     /// Whether there are reports about the stream.

@@ -25,12 +25,13 @@ use super::wasm_bindgen_test;
 
 /// Gives a server with one turn, which asks for consent and ends once it has it.
 const CODEX: &str = r#"
-    const server = { said: [], addresses: [], buffered: 0, cuts: 0, echoes: 0, padding: 0 };
+    const server = { said: [], addresses: [], buffered: 0, cuts: 0, echoes: 0, padding: 0, unloads: 0, created: 1700000000 };
     const turn = { id: "u", status: "inProgress", items: [] };
-    const thread = { id: "t", status: { type: "active" }, turns: [turn] };
+    const thread = { id: "t", status: { type: "active" }, turns: [turn], get created_at() { return server.created; } };
     const results = {
         initialize: { userAgent: "test" }, "thread/start": { thread }, "thread/resume": { thread }, "turn/start": { turn },
-        "thread/turns/list": { data: [turn], nextCursor: null },
+        "thread/turns/list": { data: [turn], nextCursor: null }, "workspace/default": { workspace: { id: "w" } },
+        "thread/get": { thread }, "turn/cancel": { turn },
     };
     const question = { id: 7, method: "item/commandExecution/requestApproval", params: { threadId: "t", turnId: "u", itemId: "c", command: "ls" } };
     const Platform = globalThis.WebSocket;
@@ -59,7 +60,11 @@ const CODEX: &str = r#"
                 const response = outcome ? { id, result: outcome } : { id, error: { code: -32601, message: "not spoken" } };
                 this.say(response);
                 for (let echo = 0; echo < server.echoes; echo++) this.say(response);
-                if (method === "turn/start" || method === "thread/resume") this.say(question);
+                if (method === "turn/start" && server.unloads-- > 0) {
+                    this.say({ method: "thread/closed", params: { threadId: "t" } });
+                } else if (method === "turn/start" || method === "thread/resume") {
+                    this.say(question);
+                }
                 if (method === "turn/start" && server.cuts-- > 0) {
                     setTimeout(() => {
                         this.readyState = 3;
@@ -326,4 +331,42 @@ async fn a_sign_of_life_that_cannot_be_asked_for_is_asked_for_later() {
     join(consent_after(1350, &server), waits).await;
     let expected = ["initialize", "initialized", "thread/resume", "turn/start", "thread/loaded/list", "-"];
     assert_eq!(page.methods(), expected);
+}
+
+#[wasm_bindgen_test]
+async fn a_thread_that_the_server_unloads_while_its_turn_is_read_is_subscribed_to_at_once() {
+    let page = Scripted::new();
+    page.set("unloads", 1.0);
+    consent(&server()).await;
+    let expected = [
+        "initialize",
+        "initialized",
+        "thread/resume",
+        "turn/start",
+        "thread/resume",
+        "thread/turns/list",
+        "-",
+    ];
+    assert_eq!(page.methods(), expected);
+    assert_eq!(page.get("addresses").as_array().map(Vec::len), Some(1), "on the same connection");
+}
+
+#[wasm_bindgen_test]
+async fn a_conversation_that_the_server_has_lost_does_not_go_on_as_if_nothing_was() {
+    let page = Scripted::new();
+    let server = Server::new("https://codex.test/any", TurnRpc::new(Dialect::Gateway));
+    let params = |members: &[(&'static str, &str)]| {
+        let mut params = Object::new();
+        for (name, value) in members {
+            params.insert(*name, (*value).to_owned());
+        }
+        params
+    };
+    server.ask(Call::GetSession, params(&[("session_id", "t")])).await.expect("it is there");
+    // From then on it is another thread of the same id.
+    page.set("created", 1_700_000_001.0);
+    let cancel = params(&[("session_id", "t"), ("turn_id", "u")]);
+    let error = server.ask(Call::CancelTurn, cancel).await.expect_err("nothing of it is left");
+    assert_eq!((error.code, error.status), (ErrorCode::Rpc, Some(404)), "{error}");
+    assert_eq!(page.methods(), ["workspace/default", "thread/get", "thread/start"]);
 }

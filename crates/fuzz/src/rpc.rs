@@ -1,5 +1,5 @@
-//! Target `rpc`: the messages of a turn over a socket become the same events however their lines are cut into chunks;
-//! events are numbered on, whatever comes and however often the connection breaks; a turn begins and ends once.
+//! Target `rpc`: the events of a turn over a socket continue their numbers, whatever comes and however often the
+//! connection breaks; a turn begins and ends once.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use turnwire::json::{Object, Value};
 use turnwire::protocol::Protocol;
 use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
-use turnwire::rpc::LineDecoder;
+use turnwire::sse::Frame;
 
 use crate::input::Input;
 use crate::seeds::{Capture, files};
@@ -22,35 +22,25 @@ pub fn run(input: &[u8]) {
     let protocol = TurnRpc::new([Dialect::Gateway, Dialect::Codex][plan.below(2)]);
     // After so many messages the connection breaks, over and over.
     let breaks = 1 + plan.below(40);
-    let whole = events(protocol, &[stream], breaks);
-    for chunks in [plan.cut(stream), stream.chunks(1).collect()] {
-        assert_eq!(events(protocol, &chunks, breaks), whole, "in {} chunks", chunks.len());
-    }
+    let events = events(protocol, stream, breaks);
     for (kind, most) in [("turn.created", 1), ("turn.done", 1)] {
-        let count = whole.iter().filter(|event| event["type"] == kind).count();
+        let count = events.iter().filter(|event| event["type"] == kind).count();
         assert!(count <= most, "{count} times {kind}");
     }
 }
 
-/// The events of a turn.
-fn events(protocol: TurnRpc, chunks: &[&[u8]], breaks: usize) -> Vec<Json> {
-    let (mut decoder, mut lines, mut sink) =
-        (protocol.decoder(), LineDecoder::with_limit(1 << 16), Sink::default());
+/// The events of a turn whose messages are these lines.
+fn events(protocol: TurnRpc, lines: &[u8], breaks: usize) -> Vec<Json> {
+    let (mut decoder, mut sink) = (protocol.decoder(), Sink::default());
     with(r#"{"session_id":"t","turn_id":"u"}"#, &mut |params| decoder.begin(params));
-    let mut heard = 0;
-    for chunk in chunks {
-        let fed = lines.feed(chunk, &mut |frame| {
-            decoder.decode(&frame, &mut sink);
-            let _ = decoder.asks();
-            heard += 1;
-            if heard % breaks == 0 {
-                let params =
-                    format!(r#"{{"session_id":"t","turn_id":"u","after_sequence_number":{}}}"#, sink.0.len());
-                with(&params, &mut |params| decoder.resume(params));
-            }
-        });
-        if fed.is_err() {
-            break;
+    for (at, line) in lines.split(|byte| *byte == b'\n').enumerate() {
+        let data = str::from_utf8(line).unwrap_or("\u{fffd}");
+        decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut sink);
+        let _ = decoder.follow_up_requests();
+        if (at + 1) % breaks == 0 {
+            let params =
+                format!(r#"{{"session_id":"t","turn_id":"u","after_sequence_number":{}}}"#, sink.0.len());
+            with(&params, &mut |params| decoder.resume(params));
         }
     }
     sink.0

@@ -4,7 +4,7 @@ import type { InitOutput } from "../../core/truefoundry/core.js";
 import type { TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
 
-/** The exports of a running core, including its `memory`. All cores have the same. */
+/** The exports that all cores have, including `memory`. */
 export type Exports = InitOutput;
 
 const encoder = new TextEncoder();
@@ -52,24 +52,12 @@ class ChunkRoom {
 
   /** Writes a piece at offset `at`, with space for `more` bytes after it. */
   write(piece: Uint8Array, at = 0, more = 0): void {
-    this.#need(at + piece.length + more);
+    const length = at + piece.length + more;
+    if (length > this.#length) {
+      this.#length = Math.max(length, MIN_ROOM);
+      this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
+    }
     this.memory.bytes.set(piece, this.#address + at);
-  }
-
-  /** Writes a string as a line; returns its length in bytes. */
-  writeLine(text: string): number {
-    // One UTF-16 code unit needs at most three bytes.
-    this.#need(text.length * 3 + 1);
-    const room = this.memory.bytes.subarray(this.#address);
-    const { written } = encoder.encodeInto(text, room);
-    room[written] = LF;
-    return written + 1;
-  }
-
-  #need(length: number): void {
-    if (length <= this.#length) return;
-    this.#length = Math.max(length, MIN_ROOM);
-    this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
   }
 
   /** The core has read the buffer. A large one is not kept. */
@@ -78,8 +66,6 @@ class ChunkRoom {
   }
 }
 
-const LF = 10;
-
 /** Space for the chunks that servers and browsers make, in bytes. */
 const MIN_ROOM = 1 << 16;
 const MAX_ROOM = 1 << 18;
@@ -87,14 +73,14 @@ const MAX_ROOM = 1 << 18;
 const rooms = new WeakMap<Exports, ChunkRoom>();
 
 /** The buffer of a core. */
-function roomOf(exports: Exports): ChunkRoom {
+export function roomOf(exports: Exports): ChunkRoom {
   let room = rooms.get(exports);
   if (!room) rooms.set(exports, (room = new ChunkRoom(exports)));
   return room;
 }
 
 /** Writes the text that the next call reads. Several texts are separated by NUL characters. */
-function passText(exports: Exports, text: string): void {
+export function passText(exports: Exports, text: string): void {
   const bytes = encoder.encode(text);
   // Reserve the space first: this may grow the memory.
   const address = exports.room(bytes.length) >>> 0;
@@ -102,7 +88,7 @@ function passText(exports: Exports, text: string): void {
 }
 
 /** Reads the text that a call returned, by the address of its header. */
-function textAt(exports: Exports, header: number): string {
+export function textAt(exports: Exports, header: number): string {
   const { bytes, words } = roomOf(exports).memory;
   const address = words[header >>> 2]!;
   return decoder.decode(bytes.subarray(address, address + words[(header >>> 2) + 1]!));
@@ -117,28 +103,30 @@ const NO_SESSION = -1;
  * A text that the core returns may be an error in place of the result: `adopting` tells them apart.
  */
 export class CoreClient {
-  readonly #exports: Exports;
-  readonly #protocol: number;
+  /** The core's exports, for code that calls those of one family only. */
+  readonly coreExports: Exports;
+  /** The protocol's number in the core. */
+  readonly coreNumber: number;
   readonly #maxFrameBytes: number;
 
   constructor(exports: Exports, protocol: number, maxFrameBytes: number) {
-    this.#exports = exports;
-    this.#protocol = protocol;
+    this.coreExports = exports;
+    this.coreNumber = protocol;
     this.#maxFrameBytes = maxFrameBytes;
   }
 
   capabilities(): string {
-    return textAt(this.#exports, this.#exports.capabilitiesOf(this.#protocol, NO_SESSION));
+    return textAt(this.coreExports, this.coreExports.capabilitiesOf(this.coreNumber, NO_SESSION));
   }
 
   request(call: number, params: string): string {
-    passText(this.#exports, params);
-    return textAt(this.#exports, this.#exports.request(this.#protocol, call));
+    passText(this.coreExports, params);
+    return textAt(this.coreExports, this.coreExports.request(this.coreNumber, call));
   }
 
   answer(call: number, status: number, statusText: string, contentType: string, params: string, body: string): string {
-    passText(this.#exports, `${statusText}\0${contentType}\0${params}\0${body}`);
-    return textAt(this.#exports, this.#exports.readAnswer(this.#protocol, call, status));
+    passText(this.coreExports, `${statusText}\0${contentType}\0${params}\0${body}`);
+    return textAt(this.coreExports, this.coreExports.readAnswer(this.coreNumber, call, status));
   }
 
   /**
@@ -146,15 +134,15 @@ export class CoreClient {
    * the wait that the server asks for. Nothing if the error is final.
    */
   retry({ code, status = 0, retryAfter = 0 }: TurnwireError, isOffline: boolean, attempts: number, reconnect: Reconnect): Uint32Array {
-    passText(this.#exports, code);
-    const at = this.#exports.retry(status, retryAfter, Number(isOffline), attempts, ...reconnect, Math.random()) >>> 2;
-    return roomOf(this.#exports).memory.words.slice(at, at && at + 3);
+    passText(this.coreExports, code);
+    const at = this.coreExports.retry(status, retryAfter, Number(isOffline), attempts, ...reconnect, Math.random()) >>> 2;
+    return roomOf(this.coreExports).memory.words.slice(at, at && at + 3);
   }
 
   /** `actions` is what the session's last turn waits for, as JSON. */
   session(id: string, agentName: string, actions: string, isNew: boolean): CoreSession {
-    passText(this.#exports, `${id}\0${agentName}\0${actions}`);
-    return new CoreSession(this.#exports, this.#exports.sessionOpen(this.#protocol, this.#maxFrameBytes, Number(isNew)));
+    passText(this.coreExports, `${id}\0${agentName}\0${actions}`);
+    return new CoreSession(this.coreExports, this.coreExports.sessionOpen(this.coreNumber, this.#maxFrameBytes, Number(isNew)));
   }
 }
 
@@ -197,14 +185,15 @@ export class CoreSession {
 /** A turn. */
 export class CoreTurn {
   readonly #exports: Exports;
-  readonly #turn: number;
+  /** Its number in the core. */
+  readonly coreNumber: number;
   readonly #room: ChunkRoom;
   /** A reference that keeps the session alive: the turn needs it in the core. */
   readonly session: CoreSession;
 
   constructor(exports: Exports, turn: number, session: CoreSession) {
     this.#exports = exports;
-    this.#turn = turn;
+    this.coreNumber = turn;
     this.#room = roomOf(exports);
     this.session = session;
     collected?.register(this, () => exports.turnFree(turn));
@@ -227,7 +216,7 @@ export class CoreTurn {
   }
 
   resolveActions(isDiscarded: boolean): void {
-    this.#exports.turnSettle(this.#turn, Number(isDiscarded));
+    this.#exports.turnSettle(this.coreNumber, Number(isDiscarded));
   }
 
   facts(): string {
@@ -235,7 +224,7 @@ export class CoreTurn {
   }
 
   setWantsEvents(wantsEvents: boolean): void {
-    this.#exports.turnSetWantsEvents(this.#turn, Number(wantsEvents));
+    this.#exports.turnSetWantsEvents(this.coreNumber, Number(wantsEvents));
   }
 
   answered(json: string): void {
@@ -243,7 +232,7 @@ export class CoreTurn {
   }
 
   setWantsNative(wantsNative: boolean): void {
-    this.#exports.turnSetWantsNative(this.#turn, Number(wantsNative));
+    this.#exports.turnSetWantsNative(this.coreNumber, Number(wantsNative));
   }
 
   begin(goal: number, after: number, reconnect: Reconnect): string {
@@ -251,11 +240,11 @@ export class CoreTurn {
   }
 
   cancelByDisconnect(): void {
-    this.#exports.turnHangUp(this.#turn);
+    this.#exports.turnHangUp(this.coreNumber);
   }
 
   opened(): void {
-    this.#exports.turnOpened(this.#turn, Date.now());
+    this.#exports.turnOpened(this.coreNumber, Date.now());
   }
 
   next(outcome: number, status: number, retryAfter: number, isOffline: boolean, text: string): string {
@@ -269,26 +258,18 @@ export class CoreTurn {
     return this.#room.memory;
   }
 
-  /** Pushes consecutive pieces of the stream, or a text that is a line. */
-  push(pieces: readonly Uint8Array[] | string): number {
+  /** Pushes consecutive pieces of the stream. */
+  push(pieces: readonly Uint8Array[]): number {
     let length = 0;
-    if (typeof pieces === "string") {
-      length = this.#room.writeLine(pieces);
-    } else {
-      let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      for (const piece of pieces) {
-        rest -= piece.length;
-        this.#room.write(piece, length, rest);
-        length += piece.length;
-      }
+    let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    for (const piece of pieces) {
+      rest -= piece.length;
+      this.#room.write(piece, length, rest);
+      length += piece.length;
     }
-    const flags = this.#exports.turnPush(this.#turn, length);
+    const flags = this.#exports.turnPush(this.coreNumber, length);
     this.#room.taken();
     return flags;
-  }
-
-  takeAsk(): string {
-    return this.#ask(this.#exports.turnTakeAsk);
   }
 
   takeNews(): string {
@@ -296,7 +277,7 @@ export class CoreTurn {
   }
 
   events(): number {
-    return this.#exports.turnEvents(this.#turn) >>> 0;
+    return this.#exports.turnEvents(this.coreNumber) >>> 0;
   }
 
   takeChanges(): string {
@@ -304,11 +285,11 @@ export class CoreTurn {
   }
 
   changeRecords(): number {
-    return this.#exports.turnChangeRecords(this.#turn) >>> 0;
+    return this.#exports.turnChangeRecords(this.coreNumber) >>> 0;
   }
 
   #ask(call: (turn: number) => number, text?: string): string {
     if (text !== undefined) passText(this.#exports, text);
-    return textAt(this.#exports, call(this.#turn));
+    return textAt(this.#exports, call(this.coreNumber));
   }
 }

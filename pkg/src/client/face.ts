@@ -1,8 +1,9 @@
 // The face: what every page downloads, as one file without a core. It has the public classes and the code behind them.
 // Entries are built on it, and so is the code that comes with some cores only.
+export { passText, roomOf, textAt } from "../boundary/boundary.js";
 export { capabilitiesOf } from "../boundary/capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
-export { limited, onAbort, Watch, within } from "../transport/clocks.js";
+export { limited, onAbort, onReturn, Watch, within } from "../transport/clocks.js";
 export {
   AbortError,
   adopting,
@@ -22,5 +23,5 @@ export { demand, demandNames, isObject } from "../common/check.js";
 export { demandOptions, list, split } from "../transport/lists.js";
 export { Run } from "../tools/run.js";
 export { Session } from "./session.js";
-export { askToken, orAborted, stopped, streams, unconnected, unsent } from "../transport/transport.js";
+export { askToken, orAborted, stopped, unsent } from "../transport/transport.js";
 export { Turn } from "../turn/turn.js";

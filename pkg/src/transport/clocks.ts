@@ -43,6 +43,8 @@ export function limited(defaults: Clocks, given: Limits): Limits {
 export class Watch {
   readonly #controller = new AbortController();
   readonly #ends: (() => void)[] = [];
+  /** How long to wait for the head of the response, in milliseconds; 0 disables the timeout. */
+  readonly connectTimeout: number;
   /** The longest allowed silence, in milliseconds; 0 for any. */
   readonly idleTimeout: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,6 +54,7 @@ export class Watch {
   silence = 0;
 
   constructor({ signal, connectTimeout = 0, idleTimeout = 0, deadline = 0 }: Limits) {
+    this.connectTimeout = connectTimeout;
     this.idleTimeout = idleTimeout;
     this.#ends.push(onAbort(signal, () => this.cut(signal!.reason)));
     if (deadline > 0) {
@@ -71,6 +74,11 @@ export class Watch {
   /** Stops the call. */
   cut(reason: unknown): void {
     this.#controller.abort(reason);
+  }
+
+  /** Stops waiting for the head of the response: the caller has its own timeout for it. */
+  spare(): void {
+    clearTimeout(this.#timer);
   }
 
   /** The head of the response has arrived; the body must now follow. */
@@ -177,7 +185,7 @@ let page: object | undefined;
  * Calls `listener` when the page returns: when it is visible again, or (`wasAway`) from the back/forward cache, from
  * being frozen, or from being offline. Returns the function that removes it. Does nothing outside pages.
  */
-function onReturn(listener: (wasAway: boolean) => void): () => void {
+export function onReturn(listener: (wasAway: boolean) => void): () => void {
   const document = globalThis.document as Document | undefined;
   // Workers have no document; Node has neither.
   const here = document ?? globalThis.addEventListener;

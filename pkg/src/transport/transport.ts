@@ -1,4 +1,5 @@
 // The transport to a server, and what all transports share.
+import type { CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { AbortError, ConnectionError, TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
@@ -23,18 +24,21 @@ export interface Transport {
   close?(): void;
 }
 
+/** Reads a stream whose messages the core takes itself. */
+export interface StreamReader {
+  /** The turn that takes the messages. */
+  readonly core: CoreTurn;
+  /** The core has taken messages of this length and returned these flags. Returns whether to read on. */
+  took(flags: number, length: number): boolean;
+}
+
 /** The body of a stream. */
 export interface StreamBody {
   /**
-   * Passes each chunk of bytes, or each message, to `push` until the stream ends, `push` returns false or the watch
-   * stops it. Then the connection is released in any case.
+   * Passes each chunk of bytes to `push` until the stream ends, `push` returns false or the watch stops it. Where the
+   * core takes the messages itself, calls `reader` instead. Then the connection is released in any case.
    */
-  read(push: (piece: Uint8Array | string) => boolean, watch: Watch): Promise<void>;
-  /**
-   * Sends messages on the stream's connection; the responses become part of the stream. Only if the transport can send
-   * on it.
-   */
-  say?(messages: string): void;
+  read(push: (chunk: Uint8Array) => boolean, watch: Watch, reader: StreamReader): Promise<void>;
 }
 
 /** Whether the response is a stream. */
@@ -42,17 +46,14 @@ export function streams(call: Call): boolean {
   return call === Call.CreateTurnStream || call === Call.SubscribeTurn;
 }
 
-/** Errors from before anything was sent. */
-export const unsent = new WeakSet<object>();
-
-/** Errors of requests that had no connection. */
-export const unconnected = new WeakSet<object>();
+/** Errors from before anything was sent: because there was no token or the call was stopped, or no connection. */
+export const unsent = new WeakMap<object, "token" | "unsent">();
 
 /** Gets the token again: it may have been renewed. */
 export async function askToken(token: Token | null | undefined, signal: AbortSignal): Promise<string | undefined> {
   if (typeof token !== "function" && !signal.aborted) return token ?? undefined;
   return orAborted(given(token), signal).catch((error: object) => {
-    unsent.add(error);
+    unsent.set(error, "token");
     throw error;
   });
 }
@@ -73,7 +74,7 @@ async function given(token: Token | null | undefined): Promise<string | undefine
 
 /** Whether the request with this error never reached the server. */
 export function isUnsent(error: object): boolean {
-  return unsent.has(error);
+  return unsent.get(error) === "token";
 }
 
 /** The error of an aborted signal: its reason, or an `AbortError`. */

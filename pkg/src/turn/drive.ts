@@ -5,7 +5,7 @@ import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, co
 import type { ConnectionTopics, Waiting } from "../delivery/connection-topics.js";
 import type { Lines } from "../delivery/lines.js";
 import { isOffline, sleep, Watch } from "../transport/clocks.js";
-import { isUnsent, type Settings, stopped, type Transport, unconnected } from "../transport/transport.js";
+import { isUnsent, type Settings, stopped, type StreamReader, type Transport, unsent } from "../transport/transport.js";
 
 /** What a turn is driven to do, by the core's numbers. */
 export const STREAM = 0;
@@ -60,7 +60,9 @@ export interface Driven {
 }
 
 /** Drives a turn until the core has no further step. */
-export class Drive {
+export class Drive implements StreamReader {
+  /** The turn that takes what comes. */
+  readonly core: CoreTurn;
   readonly #driven: Driven;
   readonly #settings: Settings;
   readonly #whole: AbortSignal;
@@ -71,21 +73,18 @@ export class Drive {
   /** Resolves when the start is on its way, if the session is read before it. */
   sent: Promise<void> | undefined;
   #send = (): void => {};
-  /** Sends the core's questions on the stream's connection. */
-  #ask = (): void => {};
-  /** The timer that sends them. */
-  #asking: ReturnType<typeof setTimeout> | undefined;
 
   /** `whole` stops the drive. */
   constructor(driven: Driven, settings: Settings, whole: AbortSignal) {
     this.#driven = driven;
+    this.core = driven.core;
     this.#settings = settings;
     this.#whole = whole;
   }
 
   /** Begins, and returns the first step. Throws if the turn cannot begin now. */
   begin(goal: number, after = 0): string {
-    return adopting(() => this.#driven.core.begin(goal, after, this.#settings.reconnect));
+    return adopting(() => this.core.begin(goal, after, this.#settings.reconnect));
   }
 
   /** Carries out the first step and all that follow. Resolves with the error to report, if there is one. */
@@ -127,35 +126,26 @@ export class Drive {
 
   #next(outcome: number, input: string, isStart: boolean): string {
     const { code = "", message = "", status = 0, retryAfter = 0 } = this.#failure ?? {};
-    let known: string = code;
-    // If no signal kept the request from being sent, the wait for a token did.
-    if (this.#failure && isUnsent(this.#failure)) known = "token";
-    else if (this.#failure && unconnected.has(this.#failure)) known = "unsent";
+    // If no signal kept the request from being sent, the wait for a token or for a connection did.
+    let known: string = unsent.get(this.#failure!) ?? code;
     // The start was answered, with a response too large to read, so it may have begun the turn: the core looks for it.
-    else if (isStart && code === "frame_too_large") known = "unexpected_response";
+    if (isStart && code === "frame_too_large") known = "unexpected_response";
     const text = outcome === FAILED ? `${known}\0${message}` : input;
-    return adopting(() => this.#driven.core.next(outcome, status, retryAfter, isOffline(), text), this.#cause);
+    return adopting(() => this.core.next(outcome, status, retryAfter, isOffline(), text), this.#cause);
   }
 
   /** Asks for JSON, and returns it; or reads a stream to its end, and returns an empty string. */
   async #request({ call, params, after, whole }: Plan): Promise<string> {
-    const { core, tell } = this.#driven;
     const { connectTimeout, idleTimeout } = this.#settings;
     const watch = new Watch({ connectTimeout: whole ? idleTimeout : connectTimeout, idleTimeout, signal: this.#whole });
     try {
       const body = await this.#driven.transport.open(call, JSON.stringify(params), watch);
       if (typeof body === "string") return body;
-      core.opened();
+      this.core.opened();
       this.#driven.opened();
-      if (after !== undefined) tell.call(this.#driven, "resumed", { after });
+      if (after !== undefined) this.#driven.tell("resumed", { after });
       const lines = this.#driven.lines();
-      this.#ask = () => {
-        const messages = core.takeAsk();
-        if (messages !== "") body.say?.(messages);
-      };
-      const push = (piece: Uint8Array | string): boolean =>
-        this.#push(typeof piece === "string" ? piece : lines.whole(piece), piece.length);
-      await body.read(push, watch);
+      await body.read((chunk) => this.#push(lines.whole(chunk), chunk.length), watch, this);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
@@ -163,41 +153,32 @@ export class Drive {
       throw watch.signal.aborted && !isUnsent(cause as object) ? stopped(watch.signal) : cause;
     } finally {
       watch.end();
-      clearTimeout(this.#asking);
-      this.#asking = undefined;
-      if (watch.silence > 0) tell.call(this.#driven, "idle", { silence: watch.silence });
+      if (watch.silence > 0) this.#driven.tell("idle", { silence: watch.silence });
     }
   }
 
-  /** Pushes a message, or the lines that end in a chunk of this length. Returns whether to read on. */
-  #push(lines: readonly Uint8Array[] | string, length: number): boolean {
+  /** Pushes the lines that end in a chunk of this length. Returns whether to read on. */
+  #push(lines: readonly Uint8Array[], length: number): boolean {
     let flags: number;
     try {
-      flags = this.#driven.core.push(lines);
+      flags = this.core.push(lines);
     } catch (cause) {
       this.#driven.chunkRead(length, true);
       throw coreFailure(cause);
     }
-    if (flags & (HAS_NEWS | HAS_ASK)) this.#report(flags);
-    this.#driven.chunkRead(length, (flags & HAS_EVENTS) !== 0);
-    return (flags & GOES_ON) !== 0;
+    return this.took(flags, length);
   }
 
-  /** Reports the core's news of the connection, and schedules its questions. */
-  #report(flags: number): void {
-    const { core } = this.#driven;
-    for (let news = flags & HAS_NEWS ? core.takeNews() : ""; news !== ""; news = core.takeNews()) {
+  /** The core has taken so much, with these flags; returns whether to read on. */
+  took(flags: number, length: number): boolean {
+    for (let news = flags & HAS_NEWS ? this.core.takeNews() : ""; news !== ""; news = this.core.takeNews()) {
       for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
         this.#driven.tell(topic as keyof ConnectionTopics, value);
       }
     }
-    if (flags & HAS_ASK) this.#asking ??= setTimeout(this.#askNow, ASK_DELAY);
+    this.#driven.chunkRead(length, (flags & HAS_EVENTS) !== 0);
+    return (flags & GOES_ON) !== 0;
   }
-
-  readonly #askNow = (): void => {
-    this.#asking = undefined;
-    this.#ask();
-  };
 
   #failed(cause: object): number {
     // Any failure after the drive was stopped is a consequence of the stop.
@@ -223,9 +204,4 @@ export class Drive {
 /** The flags that the core returns for a chunk. */
 const GOES_ON = 1;
 const HAS_NEWS = 2;
-const HAS_ASK = 4;
 const HAS_EVENTS = 8;
-
-/** How long the core's questions are collected before they are sent, in milliseconds: they often arrive in bursts. */
-const ASK_DELAY = 200;
-

@@ -138,6 +138,39 @@ test("a connection that is not made in time is given up; a late one is not kept"
   assert.equal(server.open.length, 1);
 });
 
+test("a turn whose connection is not made in time was not sent, and is tried again", async (t) => {
+  const { server, session } = await serveSession(t, { "turn/start": saying("Hello") }, { upgrade: (count) => (count === 2 ? "never" : undefined), connectTimeout: 200 });
+  await server.lose();
+  const played = session.createTurn({ input: "Hello" });
+  const tries = [];
+  played.on("reconnecting", ({ cause }) => tries.push(cause.code));
+  assert.equal((await collect(played.stream())).error, undefined);
+  assert.deepEqual([textOf(played), tries], ["Hello", ["timeout"]]);
+  assert.equal(server.count("turn/start"), 1);
+});
+
+test("what needs no server needs no connection", async () => {
+  const client = await connect({ baseUrl: "ws://127.0.0.1:1", protocol: "turn-rpc", webSocket: () => assert.fail("nothing is asked") });
+  assert.deepEqual((await client.agents.list()).map(({ name }) => name), ["Chat", "Agent"]);
+});
+
+test("a sign of life whose answer got lost is asked for again once something has come", async (t) => {
+  let pings = 0;
+  const { server, session } = await serveSession(t, {
+    "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }),
+    "workspace/default": () => ((pings += 1) === 2 ? SILENCE : { workspace: { id: "ws_1" } }),
+  }, { idleTimeout: 400 });
+  const played = session.createTurn({ input: "Hello" });
+  const reading = collect(played.stream());
+  const { params, peer } = await server.until("turn/start");
+  await server.until("workspace/default", 2);
+  peer.tell(say(params).begin());
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  peer.tell(...say(params).all("Hello"));
+  assert.equal((await reading).error, undefined);
+  assert.equal(server.peers.length, 1, "the connection is alive");
+});
+
 test("who aborts while the connection is made waits no longer; others do", async (t) => {
   let decide;
   const decided = new Promise((resolve) => (decide = resolve));

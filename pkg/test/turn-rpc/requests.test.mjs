@@ -121,7 +121,7 @@ test("requests that were given up are not kept, however many", async (t) => {
   const kept = new Set();
   const { set } = Map.prototype;
   Map.prototype.set = function (key, value) {
-    if (value?.method === "thread/get") kept.add(this);
+    if (value?.watch) kept.add(this);
     return set.call(this, key, value);
   };
   t.after(() => (Map.prototype.set = set));

@@ -83,7 +83,7 @@ pub(super) fn messages(call: Call, params: &Object<'_>) -> Result<Messages> {
             let mut messages = about(thread, method, &own);
             // Requires a subscription to the thread (section 4).
             messages.subscribe = Some(subscription(thread, params)?);
-            messages.remakes = true;
+            messages.recreates_thread = true;
             Ok(messages)
         }
         _ => start(thread, own, params),
@@ -149,7 +149,7 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
     }
     let creation = params.creation();
     let mut messages = about(thread, "turn/start", &start);
-    messages.remakes = creation.is_none();
+    messages.recreates_thread = creation.is_none();
     messages.subscribe = Some(match &creation {
         // The server may have dropped a thread without turns. Then this creates it again with the same options.
         Some(creation) => {
@@ -166,7 +166,13 @@ fn resume(thread: &str, turn: &str, own: &Object<'_>, params: &Params<'_>) -> Re
     let read = |method| Message::Request { method, params: own.to_json() };
     let list =
         vec![subscription(thread, params)?, read("turn/get"), read("turn/items"), timeline(thread, turn)];
-    Ok(Messages { thread: thread.to_owned(), subscribe: None, subscribes: true, remakes: true, list })
+    Ok(Messages {
+        thread: thread.to_owned(),
+        subscribe: None,
+        subscribes: true,
+        recreates_thread: true,
+        list,
+    })
 }
 
 /// Requests the data of a turn and its tasks.

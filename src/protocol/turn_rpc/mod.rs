@@ -14,6 +14,7 @@ mod lists;
 mod markdown;
 mod params;
 mod record;
+mod speaker;
 #[cfg(test)]
 mod tests;
 pub mod wire;

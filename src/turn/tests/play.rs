@@ -133,7 +133,13 @@ impl Play {
         };
         if let Some(bytes) = bytes {
             self.driver.opened(self.now);
-            let _ = self.driver.reader_mut().push(bytes.as_bytes());
+            let reader = self.driver.reader_mut();
+            if reader.capabilities().has_socket() {
+                // A message a line, each of which is whole.
+                let _ = bytes.lines().try_for_each(|message| reader.push_message(message));
+            } else {
+                let _ = reader.push(bytes.as_bytes());
+            }
         }
         self.now += stood;
         self.tell(outcome)

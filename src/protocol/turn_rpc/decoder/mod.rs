@@ -121,7 +121,7 @@ impl EventDecoder for TurnDecoder {
         });
     }
 
-    fn has_asks(&self) -> bool {
+    fn has_follow_up_requests(&self) -> bool {
         // While the turn itself is being read, a response to a subscription belongs to that.
         let seeks = self.gate.is_open() && self.turn.agents.has_asks();
         seeks
@@ -130,7 +130,7 @@ impl EventDecoder for TurnDecoder {
             || self.turn.lookup.next.is_some()
     }
 
-    fn asks(&mut self) -> Option<Messages> {
+    fn follow_up_requests(&mut self) -> Option<Messages> {
         let mut list = self.turn.requests.take_refusals();
         let (thread, turn) = (&self.turn.thread_id, &self.turn.turn_id);
         if self.turn.timeline.ask() {

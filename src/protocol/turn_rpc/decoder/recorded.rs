@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorCode, sentence};
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
-use crate::rpc::refusal;
+use crate::protocol::response::refusal;
 
 use super::super::input::input_of;
 use super::super::status_of;

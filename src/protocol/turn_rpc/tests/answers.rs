@@ -240,8 +240,12 @@ fn a_document_of_any_depth_leaves_a_history_readable() {
     let message = json!({"result": {"events": events}}).to_string().replace("\"DEEP\"", &deep);
     let params = crate::json::Value::parse(r#"{"sessionId":"t"}"#).expect("JSON");
     let params = params.as_object().expect("an object");
-    let history =
-        crate::rpc::read(&super::TurnRpc::new(Dialect::Gateway), Call::ListSessionEvents, params, &message);
+    let history = crate::protocol::response::read(
+        &super::TurnRpc::new(Dialect::Gateway),
+        Call::ListSessionEvents,
+        params,
+        &message,
+    );
     let history: Json = serde_json::from_str(&history.expect("a history")).expect("JSON");
     let items = history["items"].as_array().expect("a list");
     let said: Vec<_> = items.iter().filter_map(|item| item["event"]["content"].as_str()).collect();

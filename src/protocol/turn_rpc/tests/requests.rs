@@ -82,7 +82,7 @@ fn the_gateway_is_asked_by_the_ids_of_the_client() {
                 "turnOptions": {"sandboxPolicy": {"mode": "FullAccess"}, "capabilities": capabilities, "mode": "Agent"},
             }),
         ),
-        json!({"thread": "t", "subscribes": false, "remakes": true, "subscribe": start, "messages": [request("turn/start", json!({
+        json!({"thread": "t", "subscribes": false, "recreates_thread": true, "subscribe": start, "messages": [request("turn/start", json!({
             "thread_id": "t", "turn_id": "u", "input": [{"type": "text", "text": "Hi"}],
             "sandbox_policy": {"mode": "FullAccess"}, "capabilities": capabilities, "mode": "Agent",
         }))]}),
@@ -103,7 +103,7 @@ fn the_gateway_is_asked_by_the_ids_of_the_client() {
                     timeline.clone()
                 ]),
             ),
-            json!({"remakes": true}),
+            json!({"recreates_thread": true}),
         ),
     );
     check(Call::GetTurn, turn.clone(), plain("t", false, json!([request("turn/get", own.clone())])));
@@ -113,12 +113,12 @@ fn the_gateway_is_asked_by_the_ids_of_the_client() {
     check(
         Call::CancelTurn,
         elsewhere,
-        json!({"thread": "t", "subscribes": false, "remakes": true, "subscribe": there, "messages": [request("turn/cancel", own.clone())]}),
+        json!({"thread": "t", "subscribes": false, "recreates_thread": true, "subscribe": there, "messages": [request("turn/cancel", own.clone())]}),
     );
     check(
         Call::CancelTurn,
         turn,
-        json!({"thread": "t", "subscribes": false, "remakes": true, "subscribe": start, "messages": [request("turn/cancel", own)]}),
+        json!({"thread": "t", "subscribes": false, "recreates_thread": true, "subscribe": start, "messages": [request("turn/cancel", own)]}),
     );
 }
 
@@ -328,9 +328,12 @@ fn a_thread_in_which_nothing_was_said_is_made_as_it_was() {
     let params = with(session(), terms);
     let start = said(Dialect::Gateway, Call::CreateTurnStream, &params).expect("messages");
     assert_eq!(start["subscribe"], request("thread/start", made));
-    assert_eq!(start["remakes"], json!(null));
+    assert_eq!(start["recreates_thread"], json!(null));
     // Its first turn may have begun by then, and with that the conversation.
     let resume = said(Dialect::Gateway, Call::SubscribeTurn, &params).expect("messages");
     let there = json!({"thread_id": "t", "workspace_id": "mine"});
-    assert_eq!((&resume["messages"][0], &resume["remakes"]), (&request("thread/start", there), &json!(true)));
+    assert_eq!(
+        (&resume["messages"][0], &resume["recreates_thread"]),
+        (&request("thread/start", there), &json!(true))
+    );
 }

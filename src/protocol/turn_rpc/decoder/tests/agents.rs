@@ -43,7 +43,8 @@ fn waiting(turn: &Reading) -> Vec<(String, String)> {
 
 /// The requests that are made: methods and what they are about.
 fn asks(turn: &mut Reading) -> Vec<(String, String)> {
-    let said = turn.decoder.asks().map_or_else(|| "{}".to_owned(), |messages| messages.to_json());
+    let said =
+        turn.decoder.follow_up_requests().map_or_else(|| "{}".to_owned(), |messages| messages.to_json());
     let said: Json = serde_json::from_str(&said).expect("JSON");
     let about = |message: &Json| {
         let params: Json =
@@ -66,7 +67,7 @@ fn listed(id: &str, parent: &str, flags: Json) -> Json {
 /// Another connection comes, and the turn is read: these are its items.
 fn resume(turn: &mut Reading, items: Json) {
     turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
-    assert!(!turn.decoder.has_asks(), "first the turn itself");
+    assert!(!turn.decoder.has_follow_up_requests(), "first the turn itself");
     let status = json!({"type": "active", "activeFlags": []});
     turn.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": status}}}));
     let turns = json!([{"id": "u", "status": "inProgress", "items": items}]);
@@ -142,9 +143,9 @@ fn a_sub_agent_that_is_not_heard_of_is_looked_for() {
     let mut turn = Reading::codex();
     // Made by an earlier turn.
     turn.item("started", call("w", "wait", "a", "running"));
-    assert!(turn.decoder.has_asks());
+    assert!(turn.decoder.has_follow_up_requests());
     assert_eq!(asks(&mut turn), pairs([("thread/list", "t")]));
-    assert!(!turn.decoder.has_asks());
+    assert!(!turn.decoder.has_follow_up_requests());
     let unloaded = json!({"id": "c", "parentThreadId": "a", "status": {"type": "notLoaded"}});
     let list = [
         unloaded,

@@ -31,7 +31,7 @@ fn timeline(events: &[(&str, Json)]) -> Json {
 /// The timeline is asked for, as it is by now.
 fn ask(turn: &mut Reading) {
     turn.notify("turn/timeline/changed", json!({"reason": "child_turn_changed"}));
-    turn.decoder.asks().expect("there is more");
+    turn.decoder.follow_up_requests().expect("there is more");
 }
 
 fn ends(turn: &mut Reading) {

@@ -95,13 +95,13 @@ fn newer_requests_are_not_lost() {
 fn a_request_that_nobody_knows_is_refused() {
     let mut turn = Reading::codex();
     ask(&mut turn, &json!("x"), "item/newer/request", json!({}));
-    let said = turn.decoder.asks().expect("a response").to_json();
+    let said = turn.decoder.follow_up_requests().expect("a response").to_json();
     let refusal =
         r#"{"id":"\"x\"","error":"{\"code\":-32601,\"message\":\"the client does not know this method\"}"}"#;
     assert_eq!(said, format!(r#"{{"thread":"t","subscribes":false,"messages":[{refusal}]}}"#));
-    assert!(turn.decoder.asks().is_none());
+    assert!(turn.decoder.follow_up_requests().is_none());
     ask(&mut turn, &json!(1), "item/tool/call", json!({"callId": "c"}));
-    assert!(turn.decoder.asks().is_none(), "this one waits for its answer");
+    assert!(turn.decoder.follow_up_requests().is_none(), "this one waits for its answer");
 }
 
 #[test]

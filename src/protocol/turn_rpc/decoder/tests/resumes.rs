@@ -218,12 +218,12 @@ fn a_turn_is_looked_for_behind_those_that_came_after_it() {
     };
     turn.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "idle"}}}}));
     turn.hear(&page("v", json!("before v")));
-    assert!(turn.decoder.has_asks() && turn.seen.of("turn.done").is_empty());
-    let asked = turn.decoder.asks().expect("older ones").to_json();
+    assert!(turn.decoder.has_follow_up_requests() && turn.seen.of("turn.done").is_empty());
+    let asked = turn.decoder.follow_up_requests().expect("older ones").to_json();
     assert!(asked.contains(r#"\"cursor\":\"before v\""#), "{asked}");
     turn.hear(&page("u", json!("before u")));
     assert_eq!(turn.seen.last()["state"]["output"]["content"], "u");
-    assert!(!turn.decoder.has_asks());
+    assert!(!turn.decoder.has_follow_up_requests());
 }
 
 #[test]
@@ -249,10 +249,10 @@ fn a_turn_that_is_gone_is_looked_for_once_more_when_nothing_runs() {
         turn.hear(&page(json!([{"id": "v", "status": "inProgress", "items": []}])));
         assert!(turn.seen.of("turn.done").is_empty());
         turn.notify("thread/status/changed", status("idle"));
-        let asked = turn.decoder.asks().expect("the newest turns").to_json();
+        let asked = turn.decoder.follow_up_requests().expect("the newest turns").to_json();
         assert!(asked.contains("thread/turns/list") && !asked.contains("cursor"), "{asked}");
         turn.notify("thread/status/changed", status("idle"));
-        assert!(!turn.decoder.has_asks(), "once");
+        assert!(!turn.decoder.has_follow_up_requests(), "once");
         turn.hear(&page(turns));
         assert_eq!(turn.seen.last()["state"]["status"], expected);
     }
@@ -265,14 +265,14 @@ fn an_older_server_is_asked_for_the_whole_thread() {
     turn.hear(&json!({"response_to": "thread/resume", "result": {"thread": {"id": "t", "status": {"type": "idle"}}}}));
     turn.hear(&json!({"response_to": "thread/turns/list", "error": {"code": -32600, "message": "Invalid request: unknown variant"}}));
     assert!(turn.seen.of("turn.done").is_empty() && turn.decoder.failure().is_none());
-    let asked = turn.decoder.asks().expect("the thread").to_json();
+    let asked = turn.decoder.follow_up_requests().expect("the thread").to_json();
     assert!(asked.contains(r#""method":"thread/read""#), "{asked}");
     let items = json!([{"type": "agentMessage", "id": "a", "text": "All"}]);
     let turns =
         json!([{"id": "v", "status": "completed"}, {"id": "u", "status": "completed", "items": items}]);
     turn.hear(&json!({"response_to": "thread/read", "result": {"thread": {"id": "t", "turns": turns}}}));
     assert_eq!(turn.seen.last()["state"]["output"]["content"], "All");
-    assert!(!turn.decoder.has_asks());
+    assert!(!turn.decoder.has_follow_up_requests());
 }
 
 #[test]

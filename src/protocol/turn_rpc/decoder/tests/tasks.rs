@@ -29,10 +29,10 @@ fn a_task_is_a_thread_with_what_its_turn_says() {
         "turn/timeline/changed",
         json!({"turnId": "u", "threadId": "t", "reason": "child_turn_changed"}),
     );
-    let asked = crate::protocol::EventDecoder::asks(&mut turn.decoder).expect("there is more");
+    let asked = crate::protocol::EventDecoder::follow_up_requests(&mut turn.decoder).expect("there is more");
     let expected = r#"{"thread":"t","subscribes":false,"messages":[{"method":"turn/timeline","params":"{\"threadId\":\"t\",\"turnId\":\"u\",\"composeTasks\":true}"}]}"#;
     assert_eq!(asked.to_json(), expected);
-    assert!(crate::protocol::EventDecoder::asks(&mut turn.decoder).is_none());
+    assert!(crate::protocol::EventDecoder::follow_up_requests(&mut turn.decoder).is_none());
     // Its end waits for what was asked.
     turn.item("completed", task("completed"));
     turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
@@ -130,7 +130,7 @@ fn the_end_waits_for_all_that_was_asked() {
     let changed = json!({"turnId": "u", "threadId": "t", "reason": "child_turn_changed"});
     for _ in 0..2 {
         turn.notify("turn/timeline/changed", changed.clone());
-        crate::protocol::EventDecoder::asks(&mut turn.decoder).expect("there is more");
+        crate::protocol::EventDecoder::follow_up_requests(&mut turn.decoder).expect("there is more");
     }
     turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
     turn.hear(&json!({"response_to": "turn/timeline", "result": {"items": []}}));
@@ -145,9 +145,9 @@ fn the_end_does_not_wait_for_what_tasks_do_after_it() {
     let mut turn = Reading::gateway();
     turn.notify("turn/timeline/changed", json!({"reason": "child_turn_changed"}));
     turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
-    crate::protocol::EventDecoder::asks(&mut turn.decoder).expect("there is more");
+    crate::protocol::EventDecoder::follow_up_requests(&mut turn.decoder).expect("there is more");
     turn.notify("turn/timeline/changed", json!({"reason": "child_turn_changed"}));
-    assert!(crate::protocol::EventDecoder::asks(&mut turn.decoder).is_none());
+    assert!(crate::protocol::EventDecoder::follow_up_requests(&mut turn.decoder).is_none());
     turn.hear(&json!({"response_to": "turn/timeline", "result": timeline()}));
     assert_eq!(turn.seen.last()["type"], "turn.done");
 }
@@ -157,7 +157,7 @@ fn the_end_does_not_wait_for_what_cannot_be_read() {
     for result in ["null", "{", r#"{"items":{}}"#] {
         let mut turn = Reading::gateway();
         turn.notify("turn/timeline/changed", json!({"turnId": "u", "threadId": "t"}));
-        crate::protocol::EventDecoder::asks(&mut turn.decoder).expect("there is more");
+        crate::protocol::EventDecoder::follow_up_requests(&mut turn.decoder).expect("there is more");
         turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
         turn.line(&["{\"response_to\":\"turn/timeline\",\"result\":", result, "}"].concat());
         assert_eq!(turn.seen.types(), ["notice", "turn.done"], "{result}");

@@ -1,12 +1,13 @@
-//! What a response means: a result, or an error.
+//! Responses of JSON-RPC: a result, or an error.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-use crate::protocol::{Call, Protocol};
+use crate::rpc::decimal;
 
-use super::wire::decimal;
+use super::{Call, Protocol};
 
-/// Reads the response to the first request of `call`; gives its result in turnwire's form.
+/// Reads the response to the first request of `call`. Returns its result as JSON, in turnwire's form, or an
+/// empty text for a call that streams: its response is part of the stream.
 pub(crate) fn read(
     protocol: &dyn Protocol,
     call: Call,
@@ -22,22 +23,12 @@ pub(crate) fn read(
     }
     let result = response.get("result").ok_or_else(|| unexpected("the response has no `result`"))?;
     if call.streams() {
-        // It is the stream's.
         return Ok(String::new());
     }
     Ok(protocol.answer(call, params, result.clone())?.to_json())
 }
 
-/// Whether a server has refused a request as things stand, which it has not carried out then.
-#[must_use]
-pub fn is_undone(error: &Error) -> bool {
-    const REFUSED: i64 = -32600;
-    let body = error.body.as_deref().filter(|_| error.code == ErrorCode::Rpc).unwrap_or_default();
-    let body = Value::parse(body).unwrap_or_default();
-    body.as_object().and_then(|error| error.get("code")?.as_i64()) == Some(REFUSED)
-}
-
-/// The error that a server answers with. `status_of` gives the HTTP status that its code amounts to.
+/// The error that a server answers with. `status_of` returns the HTTP status for its code.
 pub(crate) fn refusal(error: &Value<'_>, status_of: impl Fn(i64) -> Option<u16>) -> Error {
     let said = error.get("message").and_then(Value::as_str).unwrap_or("an error without a message");
     let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();

@@ -1,0 +1,282 @@
+//! Calls: they wait for a connection, subscribe to their thread, send their messages, and are answered or stream.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::rpc::wire::thread_mark;
+use crate::rpc::{Message, Messages, Speaker};
+
+use super::{Connection, Link, NEVER, Output, limit_of, network, no_answer, outbox::Outbox};
+
+/// A clock this early counts as on time, in milliseconds.
+const GRAIN: u64 = 50;
+
+/// A call that has not ended.
+#[derive(Debug)]
+pub(super) struct PendingCall<C> {
+    pub(super) id: u32,
+    pub(super) call: C,
+    pub(super) params: String,
+    timeout: u64,
+    /// When it has taken too long.
+    pub(super) due: u64,
+    /// The longest silence of its stream.
+    pub(super) idle: u64,
+    pub(super) phase: Phase,
+    /// When it got the connection.
+    began: u64,
+    /// What it says. The subscription is there until it is sent.
+    pub(super) messages: Messages,
+    /// How many of the messages were sent.
+    pub(super) sent: usize,
+    /// The number of the request that the call waits for.
+    pub(super) asked: u32,
+    /// Why the server has refused it, if its messages are sent for the second time.
+    pub(super) refusal: Option<Error>,
+    /// When its reader is asked for follow-up requests.
+    pub(super) follow_up_at: u64,
+    /// Requests whose responses are part of its stream.
+    pub(super) parts: Vec<Part>,
+    /// What the messages of its stream contain: the id of its thread in quotes. Empty while there is no stream.
+    pub(super) mark: String,
+    /// Whether the message that is looked at belongs to its stream.
+    pub(super) is_named: bool,
+    /// Whether the messages are delivered as they come. Until then they are kept.
+    pub(super) is_read: bool,
+    pub(super) kept: Vec<String>,
+    /// Whether the server tells of the thread. If it does not, the stream ends with what has come until it is read.
+    pub(super) is_heard: bool,
+    /// How its stream ended: the error, and the length of the silence that ended it.
+    end: (Option<Error>, u64),
+}
+
+/// A request whose response is part of a stream.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) number: u32,
+    pub(super) method: &'static str,
+    /// When the stream has waited too long for it.
+    pub(super) due: u64,
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It waits for a connection.
+    Waiting,
+    /// It must subscribe to its thread first.
+    Unsubscribed,
+    /// The response to the subscription is on its way.
+    Subscribing,
+    /// Its messages can be sent.
+    Ready,
+    /// The response to its first request is on its way.
+    Asked,
+    /// Its stream has begun.
+    Open,
+    /// Its stream has ended, and was not read yet.
+    Ended,
+}
+
+impl<C> PendingCall<C> {
+    /// Its stream ends.
+    pub(super) fn end(&mut self, error: Option<Error>, silence: u64) {
+        self.phase = Phase::Ended;
+        self.parts.clear();
+        self.follow_up_at = NEVER;
+        self.end = (error, silence);
+    }
+
+    /// Whether a failure with this error means that nothing of the call was sent.
+    fn is_unsent_by(&self, error: &Error) -> bool {
+        matches!(self.phase, Phase::Waiting | Phase::Unsubscribed | Phase::Ready)
+            && matches!(
+                error.code,
+                ErrorCode::Network | ErrorCode::Timeout | ErrorCode::Token | ErrorCode::Aborted
+            )
+    }
+
+    /// Sends the messages that were not sent yet. Their responses must come in time.
+    fn send_rest(&mut self, outbox: &mut Outbox, due: u64) -> Result<()> {
+        while let Some(message) = self.messages.list.get(self.sent) {
+            let number = outbox.send(message)?;
+            if let Message::Request { method, .. } = message {
+                self.parts.push(Part { number, method, due });
+            }
+            self.sent += 1;
+        }
+        Ok(())
+    }
+}
+
+impl<S: Speaker> Connection<S> {
+    pub(super) fn call(&mut self, id: u32) -> Option<&mut Box<PendingCall<S::Call>>> {
+        self.calls.iter_mut().find(|call| call.id == id)
+    }
+
+    pub(super) fn take_call(&mut self, id: u32) -> Option<Box<PendingCall<S::Call>>> {
+        let at = self.calls.iter().position(|call| call.id == id)?;
+        self.line.used = self.clock.now;
+        Some(self.calls.remove(at))
+    }
+
+    /// A front end makes a call.
+    pub(super) fn ask(&mut self, id: u32, call: S::Call, params: &str, (timeout, idle): (u64, u64)) {
+        if let Some(answer) = self.speaker.local(call, params) {
+            return self.outbox.push(Output::Respond { id, answer: Ok(answer), is_unsent: false });
+        }
+        self.calls.push(Box::new(PendingCall {
+            id,
+            call,
+            params: params.to_owned(),
+            timeout,
+            due: self.clock.after(timeout),
+            idle: limit_of(idle),
+            phase: Phase::Waiting,
+            began: 0,
+            messages: Messages::default(),
+            sent: 0,
+            asked: 0,
+            refusal: None,
+            follow_up_at: NEVER,
+            parts: Vec::new(),
+            mark: String::new(),
+            is_named: false,
+            is_read: false,
+            kept: Vec::new(),
+            is_heard: true,
+            end: (None, 0),
+        }));
+    }
+
+    /// The stream is read from now on.
+    pub(super) fn read(&mut self, id: u32) {
+        let Some(call) = self.call(id) else { return };
+        call.is_read = true;
+        let kept = std::mem::take(&mut call.kept);
+        if call.phase == Phase::Open && !call.is_heard {
+            // A thread of Codex can be subscribed to once its first turn has begun. It has begun now, and the next
+            // stream reads it.
+            call.end(None, 0);
+        }
+        if !kept.is_empty() {
+            self.outbox.push(Output::Deliver(id, kept));
+        }
+    }
+
+    /// Reports the ends of streams, once what came before is read.
+    pub(super) fn end_streams(&mut self) {
+        while let Some(call) = self.calls.iter().find(|call| call.phase == Phase::Ended && call.is_read)
+            && let id = call.id
+            && let Some(call) = self.take_call(id)
+        {
+            let (error, silence) = call.end;
+            self.outbox.push(Output::End { id, error, silence });
+        }
+    }
+
+    /// A call had no response in time. If nothing has come since it was sent, and nothing comes for as long as a response
+    /// may take, the connection is dead: the next call makes another one.
+    pub(super) fn doubt(&mut self, id: u32) {
+        let (patience, now, heard) = (self.patience(), self.clock.now, self.line.heard);
+        if let Some(call) = self.call(id)
+            && call.phase != Phase::Waiting
+            && heard <= call.began
+        {
+            let at = call.began + patience;
+            self.line.dead_at = self.line.dead_at.min(if at <= now + GRAIN { now } else { at });
+        }
+    }
+
+    /// A call has taken too long.
+    pub(super) fn fail_late(&mut self, id: u32) {
+        self.doubt(id);
+        let limit = self.call(id).map_or(0, |call| call.timeout);
+        self.respond(id, Err(no_answer(limit)));
+    }
+
+    /// Ends a call with its answer.
+    pub(super) fn respond(&mut self, id: u32, answer: Result<String>) {
+        if let Some(call) = self.take_call(id) {
+            let is_unsent = answer.as_ref().is_err_and(|error| call.is_unsent_by(error));
+            self.outbox.push(Output::Respond { id, answer, is_unsent });
+        }
+    }
+
+    /// Sends what waits to be sent, if there is a connection, and asks for one if there is none.
+    pub(super) fn send_what_is_ready(&mut self) {
+        let mut at = 0;
+        while let Some(call) = self.calls.get(at) {
+            let (id, phase) = (call.id, call.phase);
+            at += 1;
+            match phase {
+                Phase::Waiting | Phase::Unsubscribed | Phase::Ready => {}
+                Phase::Open if call.sent < call.messages.list.len() => {}
+                _ => continue,
+            }
+            if self.line.link == Link::Open && self.outbox.buffered.is_none() {
+                self.lose(&network("the connection is closing"));
+                at = 0;
+                continue;
+            }
+            match self.line.link {
+                Link::Down => return self.dial(),
+                Link::Dialling | Link::Greeting => return,
+                Link::Open => {}
+            }
+            match self.send(at - 1) {
+                Ok(None) => {}
+                // The turn would wait for a response for ever: on another connection all of it is read.
+                Err(error) if phase == Phase::Open => self.lose(&network(&error.message)),
+                answered => {
+                    at -= 1;
+                    self.respond(id, answered.map(Option::unwrap_or_default));
+                }
+            }
+        }
+    }
+
+    /// Sends what the call at this place waits to send. Returns the answer of a call that gets no response.
+    fn send(&mut self, at: usize) -> Result<Option<String>> {
+        let (now, due) = (self.clock.now, self.clock.after(self.patience()));
+        let Self { line, calls, outbox, speaker, threads, .. } = self;
+        let Some(call) = calls.get_mut(at) else { return Ok(None) };
+        if call.phase == Phase::Waiting {
+            call.messages = speaker.messages(call.call, &call.params, &line.facts)?;
+            call.began = now;
+            call.phase = Phase::Ready;
+            if call.messages.subscribe.is_some() && !threads.get(&call.messages.thread).is_subscribed {
+                call.phase = Phase::Unsubscribed;
+            }
+        }
+        // The call itself is sent after the response to the subscription: a server that works in parallel could begin
+        // before it tells of the thread.
+        if call.phase == Phase::Unsubscribed
+            && let Some(message) = call.messages.subscribe.take()
+        {
+            call.asked = outbox.send(&message)?;
+            call.phase = Phase::Subscribing;
+            return Ok(None);
+        }
+        let streams = S::streams(call.call);
+        if call.phase == Phase::Ready {
+            if streams {
+                // Its first news may come before the response.
+                call.mark = thread_mark(&call.messages.thread);
+            }
+            let Some(first) = call.messages.list.first() else { return Ok(None) };
+            call.asked = outbox.send(first)?;
+            call.sent = 1;
+            call.phase = Phase::Asked;
+            if !matches!(first, Message::Request { .. }) {
+                // A response to the server's request gets no response itself.
+                call.send_rest(outbox, due)?;
+                return speaker.read(call.call, &call.params, r#"{"result":null}"#).map(Some);
+            }
+            if streams && call.messages.subscribes {
+                // A stream that reads before the server tells of the thread would miss what comes in between.
+                return Ok(None);
+            }
+        }
+        call.send_rest(outbox, due)?;
+        Ok(None)
+    }
+}

@@ -1,0 +1,69 @@
+//! What goes out: the ids of requests, and how much a socket may be given.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::rpc::Message;
+
+use super::{Output, millis, network};
+
+/// How many bytes may wait in a socket: it does not return what it was given.
+const MAX_BUFFERED: u64 = 16 * 1024 * 1024;
+
+/// The outputs that were not polled yet.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    /// The beginning of the ids of this client's requests, which no other ids have.
+    pub(super) id_prefix: String,
+    /// How many messages were sent. A request's number is part of its id.
+    pub(super) count: u32,
+    outputs: Vec<Output>,
+    /// How many bytes wait in the socket; `None` if it cannot send.
+    pub(super) buffered: Option<u64>,
+}
+
+impl Outbox {
+    pub(super) fn new(id_prefix: String) -> Self {
+        Self { id_prefix, count: 0, outputs: Vec::new(), buffered: None }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.outputs.is_empty()
+    }
+
+    pub(super) fn push(&mut self, output: Output) {
+        self.outputs.push(output);
+    }
+
+    pub(super) fn extend(&mut self, output: Option<Output>) {
+        self.outputs.extend(output);
+    }
+
+    /// Takes the first output, if it is meant.
+    pub(super) fn pop_if(&mut self, is_meant: fn(&Output) -> bool) -> Option<Output> {
+        let is_there = self.outputs.first().is_some_and(is_meant);
+        is_there.then(|| self.outputs.remove(0))
+    }
+
+    /// Sends a message, and returns its number. If it fails, nothing of it was sent.
+    pub(super) fn send(&mut self, message: &Message) -> Result<u32> {
+        let Some(buffered) = self.buffered else {
+            return Err(network("the connection is closing"));
+        };
+        let number = self.count.wrapping_add(1);
+        let text = message.to_wire(&self.id_prefix, number);
+        let size = text.len() as u64;
+        if size > MAX_BUFFERED {
+            let problem = "the message is too large: at most 16777216 bytes (16 MiB) can be sent";
+            return Err(Error::new(ErrorCode::InvalidInput, problem));
+        }
+        if buffered + size > MAX_BUFFERED {
+            let waiting = millis(buffered);
+            let parts =
+                ["the server takes nothing: ", &waiting, " bytes wait to be sent, and at most 16 MiB may"];
+            return Err(Error::of(ErrorCode::Network, &parts));
+        }
+        self.buffered = Some(buffered + size);
+        self.count = number;
+        self.push(Output::Send(text));
+        Ok(number)
+    }
+}

@@ -1,0 +1,74 @@
+//! Messages that came: responses, news of a thread, and requests of the server's.
+
+use crate::bytes::find_quote;
+use crate::json::Value;
+use crate::rpc::Speaker;
+use crate::rpc::wire::{method_at_start, own_number};
+
+use super::calls::Phase;
+use super::{Connection, Link};
+
+impl<S: Speaker> Connection<S> {
+    /// A message came: a text, or something else.
+    pub(super) fn received(&mut self, message: Option<&str>) {
+        if self.line.link < Link::Greeting {
+            return;
+        }
+        self.line.heard = self.clock.now;
+        self.line.ping_from = 0;
+        self.line.dead_at = super::NEVER;
+        // Binary messages are for uploads only, which the server does not send.
+        let Some(message) = message else { return };
+        if let Some((method, is_request)) = method_at_start(message) {
+            return self.told(method, is_request, message);
+        }
+        if let Some(number) = own_number(message, &self.outbox.id_prefix) {
+            return self.responded(number, message);
+        }
+        let read = Value::parse(message).unwrap_or_default();
+        let method = read.get("method").and_then(Value::as_str).unwrap_or_default();
+        self.told(method, read.get("id").is_some(), message);
+    }
+
+    /// A message came that is no response to this client. It belongs to the streams whose threads it names. Some belong to
+    /// all streams: requests of the server's, and others that may be about a thread that a stream's own thread has made,
+    /// which only the reader of the stream can tell.
+    fn told(&mut self, method: &str, is_request: bool, message: &str) {
+        if let Some(thread) = self.speaker.unloaded(method, message) {
+            // It is subscribed to anew before it is used again. A call whose response is on its way learns of it by that.
+            self.threads.unsubscribe(Some(&thread));
+            for call in &mut self.calls {
+                if call.phase == Phase::Open && call.messages.thread == thread {
+                    call.end(None, 0);
+                    self.is_unsettled = true;
+                }
+            }
+        }
+        let is_for_all = is_request && !method.is_empty() || self.speaker.is_for_all(method);
+        let mut unnamed = 0;
+        for call in &mut self.calls {
+            call.is_named = is_for_all;
+            unnamed += usize::from(!is_for_all && !call.mark.is_empty());
+        }
+        // Each quote is looked at once, however many streams there are; the thread is usually named at the beginning.
+        let mut rest = message.as_bytes();
+        while unnamed > 0
+            && let Some(at) = find_quote(rest)
+        {
+            rest = rest.get(at..).unwrap_or_default();
+            for call in &mut self.calls {
+                if !call.is_named && !call.mark.is_empty() && rest.starts_with(call.mark.as_bytes()) {
+                    call.is_named = true;
+                    unnamed -= 1;
+                }
+            }
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        for call in &mut self.calls {
+            if call.is_named {
+                let output = call.take(message, true);
+                self.outbox.extend(output);
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! A client played against a server that is a table: what is handed in, and what is to be done then.
+
+mod calls;
+mod loss;
+mod streams;
+mod time;
+
+use crate::error::{Error, ErrorCode};
+use crate::json::Value;
+use crate::protocol::Call;
+use crate::protocol::turn_rpc::{Dialect, TurnRpc};
+use crate::rpc::{Message, Messages};
+
+use super::{Connection, Input, Limits, Output};
+
+/// The greeting's response that names the workspace.
+const HELLO: &str = r#"{"workspace":{"id":"ws_1"}}"#;
+const MIB: u64 = 1024 * 1024;
+
+/// A client and the server's side of it.
+struct Play {
+    connection: Connection<TurnRpc>,
+    now: u64,
+    /// What the carrier says of its socket.
+    buffered: Option<u64>,
+    /// The ids and methods of the requests that were sent.
+    requests: Vec<(String, String)>,
+    /// What was sent, as it was.
+    sent: Vec<String>,
+    /// The answers and errors of calls, and the messages of streams.
+    told: Vec<String>,
+    /// The delays of wake-ups.
+    wakes: Vec<String>,
+}
+
+impl Play {
+    fn of(dialect: Dialect) -> Self {
+        let limits = Limits { connect_timeout: 1000, largest_response: 2000 };
+        Self {
+            connection: Connection::new(TurnRpc::new(dialect), limits, "ABCDEFGHIJKLM".to_owned()),
+            now: 1_800_000_000_000,
+            buffered: Some(0),
+            requests: Vec::new(),
+            sent: Vec::new(),
+            told: Vec::new(),
+            wakes: Vec::new(),
+        }
+    }
+
+    /// A client of the gateway that is connected, after a call that was answered.
+    fn connected() -> Self {
+        let mut play = Self::of(Dialect::Gateway);
+        play.asks(1, Call::GetSession, r#"{"sessionId":"s1"}"#);
+        play.hears(Input::Opened);
+        play.replies("workspace/default", HELLO);
+        assert_eq!(play.replies("thread/get", &thread("s1", 1)), ["answer 1"]);
+        play
+    }
+
+    /// The same where a turn of thread `s1` is read, as call 2.
+    fn streaming() -> Self {
+        let mut play = Self::connected();
+        play.starts(2);
+        play.replies("thread/start", &thread("s1", 1));
+        assert_eq!(play.replies("turn/start", r#"{"turn":{"id":"u"}}"#), ["answer 2"]);
+        play.hears(Input::Read(2));
+        play
+    }
+
+    /// Hands something in; returns what is to be done then.
+    fn hears(&mut self, input: Input<'_, Call>) -> Vec<String> {
+        self.connection.handle_input(input, self.now);
+        let mut done = Vec::new();
+        while let Some(output) = self.connection.poll_output(self.buffered) {
+            match output {
+                Output::Send(text) => {
+                    let message = Value::parse(&text).expect("JSON");
+                    let message = message.as_object().expect("an object");
+                    let method = message.text("method");
+                    if message.contains("id") && !method.is_empty() {
+                        assert_eq!(message.text("id").len(), 21);
+                        self.requests.push((message.text("id").to_owned(), method.to_owned()));
+                    }
+                    done.push(if method.is_empty() { "respond".to_owned() } else { method.to_owned() });
+                    self.sent.push(text);
+                }
+                Output::WakeIn(delay) => self.wakes.push(delay.to_string()),
+                output => done.push(self.shown(output)),
+            }
+        }
+        done
+    }
+
+    fn shown(&mut self, output: Output) -> String {
+        let code = |error: &Error| match error.status {
+            Some(status) => format!("{} {status}", error.code.as_str()),
+            None => error.code.as_str().to_owned(),
+        };
+        match output {
+            Output::Connect => "connect".to_owned(),
+            Output::Close => "close".to_owned(),
+            Output::Gather(id) => format!("gather {id}"),
+            Output::Deliver(id, messages) => {
+                let count = messages.len();
+                self.told.extend(messages);
+                if count == 0 { format!("deliver {id}") } else { format!("deliver {id} kept {count}") }
+            }
+            Output::Respond { id, answer: Ok(answer), .. } => {
+                self.told.push(answer);
+                format!("answer {id}")
+            }
+            Output::Respond { id, answer: Err(error), is_unsent } => {
+                self.told.push(error.message.clone());
+                format!("fail {id} {}{}", code(&error), if is_unsent { " unsent" } else { "" })
+            }
+            Output::End { id, error: None, .. } => format!("end {id}"),
+            Output::End { id, error: Some(error), silence } => {
+                self.told.push(error.message.clone());
+                let silence = if silence > 0 { format!(" after {silence}") } else { String::new() };
+                format!("end {id} {}{silence}", code(&error))
+            }
+            Output::Send(_) | Output::WakeIn(_) => unreachable!("they are taken before"),
+        }
+    }
+
+    /// A call that may take half a second, and if it streams, be silent for two.
+    fn asks(&mut self, id: u32, call: Call, params: &str) -> Vec<String> {
+        self.hears(Input::Ask { id, call, params, timeout: 500, idle_timeout: 2000 })
+    }
+
+    fn starts(&mut self, id: u32) -> Vec<String> {
+        let params = r#"{"sessionId":"s1","turnId":"u","input":[{"type":"user.message","content":"Hi"}]}"#;
+        self.asks(id, Call::CreateTurnStream, params)
+    }
+
+    /// The same with Codex, where the server makes the ids of turns.
+    fn starts_codex(&mut self, id: u32) -> Vec<String> {
+        let params = r#"{"sessionId":"s1","input":[{"type":"user.message","content":"Hi"}]}"#;
+        self.asks(id, Call::CreateTurnStream, params)
+    }
+
+    fn resumes(&mut self, id: u32) -> Vec<String> {
+        self.asks(id, Call::SubscribeTurn, r#"{"sessionId":"s1","turnId":"u"}"#)
+    }
+
+    /// The server responds to the oldest open request of this method.
+    fn responds(&mut self, method: &str, what: &str) -> Vec<String> {
+        let at = self.requests.iter().position(|(_, asked)| asked == method).expect(method);
+        let (id, _) = self.requests.remove(at);
+        let message = format!(r#"{{"jsonrpc":"2.0","id":"{id}",{what}}}"#);
+        self.hears(Input::Message(&message))
+    }
+
+    fn replies(&mut self, method: &str, result: &str) -> Vec<String> {
+        self.responds(method, &format!(r#""result":{result}"#))
+    }
+
+    fn refuses(&mut self, method: &str, code: i64) -> Vec<String> {
+        self.responds(method, &format!(r#""error":{{"code":{code},"message":"no"}}"#))
+    }
+
+    fn tells(&mut self, method: &str, params: &str) -> Vec<String> {
+        self.hears(Input::Message(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)))
+    }
+
+    /// So much time passes, in milliseconds.
+    fn passes(&mut self, time: u64) -> Vec<String> {
+        self.now += time;
+        self.hears(Input::Tick)
+    }
+
+    /// When the carrier is to wake it up.
+    fn wake(&self) -> &str {
+        self.wakes.last().expect("there is one")
+    }
+}
+
+/// A thread that was created so many seconds after the first one.
+fn thread(id: &str, created_at: u32) -> String {
+    format!(
+        r#"{{"thread":{{"id":"{id}","workspace_id":"ws_1","mode":"Chat","created_at":{},"turns":[]}}}}"#,
+        1_700_000_000 + created_at
+    )
+}

@@ -1,0 +1,213 @@
+//! What the npm package calls for protocols that are spoken over a WebSocket, besides [`exports`](super::exports): it
+//! hands in what happens to its sockets, and carries out what is returned.
+//!
+//! Each of these returns the address of an output, or 0 if there is none: where its text lies (address and length), its
+//! kind, the call, a number, and whether there may be more, which [`socket_heed`] returns then.
+
+use wasm_bindgen::prelude::*;
+
+use crate::error::Error;
+use crate::protocol::turn_rpc::TurnRpc;
+use crate::protocol::{AnyProtocol, Call};
+use crate::rpc::{Connection, Input, Limits, Output};
+use crate::text::cut;
+
+use super::boundary::report;
+use super::exports::{call_of, failure_code, turn_flags};
+use super::state::{Core, with};
+
+/// The kinds of outputs, as `core-socket.ts` has them.
+mod kind {
+    pub(super) const TAKEN: u32 = 0;
+    pub(super) const SEND: u32 = 1;
+    pub(super) const RESPOND: u32 = 2;
+    pub(super) const RESPOND_UNSENT: u32 = 3;
+    pub(super) const END: u32 = 4;
+    pub(super) const CONNECT: u32 = 5;
+    pub(super) const WAKE: u32 = 6;
+    pub(super) const CLOSE: u32 = 7;
+}
+
+/// A client's connection, and which turns read its streams.
+pub(super) struct Socket {
+    connection: Connection<TurnRpc>,
+    /// Calls and the turns that read them.
+    readers: Vec<(u32, u32)>,
+    /// The calls whose turns have taken messages, and for each the length of the message and the turn's flags.
+    taken: Vec<(u32, u32)>,
+}
+
+/// A client. Takes the prefix of its requests' ids. Times are in milliseconds.
+#[wasm_bindgen(js_name = socketOpen)]
+pub fn socket_open(protocol: u8, connect_timeout: f64, max_frame_bytes: u32) -> u32 {
+    with(|core| {
+        let id_prefix = core.take_text();
+        let Ok(AnyProtocol::TurnRpc(protocol)) = AnyProtocol::numbered(protocol) else { return u32::MAX };
+        let limits =
+            Limits { connect_timeout: whole(connect_timeout), largest_response: max_frame_bytes as usize };
+        let connection = Connection::new(protocol, limits, id_prefix);
+        core.sockets.add(Box::new(Socket { connection, readers: Vec::new(), taken: Vec::new() }))
+    })
+}
+
+/// Frees a client.
+#[wasm_bindgen(js_name = socketFree)]
+pub fn socket_free(socket: u32) {
+    with(|core| core.sockets.free(socket));
+}
+
+/// Makes the call of this number; `id` is the caller's name for it. Takes its parameters as JSON.
+#[wasm_bindgen(js_name = socketAsk)]
+pub fn socket_ask(
+    socket: u32,
+    id: u32,
+    call: u8,
+    timeout: f64,
+    idle_timeout: f64,
+    now: f64,
+    buffered: f64,
+) -> u32 {
+    let params = with(Core::take_text);
+    let Ok(call) = call_of(call) else { return 0 };
+    let (timeout, idle_timeout) = (whole(timeout), whole(idle_timeout));
+    handle(socket, Some(Input::Ask { id, call, params: &params, timeout, idle_timeout }), now, buffered)
+}
+
+/// A turn reads the stream of a call from now on.
+#[wasm_bindgen(js_name = socketRead)]
+pub fn socket_read(socket: u32, call: u32, turn: u32, now: f64, buffered: f64) -> u32 {
+    with(|core| {
+        if let Some(socket) = core.sockets.get(socket) {
+            socket.readers.push((call, turn));
+        }
+    });
+    handle(socket, Some(Input::Read(call)), now, buffered)
+}
+
+/// Takes a message of so many bytes, which was written to the room for chunks.
+#[wasm_bindgen(js_name = socketReceived)]
+pub fn socket_received(socket: u32, len: u32, now: f64) -> u32 {
+    let chunk = with(|core| std::mem::take(&mut core.chunk));
+    let message = chunk.get(..len as usize).and_then(|chunk| str::from_utf8(chunk).ok()).unwrap_or_default();
+    let address = handle(socket, Some(Input::Message(message)), now, 0.0);
+    with(|core| core.chunk = chunk);
+    address
+}
+
+/// Takes what else has happened: nothing (0), it was opened (1), closed with this code, and the reason as text (2), or
+/// broken (3); it cannot be made, for the error whose code and message are the text, a NUL character between them (4);
+/// this call is not waited for any more (5), or has taken too long (6); time has passed (7); the page was away (8); the
+/// client was closed (9); a binary message came (10). `buffered` is how many bytes the socket has to send, negative if
+/// it cannot.
+#[wasm_bindgen(js_name = socketHeed)]
+pub fn socket_heed(socket: u32, event: u8, number: u32, now: f64, buffered: f64) -> u32 {
+    let text = with(Core::take_text);
+    let input = match event {
+        1 => Some(Input::Opened),
+        2 => Some(Input::Closed(u16::try_from(number).unwrap_or_default(), &text)),
+        3 => Some(Input::Broken),
+        4 => {
+            let (code, message) = cut(&text, 0);
+            Some(Input::Failed(Error::new(failure_code(code), message)))
+        }
+        5 | 6 => Some(Input::Forget { id: number, is_overdue: event == 6 }),
+        7 => Some(Input::Tick),
+        8 => Some(Input::Away),
+        9 => Some(Input::Close),
+        10 => Some(Input::Binary),
+        _ => None,
+    };
+    handle(socket, input, now, buffered)
+}
+
+/// Takes what happened; returns the address of the first output. After a message only its readers are looked at.
+fn handle(socket: u32, input: Option<Input<'_, Call>>, now: f64, buffered: f64) -> u32 {
+    let message = if let Some(Input::Message(message)) = input { Some(message) } else { None };
+    with(|core| {
+        let Some(mut taken) = core.sockets.take(socket) else { return 0 };
+        if let Some(input) = input {
+            taken.connection.handle_input(input, whole(now));
+        }
+        let address = taken.next(core, message, whole(now), (buffered >= 0.0).then_some(whole(buffered)));
+        core.sockets.put(socket, taken);
+        address
+    })
+}
+
+impl Socket {
+    /// Returns the address of the next output.
+    fn next(&mut self, core: &mut Core, message: Option<&str>, now: u64, buffered: Option<u64>) -> u32 {
+        while let Some((call, messages)) = self.connection.take_delivery() {
+            if let Some(message) = message.filter(|_| messages.is_empty()) {
+                self.push(core, call, message, now);
+            }
+            for message in messages {
+                self.push(core, call, &message, now);
+            }
+        }
+        let (mut text, mut kind, mut id, mut number) = (String::new(), kind::TAKEN, 0, 0);
+        if !self.taken.is_empty() {
+            (id, number) = self.taken.remove(0);
+        } else if message.is_some() {
+            if !self.connection.has_output() {
+                return 0;
+            }
+        } else {
+            let Some(output) = self.connection.poll_output(buffered) else { return 0 };
+            match output {
+                Output::Deliver(..) => {}
+                Output::Gather(call) => {
+                    let turn = self.turn_of(call).and_then(|turn| core.turns.get(turn));
+                    if let Some(messages) = turn.and_then(super::turn::Turn::follow_up_requests) {
+                        self.connection.handle_input(Input::Say(call, messages), now);
+                    }
+                }
+                Output::Send(sent) => (kind, text) = (kind::SEND, sent),
+                Output::Respond { id: call, answer, is_unsent } => {
+                    kind = if is_unsent { kind::RESPOND_UNSENT } else { kind::RESPOND };
+                    (id, text) = (call, answer.unwrap_or_else(|error| report(&error)));
+                }
+                Output::End { id: call, error, silence } => {
+                    self.readers.retain(|(known, _)| *known != call);
+                    (kind, id, number) = (kind::END, call, small(silence));
+                    text = error.map(|error| report(&error)).unwrap_or_default();
+                }
+                Output::Connect => kind = kind::CONNECT,
+                Output::WakeIn(delay) => (kind, number) = (kind::WAKE, small(delay)),
+                Output::Close => kind = kind::CLOSE,
+            }
+        }
+        let more = !self.taken.is_empty() || self.connection.has_output();
+        core.give_text(text, [kind, id, number, more.into()])
+    }
+
+    fn turn_of(&self, call: u32) -> Option<u32> {
+        self.readers.iter().find(|(known, _)| *known == call).map(|(_, turn)| *turn)
+    }
+
+    /// Hands a message to the turn that reads a stream.
+    fn push(&mut self, core: &mut Core, call: u32, message: &str, now: u64) {
+        let Some(turn) = self.turn_of(call) else { return };
+        let Ok((turn, session)) = core.turn(turn) else { return };
+        let goes_on = turn.push_message(session, message);
+        let flags = turn_flags(turn, goes_on);
+        if !goes_on {
+            self.readers.retain(|(known, _)| *known != call);
+            self.connection.handle_input(Input::Forget { id: call, is_overdue: false }, now);
+        } else if turn.has_follow_up_requests() {
+            self.connection.handle_input(Input::FollowUp(call), now);
+        }
+        self.taken.push((call, small(message.len() as u64) << 4 | u32::from(flags)));
+    }
+}
+
+/// A number that is not negative, without its fraction.
+fn whole(number: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+    let whole = number as u64;
+    whole
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
