@@ -222,7 +222,7 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     same(&ours, &theirs, unfinished, has_gaps);
     match (has_gaps, facts.was_unnumbered) {
         (true, _) => "gaps",
-        (_, true) => "without_sequence_number",
+        (_, true) => "unnumbered",
         _ => "listed",
     }
 }

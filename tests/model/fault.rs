@@ -269,7 +269,7 @@ fn flow(random: &mut Random) -> Flow {
 }
 
 /// A stream whose numbers do not say what they should.
-pub(crate) fn without_sequence_number(random: &mut Random) -> Fault {
+pub(crate) fn unnumbered(random: &mut Random) -> Fault {
     let kinds = [Numbers::Huge, Numbers::Negative, Numbers::Words, Numbers::Missing];
     Fault::Stream(Flow::Numbers(random.below(1 << 32), random.pick(&kinds)))
 }

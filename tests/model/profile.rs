@@ -3,7 +3,7 @@
 use turnwire::protocol::Call;
 use turnwire::turn::Reconnect;
 
-use super::fault::{Fault, barren, fatal, lost_start, passing, silence, without_sequence_number};
+use super::fault::{Fault, barren, fatal, lost_start, passing, silence, unnumbered};
 use super::random::Random;
 
 /// A kind of case.
@@ -140,7 +140,7 @@ impl Schedule {
             Profile::Endless => match random.below(if starts { 3 } else { 5 }) {
                 0 if starts => lost_start(random),
                 0 if random.percent(10) => fatal(random, call),
-                1 if call.streams() && random.percent(30) => without_sequence_number(random),
+                1 if call.streams() && random.percent(30) => unnumbered(random),
                 _ => passing(random, call),
             },
             Profile::Exhaust if is_turning && call.streams() && !starts && self.is_silent => silence(),
@@ -156,7 +156,7 @@ impl Schedule {
             _ if call == Call::ListNewestTurns && random.percent(80) => return Fault::None,
             _ if is_at_limit || !random.percent(self.percent) => return Fault::None,
             Profile::Start if starts => lost_start(random),
-            Profile::Unnumbered if call.streams() && random.percent(40) => without_sequence_number(random),
+            Profile::Unnumbered if call.streams() && random.percent(40) => unnumbered(random),
             _ => passing(random, call),
         };
         self.left -= 1;

@@ -197,9 +197,8 @@ fn a_call_that_waits_again_ends_the_turn() {
     let pause = finish(&json!({"type": "suspended"}));
     let between = [&result("a")[..], std::slice::from_ref(&pause)].concat();
     play.plays("goes on", &[(taken(), "answer b"), (taken(), "subscribe at c5")]);
-    let continue_message =
-        json!({"event_type": "tool_call_resumed", "target_id": "b", "result": {"approved": true}});
-    let again = [between, vec![start, continue_message, suspended("b"), pause]].concat();
+    let goes_on = json!({"event_type": "tool_call_resumed", "target_id": "b", "result": {"approved": true}});
+    let again = [between, vec![start, goes_on, suspended("b"), pause]].concat();
     assert_eq!(play.next(Brings(stored(6, &again))), "end done");
     let delivered = play.delivered();
     assert_eq!(delivered.iter().filter(|event| *event == "turn.done").count(), 1, "{delivered:?}");

@@ -66,7 +66,7 @@ fn unnumbered_events_leave_the_cursor_unsure_until_a_number_follows() {
         (&[0], true),
         (&[1, 0], true),
         (&[1, 0, 2], false),
-        // Neither a repeat nor a gap says where the without_sequence_number one stands.
+        // Neither a repeat nor a gap says where the unnumbered one stands.
         (&[1, 0, 1], true),
         (&[1, 0, 3], true),
         (&[1, 0, 2, 0], true),

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Stands, Waited};
 use super::play::{
     FRAME_LIMIT, Play, asking, frames, http, listed, network, numbered, of_code, offline, page, record,
-    started, without_sequence_number,
+    started, unnumbered,
 };
 use crate::error::ErrorCode;
 use crate::turn::{Reconnect, TurnStatus};
@@ -414,7 +414,7 @@ fn unnumbered_events_are_never_asked_for_twice() {
     play.plays(
         "cut",
         &[
-            (Breaks(without_sequence_number(3..=3), network()), "wait 250 #1 network"),
+            (Breaks(unnumbered(3..=3), network()), "wait 250 #1 network"),
             (Waited, "read"),
             (Answers(record("running")), "wait 500 for turn"),
             (Waited, "read"),
@@ -428,7 +428,7 @@ fn unnumbered_events_are_never_asked_for_twice() {
     // Whole, it needs nothing.
     let mut play = Play::new();
     assert_eq!(play.stream(Reconnect::default()), "post stream");
-    assert_eq!(play.next(Brings(without_sequence_number(1..=6))), "end done");
+    assert_eq!(play.next(Brings(unnumbered(1..=6))), "end done");
     assert_eq!(play.content(), "ab");
 }
 

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
-use super::play::{frames, http, listed, network, of_code, page, record, started, without_sequence_number};
+use super::play::{frames, http, listed, network, of_code, page, record, started, unnumbered};
 use crate::delivery::EVENT_STRIDE;
 use crate::error::ErrorCode;
 use crate::turn::Reconnect;
@@ -91,10 +91,7 @@ fn a_turn_of_unnumbered_events_is_read_to_its_end() {
     let mut play = started(1..=2);
     play.plays(
         "left",
-        &[
-            (Breaks(without_sequence_number(3..=3), network()), "wait 250 #1 network"),
-            (Aborted, "end running: aborted"),
-        ],
+        &[(Breaks(unnumbered(3..=3), network()), "wait 250 #1 network"), (Aborted, "end running: aborted")],
     );
     assert_eq!(play.stream(Reconnect::default()), "read");
     play.plays(

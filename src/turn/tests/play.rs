@@ -356,7 +356,7 @@ pub(in crate::turn) fn numbered(numbers: RangeInclusive<u64>) -> String {
 }
 
 /// The same events without their numbers.
-pub(in crate::turn) fn without_sequence_number(numbers: RangeInclusive<u64>) -> String {
+pub(in crate::turn) fn unnumbered(numbers: RangeInclusive<u64>) -> String {
     let log = (1..).zip(log()).filter(|(id, _)| numbers.contains(id));
     log.map(|(_, event)| format!("data: {event}\n\n")).collect::<Vec<_>>().concat()
 }

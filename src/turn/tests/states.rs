@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::play::Act::{Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
 use super::play::{
     Act, Play, asking_for_call, calling, frames, http, listed, network, numbered_turn, of_code, page, paused,
-    record, started, trace, without_sequence_number,
+    record, started, trace, unnumbered,
 };
 use super::runs::{self, answering, forsaken, kept, live, payloads, recorded, stored, wrapped};
 use crate::error::ErrorCode;

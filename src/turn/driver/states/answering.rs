@@ -166,7 +166,7 @@ pub(super) fn located(
 ) -> Transition {
     let state = turn.object("state").unwrap_or(const { &Object::new() });
     if !waits(state) {
-        return continue_message(by, cx);
+        return go_on(by, cx);
     }
     if !waits_for_others(cx, state) {
         return locating.absent(cx);
@@ -194,11 +194,11 @@ fn taken(by: SeparateAnswers, cx: &mut Context) -> Transition {
     if cx.answers.taken < cx.request.input.answer_count() {
         return Answering::at(by, Stage::Sending);
     }
-    continue_message(by, cx)
+    go_on(by, cx)
 }
 
 /// The turn goes on. Whether answers after those that were taken arrived is not known.
-fn continue_message(by: SeparateAnswers, cx: &mut Context) -> Transition {
+fn go_on(by: SeparateAnswers, cx: &mut Context) -> Transition {
     cx.reader.set_answered(by, cx.request.input.answered_calls(cx.answers.taken));
     cx.answers.taken = cx.request.input.answer_count();
     let mut turn = Object::new();

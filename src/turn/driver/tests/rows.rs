@@ -7,7 +7,7 @@ use crate::turn::Reconnect;
 use crate::turn::tests::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Stands, Unsent, Waited};
 use crate::turn::tests::play::{
     Play, asking_for_call, calling, frames, http, listed, network, of_code, page, paused, record, started,
-    without_sequence_number,
+    unnumbered,
 };
 use crate::turn::tests::runs::{self, answering, forsaken, kept, live, payloads, recorded, wrapped};
 use crate::turn::tests::unnamed;
@@ -131,8 +131,7 @@ fn begins() -> Vec<Row> {
         play.found(&unnamed::record("done"));
         play
     };
-    let after_unnumbered =
-        || after(started(1..=2), [Breaks(without_sequence_number(3..=3), network()), Aborted]);
+    let after_unnumbered = || after(started(1..=2), [Breaks(unnumbered(3..=3), network()), Aborted]);
     let unclear = || after(streamed(Play::new()), [lost(), Aborted]);
     vec![
         begin(
@@ -383,12 +382,7 @@ fn streaming() -> Vec<Row> {
     vec![
         row(resumed(), Brings(frames(4..=6)), "`turn.done` came", "Ended: done"),
         row(resumed(), Brings(frames(4..=4)), "something new came", "BackingOff → Streaming"),
-        row(
-            resumed(),
-            Brings(without_sequence_number(4..=4)),
-            "its last event had no number",
-            "BackingOff → Polling",
-        ),
+        row(resumed(), Brings(unnumbered(4..=4)), "its last event had no number", "BackingOff → Polling"),
         row(empty(), nothing(), "nothing came, again", "BackingOff → Checking"),
         row(
             after(ended(), [nothing(), Waited, nothing(), Waited]),
@@ -471,7 +465,7 @@ fn checking() -> Vec<Row> {
 }
 
 fn polling() -> Vec<Row> {
-    let polling = || after(started(1..=2), [Breaks(without_sequence_number(3..=3), network()), Waited]);
+    let polling = || after(started(1..=2), [Breaks(unnumbered(3..=3), network()), Waited]);
     let last = || after(started(1..=3), (0..10).flat_map(|_| [lost(), Waited]).chain([lost()]));
     let recorded = || {
         let broken = Breaks(live(&payloads(1..=3)), network());
