@@ -13,6 +13,7 @@ use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
 
+use super::boundary::{call_of, failure_code};
 use super::state::{texts, with};
 use super::turn::{Goal, Turn};
 use crate::session::Session;
@@ -375,14 +376,9 @@ pub fn turn_push(turn: u32, len: u32) -> u8 {
     with(|core| {
         core.with_chunk(turn, len, |turn, session, chunk| {
             let goes_on = turn.push(session, chunk);
-            turn_flags(turn, goes_on)
+            turn.flags(goes_on)
         })
     })
-}
-
-/// The flags that are returned for a turn that has read something.
-pub(super) fn turn_flags(turn: &mut Turn, goes_on: bool) -> u8 {
-    u8::from(goes_on) + 2 * u8::from(turn.has_news()) + 8 * u8::from(turn.has_events())
 }
 
 /// Takes the next report about the stream, under its topic, for example `{ gap: { after, next } }`; empty if there
@@ -441,24 +437,6 @@ fn demand_http() -> Result<()> {
     Err(Error::new(ErrorCode::Unsupported, "this protocol has no requests over HTTP"))
 }
 
-/// The error code for a code of the package, as far as the next step depends on it.
-pub(super) fn failure_code(code: &str) -> ErrorCode {
-    match code {
-        "http" => ErrorCode::Http,
-        "rpc" => ErrorCode::Rpc,
-        "network" | "unsent" => ErrorCode::Network,
-        "timeout" => ErrorCode::Timeout,
-        "token" => ErrorCode::Token,
-        "unexpected_response" => ErrorCode::UnexpectedResponse,
-        _ => ErrorCode::InvalidOption,
-    }
-}
-
 fn nothing((): ()) -> String {
     String::new()
-}
-
-pub(super) fn call_of(number: u8) -> Result<Call> {
-    let call = Call::ALL.get(usize::from(number)).copied();
-    call.ok_or_else(|| Error::new(ErrorCode::Unsupported, "the call is unknown"))
 }

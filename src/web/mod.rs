@@ -8,6 +8,8 @@
 mod boundary;
 #[cfg(feature = "socket")]
 mod carrier;
+#[cfg(all(feature = "module", feature = "socket"))]
+mod client_socket;
 #[cfg(feature = "module")]
 pub mod exports;
 pub mod fetch;

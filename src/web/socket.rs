@@ -29,7 +29,6 @@ use std::rc::Rc;
 use futures::StreamExt;
 use futures::channel::{mpsc, oneshot};
 use js_sys::encode_uri_component;
-use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::PendingAction;
@@ -38,7 +37,7 @@ use crate::protocol::{Call, Protocol};
 use crate::rpc::{Input, Limits, Messages, Speaker};
 use crate::turn::{Failure, Plan, Step, TurnDriver, TurnInput};
 
-use super::carrier::{Carrier, News, Pending};
+use super::carrier::{Carrier, News, Pending, random_letters};
 use super::page::{Return, Returns};
 use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, params};
 
@@ -288,19 +287,4 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Source for Listening<
     fn say(&mut self, messages: Messages) {
         self.pending.handle(Input::Say(self.pending.id, messages));
     }
-}
-
-#[wasm_bindgen]
-extern "C" {
-    /// Of pages and of workers, by one name.
-    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
-    fn fill_at_random(bytes: &mut [u8]);
-}
-
-/// So many random letters, digits, `-` and `_`.
-pub(super) fn random_letters(count: usize) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut bytes = vec![0; count];
-    fill_at_random(&mut bytes);
-    bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)])).collect()
 }

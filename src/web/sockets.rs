@@ -7,13 +7,12 @@
 use wasm_bindgen::prelude::*;
 
 use crate::error::Error;
-use crate::protocol::turn_rpc::TurnRpc;
 use crate::protocol::{AnyProtocol, Call};
 use crate::rpc::{Connection, Input, Limits, Output};
 use crate::text::cut;
 
-use super::boundary::report;
-use super::exports::{call_of, failure_code, turn_flags};
+use super::boundary::{call_of, failure_code, report};
+use super::client_socket::Socket;
 use super::state::{Core, with};
 
 /// The kinds of outputs, as `core-socket.ts` has them.
@@ -26,15 +25,6 @@ mod kind {
     pub(super) const CONNECT: u32 = 5;
     pub(super) const WAKE: u32 = 6;
     pub(super) const CLOSE: u32 = 7;
-}
-
-/// A client's connection, and which turns read its streams.
-pub(super) struct Socket {
-    connection: Connection<TurnRpc>,
-    /// Calls and the turns that read them.
-    readers: Vec<(u32, u32)>,
-    /// The calls whose turns have taken messages, and for each the length of the message and the turn's flags.
-    taken: Vec<(u32, u32)>,
 }
 
 /// A client. Takes the prefix of its requests' ids. Times are in milliseconds.
@@ -190,7 +180,7 @@ impl Socket {
         let Some(turn) = self.turn_of(call) else { return };
         let Ok((turn, session)) = core.turn(turn) else { return };
         let goes_on = turn.push_message(session, message);
-        let flags = turn_flags(turn, goes_on);
+        let flags = turn.flags(goes_on);
         if !goes_on {
             self.readers.retain(|(known, _)| *known != call);
             self.connection.handle_input(Input::Forget { id: call, is_overdue: false }, now);

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorCode, Result};
 
 use super::boundary::{Lent, report};
 #[cfg(feature = "socket")]
-use super::sockets::Socket;
+use super::client_socket::Socket;
 use super::turn::Turn;
 use crate::session::Session;
 

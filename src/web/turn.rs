@@ -366,6 +366,11 @@ impl Turn {
         reader.gaps().len() > self.gaps_told || (reader.mismatch().is_some() && !self.is_mismatch_told)
     }
 
+    /// The flags for what was read: 1 if more is to be read, plus 2 if there are reports, plus 8 if there are events.
+    pub(super) fn flags(&mut self, goes_on: bool) -> u8 {
+        u8::from(goes_on) + 2 * u8::from(self.has_news()) + 8 * u8::from(self.has_events())
+    }
+
     /// Whether there were events since they were last taken. After the last ones, their memory is freed.
     pub(super) fn has_events(&mut self) -> bool {
         let has_events = !self.reader().batch().is_empty();

@@ -1,0 +1,13 @@
+//! The socket of a client of the npm package.
+
+use crate::protocol::turn_rpc::TurnRpc;
+use crate::rpc::Connection;
+
+/// A client's connection, and which turns read its streams.
+pub(super) struct Socket {
+    pub(super) connection: Connection<TurnRpc>,
+    /// Calls and the turns that read them.
+    pub(super) readers: Vec<(u32, u32)>,
+    /// The calls whose turns have taken messages, and for each the length of the message and the turn's flags.
+    pub(super) taken: Vec<(u32, u32)>,
+}
