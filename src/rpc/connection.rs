@@ -169,6 +169,8 @@ struct Line {
     facts: String,
     /// When something came last.
     heard: u64,
+    /// How many messages have come. Two of them may have one time.
+    messages: u32,
     /// When it was used last.
     used: u64,
     /// The earliest time of the next ping: `NEVER` while a ping has no answer.

@@ -23,6 +23,8 @@ pub(super) struct PendingCall<C> {
     pub(super) phase: Phase,
     /// When it got the connection.
     began: u64,
+    /// How many messages the connection had brought by then.
+    messages_before: u32,
     /// What it says. The subscription is there until it is sent.
     pub(super) messages: Messages,
     /// How many of the messages were sent.
@@ -132,6 +134,7 @@ impl<S: Speaker> Connection<S> {
             idle: limit_of(idle),
             phase: Phase::Waiting,
             began: 0,
+            messages_before: 0,
             messages: Messages::default(),
             sent: 0,
             asked: 0,
@@ -176,10 +179,10 @@ impl<S: Speaker> Connection<S> {
     /// A call had no response in time. If nothing has come since it was sent, and nothing comes for as long as a response
     /// may take, the connection is dead: the next call makes another one.
     pub(super) fn doubt(&mut self, id: u32) {
-        let (patience, now, heard) = (self.patience(), self.clock.now, self.line.heard);
+        let (patience, now, messages) = (self.patience(), self.clock.now, self.line.messages);
         if let Some(call) = self.call(id)
             && call.phase != Phase::Waiting
-            && heard <= call.began
+            && messages == call.messages_before
         {
             let at = call.began + patience;
             self.line.dead_at = self.line.dead_at.min(if at <= now + GRAIN { now } else { at });
@@ -242,6 +245,7 @@ impl<S: Speaker> Connection<S> {
         if call.phase == Phase::Waiting {
             call.messages = speaker.messages(call.call, &call.params, &line.facts)?;
             call.began = now;
+            call.messages_before = line.messages;
             call.phase = Phase::Ready;
             if call.messages.subscribe.is_some() && !threads.get(&call.messages.thread).is_subscribed {
                 call.phase = Phase::Unsubscribed;

@@ -15,6 +15,7 @@ impl<S: Speaker> Connection<S> {
             return;
         }
         self.line.heard = self.clock.now;
+        self.line.messages = self.line.messages.wrapping_add(1);
         self.line.ping_from = 0;
         self.line.dead_at = super::NEVER;
         // Binary messages are for uploads only, which the server does not send.

@@ -43,6 +43,17 @@ fn a_request_that_nothing_answers_while_nothing_comes_costs_the_connection() {
     assert_eq!(play.asks(3, Call::GetSession, GET), ["thread/get"]);
 }
 
+/// Clocks are coarse, and some browsers make them coarser.
+#[test]
+fn a_message_right_after_a_request_is_a_sign_of_life() {
+    let mut play = Play::connected();
+    play.asks(2, Call::GetSession, GET);
+    play.hears(Input::Binary);
+    assert_eq!(play.passes(500), ["fail 2 timeout"]);
+    assert_eq!(play.passes(500), NONE);
+    assert_eq!(play.asks(3, Call::GetSession, GET), ["thread/get"]);
+}
+
 #[test]
 fn a_call_that_its_caller_gave_up_as_overdue_casts_the_same_doubt() {
     for (is_overdue, expected) in [(true, vec!["close"]), (false, vec![])] {
