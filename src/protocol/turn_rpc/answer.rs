@@ -8,6 +8,7 @@ use crate::protocol::body::{object, page, take_list, unexpected};
 use crate::protocol::fields::with_text;
 use crate::protocol::options::{unsupported, wire};
 
+use super::fields::{Objects, first_text, inner, objects};
 use super::{Dialect, lists, record};
 
 /// Normalizes the result of `call`.
@@ -64,7 +65,7 @@ pub(super) fn normalize<'a>(
             Ok(page(turns.collect::<Result<_>>()?, Value::Null))
         }
         Call::CreateTurn | Call::GetTurn if result.object("turn").is_some() => {
-            let turn = result.object("turn").unwrap_or(const { &Object::new() });
+            let turn = inner(&result, "turn");
             record::turn(session_id, Value::Null, turn).map(Value::Object)
         }
         Call::GetTurn => {
@@ -103,8 +104,10 @@ fn no_such_turn() -> Error {
 /// A model as an agent.
 fn agent(model: Value<'_>) -> Result<Value<'_>> {
     let mut model = object(model)?;
-    let name = ["model", "id"].map(|name| model.text(name)).into_iter().find(|name| !name.is_empty());
-    let name = name.ok_or_else(|| unexpected("a model has no `model`"))?.to_owned();
+    let name = first_text(&model, "model, id").to_owned();
+    if name.is_empty() {
+        return Err(unexpected("a model has no `model`"));
+    }
     model.set("name", name.into());
     if let Some(title) = model.get("displayName").cloned() {
         model.set("title", title);
@@ -131,7 +134,7 @@ fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -
             lists::of_timeline(thread_id, turn_id, result)
         }
         Dialect::Codex => {
-            let mut turns = thread(result)?.array("turns").iter().filter_map(Value::as_object);
+            let mut turns = objects(thread(result)?, "turns");
             let turn = turns.find(|turn| turn.text("id") == turn_id).ok_or_else(no_such_turn)?;
             lists::of_turn(thread_id, turn)
         }
@@ -157,7 +160,7 @@ fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>
                 return Err(unexpected("the result has no list `events`"));
             };
             let (mut names, mut turns) = (Names::default(), Vec::<Vec<&Object<'_>>>::new());
-            for event in events.iter().filter_map(Value::as_object) {
+            for event in Objects::of(events) {
                 let (number, is_new) = names.number(event.text("turn_id"));
                 if is_new {
                     turns.push(Vec::new());
@@ -172,7 +175,7 @@ fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>
             }
         }
         Dialect::Codex => {
-            for turn in thread(result)?.array("turns").iter().filter_map(Value::as_object) {
+            for turn in objects(thread(result)?, "turns") {
                 take(turn.text("id"), lists::of_turn(thread_id, turn));
             }
         }

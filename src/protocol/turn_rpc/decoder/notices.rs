@@ -8,6 +8,7 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 use crate::text::is_among;
 
+use super::super::fields::{boolean, first_text, inner};
 use super::Turn;
 
 /// Notices by method, with their level, and whether the server records them: a recorded notice may be read after it
@@ -77,7 +78,7 @@ impl Turn {
         let Some(&(method, mut level, is_kept)) = NEWS.iter().find(|(known, ..)| *known == method) else {
             return false;
         };
-        if params.get("willRetry").and_then(Value::as_bool) == Some(true) {
+        if boolean(params, "willRetry") == Some(true) {
             level = "warning";
         }
         let mut details = Object::new();
@@ -106,9 +107,7 @@ impl Turn {
             "error" => "error",
             _ => "info",
         };
-        let code = if item.text("code").is_empty() { item.text("type") } else { item.text("code") };
-        let message = ["message", "text", "review"].map(|name| item.text(name));
-        let message = message.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+        let (code, message) = (first_text(item, "code, type"), first_text(item, "message, text, review"));
         let details = item.get("details").cloned().unwrap_or_else(|| item.clone().into());
         self.notice_in(thread, (level, code, message), id, Some(details), sink);
     }
@@ -151,10 +150,8 @@ impl Turn {
 
 /// The message of a notice, for people.
 fn message_of(details: &Object<'_>) -> String {
-    let own = ["message", "error_message", "reason", "summary", "explanation"].map(|name| details.text(name));
-    let said = own.into_iter().find(|text| !text.is_empty());
-    let error = details.object("error").map_or("", |error| error.text("message"));
-    said.unwrap_or(error).to_owned()
+    let own = first_text(details, "message, error_message, reason, summary, explanation");
+    if own.is_empty() { inner(details, "error").text("message") } else { own }.to_owned()
 }
 
 /// The identity of a notice: its method and its members, in any order.

@@ -5,6 +5,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 
+use super::super::fields::{boolean, inner, objects};
 use super::Turn;
 use super::delta::{Piece, Source};
 use super::fingerprint::Fingerprint;
@@ -90,9 +91,9 @@ fn fingerprint_of<'o>(
 
 /// The whole output of a call by stream, if its item has all of it.
 fn streams_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = (&'static str, &'o str)> {
-    let display = item.object("display").filter(|display| {
-        display.text("kind") == "shell" && display.get("truncated").and_then(Value::as_bool) != Some(true)
-    });
+    let display = item
+        .object("display")
+        .filter(|display| display.text("kind") == "shell" && boolean(display, "truncated") != Some(true));
     let display = display.unwrap_or(const { &Object::new() });
     let streams = [
         ("stdout", display.get("stdout")),
@@ -105,14 +106,14 @@ fn streams_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = (&'static str, &
 /// The outcome of a call.
 pub(super) fn outcome_of(item: &Object<'_>) -> &'static str {
     let is_failed = matches!(item.text("status"), "failed" | "declined" | "cancelled" | "interrupted")
-        || item.get("success").and_then(Value::as_bool) == Some(false)
+        || boolean(item, "success") == Some(false)
         || item.object("error").is_some();
     if is_failed { "failed" } else { "succeeded" }
 }
 
 /// The text that is shown as the result.
 pub(super) fn content_of(item: &Object<'_>) -> String {
-    let display = item.object("display").unwrap_or(const { &Object::new() });
+    let display = inner(item, "display");
     let mut content = match display.text("kind") {
         "shell" => {
             let all = display.text("aggregated_output");
@@ -152,7 +153,7 @@ fn parts_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = &'o str> {
 
 /// The changed files, each with the kind of its change. The changes themselves are in the call's arguments.
 fn changes_of(item: &Object<'_>) -> Vec<String> {
-    let changes = item.array("changes").iter().filter_map(Value::as_object);
+    let changes = objects(item, "changes");
     let named = changes.filter(|change| !change.text("path").is_empty());
     let kind = |change: &Object<'_>| change.object("kind").map_or("", |kind| kind.text("type")).to_owned();
     named
