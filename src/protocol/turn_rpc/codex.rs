@@ -175,6 +175,9 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
 /// The responses to requests of the server.
 fn answer(thread: &str, params: &Params<'_>) -> Result<Messages> {
     let items = params.get("input").and_then(Value::as_array).unwrap_or_default();
-    let list = items.iter().enumerate().map(|(at, item)| decision::response(at, item));
-    Ok(Messages { thread: thread.to_owned(), list: list.collect::<Result<_>>()?, ..Messages::default() })
+    let mut messages = Messages { thread: thread.to_owned(), ..Messages::default() };
+    for (at, item) in items.iter().enumerate() {
+        messages.list.push(decision::response(at, item)?);
+    }
+    Ok(messages)
 }
