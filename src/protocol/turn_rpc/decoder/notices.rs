@@ -1,7 +1,5 @@
 //! Notices beside the conversation: retries, timeouts, limits, warnings (sections 5 and 6).
 
-use std::collections::BinaryHeap;
-
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -10,6 +8,7 @@ use crate::text::is_among;
 
 use super::super::fields::{boolean, first_text, inner};
 use super::Turn;
+use super::fingerprint::Fingerprint;
 
 /// Notices by method, with their level, and whether the server records them: a recorded notice may be read after it
 /// was received as a notification.
@@ -85,10 +84,12 @@ impl Turn {
         for (name, value) in params.iter().filter(|(name, _)| !is_among(name, PLACE)) {
             details.insert(snake(name), value.clone());
         }
-        if is_kept
-            && !self.facts.is_new(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
-        {
-            return true;
+        if is_kept {
+            let mut fact = Fingerprint::of(&sentence(&[self.thread_name(thread), "\n", method, "\n"]));
+            fact.push_hash(members_identity(&details));
+            if !self.facts.is_new_hash(fact.hash) {
+                return true;
+            }
         }
         let message = message_of(&details);
         let item_id = details.text("item_id").to_owned();
@@ -154,38 +155,31 @@ fn message_of(details: &Object<'_>) -> String {
     if own.is_empty() { inner(details, "error").text("message") } else { own }.to_owned()
 }
 
-/// The identity of a notice: its method and its members, in any order.
-fn fact(method: &str, details: &Object<'_>) -> String {
-    sentence(&[method, "\n", &in_order(details)])
-}
-
-fn in_order(object: &Object<'_>) -> String {
-    // Members with `null` are not recorded, and so do not count.
-    let said = object.iter().filter(|(_, value)| !value.is_null());
-    let members = said.map(|(name, value)| sentence(&[name, "=", &fixed(value)]));
-    // A heap sorts, and takes a quarter of the bytes of `sort` in the module.
-    let mut members: BinaryHeap<String> = members.collect();
-    let mut text = String::new();
-    while let Some(member) = members.pop() {
-        text.push_str(&member);
-        text.push('\n');
-    }
-    text
-}
-
-fn fixed(value: &Value<'_>) -> String {
+/// The hash of a value, with the members of objects in any order.
+fn identity(value: &Value<'_>) -> u64 {
     match value {
-        Value::Object(object) => sentence(&["{", &in_order(object), "}"]),
+        Value::Object(object) => members_identity(object),
         Value::Array(items) => {
-            let mut text = String::from("[");
+            let mut list = Fingerprint::default();
             for item in items {
-                text.push_str(&fixed(item));
-                text.push(',');
+                list.push_hash(identity(item));
             }
-            text
+            list.hash
         }
-        scalar => scalar.to_json(),
+        scalar => Fingerprint::of(&scalar.to_json()).hash,
     }
+}
+
+/// The hash of an object. Members with `null` are not recorded, and so do not count.
+fn members_identity(object: &Object<'_>) -> u64 {
+    let mut sum = 1_u64;
+    for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
+        let mut member = Fingerprint::of(name);
+        member.push_hash(identity(value));
+        // A sum is the same in any order.
+        sum = sum.wrapping_add(member.hash);
+    }
+    sum
 }
 
 /// `itemId` → `item_id`.
