@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value, write_u64};
 use crate::protocol::fields::{joined, put, with_text};
 use crate::protocol::options::option_error;
+use crate::text::cut;
 
 use super::Dialect;
 
@@ -119,10 +120,9 @@ fn check_fields(part: &Object<'_>, required: &[&str], optional: &[&str]) -> Resu
 
 /// A file by the media type of its data URI. Other URLs do not say the type.
 fn file<'a>(dialect: Dialect, url: &str) -> Result<Value<'a>, String> {
-    let media =
-        url.strip_prefix("data:").and_then(|uri| uri.split(['/', ';', ',']).next()).unwrap_or_default();
-    let kind = match media {
-        "image" | "audio" | "video" => media,
+    let uri = url.strip_prefix("data:").unwrap_or_default();
+    let kind = match [b'/', b';', b','].into_iter().fold(uri, |media, end| cut(media, end).0) {
+        media @ ("image" | "audio" | "video") => media,
         _ => "file",
     };
     if dialect == Dialect::Codex && !matches!(kind, "image" | "audio") {

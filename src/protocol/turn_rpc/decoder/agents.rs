@@ -8,6 +8,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::Problem;
 use crate::rpc::Message;
+use crate::text::cut;
 
 use super::super::codex;
 use super::super::fields::inner;
@@ -130,7 +131,7 @@ impl Turn {
             "spawnAgent" => (item.text("prompt"), item.text("id")),
             _ => (item.text("agentPath"), ""),
         };
-        let title = task.split('\n').next().unwrap_or_default();
+        let (title, _) = cut(task, b'\n');
         let about = TaskInfo { title, role: "", maker };
         for id in item.array("receiverThreadIds").iter().filter_map(Value::as_str) {
             self.add_agent(id, &about, sink);

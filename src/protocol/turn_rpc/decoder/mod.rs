@@ -36,7 +36,7 @@ use crate::protocol::fields::{Problem, put, text, with_text};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
-use crate::text::is_among;
+use crate::text::{cut, is_among};
 
 use super::fields::{first_text, inner};
 use super::markdown::without_markdown;
@@ -215,7 +215,7 @@ impl TurnDecoder {
 
 /// The method that a response responds to: the transport puts it at the beginning. `None` for other messages.
 fn responds_to(data: &str) -> Option<&str> {
-    data.strip_prefix("{\"response_to\":\"")?.split_once('"').map(|(method, _)| method)
+    Some(cut(data.strip_prefix("{\"response_to\":\"")?, b'"').0)
 }
 
 impl Turn {
