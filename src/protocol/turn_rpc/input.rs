@@ -7,6 +7,7 @@ use crate::protocol::options::option_error;
 use crate::text::cut;
 
 use super::Dialect;
+use super::fields::objects;
 
 /// The kinds of parts, each with its required and its optional members.
 type Kinds = &'static [(&'static str, &'static [&'static str], &'static [&'static str])];
@@ -161,8 +162,11 @@ pub(super) fn input_of<'a>(message: &Object<'a>) -> Value<'a> {
         part.set("text", text.clone());
         parts.push(part.into());
     }
-    let kept = message.array("content").iter().chain(message.array("attachments"));
-    parts.extend(kept.filter_map(Value::as_object).filter_map(part_of));
+    for name in ["content", "attachments"] {
+        for kept in objects(message, name) {
+            parts.extend(part_of(kept));
+        }
+    }
     let content = match &*parts {
         [Value::Object(only)] if only.text("type") == "text" => only.get("text").cloned().unwrap_or_default(),
         _ => parts.into(),
@@ -174,9 +178,9 @@ pub(super) fn input_of<'a>(message: &Object<'a>) -> Value<'a> {
 
 /// The text of a user's message in the server's record.
 pub(super) fn words(message: &Object<'_>) -> String {
-    let parts = message.array("content").iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
-    let texts: Vec<&str> =
-        std::iter::once(message.text("text")).chain(parts).filter(|text| !text.is_empty()).collect();
+    let mut texts = vec![message.text("text")];
+    texts.extend(objects(message, "content").map(|part| part.text("text")));
+    texts.retain(|text| !text.is_empty());
     joined(&texts, "\n")
 }
 

@@ -73,7 +73,7 @@ impl Requests {
             code: METHOD_NOT_FOUND,
             message: "the client does not know this method",
         };
-        std::mem::take(&mut self.refusals).into_iter().map(refused).collect()
+        self.refusals.drain(..).map(refused).collect()
     }
 
     /// The connection is lost: the server will send the open requests again.

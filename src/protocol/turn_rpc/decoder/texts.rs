@@ -208,7 +208,13 @@ pub(super) fn text_of(kind: Kind, item: &Object<'_>) -> String {
     if kind != Kind::Reasoning {
         return item.text("text").to_owned();
     }
-    let parts = |name| -> Vec<&str> { item.array(name).iter().filter_map(Value::as_str).collect() };
-    let summary = parts("summary");
-    joined(&if summary.is_empty() { parts("content") } else { summary }, BREAK)
+    let mut parts = Vec::new();
+    for name in ["summary", "content"] {
+        if parts.is_empty() {
+            for part in item.array(name) {
+                parts.extend(part.as_str());
+            }
+        }
+    }
+    joined(&parts, BREAK)
 }
