@@ -4,47 +4,62 @@ use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
-use crate::text::is_among;
+use crate::protocol::options::wire_name;
+use crate::text::{cut, is_among};
 
 use super::super::fields::{boolean, first_text, inner};
 use super::Turn;
 use super::fingerprint::Fingerprint;
 
 /// Notices by method, with their level, and whether the server records them: a recorded notice may be read after it
-/// was received as a notification.
-const NEWS: [(&str, &str, bool); 30] = [
-    ("item/timeout_detected", "warning", true),
-    ("item/recovery_opened", "warning", true),
-    ("item/recovery_attached", "info", true),
-    ("item/retry_scheduled", "warning", true),
-    ("item/retry_attempt_started", "info", true),
-    ("item/recovery_succeeded", "info", true),
-    ("item/recovery_exhausted", "error", true),
-    ("item/tool/retry_scheduled", "warning", true),
-    ("item/tool/retry_resolved", "info", true),
-    ("item/tool/retry_exhausted", "error", true),
-    ("turn/tool_loop/budget_exceeded", "warning", true),
-    ("context/compressing", "info", false),
-    ("context/compressed", "info", false),
-    // Of Codex.
-    ("error", "error", false),
-    ("warning", "warning", false),
-    ("guardianWarning", "warning", false),
-    ("model/rerouted", "info", false),
-    ("model/verification", "info", false),
-    ("model/safetyBuffering/updated", "info", false),
-    ("thread/compacted", "info", false),
-    ("turn/plan/updated", "info", false),
-    ("turn/diff/updated", "info", false),
-    ("turn/moderationMetadata", "info", false),
-    ("item/fileChange/patchUpdated", "info", false),
-    ("item/commandExecution/terminalInteraction", "info", false),
-    ("item/autoApprovalReview/started", "info", false),
-    ("item/autoApprovalReview/completed", "info", false),
-    ("autoApprovalReview/strictReviewRequired", "warning", false),
-    ("hook/started", "info", false),
-    ("hook/completed", "info", false),
-];
+/// was received as a notification. The second half is of Codex.
+const NEWS: &str = "\
+    item/timeout_detected warning recorded\n\
+    item/recovery_opened warning recorded\n\
+    item/recovery_attached info recorded\n\
+    item/retry_scheduled warning recorded\n\
+    item/retry_attempt_started info recorded\n\
+    item/recovery_succeeded info recorded\n\
+    item/recovery_exhausted error recorded\n\
+    item/tool/retry_scheduled warning recorded\n\
+    item/tool/retry_resolved info recorded\n\
+    item/tool/retry_exhausted error recorded\n\
+    turn/tool_loop/budget_exceeded warning recorded\n\
+    context/compressing info\n\
+    context/compressed info\n\
+    error error\n\
+    warning warning\n\
+    guardianWarning warning\n\
+    model/rerouted info\n\
+    model/verification info\n\
+    model/safetyBuffering/updated info\n\
+    thread/compacted info\n\
+    turn/plan/updated info\n\
+    turn/diff/updated info\n\
+    turn/moderationMetadata info\n\
+    item/fileChange/patchUpdated info\n\
+    item/commandExecution/terminalInteraction info\n\
+    item/autoApprovalReview/started info\n\
+    item/autoApprovalReview/completed info\n\
+    autoApprovalReview/strictReviewRequired warning\n\
+    hook/started info\n\
+    hook/completed info\n\
+";
+
+/// The notice for which `is_it` holds: its method, its level, and whether it is recorded.
+fn notice_of(is_it: &dyn Fn(&str, bool) -> bool) -> Option<(&'static str, &'static str, bool)> {
+    let mut rest = NEWS;
+    while !rest.is_empty() {
+        let (line, others) = cut(rest, b'\n');
+        let (method, line) = cut(line, b' ');
+        let (level, recorded) = cut(line, b' ');
+        if is_it(method, !recorded.is_empty()) {
+            return Some((method, level, !recorded.is_empty()));
+        }
+        rest = others;
+    }
+    None
+}
 
 /// The fields that name the place of a notice.
 const PLACE: &str = "type, workspace_id, thread_id, turn_id, workspaceId, threadId, turnId";
@@ -59,10 +74,7 @@ pub(super) fn method_of_recorded(kind: &str) -> Option<&'static str> {
             .collect::<Vec<_>>()
     };
     let kind = letters(kind);
-    NEWS.iter()
-        .filter(|(.., is_kept)| *is_kept)
-        .map(|(method, ..)| *method)
-        .find(|method| letters(method) == kind)
+    notice_of(&|method, is_recorded| is_recorded && letters(method) == kind).map(|(method, ..)| method)
 }
 
 impl Turn {
@@ -74,7 +86,7 @@ impl Turn {
         params: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> bool {
-        let Some(&(method, mut level, is_kept)) = NEWS.iter().find(|(known, ..)| *known == method) else {
+        let Some((method, mut level, is_recorded)) = notice_of(&|known, _| known == method) else {
             return false;
         };
         if boolean(params, "willRetry") == Some(true) {
@@ -82,9 +94,9 @@ impl Turn {
         }
         let mut details = Object::new();
         for (name, value) in params.iter().filter(|(name, _)| !is_among(name, PLACE)) {
-            details.insert(snake(name), value.clone());
+            details.insert(wire_name(name), value.clone());
         }
-        if is_kept {
+        if is_recorded {
             let mut fact = Fingerprint::of(&sentence(&[self.thread_name(thread), "\n", method, "\n"]));
             fact.push_hash(members_identity(&details));
             if !self.facts.is_new_hash(fact.hash) {
@@ -180,16 +192,4 @@ fn members_identity(object: &Object<'_>) -> u64 {
         sum = sum.wrapping_add(member.hash);
     }
     sum
-}
-
-/// `itemId` → `item_id`.
-fn snake(name: &str) -> String {
-    let mut snake = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            snake.push('_');
-        }
-        snake.push(letter.to_ascii_lowercase());
-    }
-    snake
 }
