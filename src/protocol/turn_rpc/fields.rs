@@ -41,16 +41,21 @@ pub(super) fn inner<'o, 'a>(fields: &'o Object<'a>, name: &str) -> &'o Object<'a
 /// The first text that is not empty, of the fields with these names: `one, other`. Empty if there is none.
 #[inline(never)]
 pub(super) fn first_text<'o>(fields: &'o Object<'_>, names: &str) -> &'o str {
-    let mut rest = names;
-    while !rest.is_empty() {
-        let (name, others) = cut(rest, b',');
-        let text = fields.text(name.trim_ascii_start());
-        if !text.is_empty() {
-            return text;
-        }
-        rest = others;
+    Listed(names).map(|name| fields.text(name)).find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+/// The names in a list: `one, other`.
+pub(super) struct Listed<'t>(pub(super) &'t str);
+
+impl<'t> Iterator for Listed<'t> {
+    type Item = &'t str;
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<&'t str> {
+        let (name, others) = cut(self.0, b',');
+        self.0 = others;
+        (!name.is_empty()).then(|| name.trim_ascii_start())
     }
-    ""
 }
 
 /// The number of this name, if it is whole and not negative.

@@ -49,13 +49,11 @@ impl Turn {
     /// Corrects the output of a completed call: pieces may have been missed or damaged, and the item has all of it.
     /// Without any pieces, the result alone has the output.
     pub(super) fn correct_output(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
-        let streams: Vec<_> = streams_of(source).collect();
+        let streams = streams_of(source);
         let Some(item) = self.items.get(at) else { return };
         let is_announced = |name: &str| item.outputs.iter().any(|(known, _)| known == name);
-        if ["stdout", "stderr"]
-            .iter()
-            .any(|name| is_announced(name) && streams.iter().all(|(known, _)| known != name))
-        {
+        let is_missing = |name: &str| is_announced(name) && streams.iter().all(|(known, _)| *known != name);
+        if is_missing("stdout") || is_missing("stderr") {
             // The item does not separate its streams.
             return;
         }
@@ -90,17 +88,20 @@ fn fingerprint_of<'o>(
 }
 
 /// The whole output of a call by stream, if its item has all of it.
-fn streams_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = (&'static str, &'o str)> {
+fn streams_of<'o>(item: &'o Object<'_>) -> Vec<(&'static str, &'o str)> {
     let display = item
         .object("display")
         .filter(|display| display.text("kind") == "shell" && boolean(display, "truncated") != Some(true));
     let display = display.unwrap_or(const { &Object::new() });
-    let streams = [
-        ("stdout", display.get("stdout")),
-        ("stderr", display.get("stderr")),
-        ("output", item.get("aggregatedOutput")),
-    ];
-    streams.into_iter().filter_map(|(stream, text)| Some((stream, text?.as_str()?)))
+    let mut streams = Vec::new();
+    for (stream, of, name) in
+        [("stdout", display, "stdout"), ("stderr", display, "stderr"), ("output", item, "aggregatedOutput")]
+    {
+        if let Some(text) = of.get(name).and_then(Value::as_str) {
+            streams.push((stream, text));
+        }
+    }
+    streams
 }
 
 /// The outcome of a call.
