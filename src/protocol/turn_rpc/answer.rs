@@ -143,9 +143,13 @@ fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -
             lists::of_turn(thread_id, turn)
         }
     };
-    let is_inside = |event: &Object<'_>| !matches!(event.text("type"), "turn.created" | "turn.done");
-    let events = events.into_iter().filter(is_inside).map(Value::Object).collect();
-    Ok(ordered(params, events))
+    let mut inside = Vec::new();
+    for event in events {
+        if !matches!(event.text("type"), "turn.created" | "turn.done") {
+            inside.push(event.into());
+        }
+    }
+    Ok(ordered(params, inside))
 }
 
 fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -> Result<Value<'a>> {

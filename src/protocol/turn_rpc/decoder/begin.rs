@@ -81,9 +81,12 @@ impl Turn {
                 self.start.input = Some(input_of(item).into_owned());
             }
             self.created(sink);
-            let chips =
-                item.array("attachments").iter().filter(|attachment| attachment.get("capability").is_some());
-            let chips: Vec<Value<'_>> = chips.cloned().collect();
+            let mut chips = Vec::new();
+            for attachment in item.array("attachments") {
+                if attachment.get("capability").is_some() {
+                    chips.push(attachment.clone());
+                }
+            }
             if !chips.is_empty() {
                 self.notice(("info", "capability.attached", ""), id, Some(chips.into()), sink);
             }

@@ -168,7 +168,11 @@ impl Turn {
             put(&mut message, other, "");
         }
         if !calls.is_empty() {
-            message.set("tool_calls", calls.into_iter().map(Value::Object).collect::<Vec<_>>().into());
+            let mut list = Vec::new();
+            for call in calls {
+                list.push(call.into());
+            }
+            message.set("tool_calls", list.into());
         }
         if !reason.is_empty() {
             put(&mut message, "finish_reason", reason);
