@@ -13,7 +13,7 @@ pub(super) fn wire<'a>(params: &Object<'a>) -> Object<'a> {
 }
 
 /// `pageToken` → `page_token`. Wire names do not change.
-fn wire_name(name: &str) -> String {
+pub(super) fn wire_name(name: &str) -> String {
     let mut wire = String::with_capacity(name.len() + 4);
     for character in name.chars() {
         if character.is_ascii_uppercase() {

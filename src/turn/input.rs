@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::index::{PendingAction, PendingKind};
 use crate::json::{Object, Value, write_u64};
 use crate::protocol::{Capabilities, HAS_OTHERS};
+use crate::text::cut;
 
 use super::fields::note_stray_field;
 
@@ -294,6 +295,17 @@ fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// The last name in an address; `file` if there is none.
+fn name_in(url: &str) -> &str {
+    let (mut name, mut rest) = ("file", url);
+    while !rest.is_empty() {
+        let (part, others) = cut(rest, b'/');
+        name = if part.is_empty() { name } else { part };
+        rest = others;
+    }
+    name
+}
+
 /// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes
 /// one in the servers' (`file` with `name` and `data`; section 3.6).
 fn check_part(part: &mut Value<'_>, takes_native: bool) -> Result<(), &'static str> {
@@ -309,11 +321,7 @@ fn check_part(part: &mut Value<'_>, takes_native: bool) -> Result<(), &'static s
             part.set("type", "file".into());
             if takes_native && part.text("data").is_empty() && !part.text("url").is_empty() {
                 let url = part.remove("url").unwrap_or_default();
-                let name = url
-                    .as_str()
-                    .and_then(|url| url.split('/').filter(|name| !name.is_empty()).reduce(|_, last| last));
-                let name = name.unwrap_or("file").to_owned();
-                part.set("name", name.into());
+                part.set("name", name_in(url.as_str().unwrap_or_default()).to_owned().into());
                 part.set("data", url);
             }
             // Some servers do not keep it: what they give of a turn's input has an empty one.

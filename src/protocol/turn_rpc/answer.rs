@@ -8,6 +8,7 @@ use crate::protocol::body::{object, page, take_list, unexpected};
 use crate::protocol::fields::with_text;
 use crate::protocol::options::{unsupported, wire};
 
+use super::fields::{Objects, first_text, inner, members, objects};
 use super::{Dialect, lists, record};
 
 /// Normalizes the result of `call`.
@@ -39,17 +40,8 @@ pub(super) fn normalize<'a>(
         Call::CreateSession | Call::GetSession => {
             record::session(dialect, thread(&result)?).map(Value::Object)
         }
-        Call::ListSessions => {
-            let next = result.remove("nextCursor").filter(Value::is_string);
-            let threads = take_list(&mut result, "data")?.into_iter().map(object);
-            let sessions = threads.map(|thread| record::session(dialect, &thread?).map(Value::Object));
-            Ok(page(sessions.collect::<Result<_>>()?, next.unwrap_or_default()))
-        }
-        Call::ListAgents => {
-            let next = result.remove("nextCursor").filter(Value::is_string);
-            let models = take_list(&mut result, "data")?.into_iter().map(agent);
-            Ok(page(models.collect::<Result<_>>()?, next.unwrap_or_default()))
-        }
+        Call::ListSessions => page_of(&mut result, &|thread| record::session(dialect, &thread)),
+        Call::ListAgents => page_of(&mut result, &agent),
         Call::ListTurns => {
             let mut turns = record::turns(session_id, thread(&result)?)?;
             if params.text("order") != "asc" {
@@ -58,22 +50,23 @@ pub(super) fn normalize<'a>(
             Ok(page(turns, Value::Null))
         }
         Call::ListNewestTurns => {
-            let turns = take_list(&mut result, "data")?.into_iter();
-            let turns =
-                turns.map(|turn| record::turn(session_id, Value::Null, &object(turn)?).map(Value::Object));
-            Ok(page(turns.collect::<Result<_>>()?, Value::Null))
+            // Older turns are not wanted.
+            result.remove("nextCursor");
+            page_of(&mut result, &|turn| record::turn(session_id, Value::Null, &turn))
         }
         Call::CreateTurn | Call::GetTurn if result.object("turn").is_some() => {
-            let turn = result.object("turn").unwrap_or(const { &Object::new() });
+            let turn = inner(&result, "turn");
             record::turn(session_id, Value::Null, turn).map(Value::Object)
         }
         Call::GetTurn => {
             let turns = record::turns(session_id, thread(&result)?)?;
             let turn_id = params.text("turn_id");
-            let found = turns
-                .into_iter()
-                .find(|turn| turn.as_object().is_some_and(|turn| turn.text("id") == turn_id));
-            found.ok_or_else(no_such_turn)
+            for turn in turns {
+                if members(&turn).text("id") == turn_id {
+                    return Ok(turn);
+                }
+            }
+            Err(no_such_turn())
         }
         Call::ListTurnEvents => turn_events(dialect, &params, &result),
         Call::ListSessionEvents => session_events(dialect, &params, &result),
@@ -100,16 +93,30 @@ fn no_such_turn() -> Error {
     Error::new(ErrorCode::Rpc, "the thread has no such turn").with_status(Some(404))
 }
 
+/// A page of the server's list, with each of its items as `read` returns it.
+fn page_of<'a>(
+    result: &mut Object<'a>,
+    read: &dyn Fn(Object<'a>) -> Result<Object<'a>>,
+) -> Result<Value<'a>> {
+    let next = result.remove("nextCursor").filter(Value::is_string);
+    let mut items = Vec::new();
+    for item in take_list(result, "data")? {
+        items.push(read(object(item)?)?.into());
+    }
+    Ok(page(items, next.unwrap_or_default()))
+}
+
 /// A model as an agent.
-fn agent(model: Value<'_>) -> Result<Value<'_>> {
-    let mut model = object(model)?;
-    let name = ["model", "id"].map(|name| model.text(name)).into_iter().find(|name| !name.is_empty());
-    let name = name.ok_or_else(|| unexpected("a model has no `model`"))?.to_owned();
+fn agent(mut model: Object<'_>) -> Result<Object<'_>> {
+    let name = first_text(&model, "model, id").to_owned();
+    if name.is_empty() {
+        return Err(unexpected("a model has no `model`"));
+    }
     model.set("name", name.into());
     if let Some(title) = model.get("displayName").cloned() {
         model.set("title", title);
     }
-    Ok(model.into())
+    Ok(model)
 }
 
 /// A page of a list that has the oldest items first.
@@ -131,14 +138,18 @@ fn turn_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -
             lists::of_timeline(thread_id, turn_id, result)
         }
         Dialect::Codex => {
-            let mut turns = thread(result)?.array("turns").iter().filter_map(Value::as_object);
+            let mut turns = objects(thread(result)?, "turns");
             let turn = turns.find(|turn| turn.text("id") == turn_id).ok_or_else(no_such_turn)?;
             lists::of_turn(thread_id, turn)
         }
     };
-    let is_inside = |event: &Object<'_>| !matches!(event.text("type"), "turn.created" | "turn.done");
-    let events = events.into_iter().filter(is_inside).map(Value::Object).collect();
-    Ok(ordered(params, events))
+    let mut inside = Vec::new();
+    for event in events {
+        if !matches!(event.text("type"), "turn.created" | "turn.done") {
+            inside.push(event.into());
+        }
+    }
+    Ok(ordered(params, inside))
 }
 
 fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>) -> Result<Value<'a>> {
@@ -157,7 +168,7 @@ fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>
                 return Err(unexpected("the result has no list `events`"));
             };
             let (mut names, mut turns) = (Names::default(), Vec::<Vec<&Object<'_>>>::new());
-            for event in events.iter().filter_map(Value::as_object) {
+            for event in Objects::of(events) {
                 let (number, is_new) = names.number(event.text("turn_id"));
                 if is_new {
                     turns.push(Vec::new());
@@ -172,7 +183,7 @@ fn session_events<'a>(dialect: Dialect, params: &Object<'_>, result: &Object<'a>
             }
         }
         Dialect::Codex => {
-            for turn in thread(result)?.array("turns").iter().filter_map(Value::as_object) {
+            for turn in objects(thread(result)?, "turns") {
                 take(turn.text("id"), lists::of_turn(thread_id, turn));
             }
         }

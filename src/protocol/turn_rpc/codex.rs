@@ -122,17 +122,14 @@ pub(super) fn whole_thread(thread: &str) -> Message {
     Message::Request { method: "thread/read", params: params.to_json() }
 }
 
+/// The greeting. The experimental API is required for `excludeTurns`, and for the client's own tools.
 fn connect() -> Messages {
-    let mut info = with_text("name", "turnwire");
-    put(&mut info, "title", "turnwire");
-    put(&mut info, "version", env!("CARGO_PKG_VERSION"));
-    let mut capabilities = Object::new();
-    // Required for `excludeTurns`, and for the client's own tools.
-    capabilities.set("experimentalApi", true.into());
-    let mut params = Object::new();
-    params.set("clientInfo", info.into());
-    params.set("capabilities", capabilities.into());
-    let mut messages = Messages::request("initialize", params.to_json());
+    const PARAMS: &str = concat!(
+        r#"{"clientInfo":{"name":"turnwire","title":"turnwire","version":""#,
+        env!("CARGO_PKG_VERSION"),
+        r#""},"capabilities":{"experimentalApi":true}}"#
+    );
+    let mut messages = Messages::request("initialize", PARAMS.to_owned());
     messages.list.push(Message::Notification { method: "initialized", params: "{}".to_owned() });
     messages
 }
@@ -175,6 +172,9 @@ fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result
 /// The responses to requests of the server.
 fn answer(thread: &str, params: &Params<'_>) -> Result<Messages> {
     let items = params.get("input").and_then(Value::as_array).unwrap_or_default();
-    let list = items.iter().enumerate().map(|(at, item)| decision::response(at, item));
-    Ok(Messages { thread: thread.to_owned(), list: list.collect::<Result<_>>()?, ..Messages::default() })
+    let mut messages = Messages { thread: thread.to_owned(), ..Messages::default() };
+    for (at, item) in items.iter().enumerate() {
+        messages.list.push(decision::response(at, item)?);
+    }
+    Ok(messages)
 }

@@ -5,11 +5,12 @@ use crate::json::{Object, Value};
 use crate::protocol::fields::{object, put, with_text};
 use crate::rpc::Message;
 
+use super::fields::{boolean, inner, members, objects};
+
 /// The response for an answer. The item has the id, the method and the parameters of the server's request.
 pub(super) fn response(at: usize, item: &Value<'_>) -> Result<Message> {
-    let nothing = const { &Object::new() };
-    let item = item.as_object().unwrap_or(nothing);
-    let asked = item.object("suspension").unwrap_or(nothing);
+    let item = members(item);
+    let asked = inner(item, "suspension");
     let (id, method) = (asked.text("id"), asked.text("action"));
     if id.is_empty() || method.is_empty() {
         let call = item.text("tool_call_id");
@@ -17,9 +18,9 @@ pub(super) fn response(at: usize, item: &Value<'_>) -> Result<Message> {
         let parts = [&*place, ": what call `", call, "` waits for is not known"];
         return Err(Error::of(ErrorCode::InvalidInput, &parts));
     }
-    let params = asked.object("parameters").unwrap_or(nothing);
+    let params = inner(asked, "parameters");
     let result = match (item.text("type"), method) {
-        ("user.tool_approval", _) => decision(method, params, item.object("approval").unwrap_or(nothing)),
+        ("user.tool_approval", _) => decision(method, params, inner(item, "approval")),
         (_, "item/tool/requestUserInput") => answers(params, item.text("content")),
         (_, _) => output(item.text("content")),
     };
@@ -28,7 +29,7 @@ pub(super) fn response(at: usize, item: &Value<'_>) -> Result<Message> {
 
 fn decision<'a>(method: &str, params: &Object<'a>, approval: &Object<'a>) -> Object<'a> {
     let is_allowed = approval.text("status") == "allow";
-    let is = |name: &str| approval.get(name).and_then(Value::as_bool) == Some(true);
+    let is = |name: &str| boolean(approval, name) == Some(true);
     let remembers = is("remember");
     match method {
         "item/permissions/requestApproval" => {
@@ -86,7 +87,7 @@ fn answers(params: &Object<'_>, content: &str) -> Object<'static> {
             }
         }
         _ => {
-            for question in params.array("questions").iter().filter_map(Value::as_object) {
+            for question in objects(params, "questions") {
                 answers.insert(question.text("id").to_owned(), one(content.to_owned().into()));
             }
         }

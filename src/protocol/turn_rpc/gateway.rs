@@ -17,27 +17,12 @@ use super::params::{Params, about, renamed};
 /// An agent is the mode of a thread.
 const MODES: [&str; 2] = ["Chat", "Agent"];
 
-/// The options of a new session: the caller's names, and those on the wire.
-const SESSION_OPTIONS: [(&str, &str); 9] = [
-    ("workspaceId", "workspace_id"),
-    ("model", "model"),
-    ("modelProvider", "model_provider"),
-    ("mode", "mode"),
-    ("sandbox", "sandbox"),
-    ("originKind", "origin_kind"),
-    ("sidebarVisibility", "sidebar_visibility"),
-    ("agentNickname", "agent_nickname"),
-    ("agentRole", "agent_role"),
-];
+/// The options of a new session, as on the wire.
+const SESSION_OPTIONS: &str = "workspace_id, model, model_provider, mode, sandbox, origin_kind, \
+    sidebar_visibility, agent_nickname, agent_role";
 
-/// The options of a turn besides its input.
-const TURN_OPTIONS: [(&str, &str); 5] = [
-    ("model", "model"),
-    ("modelProvider", "model_provider"),
-    ("mode", "mode"),
-    ("sandboxPolicy", "sandbox_policy"),
-    ("capabilities", "capabilities"),
-];
+/// The options of a turn besides its input, as on the wire.
+const TURN_OPTIONS: &str = "model, model_provider, mode, sandbox_policy, capabilities";
 
 /// The calls, each with its method and the names of what it takes. A stream makes several requests.
 const CALLS: Calls = calls! {
@@ -104,7 +89,7 @@ fn create(params: &Params<'_>) -> Result<Messages> {
 
 /// The parameters of a new thread, from the options of the session.
 fn made<'p>(thread: &str, params: &Params<'p>, workspace: Result<&str>) -> Result<Object<'p>> {
-    let options = renamed("session_options", params.options("session_options")?, &SESSION_OPTIONS)?;
+    let options = renamed("session_options", params.options("session_options")?, SESSION_OPTIONS)?;
     let mut start = Object::new();
     put(&mut start, "thread_id", thread);
     let mode = params.text("agent_name");
@@ -144,7 +129,7 @@ fn subscription(thread: &str, params: &Params<'_>) -> Result<Message> {
 
 fn start<'a>(thread: &str, mut start: Object<'a>, params: &Params<'a>) -> Result<Messages> {
     start.set("input", input::parts(Dialect::Gateway, params.get("input"))?.into());
-    for (name, value) in renamed("turn_options", params.options("turn_options")?, &TURN_OPTIONS)? {
+    for (name, value) in renamed("turn_options", params.options("turn_options")?, TURN_OPTIONS)? {
         start.insert(name, value);
     }
     let creation = params.creation();

@@ -4,34 +4,47 @@ use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value, write_u64};
 use crate::protocol::fields::{joined, put, with_text};
 use crate::protocol::options::option_error;
+use crate::text::{cut, is_among};
 
 use super::Dialect;
+use super::fields::{Listed, objects};
 
 /// The kinds of parts, each with its required and its optional members.
-type Kinds = &'static [(&'static str, &'static [&'static str], &'static [&'static str])];
+const GATEWAY: &str = "\
+    text;text;textElements\n\
+    image;url;\n\
+    audio;url;\n\
+    video;url;\n\
+    localImage;path;\n\
+    localFile;path;\n\
+    localAudio;path;\n\
+    localVideo;path;\n\
+    artifact;artifactId;versionId\n\
+    mention;name, path;\n\
+";
+const CODEX: &str = "\
+    text;text;text_elements\n\
+    image;url;detail\n\
+    localImage;path;detail\n\
+    audio;url;\n\
+    localAudio;path;\n\
+    skill;name, path;\n\
+    mention;name, path;\n\
+";
 
-const GATEWAY: Kinds = &[
-    ("text", &["text"], &["textElements"]),
-    ("image", &["url"], &[]),
-    ("audio", &["url"], &[]),
-    ("video", &["url"], &[]),
-    ("localImage", &["path"], &[]),
-    ("localFile", &["path"], &[]),
-    ("localAudio", &["path"], &[]),
-    ("localVideo", &["path"], &[]),
-    ("artifact", &["artifactId"], &["versionId"]),
-    ("mention", &["name", "path"], &[]),
-];
-
-const CODEX: Kinds = &[
-    ("text", &["text"], &["text_elements"]),
-    ("image", &["url"], &["detail"]),
-    ("localImage", &["path"], &["detail"]),
-    ("audio", &["url"], &[]),
-    ("localAudio", &["path"], &[]),
-    ("skill", &["name", "path"], &[]),
-    ("mention", &["name", "path"], &[]),
-];
+/// The required and the optional members of a kind of parts.
+fn members_of(kinds: &'static str, kind: &str) -> Option<(&'static str, &'static str)> {
+    let mut rest = kinds;
+    while !rest.is_empty() {
+        let (line, others) = cut(rest, b'\n');
+        let (known, members) = cut(line, b';');
+        if known == kind {
+            return Some(cut(members, b';'));
+        }
+        rest = others;
+    }
+    None
+}
 
 /// The parts of all messages of an input.
 pub(super) fn parts<'a>(dialect: Dialect, input: Option<&Value<'a>>) -> Result<Vec<Value<'a>>> {
@@ -73,25 +86,24 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
     let part = part.as_object().ok_or("a part must be an object with a `type`")?;
     let kind = part.text("type");
     if kind == "file" {
-        check_fields(part, &["name", "data"], &[])?;
+        check_fields(part, "name, data", "")?;
         return file(dialect, part.text("data"));
     }
     let kinds = if dialect == Dialect::Gateway { GATEWAY } else { CODEX };
-    let known = kinds.iter().find(|(name, ..)| *name == kind);
-    let (kind, required, optional) =
-        known.ok_or_else(|| sentence(&["this server takes no parts of type `", kind, "`"]))?;
+    let (required, optional) = members_of(kinds, kind)
+        .ok_or_else(|| sentence(&["this server takes no parts of type `", kind, "`"]))?;
     check_fields(part, required, optional)?;
     let mut own = with_text("type", kind);
-    for name in *required {
+    for name in Listed(required) {
         // Only a text may be empty.
         let value = part
             .get(name)
-            .filter(|value| value.as_str().is_some_and(|text| !text.is_empty() || *name == "text"));
+            .filter(|value| value.as_str().is_some_and(|text| !text.is_empty() || name == "text"));
         let value =
             value.ok_or_else(|| sentence(&["a part of type `", kind, "` must have a `", name, "`"]))?;
         own.set(name, value.clone());
     }
-    for name in *optional {
+    for name in Listed(optional) {
         if let Some(value) = part.get(name).filter(|value| !value.is_null()) {
             own.set(name, value.clone());
         }
@@ -100,29 +112,21 @@ fn native<'a>(dialect: Dialect, part: &Value<'a>) -> Result<Value<'a>, String> {
 }
 
 /// Checks that a part has only its type and these fields.
-fn check_fields(part: &Object<'_>, required: &[&str], optional: &[&str]) -> Result<(), String> {
-    let mut fields = vec!["type"];
-    fields.extend_from_slice(required);
-    fields.extend_from_slice(optional);
-    match part.iter().find(|(name, _)| !fields.contains(name)) {
-        Some((name, _)) => Err(sentence(&[
-            "`",
-            part.text("type"),
-            "` takes no `",
-            name,
-            "`: it takes ",
-            &joined(&fields, ", "),
-        ])),
+fn check_fields(part: &Object<'_>, required: &str, optional: &str) -> Result<(), String> {
+    let fields = sentence(&["type, ", required, if optional.is_empty() { "" } else { ", " }, optional]);
+    match part.iter().find(|(name, _)| !is_among(name, &fields)) {
+        Some((name, _)) => {
+            Err(sentence(&["`", part.text("type"), "` takes no `", name, "`: it takes ", &fields]))
+        }
         None => Ok(()),
     }
 }
 
 /// A file by the media type of its data URI. Other URLs do not say the type.
 fn file<'a>(dialect: Dialect, url: &str) -> Result<Value<'a>, String> {
-    let media =
-        url.strip_prefix("data:").and_then(|uri| uri.split(['/', ';', ',']).next()).unwrap_or_default();
-    let kind = match media {
-        "image" | "audio" | "video" => media,
+    let uri = url.strip_prefix("data:").unwrap_or_default();
+    let kind = match [b'/', b';', b','].into_iter().fold(uri, |media, end| cut(media, end).0) {
+        media @ ("image" | "audio" | "video") => media,
         _ => "file",
     };
     if dialect == Dialect::Codex && !matches!(kind, "image" | "audio") {
@@ -161,8 +165,11 @@ pub(super) fn input_of<'a>(message: &Object<'a>) -> Value<'a> {
         part.set("text", text.clone());
         parts.push(part.into());
     }
-    let kept = message.array("content").iter().chain(message.array("attachments"));
-    parts.extend(kept.filter_map(Value::as_object).filter_map(part_of));
+    for name in ["content", "attachments"] {
+        for kept in objects(message, name) {
+            parts.extend(part_of(kept));
+        }
+    }
     let content = match &*parts {
         [Value::Object(only)] if only.text("type") == "text" => only.get("text").cloned().unwrap_or_default(),
         _ => parts.into(),
@@ -174,9 +181,9 @@ pub(super) fn input_of<'a>(message: &Object<'a>) -> Value<'a> {
 
 /// The text of a user's message in the server's record.
 pub(super) fn words(message: &Object<'_>) -> String {
-    let parts = message.array("content").iter().filter_map(|part| part.as_object()?.get("text")?.as_str());
-    let texts: Vec<&str> =
-        std::iter::once(message.text("text")).chain(parts).filter(|text| !text.is_empty()).collect();
+    let mut texts = vec![message.text("text")];
+    texts.extend(objects(message, "content").map(|part| part.text("text")));
+    texts.retain(|text| !text.is_empty());
     joined(&texts, "\n")
 }
 
@@ -200,9 +207,9 @@ fn part_of<'a>(kept: &Object<'a>) -> Option<Value<'a>> {
         }
         return Some(part.into());
     }
-    let known = GATEWAY.iter().chain(CODEX).find(|(name, ..)| *name == kind)?;
+    let (required, _) = members_of(GATEWAY, kind).or_else(|| members_of(CODEX, kind))?;
     let mut part = with_text("type", kind);
-    for name in known.1 {
+    for name in Listed(required) {
         part.set(name, kept.get(name)?.clone());
     }
     Some(part.into())

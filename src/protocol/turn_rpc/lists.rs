@@ -40,17 +40,19 @@ impl Collected {
     }
 
     fn into_events(self) -> Vec<Object<'static>> {
-        let Self { events, messages, .. } = self;
-        let events = events.into_iter().filter_map(|entry| match entry {
-            Entry::Event(event) => Some(event),
-            Entry::Message(number, thread_id) => {
-                match Value::parse(&messages.get(number)?.to_json(&thread_id)).ok()?.into_owned() {
-                    Value::Object(message) => Some(message),
-                    _ => None,
+        let mut events = Vec::new();
+        for entry in self.events {
+            match entry {
+                Entry::Event(event) => events.push(event),
+                Entry::Message(number, thread_id) => {
+                    let json = self.messages.get(number).map(|message| message.to_json(&thread_id));
+                    if let Ok(Value::Object(message)) = Value::parse(&json.unwrap_or_default()) {
+                        events.push(message.into_owned());
+                    }
                 }
             }
-        });
-        events.collect()
+        }
+        events
     }
 }
 

@@ -8,6 +8,7 @@ mod answer;
 mod codex;
 mod decision;
 mod decoder;
+mod fields;
 mod gateway;
 mod input;
 mod lists;

@@ -2,9 +2,10 @@
 
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
-use crate::protocol::options::{option_error, wire};
+use crate::protocol::options::{option_error, wire, wire_name};
 use crate::protocol::route::words;
 use crate::rpc::Messages;
+use crate::text::is_among;
 
 /// The parameters of a call, under their wire names.
 pub(super) struct Params<'a>(Object<'a>);
@@ -72,19 +73,15 @@ pub(super) fn about(thread: &str, method: &'static str, params: &Object<'_>) -> 
     messages
 }
 
-/// Options under their wire names. `names` are pairs: the caller's name and the wire name. Other names are errors.
-pub(super) fn renamed<'a>(
-    of: &str,
-    options: Object<'a>,
-    names: &[(&str, &'static str)],
-) -> Result<Object<'a>> {
+/// Options under their wire names. Names that are not among `names` are errors.
+pub(super) fn renamed<'a>(of: &str, options: Object<'a>, names: &str) -> Result<Object<'a>> {
     let mut renamed = Object::new();
     for (name, value) in options {
-        let known = names.iter().find(|(own, wire)| *own == name || *wire == name);
-        let Some((_, wire)) = known else {
+        let wire = wire_name(&name);
+        if !is_among(&wire, names) {
             return Err(option_error(of, &sentence(&[" has no member `", &name, "`"])));
-        };
-        renamed.set(wire, value);
+        }
+        renamed.insert(wire, value);
     }
     Ok(renamed)
 }

@@ -9,6 +9,7 @@ use crate::protocol::fields::with_text;
 
 use super::Dialect;
 use super::decoder::{EndReport, state_of};
+use super::fields::objects;
 use super::input::input_of;
 
 /// A session is a thread. Its agent is its mode, or its model.
@@ -45,12 +46,11 @@ pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>)
     if turn.text("id").is_empty() {
         return Err(unexpected("a turn has no `id`"));
     }
-    let items = turn.array("items").iter().filter_map(Value::as_object);
+    let items = objects(turn, "items");
     let message = items.clone().find(|item| item.text("type") == "userMessage");
     let mut state = state_of(turn, EndReport::Record);
     if state.text("status") == "done" {
-        let mut answers = items.filter(|item| item.text("type") == "agentMessage");
-        if let Some(answer) = answers.next_back() {
+        if let Some(answer) = items.filter(|item| item.text("type") == "agentMessage").last() {
             let mut output = with_text("type", "model.message");
             output.set("id", answer.text("id").to_owned().into());
             output.set("thread_id", MAIN_THREAD.into());
@@ -74,7 +74,7 @@ pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>)
 pub(super) fn turns<'a>(session_id: &str, thread: &Object<'a>) -> Result<Vec<Value<'a>>> {
     let mut previous = Value::Null;
     let mut records = Vec::new();
-    for known in thread.array("turns").iter().filter_map(Value::as_object) {
+    for known in objects(thread, "turns") {
         let id = known.get("id").cloned().unwrap_or_default();
         records.push(turn(session_id, std::mem::replace(&mut previous, id), known)?.into());
     }

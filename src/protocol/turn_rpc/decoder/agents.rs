@@ -8,8 +8,10 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::Problem;
 use crate::rpc::Message;
+use crate::text::cut;
 
 use super::super::codex;
+use super::super::fields::inner;
 use super::Turn;
 use super::tasks::{MOST, TaskInfo};
 
@@ -80,7 +82,7 @@ impl Agents {
 
 /// Whether a thread waits for its client.
 pub(super) fn waits(thread: &Object<'_>) -> bool {
-    let status = thread.object("status").unwrap_or(const { &Object::new() });
+    let status = inner(thread, "status");
     let mut flags = status.array("activeFlags").iter().filter_map(Value::as_str);
     flags.any(|flag| flag.starts_with("waitingOn"))
 }
@@ -97,7 +99,7 @@ impl Turn {
     ) -> Result<bool, Problem> {
         if method == "turn/started" {
             // Another sub-agent may have created the thread.
-            let turn = params.object("turn").unwrap_or(const { &Object::new() });
+            let turn = inner(params, "turn");
             if !self.turn_id.is_empty() && turn.text("rootTurnId") == self.turn_id {
                 self.agents.note(thread_id, Link::Subscribed);
             }
@@ -129,7 +131,7 @@ impl Turn {
             "spawnAgent" => (item.text("prompt"), item.text("id")),
             _ => (item.text("agentPath"), ""),
         };
-        let title = task.split('\n').next().unwrap_or_default();
+        let (title, _) = cut(task, b'\n');
         let about = TaskInfo { title, role: "", maker };
         for id in item.array("receiverThreadIds").iter().filter_map(Value::as_str) {
             self.add_agent(id, &about, sink);

@@ -6,6 +6,7 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 use crate::protocol::options::wire;
 
+use super::super::fields::number;
 use super::super::input::{input_of, words};
 use super::Turn;
 use super::items::{Item, Kind};
@@ -47,7 +48,7 @@ impl Turn {
         params.text("session_id").clone_into(&mut self.thread_id);
         params.text("turn_id").clone_into(&mut self.turn_id);
         // A new reader of a turn may have its first events from elsewhere.
-        let after = params.get("after_sequence_number").and_then(Value::as_u64);
+        let after = number(&params, "after_sequence_number");
         self.emitted = after.unwrap_or(self.emitted);
         // The timeline is read again.
         self.timeline.resume();
@@ -80,9 +81,12 @@ impl Turn {
                 self.start.input = Some(input_of(item).into_owned());
             }
             self.created(sink);
-            let chips =
-                item.array("attachments").iter().filter(|attachment| attachment.get("capability").is_some());
-            let chips: Vec<Value<'_>> = chips.cloned().collect();
+            let mut chips = Vec::new();
+            for attachment in item.array("attachments") {
+                if attachment.get("capability").is_some() {
+                    chips.push(attachment.clone());
+                }
+            }
             if !chips.is_empty() {
                 self.notice(("info", "capability.attached", ""), id, Some(chips.into()), sink);
             }

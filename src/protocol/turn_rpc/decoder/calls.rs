@@ -6,6 +6,7 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, object, put, with_text};
 use crate::text::is_among;
 
+use super::super::fields::first_text;
 use super::Turn;
 use super::fingerprint::Fingerprint;
 use super::items::{Item, Kind, Place};
@@ -22,11 +23,7 @@ const NO_ARGUMENTS: &str = "type, id, status, server, tool, pluginId, processId,
 
 /// The name of an item's tool.
 pub(super) fn tool_of<'o>(item: &'o Object<'_>) -> &'o str {
-    ["toolName", "tool", "type"]
-        .map(|name| item.text(name))
-        .into_iter()
-        .find(|name| !name.is_empty())
-        .unwrap_or_default()
+    first_text(item, "toolName, tool, type")
 }
 
 /// The arguments of an item's call, as JSON.

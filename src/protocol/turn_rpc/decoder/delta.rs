@@ -7,7 +7,7 @@
 use crate::json::{Object, RawStr, Scanner, Value};
 use crate::protocol::fields::{Problem, optional_text, put, text};
 
-use super::either;
+use super::super::fields::first_text;
 
 /// What a piece extends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,15 +70,15 @@ impl<'a> Piece<'a> {
     pub(super) fn of(method: &'a str, params: &'a Object<'_>) -> Result<Self, Problem> {
         let stream = optional_text(params, "stream")?.unwrap_or_default();
         let source = source(method, stream).ok_or("it is no delta")?;
-        let item_id = either(params, "item_id", "itemId");
+        let item_id = first_text(params, "item_id, itemId");
         if item_id.is_empty() {
             return Err("the item's id is missing".to_owned());
         }
         let name = if method == "item/mcpToolCall/progress" { "message" } else { "delta" };
         Ok(Self {
             method,
-            thread_id: either(params, "thread_id", "threadId"),
-            turn_id: either(params, "turn_id", "turnId"),
+            thread_id: first_text(params, "thread_id, threadId"),
+            turn_id: first_text(params, "turn_id, turnId"),
             item_id,
             source,
             text: if source == Source::Part { "\n\n" } else { text(params, name)? },

@@ -7,6 +7,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
+use super::super::fields::{number, objects};
 use super::Turn;
 use super::items::{Kind, Place};
 
@@ -44,7 +45,7 @@ pub(in super::super) fn state_of(turn: &Object<'_>, report: EndReport) -> Object
             put(&mut state, "code", &text);
         }
     }
-    if let Some(seconds) = turn.get("completedAt").and_then(Value::as_u64) {
+    if let Some(seconds) = number(turn, "completedAt") {
         state.set("completed_at", iso(seconds.saturating_mul(1000)).into());
     }
     state
@@ -77,7 +78,7 @@ impl Turn {
         }
         self.created(sink);
         let place = Place::default();
-        for item in turn.array("items").iter().filter_map(Value::as_object) {
+        for item in objects(turn, "items") {
             // Items that cannot be read here were received before.
             let _ = self.item("item/completed", &place, item, sink);
         }

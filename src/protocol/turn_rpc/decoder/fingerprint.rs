@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     pub(super) len: usize,
-    hash: u64,
+    pub(super) hash: u64,
 }
 
 impl Default for Fingerprint {
@@ -21,9 +21,18 @@ impl Fingerprint {
     }
 
     pub(super) fn push(&mut self, piece: &str) {
-        self.len += piece.len();
-        for byte in piece.bytes() {
-            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.push_bytes(piece.as_bytes());
+    }
+
+    /// Adds the hash of a part.
+    pub(super) fn push_hash(&mut self, hash: u64) {
+        self.push_bytes(&hash.to_le_bytes());
+    }
+
+    fn push_bytes(&mut self, bytes: &[u8]) {
+        self.len += bytes.len();
+        for byte in bytes {
+            self.hash = (self.hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
 }
@@ -35,8 +44,12 @@ pub(super) struct Facts(Vec<u64>);
 impl Facts {
     /// Whether a fact with this name was not reported before.
     pub(super) fn is_new(&mut self, name: &str) -> bool {
+        self.is_new_hash(Fingerprint::of(name).hash)
+    }
+
+    /// Whether a fact with this hash was not reported before.
+    pub(super) fn is_new_hash(&mut self, hash: u64) -> bool {
         const MOST: usize = 4096;
-        let hash = Fingerprint::of(name).hash;
         let is_new = !self.0.contains(&hash);
         if is_new && self.0.len() < MOST {
             self.0.push(hash);

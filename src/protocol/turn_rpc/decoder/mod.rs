@@ -36,8 +36,9 @@ use crate::protocol::fields::{Problem, put, text, with_text};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
-use crate::text::is_among;
+use crate::text::{cut, is_among};
 
+use super::fields::{first_text, inner};
 use super::markdown::without_markdown;
 use super::{Dialect, codex, gateway};
 use agents::Agents;
@@ -214,7 +215,7 @@ impl TurnDecoder {
 
 /// The method that a response responds to: the transport puts it at the beginning. `None` for other messages.
 fn responds_to(data: &str) -> Option<&str> {
-    data.strip_prefix("{\"response_to\":\"")?.split_once('"').map(|(method, _)| method)
+    Some(cut(data.strip_prefix("{\"response_to\":\"")?, b'"').0)
 }
 
 impl Turn {
@@ -300,11 +301,10 @@ impl Turn {
         sink: &mut dyn EventSink,
     ) -> Result<bool, Problem> {
         text(root, "method")?;
-        let nothing = const { &Object::new() };
-        let params = root.object("params").unwrap_or(nothing);
-        let turn_id = params.object("turn").map_or("", |turn| turn.text("id"));
-        let turn_id = if turn_id.is_empty() { either(params, "turn_id", "turnId") } else { turn_id };
-        let thread_id = either(params, "thread_id", "threadId");
+        let params = inner(root, "params");
+        let turn_id = inner(params, "turn").text("id");
+        let turn_id = if turn_id.is_empty() { first_text(params, "turn_id, turnId") } else { turn_id };
+        let thread_id = first_text(params, "thread_id, threadId");
         if self.turn_id.is_empty() && method == "turn/started" && thread_id == self.thread_id {
             // The response with the turn's id did not fit among the held messages.
             turn_id.clone_into(&mut self.turn_id);
@@ -337,7 +337,7 @@ impl Turn {
             // end.
             "turn/timeline/changed" if self.ending.is_some() => {}
             "turn/timeline/changed" => self.timeline.changed(),
-            "thread/tokenUsage/updated" => self.usage.note(params.object("tokenUsage").unwrap_or(nothing)),
+            "thread/tokenUsage/updated" => self.usage.note(inner(params, "tokenUsage")),
             "thread/status/changed" => self.thread_status(params),
             // The completed item has the whole plan.
             "item/plan/delta" => {}
@@ -363,10 +363,4 @@ const OF_THREADS: &str = "started, updated, closed, readState/changed, archived,
 fn is_of_thread(method: &str, turn_id: &str) -> bool {
     let of = method.strip_prefix("thread/").filter(|_| turn_id.is_empty());
     of.is_some_and(|of| is_among(of, OF_THREADS))
-}
-
-/// A text whose field has different names in the dialects.
-fn either<'o>(fields: &'o Object<'_>, snake: &str, camel: &str) -> &'o str {
-    let text = fields.text(snake);
-    if text.is_empty() { fields.text(camel) } else { text }
 }

@@ -1,50 +1,65 @@
 //! Notices beside the conversation: retries, timeouts, limits, warnings (sections 5 and 6).
 
-use std::collections::BinaryHeap;
-
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
-use crate::text::is_among;
+use crate::protocol::options::wire_name;
+use crate::text::{cut, is_among};
 
+use super::super::fields::{boolean, first_text, inner};
 use super::Turn;
+use super::fingerprint::Fingerprint;
 
 /// Notices by method, with their level, and whether the server records them: a recorded notice may be read after it
-/// was received as a notification.
-const NEWS: [(&str, &str, bool); 30] = [
-    ("item/timeout_detected", "warning", true),
-    ("item/recovery_opened", "warning", true),
-    ("item/recovery_attached", "info", true),
-    ("item/retry_scheduled", "warning", true),
-    ("item/retry_attempt_started", "info", true),
-    ("item/recovery_succeeded", "info", true),
-    ("item/recovery_exhausted", "error", true),
-    ("item/tool/retry_scheduled", "warning", true),
-    ("item/tool/retry_resolved", "info", true),
-    ("item/tool/retry_exhausted", "error", true),
-    ("turn/tool_loop/budget_exceeded", "warning", true),
-    ("context/compressing", "info", false),
-    ("context/compressed", "info", false),
-    // Of Codex.
-    ("error", "error", false),
-    ("warning", "warning", false),
-    ("guardianWarning", "warning", false),
-    ("model/rerouted", "info", false),
-    ("model/verification", "info", false),
-    ("model/safetyBuffering/updated", "info", false),
-    ("thread/compacted", "info", false),
-    ("turn/plan/updated", "info", false),
-    ("turn/diff/updated", "info", false),
-    ("turn/moderationMetadata", "info", false),
-    ("item/fileChange/patchUpdated", "info", false),
-    ("item/commandExecution/terminalInteraction", "info", false),
-    ("item/autoApprovalReview/started", "info", false),
-    ("item/autoApprovalReview/completed", "info", false),
-    ("autoApprovalReview/strictReviewRequired", "warning", false),
-    ("hook/started", "info", false),
-    ("hook/completed", "info", false),
-];
+/// was received as a notification. The second half is of Codex.
+const NEWS: &str = "\
+    item/timeout_detected warning recorded\n\
+    item/recovery_opened warning recorded\n\
+    item/recovery_attached info recorded\n\
+    item/retry_scheduled warning recorded\n\
+    item/retry_attempt_started info recorded\n\
+    item/recovery_succeeded info recorded\n\
+    item/recovery_exhausted error recorded\n\
+    item/tool/retry_scheduled warning recorded\n\
+    item/tool/retry_resolved info recorded\n\
+    item/tool/retry_exhausted error recorded\n\
+    turn/tool_loop/budget_exceeded warning recorded\n\
+    context/compressing info\n\
+    context/compressed info\n\
+    error error\n\
+    warning warning\n\
+    guardianWarning warning\n\
+    model/rerouted info\n\
+    model/verification info\n\
+    model/safetyBuffering/updated info\n\
+    thread/compacted info\n\
+    turn/plan/updated info\n\
+    turn/diff/updated info\n\
+    turn/moderationMetadata info\n\
+    item/fileChange/patchUpdated info\n\
+    item/commandExecution/terminalInteraction info\n\
+    item/autoApprovalReview/started info\n\
+    item/autoApprovalReview/completed info\n\
+    autoApprovalReview/strictReviewRequired warning\n\
+    hook/started info\n\
+    hook/completed info\n\
+";
+
+/// The notice for which `is_it` holds: its method, its level, and whether it is recorded.
+fn notice_of(is_it: &dyn Fn(&str, bool) -> bool) -> Option<(&'static str, &'static str, bool)> {
+    let mut rest = NEWS;
+    while !rest.is_empty() {
+        let (line, others) = cut(rest, b'\n');
+        let (method, line) = cut(line, b' ');
+        let (level, recorded) = cut(line, b' ');
+        if is_it(method, !recorded.is_empty()) {
+            return Some((method, level, !recorded.is_empty()));
+        }
+        rest = others;
+    }
+    None
+}
 
 /// The fields that name the place of a notice.
 const PLACE: &str = "type, workspace_id, thread_id, turn_id, workspaceId, threadId, turnId";
@@ -59,10 +74,7 @@ pub(super) fn method_of_recorded(kind: &str) -> Option<&'static str> {
             .collect::<Vec<_>>()
     };
     let kind = letters(kind);
-    NEWS.iter()
-        .filter(|(.., is_kept)| *is_kept)
-        .map(|(method, ..)| *method)
-        .find(|method| letters(method) == kind)
+    notice_of(&|method, is_recorded| is_recorded && letters(method) == kind).map(|(method, ..)| method)
 }
 
 impl Turn {
@@ -74,20 +86,22 @@ impl Turn {
         params: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> bool {
-        let Some(&(method, mut level, is_kept)) = NEWS.iter().find(|(known, ..)| *known == method) else {
+        let Some((method, mut level, is_recorded)) = notice_of(&|known, _| known == method) else {
             return false;
         };
-        if params.get("willRetry").and_then(Value::as_bool) == Some(true) {
+        if boolean(params, "willRetry") == Some(true) {
             level = "warning";
         }
         let mut details = Object::new();
         for (name, value) in params.iter().filter(|(name, _)| !is_among(name, PLACE)) {
-            details.insert(snake(name), value.clone());
+            details.insert(wire_name(name), value.clone());
         }
-        if is_kept
-            && !self.facts.is_new(&sentence(&[self.thread_name(thread), "\n", &fact(method, &details)]))
-        {
-            return true;
+        if is_recorded {
+            let mut fact = Fingerprint::of(&sentence(&[self.thread_name(thread), "\n", method, "\n"]));
+            fact.push_hash(members_identity(&details));
+            if !self.facts.is_new_hash(fact.hash) {
+                return true;
+            }
         }
         let message = message_of(&details);
         let item_id = details.text("item_id").to_owned();
@@ -106,9 +120,7 @@ impl Turn {
             "error" => "error",
             _ => "info",
         };
-        let code = if item.text("code").is_empty() { item.text("type") } else { item.text("code") };
-        let message = ["message", "text", "review"].map(|name| item.text(name));
-        let message = message.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+        let (code, message) = (first_text(item, "code, type"), first_text(item, "message, text, review"));
         let details = item.get("details").cloned().unwrap_or_else(|| item.clone().into());
         self.notice_in(thread, (level, code, message), id, Some(details), sink);
     }
@@ -151,54 +163,33 @@ impl Turn {
 
 /// The message of a notice, for people.
 fn message_of(details: &Object<'_>) -> String {
-    let own = ["message", "error_message", "reason", "summary", "explanation"].map(|name| details.text(name));
-    let said = own.into_iter().find(|text| !text.is_empty());
-    let error = details.object("error").map_or("", |error| error.text("message"));
-    said.unwrap_or(error).to_owned()
+    let own = first_text(details, "message, error_message, reason, summary, explanation");
+    if own.is_empty() { inner(details, "error").text("message") } else { own }.to_owned()
 }
 
-/// The identity of a notice: its method and its members, in any order.
-fn fact(method: &str, details: &Object<'_>) -> String {
-    sentence(&[method, "\n", &in_order(details)])
-}
-
-fn in_order(object: &Object<'_>) -> String {
-    // Members with `null` are not recorded, and so do not count.
-    let said = object.iter().filter(|(_, value)| !value.is_null());
-    let members = said.map(|(name, value)| sentence(&[name, "=", &fixed(value)]));
-    // A heap sorts, and takes a quarter of the bytes of `sort` in the module.
-    let mut members: BinaryHeap<String> = members.collect();
-    let mut text = String::new();
-    while let Some(member) = members.pop() {
-        text.push_str(&member);
-        text.push('\n');
-    }
-    text
-}
-
-fn fixed(value: &Value<'_>) -> String {
+/// The hash of a value, with the members of objects in any order.
+fn identity(value: &Value<'_>) -> u64 {
     match value {
-        Value::Object(object) => sentence(&["{", &in_order(object), "}"]),
+        Value::Object(object) => members_identity(object),
         Value::Array(items) => {
-            let mut text = String::from("[");
+            let mut list = Fingerprint::default();
             for item in items {
-                text.push_str(&fixed(item));
-                text.push(',');
+                list.push_hash(identity(item));
             }
-            text
+            list.hash
         }
-        scalar => scalar.to_json(),
+        scalar => Fingerprint::of(&scalar.to_json()).hash,
     }
 }
 
-/// `itemId` → `item_id`.
-fn snake(name: &str) -> String {
-    let mut snake = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() {
-            snake.push('_');
-        }
-        snake.push(letter.to_ascii_lowercase());
+/// The hash of an object. Members with `null` are not recorded, and so do not count.
+fn members_identity(object: &Object<'_>) -> u64 {
+    let mut sum = 1_u64;
+    for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
+        let mut member = Fingerprint::of(name);
+        member.push_hash(identity(value));
+        // A sum is the same in any order.
+        sum = sum.wrapping_add(member.hash);
     }
-    snake
+    sum
 }

@@ -5,6 +5,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put};
 
+use super::super::fields::{boolean, inner, objects};
 use super::Turn;
 use super::delta::{Piece, Source};
 use super::fingerprint::Fingerprint;
@@ -48,13 +49,11 @@ impl Turn {
     /// Corrects the output of a completed call: pieces may have been missed or damaged, and the item has all of it.
     /// Without any pieces, the result alone has the output.
     pub(super) fn correct_output(&mut self, at: usize, source: &Object<'_>, sink: &mut dyn EventSink) {
-        let streams: Vec<_> = streams_of(source).collect();
+        let streams = streams_of(source);
         let Some(item) = self.items.get(at) else { return };
         let is_announced = |name: &str| item.outputs.iter().any(|(known, _)| known == name);
-        if ["stdout", "stderr"]
-            .iter()
-            .any(|name| is_announced(name) && streams.iter().all(|(known, _)| known != name))
-        {
+        let is_missing = |name: &str| is_announced(name) && streams.iter().all(|(known, _)| *known != name);
+        if is_missing("stdout") || is_missing("stderr") {
             // The item does not separate its streams.
             return;
         }
@@ -89,84 +88,85 @@ fn fingerprint_of<'o>(
 }
 
 /// The whole output of a call by stream, if its item has all of it.
-fn streams_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = (&'static str, &'o str)> {
-    let display = item.object("display").filter(|display| {
-        display.text("kind") == "shell" && display.get("truncated").and_then(Value::as_bool) != Some(true)
-    });
+fn streams_of<'o>(item: &'o Object<'_>) -> Vec<(&'static str, &'o str)> {
+    let display = item
+        .object("display")
+        .filter(|display| display.text("kind") == "shell" && boolean(display, "truncated") != Some(true));
     let display = display.unwrap_or(const { &Object::new() });
-    let streams = [
-        ("stdout", display.get("stdout")),
-        ("stderr", display.get("stderr")),
-        ("output", item.get("aggregatedOutput")),
-    ];
-    streams.into_iter().filter_map(|(stream, text)| Some((stream, text?.as_str()?)))
+    let mut streams = Vec::new();
+    for (stream, of, name) in
+        [("stdout", display, "stdout"), ("stderr", display, "stderr"), ("output", item, "aggregatedOutput")]
+    {
+        if let Some(text) = of.get(name).and_then(Value::as_str) {
+            streams.push((stream, text));
+        }
+    }
+    streams
 }
 
 /// The outcome of a call.
 pub(super) fn outcome_of(item: &Object<'_>) -> &'static str {
     let is_failed = matches!(item.text("status"), "failed" | "declined" | "cancelled" | "interrupted")
-        || item.get("success").and_then(Value::as_bool) == Some(false)
+        || boolean(item, "success") == Some(false)
         || item.object("error").is_some();
     if is_failed { "failed" } else { "succeeded" }
 }
 
 /// The text that is shown as the result.
 pub(super) fn content_of(item: &Object<'_>) -> String {
-    let display = item.object("display").unwrap_or(const { &Object::new() });
-    let mut content = match display.text("kind") {
+    let display = inner(item, "display");
+    let mut content = String::new();
+    match display.text("kind") {
         "shell" => {
-            let all = display.text("aggregated_output");
-            if all.is_empty() {
-                lines([display.text("stdout"), display.text("stderr")])
-            } else {
-                all.to_owned()
+            add_line(&mut content, display.text("aggregated_output"));
+            if content.is_empty() {
+                add_line(&mut content, display.text("stdout"));
+                add_line(&mut content, display.text("stderr"));
             }
         }
         "summary" => {
-            let said = display.array("lines").iter().filter_map(Value::as_str);
-            lines(std::iter::once(display.text("title")).chain(said))
+            add_line(&mut content, display.text("title"));
+            for line in display.array("lines") {
+                add_line(&mut content, line.as_str().unwrap_or_default());
+            }
         }
-        _ => String::new(),
-    };
-    if content.is_empty() {
-        content = lines(["aggregatedOutput", "stdout", "stderr"].map(|name| item.text(name)));
+        _ => {}
     }
     if content.is_empty() {
-        content = lines(parts_of(item));
+        for name in ["aggregatedOutput", "stdout", "stderr"] {
+            add_line(&mut content, item.text(name));
+        }
+    }
+    if content.is_empty() {
+        // The texts in the result of the client's own tool, or of an MCP tool.
+        for part in objects(item, "contentItems").chain(objects(inner(item, "result"), "content")) {
+            add_line(&mut content, part.text("text"));
+        }
     }
     if content.is_empty() && item.text("status") == "completed" {
-        content = lines(changes_of(item).iter().map(String::as_str));
+        // The changed files, each with the kind of its change. The changes themselves are in the call's arguments.
+        for change in objects(item, "changes").filter(|change| !change.text("path").is_empty()) {
+            let line = sentence(&[inner(change, "kind").text("type"), " ", change.text("path")]);
+            add_line(&mut content, line.trim_ascii_start());
+        }
     }
     if content.is_empty() {
-        content = item.object("error").map(|error| error.text("message").to_owned()).unwrap_or_default();
+        content.push_str(inner(item, "error").text("message"));
     }
-    if content.is_empty() { item.text("status").to_owned() } else { content }
-}
-
-/// The texts in the result of an MCP tool, or of the client's own tool.
-fn parts_of<'o>(item: &'o Object<'_>) -> impl Iterator<Item = &'o str> {
-    let result = item.object("result").map(|result| result.array("content")).unwrap_or_default();
-    let parts = item.array("contentItems").iter().chain(result);
-    parts.filter_map(|part| part.as_object().map(|part| part.text("text")))
-}
-
-/// The changed files, each with the kind of its change. The changes themselves are in the call's arguments.
-fn changes_of(item: &Object<'_>) -> Vec<String> {
-    let changes = item.array("changes").iter().filter_map(Value::as_object);
-    let named = changes.filter(|change| !change.text("path").is_empty());
-    let kind = |change: &Object<'_>| change.object("kind").map_or("", |kind| kind.text("type")).to_owned();
-    named
-        .map(|change| sentence(&[&*kind(change), " ", change.text("path")]).trim_start().to_owned())
-        .collect()
-}
-
-fn lines<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
-    let mut lines = String::new();
-    for text in texts.into_iter().filter(|text| !text.is_empty()) {
-        if !lines.is_empty() && !lines.ends_with('\n') {
-            lines.push('\n');
-        }
-        lines.push_str(text);
+    if content.is_empty() {
+        content.push_str(item.text("status"));
     }
-    lines
+    content
+}
+
+/// Adds a text as a line of its own, unless it is empty.
+#[inline(never)]
+fn add_line(lines: &mut String, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    if !lines.is_empty() && !lines.ends_with('\n') {
+        lines.push('\n');
+    }
+    lines.push_str(text);
 }

@@ -5,8 +5,9 @@
 //! before, if it comes before the known state of its item, or if a notification of the item came after the read had
 //! begun. In that last case, the read may be older, and later changes will be notified.
 
-use crate::json::{Object, Value};
+use crate::json::Object;
 
+use super::super::fields::number;
 use super::Turn;
 use super::calls::result_of;
 use super::fingerprint::Fingerprint;
@@ -16,7 +17,7 @@ use super::texts::text_of;
 
 /// The number of a recorded event; 0 if it has none.
 pub(super) fn sequence_of(event: &Object<'_>) -> u64 {
-    event.get("sequence").and_then(Value::as_u64).unwrap_or_default()
+    number(event, "sequence").unwrap_or_default()
 }
 
 impl Turn {

@@ -5,6 +5,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::response::refusal;
 
+use super::super::fields::{Objects, first_text, inner, members, objects};
 use super::super::input::input_of;
 use super::super::status_of;
 use super::Turn;
@@ -33,8 +34,8 @@ impl Turn {
     pub(in super::super) fn apply_events(&mut self, events: &[&Object<'_>], sink: &mut dyn EventSink) {
         let place = Place::default();
         for event in events {
-            let payload = event.object("payload").unwrap_or(const { &Object::new() });
-            let turn = payload.object("turn").unwrap_or(const { &Object::new() });
+            let payload = inner(event, "payload");
+            let turn = inner(payload, "turn");
             match payload.text("type") {
                 "turnStarted" => {
                     let input = payload.array("input");
@@ -53,7 +54,7 @@ impl Turn {
 
     /// Takes a turn that is recorded as a list of items.
     pub(in super::super) fn apply_listed_turn(&mut self, turn: &Object<'_>, sink: &mut dyn EventSink) {
-        for item in turn.array("items").iter().filter_map(Value::as_object) {
+        for item in objects(turn, "items") {
             self.recorded_item("item/completed", 0, item, &Place::default(), sink);
         }
         self.apply_turn_record(turn, sink);
@@ -90,19 +91,19 @@ impl Turn {
         }
         match method {
             "turn/timeline" => {
-                self.timeline_read(result.as_object().unwrap_or(const { &Object::new() }), sink);
+                self.timeline_read(members(&result), sink);
             }
             "thread/turns/list" | "thread/read" => {
-                let result = result.as_object().unwrap_or(const { &Object::new() });
+                let result = members(&result);
                 let turns = result.object("thread").map(|thread| thread.array("turns"));
                 let turns = turns.unwrap_or_else(|| result.array("data"));
                 self.find_in_turns(turns, result.text("nextCursor"), sink);
             }
             // The turn's notifications follow.
             "turn/start" => self.created(sink),
-            "thread/list" => self.agents_listed(result.as_object().unwrap_or(const { &Object::new() }), sink),
+            "thread/list" => self.agents_listed(members(&result), sink),
             "thread/resume" => {
-                let result = result.as_object().unwrap_or(const { &Object::new() });
+                let result = members(&result);
                 if let Some(thread) = result.object("thread") {
                     self.agent_read(thread, sink);
                 }
@@ -176,10 +177,9 @@ impl Turn {
 
     /// Takes the awaited results: the record of the turn, or the id of a new one.
     fn apply_results(&mut self, results: &[(String, Value<'static>)], sink: &mut dyn EventSink) {
-        let nothing = const { &Object::new() };
         let result = |method: &str| {
             let found = results.iter().find(|(known, _)| known == method);
-            found.and_then(|(_, result)| result.as_object()).unwrap_or(nothing)
+            found.map_or(const { &Object::new() }, |(_, result)| members(result))
         };
         if let Some(started) = result("turn/start").object("turn") {
             started.text("id").clone_into(&mut self.turn_id);
@@ -195,7 +195,7 @@ impl Turn {
         if results.iter().any(|(known, _)| known == LATE) {
             self.timeline_read(result(LATE), sink);
         }
-        let events = events.iter().filter_map(Value::as_object);
+        let events = Objects::of(events);
         events.clone().for_each(|event| self.compare("", event));
         for event in events {
             self.recorded_event(event, &Place::default(), sink);
@@ -209,7 +209,7 @@ impl Turn {
 
     /// Takes the thread and its newest turn.
     fn apply_thread_record(&mut self, thread: &Object<'_>, turns: &Object<'_>, sink: &mut dyn EventSink) {
-        let status = thread.object("status").unwrap_or(const { &Object::new() });
+        let status = inner(thread, "status");
         self.lookup.set_idle(is_idle(status));
         if self.lookup.next.is_none() {
             self.find_in_turns(turns.array("data"), turns.text("nextCursor"), sink);
@@ -222,9 +222,9 @@ impl Turn {
 
     /// Takes turns of the thread: this one, or later ones.
     pub(super) fn find_in_turns(&mut self, turns: &[Value<'_>], next: &str, sink: &mut dyn EventSink) {
-        let mut known = turns.iter().filter_map(Value::as_object);
+        let mut known = Objects::of(turns);
         if let Some(turn) = known.find(|turn| turn.text("id") == self.turn_id) {
-            let items = turn.array("items").iter().filter_map(Value::as_object);
+            let items = objects(turn, "items");
             if self.start.input.is_none() && !self.is_begun {
                 let message = items.clone().find(|item| item.text("type") == "userMessage");
                 self.start.input = message.map(|item| input_of(item).into_owned());
@@ -276,15 +276,15 @@ impl Turn {
     }
 
     fn take_timeline(&mut self, result: &Object<'_>, sink: &mut dyn EventSink) {
-        for item in result.array("items").iter().filter_map(Value::as_object) {
-            let origin = item.object("origin").unwrap_or(const { &Object::new() });
+        for item in objects(result, "items") {
+            let origin = inner(item, "origin");
             if let Some(event) = item.object("payload").and_then(|payload| payload.object("event")) {
                 self.compare(turn_of(origin), event);
             }
         }
-        for item in result.array("items").iter().filter_map(Value::as_object) {
-            let origin = item.object("origin").unwrap_or(const { &Object::new() });
-            let payload = item.object("payload").unwrap_or(const { &Object::new() });
+        for item in objects(result, "items") {
+            let origin = inner(item, "origin");
+            let payload = inner(item, "payload");
             let event = payload.object("event");
             match (payload.text("kind"), event) {
                 ("turn_item_event", Some(event)) => match self.place_of(origin, sink) {
@@ -313,10 +313,12 @@ impl Turn {
         if origin.text("kind") != "child_turn" {
             return Some(Place::default());
         }
-        let task = ["taskId", "childThreadId", "childTurnId"].map(|name| origin.text(name));
-        let task = task.into_iter().find(|id| !id.is_empty())?.to_owned();
+        let task = first_text(origin, "taskId, childThreadId, childTurnId");
+        if task.is_empty() {
+            return None;
+        }
         self.created(sink);
-        let thread = self.thread_of_task(&task, &TaskInfo::default(), sink)?;
+        let thread = self.thread_of_task(task, &TaskInfo::default(), sink)?;
         Some(Place { thread, turn_id: turn_of(origin).to_owned() })
     }
 

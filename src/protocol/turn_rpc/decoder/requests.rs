@@ -6,8 +6,8 @@ use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, event, put, with_text};
 use crate::rpc::Message;
 
+use super::super::fields::first_text;
 use super::Turn;
-use super::either;
 
 /// The most open requests.
 const MOST: usize = 256;
@@ -47,7 +47,7 @@ impl Requests {
     /// The call that a request is about: the one that it names, unless that has another open request. Some commands
     /// ask more than once.
     fn call_of(&self, id: &str, params: &Object<'_>) -> String {
-        let names = [either(params, "itemId", "callId"), params.text("approvalId")];
+        let names = [first_text(params, "itemId, callId"), params.text("approvalId")];
         let is_free =
             |name: &str| !name.is_empty() && self.open.iter().all(|request| request.call_id != name);
         let free = names.into_iter().find(|name| is_free(name));
@@ -73,7 +73,7 @@ impl Requests {
             code: METHOD_NOT_FOUND,
             message: "the client does not know this method",
         };
-        std::mem::take(&mut self.refusals).into_iter().map(refused).collect()
+        self.refusals.drain(..).map(refused).collect()
     }
 
     /// The connection is lost: the server will send the open requests again.

@@ -6,8 +6,8 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 use crate::protocol::fields::{event, put, with_text};
 
+use super::super::fields::first_text;
 use super::Turn;
-use super::either;
 use super::items::Mark;
 
 /// The most tasks. Further tasks are not reported.
@@ -211,7 +211,7 @@ impl Turn {
 
 /// The id of the thread of an item's task.
 pub(super) fn id_of<'o>(item: &'o Object<'_>) -> &'o str {
-    as_thread(either(item, "taskId", "id"))
+    as_thread(first_text(item, "taskId, id"))
 }
 
 /// The id of a task's thread: the task's own id, unless that is the id of the main thread.

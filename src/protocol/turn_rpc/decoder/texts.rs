@@ -168,7 +168,11 @@ impl Turn {
             put(&mut message, other, "");
         }
         if !calls.is_empty() {
-            message.set("tool_calls", calls.into_iter().map(Value::Object).collect::<Vec<_>>().into());
+            let mut list = Vec::new();
+            for call in calls {
+                list.push(call.into());
+            }
+            message.set("tool_calls", list.into());
         }
         if !reason.is_empty() {
             put(&mut message, "finish_reason", reason);
@@ -208,7 +212,13 @@ pub(super) fn text_of(kind: Kind, item: &Object<'_>) -> String {
     if kind != Kind::Reasoning {
         return item.text("text").to_owned();
     }
-    let parts = |name| -> Vec<&str> { item.array(name).iter().filter_map(Value::as_str).collect() };
-    let summary = parts("summary");
-    joined(&if summary.is_empty() { parts("content") } else { summary }, BREAK)
+    let mut parts = Vec::new();
+    for name in ["summary", "content"] {
+        if parts.is_empty() {
+            for part in item.array(name) {
+                parts.extend(part.as_str());
+            }
+        }
+    }
+    joined(&parts, BREAK)
 }

@@ -1,6 +1,8 @@
 //! Tokens: the server counts those of the thread, and of the last model call.
 
-use crate::json::{Object, Value};
+use crate::json::Object;
+
+use super::super::fields::{inner, number};
 
 /// The names of the server's counts, and of turnwire's.
 const COUNTS: [(&str, &str); 6] = [
@@ -23,8 +25,8 @@ impl Usage {
     /// Takes the server's counts.
     pub(super) fn note(&mut self, usage: &Object<'_>) {
         let counts = |name| {
-            let counts = usage.object(name).unwrap_or(const { &Object::new() });
-            COUNTS.map(|(name, _)| counts.get(name).and_then(Value::as_u64).unwrap_or_default())
+            let counts = inner(usage, name);
+            COUNTS.map(|(name, _)| number(counts, name).unwrap_or_default())
         };
         self.total = counts("total");
         let last = counts("last");
