@@ -8,7 +8,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Answer, AnyProtocol, Call, HAS_HTTP};
+use crate::protocol::{Answer, AnyProtocol, HAS_HTTP};
 use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
@@ -37,7 +37,7 @@ pub fn capabilities(protocol: u8, session: u32) -> u32 {
     })
 }
 
-/// The request of a call, by its place in [`Call::ALL`]. The input is its parameters, a JSON object. Returns JSON:
+/// The request of a call, by its place in [`Call::ALL`](crate::protocol::Call::ALL). The input is its parameters, a JSON object. Returns JSON:
 /// the request `{ path, method, headers, body? }`; for a call that needs no server its response, `{ local }`.
 #[wasm_bindgen]
 pub fn request(protocol: u8, call: u8) -> u32 {

@@ -84,6 +84,7 @@ function firefox({ folder, port }) {
     "network.connectivity-service.enabled": false,
     // Whenever an address of this machine changes, Firefox would drop what was silent for 5 seconds.
     "network.notify.changed": false,
+    "network.http.network-changed.timeout": 600,
   };
   const binary = program("FIREFOX", ["firefox-esr", "firefox"]);
   return {

@@ -49,15 +49,15 @@ pub(super) fn turn<'a>(session_id: &str, previous: Value<'a>, turn: &Object<'a>)
     let items = objects(turn, "items");
     let message = items.clone().find(|item| item.text("type") == "userMessage");
     let mut state = state_of(turn, EndReport::Record);
-    if state.text("status") == "done" {
-        if let Some(answer) = items.filter(|item| item.text("type") == "agentMessage").last() {
-            let mut output = with_text("type", "model.message");
-            output.set("id", answer.text("id").to_owned().into());
-            output.set("thread_id", MAIN_THREAD.into());
-            output.set("content", answer.text("text").to_owned().into());
-            output.set("finish_reason", "stop".into());
-            state.set("output", output.into());
-        }
+    if state.text("status") == "done"
+        && let Some(answer) = items.filter(|item| item.text("type") == "agentMessage").last()
+    {
+        let mut output = with_text("type", "model.message");
+        output.set("id", answer.text("id").to_owned().into());
+        output.set("thread_id", MAIN_THREAD.into());
+        output.set("content", answer.text("text").to_owned().into());
+        output.set("finish_reason", "stop".into());
+        state.set("output", output.into());
     }
     let mut record = Object::new();
     record.set("id", turn.get("id").cloned().unwrap_or_default());
