@@ -213,7 +213,7 @@ test("the sibling protocol: the history is in order, and knows what waits", asyn
 test("the sibling protocol: a running turn is found and joined", async () => {
   const page = await openKit(world);
   const { report, deltas } = await page.evaluate(async () => {
-    const sibling = { baseUrl: location.origin, protocol: "trueforge", headers: { "x-turnwire-delay-ms": "1" } };
+    const sibling = { baseUrl: location.origin, protocol: "trueforge", headers: { "x-turnwire-delay-ms": "10" } };
     const client = await kit.client(sibling);
     const session = await client.agents.createSession("support-bot");
     await kit.until(session.createTurn({ input: "long 200" }).stream(), "model.message.delta", 5);
