@@ -182,7 +182,8 @@ for (const [status, state] of Object.entries(ENDS)) {
     assert.equal(turn.status, status);
     assert.deepEqual(await turn.waitForCompletion(), end.state);
     assert.deepEqual(turn.snapshot().state, end.state);
-    assert.equal(turn.snapshot().error, null);
+    const { error: failed } = turn.snapshot();
+    assert.deepEqual(failed && [failed.name, failed.code, failed.message, failed.body], status === "error" ? ["TurnFailedError", "turn_failed", state.message, end.state] : null);
   });
 }
 

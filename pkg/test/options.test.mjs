@@ -41,7 +41,7 @@ for (const [name, [options, message]] of Object.entries(WRONG)) {
   });
 }
 
-for (const baseUrl of ["", "acme", "/acme", "//", "http://", "https://a b/", "ftp://host/", "javascript:0", "data:,x", "file:///x", `${URL_OF}?x=1`, `${URL_OF}#x`]) {
+for (const baseUrl of ["", "acme", "host:8080/acme", "127.0.0.1:9/acme", "//", "//host", "http://", "https://a b/", "ftp://host/", "javascript:0", "data:,x", "file:///x", `${URL_OF}?x=1`, `${URL_OF}#x`]) {
   test(`connect refuses the base URL ${JSON.stringify(baseUrl)}`, async () => {
     const error = await failure(connect({ baseUrl }));
     assert.ok(error instanceof InputError, String(error));
@@ -169,8 +169,8 @@ for (const [name, input] of Object.entries(NO_INPUT)) {
 }
 
 const TURN_OPTIONS = {
-  "a text in place of options": "Hello",
-  "an item in place of options": TEXT,
+  "a number": 5,
+  "null": null,
   "a misspelt name": { inputs: "Hello" },
   "a wire name": { previous_turn_id: "none" },
   "a turn id that is no text": { input: "Hello", previousTurnId: 5 },

@@ -362,7 +362,9 @@ impl<S: Speaker> Connection<S> {
     /// Why there is no connection any more, or none at all.
     fn closed(&self, code: u16, reason: &str) -> Error {
         if self.line.link < Link::Greeting {
-            return network("the connection was refused, or did not get through");
+            return network(
+                "the connection did not open; the server may be down, `baseUrl` wrong, or the page's origin not allowed",
+            );
         }
         if code == 0 {
             return network("the connection broke");

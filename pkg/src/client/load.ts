@@ -3,7 +3,7 @@
 import type { CoreClient, Exports } from "../boundary/boundary.js";
 import type { Family } from "../boundary/protocols.js";
 import { unpack } from "../boundary/unpack.js";
-import { messageOf, TurnwireError } from "../common/errors.js";
+import { coreFailures, messageOf, TurnwireError } from "../common/errors.js";
 import type { Limits } from "../transport/clocks.js";
 import type { Settings, Transport } from "../transport/transport.js";
 import type { Connection } from "../turn/connection.js";
@@ -68,22 +68,25 @@ export interface Core {
   readonly extras: Extras;
 }
 
-const cores = new WeakMap<object, Promise<Core>>();
+/** The cores that were started, each with the number of failures before its start. */
+const cores = new WeakMap<object, { core: Promise<Core>; failures: number }>();
 
 /**
- * Starts a core. All callers share one start. After a failed start the next call tries again.
+ * Starts a core. All callers share one start. After a failed start the next call tries again; after a core has failed,
+ * the next call starts a new one.
  *
  * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform), `wasm_unsupported`,
  * `wasm_missing` (the page has not passed it to `init` yet) or `wasm_failed`.
  */
 export function load(source: () => Source | Promise<Source>): Promise<Core> {
+  const failures = coreFailures();
   const known = cores.get(source);
-  if (known) return known;
+  if (known?.failures === failures) return known.core;
   const core = start(source).catch((cause: unknown) => {
     cores.delete(source);
     throw startFailure(cause);
   });
-  cores.set(source, core);
+  cores.set(source, { core, failures });
   return core;
 }
 

@@ -10,7 +10,8 @@ import type { Fetch, OpenSocket, Token } from "../transport/platform.js";
 export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   /**
    * The URL of the server, with the tenant if it has one: `https://gateway.truefoundry.ai/acme`. With `"trueforge"` its
-   * origin, `http://localhost:8790`: `/api/v1` is added. A relative URL is resolved against the page.
+   * origin, `http://localhost:8790`: `/api/v1` is added. A relative URL begins with `/` or `.`, and is resolved against the page;
+   * your own `fetch` gets it as it is, if there is no page.
    */
   baseUrl: string;
   /**
@@ -18,35 +19,35 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    * with a core inside, such as `turnwire/aap`, takes the protocols of that core; its default is the first of these in
    * the order of this type.
    */
-  protocol?: Protocol;
+  protocol?: Protocol | undefined;
   /**
    * The bearer token, or a function that returns it. The function is called before every request, so that it may renew
    * the token. Without a token, no `Authorization` header is sent. Browsers send no headers with a `WebSocket`: for
    * protocols that use one, see `tokenInQuery`.
    */
-  token?: Token;
+  token?: Token | undefined;
   /**
    * For a protocol over a `WebSocket`: sends the token in the URL, as `?access_token=`, and gets it again for each
    * connection. The development gateway supports this (`--token-in-query`), the real servers do not, and URLs end up in
    * logs. Without it, such a protocol refuses a `token`.
    */
-  tokenInQuery?: boolean;
+  tokenInQuery?: boolean | undefined;
   /** Headers for every request. They override turnwire's own. Not for protocols over a `WebSocket`. */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /** A replacement for the platform's `fetch`; called as `fetch(url, init)`. */
-  fetch?: Fetch;
+  fetch?: Fetch | undefined;
   /**
    * A replacement for the platform's `WebSocket`, for protocols that use one: returns a socket for a URL. Outside
    * browsers it can send an `Authorization` header.
    */
-  webSocket?: OpenSocket;
+  webSocket?: OpenSocket | undefined;
   /**
    * The size of the largest event, in bytes; 8 MiB by default. Over a `WebSocket` the size of the largest message,
    * which may contain a whole turn; 64 MiB by default.
    */
-  maxFrameBytes?: number;
+  maxFrameBytes?: number | undefined;
   /** How often and how fast to recover a turn's lost connection; `false` for never. The option of a call overrides it. */
-  reconnect?: ReconnectOptions | false;
+  reconnect?: ReconnectOptions | false | undefined;
 }
 
 const NAMES = ["baseUrl", "protocol", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout"];
@@ -96,19 +97,20 @@ export function checked(options: ConnectOptions, families: readonly string[]): C
 }
 
 /**
- * The base URL without a slash at its end. A relative one is resolved against the page. No error shows it: it may
- * contain a secret.
+ * The base URL without a slash at its end. A relative one is resolved against the page; where there is no page yet, the
+ * first request does that. No error shows it: it may contain a secret.
  */
 function resolved(baseUrl: string, isSocket: boolean): string {
   const page = globalThis.location?.href;
+  const isRelative = /^\.{0,2}\/(?!\/)/.test(baseUrl);
   let url: URL;
   try {
-    url = new URL(baseUrl, page?.startsWith("http") ? page : undefined);
+    url = new URL(baseUrl, isRelative ? (page?.startsWith("http") ? page : NO_PAGE) : undefined);
   } catch {
-    throw new InputError("invalid_url", "`baseUrl` is not a URL");
+    throw new InputError("invalid_url", `\`baseUrl\` is not a URL: ${FORMS}`);
   }
   if (!/^https?:$/.test(isSocket ? url.protocol.replace("ws", "http") : url.protocol)) {
-    throw new InputError("invalid_url", "`baseUrl` is not an http or https URL");
+    throw new InputError("invalid_url", `\`baseUrl\` is not an http or https URL: ${FORMS}`);
   }
   if (url.search || url.hash) {
     throw new InputError("invalid_url", "`baseUrl` must not have a query or a fragment");
@@ -116,6 +118,9 @@ function resolved(baseUrl: string, isSocket: boolean): string {
   if (url.username || url.password) {
     throw new InputError("invalid_url", "`baseUrl` must not hold a name or a password: there are `token` and `headers`");
   }
-  return url.href.replace(/\/+$/, "");
+  return (url.href.startsWith(NO_PAGE) ? baseUrl : url.href).replace(/\/+$/, "");
 }
 
+const FORMS = "it begins with https:// or http://, or with / for one of this page's own server";
+/** Stands for the page that a relative URL will be resolved against. */
+const NO_PAGE = "http://page.invalid/";

@@ -9,6 +9,7 @@ export type ErrorCode =
   | "turn_already_started"
   | "turn_already_streamed"
   | "turn_not_running"
+  | "turn_failed"
   | "session_cancelled"
   | "session_busy"
   | "unsupported"
@@ -33,14 +34,14 @@ export type ErrorCode =
 export interface ErrorDetails {
   cause?: unknown;
   /** The HTTP status of the response, if there was one. For an error in a JSON-RPC response, the equivalent status. */
-  status?: number;
+  status?: number | undefined;
   /**
    * The body of an error response: parsed if it is JSON, else its text. At most 64 KiB are kept. For `rpc`, the error
    * object.
    */
   body?: unknown;
   /** How long the server asks to wait before the next request (`Retry-After`), in milliseconds. */
-  retryAfter?: number;
+  retryAfter?: number | undefined;
 }
 
 /** The base of all errors of this package. The message contains no token and no header. */
@@ -69,6 +70,12 @@ export class ApiError extends TurnwireError {}
 
 /** A request or its response failed or took too long, or no token was available (`network`, `timeout`, `token`). */
 export class ConnectionError extends TurnwireError {}
+
+/**
+ * The server ended the turn with an error (`turn_failed`); the message is the server's, and `body` is the turn's state.
+ * No call rejects with it: `snapshot().error` has it.
+ */
+export class TurnFailedError extends TurnwireError {}
 
 /** The response does not follow the protocol (`unexpected_response`, `frame_too_large`). */
 export class ProtocolError extends TurnwireError {}
@@ -120,11 +127,17 @@ const CLASSES: Partial<Record<ErrorCode, typeof TurnwireError>> = {
 /** Begins an error that the core returns in place of a text. */
 const MARK = "!";
 
+/** What the core does not know of an error. */
+export interface Circumstances extends ErrorDetails {
+  /** The request, as the message names it. */
+  asked?: string;
+}
+
 /**
  * Calls the core and returns the result. An error that the core reports is thrown as an instance of its class. `first`
- * is the error that was passed to the core, if there was one; `more` has details that the core does not know.
+ * is the error that was passed to the core, if there was one; `more` has what the core does not know.
  */
-export function adopting<T>(call: () => T, first?: unknown, more?: ErrorDetails): T {
+export function adopting<T>(call: () => T, first?: unknown, more?: Circumstances): T {
   let given: T;
   try {
     given = call();
@@ -137,20 +150,28 @@ export function adopting<T>(call: () => T, first?: unknown, more?: ErrorDetails)
   return given;
 }
 
-/** The error of a failed core. Its data can no longer be trusted. */
+let failures = 0;
+
+/** How many times a core has failed. */
+export function coreFailures(): number {
+  return failures;
+}
+
+/** The error of a failed core. Its data can no longer be trusted: clients that connect from now on get a new core. */
 export function coreFailure(cause: unknown): TurnwireError {
+  failures += 1;
   return new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
 }
 
 /** The error that the core reports. */
-export function adopted({ code, message, status, body }: CoreError, first?: unknown, more?: ErrorDetails): TurnwireError {
+export function adopted({ code, message, status, body }: CoreError, first?: unknown, more: Circumstances = {}): TurnwireError {
   // If the core reports the error that was passed to it, the original has more details.
   if (first instanceof TurnwireError && first.message === message) return first;
-  const details: ErrorDetails = { ...more };
+  const { asked, ...details } = more;
   if (first !== undefined) details.cause = first;
   if (status !== undefined) details.status = status;
   if (body !== undefined) details.body = parsed(body);
-  return new (CLASSES[code] ?? TurnwireError)(code, message, details);
+  return new (CLASSES[code] ?? TurnwireError)(code, asked ? `${message} (${asked})` : message, details);
 }
 
 /** An exception as an error of this package. */

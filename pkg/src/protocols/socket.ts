@@ -1,8 +1,9 @@
 // Calls over a WebSocket. The core decides; here is what only the platform has: sockets, timers, tokens, and the page.
 import type { CoreClient } from "../boundary/boundary.js";
 import type { Call } from "../boundary/calls.js";
-import { adopting, askToken, ConnectionError, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, Watch } from "../client/face.js";
+import { absolute, adopted, askToken, ConnectionError, coreFailure, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, Watch } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
+import type { CoreError } from "../common/errors.js";
 import type { Clocks, Limits } from "../transport/clocks.js";
 import type { OpenSocket, Socket, Token } from "../transport/platform.js";
 import type { Settings, StreamBody, StreamReader, Transport } from "../transport/transport.js";
@@ -69,7 +70,7 @@ export class SocketTransport implements Transport {
 
   constructor(core: CoreClient, baseUrl: string, { token, webSocket }: ConnectOptions, settings: Settings & { maxFrameBytes: number }) {
     this.#core = new CoreSocket(core, letters(13), settings.connectTimeout, settings.maxFrameBytes);
-    this.#url = baseUrl.replace(/^http/, "ws");
+    this.#url = baseUrl;
     this.#token = token;
     this.#clocks = settings;
     // Looked up at each connection: tests and tracers replace the platform's.
@@ -232,12 +233,9 @@ export class SocketTransport implements Transport {
 
   /** The error that the core reports: where it was thrown here, that one. */
   #adopted(text: string): object {
-    try {
-      return adopting(() => text as never);
-    } catch (error) {
-      const { message } = error as Error;
-      return this.#failure instanceof Error && this.#failure.message === message ? this.#failure : (error as Error);
-    }
+    const error = JSON.parse(text.slice(MARK.length)) as CoreError;
+    if (this.#failure instanceof Error && this.#failure.message === error.message) return this.#failure;
+    return adopted(error, undefined, { asked: this.#url });
   }
 
   #read(id: number, pending: Pending, reader: StreamReader): Promise<void> {
@@ -260,7 +258,7 @@ export class SocketTransport implements Transport {
     try {
       const token = await askToken(this.#token, signal);
       if (signal.aborted) return;
-      const url = new URL(this.#url);
+      const url = new URL(absolute(this.#url).replace(/^http/, "ws"));
       // Browsers send no headers of a page's with a WebSocket.
       if (token !== undefined) url.searchParams.set("access_token", token);
       const socket = (this.#socket = this.#made(url.href));
@@ -303,7 +301,7 @@ export class SocketTransport implements Transport {
 
   /** The core has failed in itself: so does whatever waits for it. */
   #crash(cause: unknown): void {
-    const error = new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
+    const error = coreFailure(cause);
     for (const id of [...this.#calls.keys()]) this.#end(id)?.reject(error);
     this.#drop();
   }

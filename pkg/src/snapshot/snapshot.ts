@@ -15,7 +15,10 @@ export interface TurnSnapshot {
   readonly status: TurnStatus;
   /** The turn's state from the server, once it has ended. */
   readonly state: TurnState | null;
-  /** Why the stream ended, if the turn did not end. */
+  /**
+   * Why the turn failed, whichever way: a `TurnFailedError` if the server ended it with an error (`status` is
+   * `"error"`), else why its stream ended before the turn did.
+   */
   readonly error: TurnwireError | null;
   /** The next attempt to reach the server while the connection is lost. Received data stays. */
   readonly reconnecting: Reconnecting | null;
@@ -121,35 +124,34 @@ export interface ToolCallResponse {
   readonly result?: ToolResult;
 }
 
+/** A call that waits for an approval. Answer with `allow` or `deny`. */
+export interface ApprovalAction extends WaitingCall {
+  readonly type: "tool.approval_required";
+}
+
+/** A call, or a question, that waits for its result. Answer with `respond`. */
+export interface ResponseAction extends WaitingCall {
+  readonly type: "tool.response_required";
+}
+
+interface WaitingCall {
+  readonly thread_id: string;
+  readonly tool_call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly tool_info: ToolInfo | null;
+  /** The question, in the server's words. */
+  readonly suspension?: Suspension;
+}
+
+/** Let the user authorize at the server's `auth_url`, then create a turn without input. */
+export interface AuthorizationAction {
+  readonly type: "mcp.auth_required";
+  readonly server: McpServerAuth;
+}
+
 /** An action that waits for an answer. The next turn's input must answer all of them. */
-export type RequiredAction =
-  | {
-      /** Answer with `user.tool_approval`. */
-      readonly type: "tool.approval_required";
-      readonly thread_id: string;
-      readonly tool_call_id: string;
-      readonly name: string;
-      readonly arguments: string;
-      readonly tool_info: ToolInfo | null;
-      /** The question, in the server's words. */
-      readonly suspension?: Suspension;
-    }
-  | {
-      /** Answer with `user.tool_response`. */
-      readonly type: "tool.response_required";
-      readonly thread_id: string;
-      readonly tool_call_id: string;
-      readonly name: string;
-      readonly arguments: string;
-      readonly tool_info: ToolInfo | null;
-      /** The question, in the server's words. */
-      readonly suspension?: Suspension;
-    }
-  | {
-      /** Let the user authorize at the server's `auth_url`, then create a turn without input. */
-      readonly type: "mcp.auth_required";
-      readonly server: McpServerAuth;
-    };
+export type RequiredAction = ApprovalAction | ResponseAction | AuthorizationAction;
 
 /** The parts of a snapshot that come from the turn itself. */
 export type TurnFacts = Pick<

@@ -6,18 +6,18 @@ import { ConnectionError } from "../common/errors.js";
 /** Timeouts in milliseconds; 0 disables one. */
 export interface Clocks {
   /** From a request, including the wait for its token, to the head of its response; 30 seconds by default. */
-  connectTimeout?: number;
+  connectTimeout?: number | undefined;
   /**
    * Between two chunks of a response or a stream. Comments count. The default depends on the protocol: 60 seconds; 120
    * for `aap` and 300 for `tirea`, which send no heartbeats; 90 for `turn-rpc` and `codex`, where turnwire asks for a
    * sign of life before that.
    */
-  idleTimeout?: number;
+  idleTimeout?: number | undefined;
   /**
    * From the call to its end, over all requests, pages and waits; none by default. The turn itself continues. Without
    * it, turnwire waits for a turn as long as the server says that it runs (`"waiting"`).
    */
-  deadline?: number;
+  deadline?: number | undefined;
 }
 
 /** Timeouts, and the caller's signal. */

@@ -1,10 +1,10 @@
 // Requests over `fetch`. The core decides what to request and what a response means; this file does the I/O.
 import type { CoreClient } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
-import { adopting, ConnectionError, type ErrorDetails, InputError, messageOf } from "../common/errors.js";
+import { adopting, type Circumstances, ConnectionError, InputError, messageOf } from "../common/errors.js";
 import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
 import type { Fetch, Token } from "./platform.js";
-import { askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport } from "./transport.js";
+import { absolute, askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport } from "./transport.js";
 
 interface CoreRequest {
   path: string;
@@ -32,6 +32,8 @@ export class FetchTransport implements Transport {
   readonly #token: Token | null | undefined;
   readonly #headers: [string, string][];
   readonly #fetch: Fetch;
+  /** Whether the page's own `fetch` gets a relative URL as it is. */
+  readonly #isOwnFetch: boolean;
   readonly #clocks: Clocks;
 
   constructor(core: CoreClient, baseUrl: string, { token, headers, fetch }: FetchOptions, settings: Settings) {
@@ -41,6 +43,7 @@ export class FetchTransport implements Transport {
     this.#clocks = settings;
     this.#headers = Object.entries(headers ?? {});
     // Look it up at each call: tests and tracers replace the platform's.
+    this.#isOwnFetch = fetch != null;
     this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
   }
 
@@ -62,17 +65,18 @@ export class FetchTransport implements Transport {
       const { body } = response;
       return { read: (push, watch) => (body ? pump(body, push, watch) : Promise.resolve()) };
     }
-    return this.#read(call, params, response, watch);
+    return this.#read(call, params, request, response, watch);
   }
 
   /** Requests a file. */
   download(params: object, limits: Limits): Promise<Blob> {
     return this.#within(limits, async (watch) => {
       const call = Call.DownloadSandboxFile;
-      const response = await this.#send(this.#request(call, JSON.stringify(params)) as CoreRequest, watch);
-      if (!response.ok) await this.#read(call, "", response, watch);
+      const request = this.#request(call, JSON.stringify(params)) as CoreRequest;
+      const response = await this.#send(request, watch);
+      if (!response.ok) await this.#read(call, "", request, response, watch);
       const chunks: BlobPart[] = [];
-      await this.#readBody(response, watch, (chunk) => chunks.push(chunk as BlobPart));
+      await this.#readBody(request, response, watch, (chunk) => chunks.push(chunk as BlobPart));
       return new Blob(chunks, { type: contentType(response) });
     });
   }
@@ -105,7 +109,8 @@ export class FetchTransport implements Transport {
     // Get the token each time: it may have been renewed.
     const token = await askToken(this.#token, signal);
     const { path, method, body = null } = request;
-    const url = `${this.#baseUrl}/${path}`;
+    const base = this.#isOwnFetch ? this.#baseUrl : absolute(this.#baseUrl);
+    const url = `${base}/${path}`;
     const headers = this.#merged(request.headers, token);
     try {
       const sent = Promise.resolve(this.#fetch.call(undefined, url, { method, headers, body, signal }));
@@ -115,24 +120,24 @@ export class FetchTransport implements Transport {
       if (typeof response?.headers?.get !== "function") throw new TypeError("`fetch` gave no Response");
       return response;
     } catch (cause) {
-      return this.#failed("the request did not get through", cause, signal);
+      return this.#failed(request, `did not get through: ${messageOf(cause)}. ${LIKELY_CAUSES}`, cause, signal);
     }
   }
 
-  async #read(call: Call, params: string, response: Response, watch: Watch): Promise<string> {
+  async #read(call: Call, params: string, request: CoreRequest, response: Response, watch: Watch): Promise<string> {
     const isDocument = response.ok && /\bjson\b/i.test(contentType(response));
     const decoder = new TextDecoder();
     let body = "";
     const take = (chunk: Uint8Array): void => void (body += decoder.decode(chunk, { stream: true }));
-    await this.#readBody(response, watch, take, isDocument ? LARGEST_DOCUMENT : LARGEST_REFUSAL);
+    await this.#readBody(request, response, watch, take, isDocument ? LARGEST_DOCUMENT : LARGEST_REFUSAL);
     body += decoder.decode();
     const { status, statusText } = response;
-    const more = waitAsked(response);
+    const more = { ...waitAsked(response), asked: this.#named(request) };
     return adopting(() => this.#core.answer(call, status, statusText, contentType(response), params, body), undefined, more);
   }
 
   /** Reads the body of a response, up to about `most` bytes. */
-  async #readBody(response: Response, watch: Watch, take: (chunk: Uint8Array) => void, most = Infinity): Promise<void> {
+  async #readBody(request: CoreRequest, response: Response, watch: Watch, take: (chunk: Uint8Array) => void, most = Infinity): Promise<void> {
     let left = most;
     const push = (chunk: Uint8Array): boolean => {
       take(chunk);
@@ -141,7 +146,7 @@ export class FetchTransport implements Transport {
     try {
       if (response.body) await pump(response.body, push, watch);
     } catch (cause) {
-      this.#failed("the answer broke off", cause, watch.signal);
+      this.#failed(request, `got an answer that broke off: ${messageOf(cause)}`, cause, watch.signal);
     }
     if (watch.signal.aborted) throw stopped(watch.signal);
   }
@@ -160,11 +165,19 @@ export class FetchTransport implements Transport {
     return headers;
   }
 
-  #failed(what: string, cause: unknown, signal: AbortSignal): never {
+  /** The request in words, without its query. */
+  #named({ method, path }: CoreRequest): string {
+    return `${method} ${this.#baseUrl}/${path.split("?")[0]}`;
+  }
+
+  #failed(request: CoreRequest, what: string, cause: unknown, signal: AbortSignal): never {
     if (signal.aborted) throw stopped(signal);
-    throw new ConnectionError("network", `${what}: ${messageOf(cause)}`, { cause });
+    throw new ConnectionError("network", `${this.#named(request)} ${what}`, { cause });
   }
 }
+
+/** Browsers do not tell these apart. */
+const LIKELY_CAUSES = "The server may be down, `baseUrl` wrong, or CORS headers missing for this page";
 
 /** The most bytes read of an error response or of one in a wrong format. Errors keep as much. */
 const LARGEST_REFUSAL = 64 * 1024;
@@ -177,7 +190,7 @@ function release(response: Response): void {
 }
 
 /** The wait that the server asks for in `Retry-After`: seconds, or a date. */
-function waitAsked(response: Response): ErrorDetails {
+function waitAsked(response: Response): Circumstances {
   const asked = response.headers.get("retry-after");
   if (!asked) return {};
   const retryAfter = /^\d+$/.test(asked) ? Number(asked) * 1000 : Date.parse(asked) - Date.now();

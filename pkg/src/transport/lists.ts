@@ -9,15 +9,15 @@ import { type Server, withRetry } from "./retry.js";
 /** The options of every request. */
 export interface RequestOptions extends Clocks {
   /** Aborts the request. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** The options of every list. */
 export interface ListOptions extends RequestOptions {
   /** Items per page, not of the whole list. */
-  limit?: number;
+  limit?: number | undefined;
   /** The token of the page to begin with. */
-  pageToken?: string;
+  pageToken?: string | undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 // The transport to a server, and what all transports share.
 import type { CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
-import { AbortError, ConnectionError, TurnwireError } from "../common/errors.js";
+import { AbortError, ConnectionError, InputError, TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
 import { type Limits, onAbort, type Watch } from "./clocks.js";
 import type { Token } from "./platform.js";
@@ -39,6 +39,14 @@ export interface StreamBody {
    * core takes the messages itself, calls `reader` instead. Then the connection is released in any case.
    */
   read(push: (chunk: Uint8Array) => boolean, watch: Watch, reader: StreamReader): Promise<void>;
+}
+
+/** A server's base URL, resolved against the page if it is relative. */
+export function absolute(baseUrl: string): string {
+  if (/^\w+:/.test(baseUrl)) return baseUrl;
+  const page = globalThis.location?.href;
+  if (page?.startsWith("http")) return new URL(`${baseUrl}/.`, page).href.slice(0, -1);
+  throw new InputError("invalid_url", `\`baseUrl\` is the relative URL ${baseUrl}, and there is no page here: a server needs the whole URL, or a \`fetch\` that resolves it`);
 }
 
 /** Whether the response is a stream. */
@@ -139,12 +147,17 @@ let nextTurn: Promise<void> | undefined;
 /** Resolves in a new task. Not by a timer, which hidden tabs delay. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
+    const run = (): void => {
       turnBegan = Date.now();
       nextTurn = undefined;
       resolve();
+    };
+    // Some runtimes at the edge have no channels, and no hidden tabs either.
+    if (typeof MessageChannel === "undefined") return void setTimeout(run);
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      run();
     };
     port2.postMessage(null);
   });

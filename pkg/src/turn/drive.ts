@@ -109,6 +109,8 @@ export class Drive implements StreamReader {
           outcome = input === "" ? ENDED : ANSWERED;
           this.#failure = undefined;
         } catch (cause) {
+          // A core that has failed is not asked what to do next.
+          if ((cause as TurnwireError).code === "internal") return cause as TurnwireError;
           outcome = this.#failed(cause as object);
         }
       } else {

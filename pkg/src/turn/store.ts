@@ -2,7 +2,7 @@
 // Wakes the code that waits for a change.
 import type { CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
-import { adopting, StateError, type TurnwireError } from "../common/errors.js";
+import { adopting, StateError, TurnFailedError, type TurnwireError } from "../common/errors.js";
 import type { ConnectionTopics, Reconnecting, Waiting } from "../delivery/connection-topics.js";
 import { FrameNotifier } from "../delivery/frames.js";
 import { LongTexts } from "../delivery/long-texts.js";
@@ -47,8 +47,10 @@ export class TurnStore {
   #origin: Origin;
   #input: readonly TurnInputItem[];
   #state: TurnState | null = null;
-  /** Why the stream ended, if the turn did not end. */
+  /** Why the last reading ended without the turn's end. */
   error: TurnwireError | null = null;
+  /** The error with which the server ended the turn. */
+  #failure: TurnFailedError | null = null;
   /** The next attempt to reach the server, while the connection is lost. */
   #reconnecting: Reconnecting | null = null;
   /** The next poll of the server. */
@@ -83,6 +85,7 @@ export class TurnStore {
     }
     this.elision.complete(state);
     if (state) this.#state = state;
+    if (state?.status === "error") this.#failure = new TurnFailedError("turn_failed", state.message, { body: state });
     return learnt;
   }
 
@@ -129,7 +132,7 @@ export class TurnStore {
       turn_id: id,
       status,
       state: this.#state,
-      error: this.error,
+      error: this.error ?? this.#failure,
       reconnecting: this.#reconnecting,
       waiting: this.#waiting,
       last_sequence_number: last,

@@ -196,8 +196,9 @@ test("tirea: a run that a newer message superseded is an error, without run_fini
 test("tirea: an error and the end of the run are one failure", async (t) => {
   const { events, turn } = await played(t, "tirea", "error-401");
   assert.deepEqual(events.filter((event) => event.type === "turn.done").length, 1);
-  assert.equal(turn.snapshot().state.status, "error");
-  assert.equal(turn.snapshot().error, null, "the turn failed, not its stream");
+  const { state, error } = turn.snapshot();
+  assert.equal(state.status, "error");
+  assert.deepEqual([error.code, error.message], ["turn_failed", state.message], "the turn failed, not its stream");
 });
 
 test("tirea: stopped runs are done, and say what stopped them", async (t) => {
