@@ -44,7 +44,8 @@ function copied(context) {
 
 const PUBLIC = [
   "AbortError", "Agents", "ApiError", "Client", "ConnectionError", "IncompleteError", "InputError", "ModelMessageBuilder",
-  "ProtocolError", "Run", "Session", "StateError", "Turn", "TurnwireError", "connect", "init", "isEventDelta", "mergeEventDelta",
+  "ProtocolError", "Run", "Session", "StateError", "Turn", "TurnFailedError", "TurnwireError", "allow", "connect", "deny", "init",
+  "isEventDelta", "mergeEventDelta", "respond",
 ];
 
 test("every entry exports the same names", async () => {

@@ -38,9 +38,9 @@ export interface Agent {
 /** The settings of an agent in a session. */
 export interface AgentSettings {
   /** The server's tools that the agent may use. */
-  agentTools?: readonly ServerTool[];
+  agentTools?: readonly ServerTool[] | undefined;
   /** Values of its options. Options that are not named keep their values. */
-  agentOptions?: Readonly<Record<string, string>>;
+  agentOptions?: Readonly<Record<string, string>> | undefined;
 }
 
 /** An agent's capabilities, as the core reads them. @internal */

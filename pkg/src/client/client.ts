@@ -4,6 +4,7 @@ import { Call } from "../boundary/calls.js";
 import { type Capabilities, capabilitiesOf, newId } from "../boundary/capabilities.js";
 import { CORES, type Protocol, PROTOCOLS } from "../boundary/protocols.js";
 import { checkedOptions, demand } from "../common/check.js";
+import { DISPOSE } from "../common/dispose.js";
 import { adopting, ProtocolError } from "../common/errors.js";
 import { type Limits, within } from "../transport/clocks.js";
 import { FetchTransport } from "../transport/fetch.js";
@@ -59,28 +60,33 @@ export class Client {
   close(): void {
     this.#connection.transport.close?.();
   }
+
+  /** Closes the client. Called at the end of a block with `using`. */
+  [DISPOSE](): void {
+    this.close();
+  }
 }
 
 /** The options of `listSessions`. */
 export interface ListSessionsOptions extends ListOptions {
   /** By time of creation, with `"trueforge"` by time of the last change; `"desc"`, newest first, by default. */
-  order?: "asc" | "desc";
+  order?: "asc" | "desc" | undefined;
   /**
    * Created at this time or later; ISO 8601. By default a year ago (the server's own default would be half an hour
    * ago), with `"trueforge"` at any time.
    */
-  startTimestamp?: string;
+  startTimestamp?: string | undefined;
   /** Created at this time or before; ISO 8601; now by default. */
-  endTimestamp?: string;
+  endTimestamp?: string | undefined;
 }
 
 /** The options of `searchSessions`. */
 export interface SearchSessionsOptions extends ListSessionsOptions {
-  agentName?: string;
-  createdBySubjectId?: string;
-  createdBySubjectType?: string;
-  sessionType?: "session" | "session/draft";
-  sessionId?: string;
+  agentName?: string | undefined;
+  createdBySubjectId?: string | undefined;
+  createdBySubjectType?: string | undefined;
+  sessionType?: "session" | "session/draft" | undefined;
+  sessionId?: string | undefined;
 }
 
 /** The options of `createSession`. Options that the protocol does not support are refused. */
@@ -89,28 +95,28 @@ export interface CreateSessionOptions extends RequestOptions, AgentSettings, Str
    * A label for people, if `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`). Other servers take
    * no title with a new session: they derive it from the first message, or have `session.rename()`.
    */
-  title?: string;
+  title?: string | undefined;
   /** Metadata for the gateway's own records of the request (`"truefoundry"`). */
-  metadata?: Record<string, unknown>;
+  metadata?: Record<string, unknown> | undefined;
   /** The messages before the session (`"aap"`). */
-  messages?: readonly HistoryMessage[];
+  messages?: readonly HistoryMessage[] | undefined;
   /**
    * More options of a new session (`"turn-rpc"`, `"codex"`). The gateway takes `workspaceId`, `model`, `modelProvider`,
    * `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex takes those of its
    * `thread/start`, such as `cwd` or `sandbox`.
    */
-  sessionOptions?: TurnRpcSessionOptions | Readonly<Record<string, unknown>>;
+  sessionOptions?: TurnRpcSessionOptions | Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The options of `getSession`. */
 export interface GetSessionOptions extends RequestOptions, StreamOptions {
   /** The session's agent, for servers that do not record it (`AgentEvent`). */
-  agentName?: string;
+  agentName?: string | undefined;
 }
 
 interface StreamOptions {
   /** How answers are streamed (`"aap"`); by default as finely as the agent supports. */
-  stream?: StreamMode;
+  stream?: StreamMode | undefined;
 }
 
 /** A message from before the session, in the form of the Agent Application Protocol. */

@@ -6,15 +6,18 @@ export { Agents, Client, connectWith } from "./client.js";
 export { limited, onAbort, onReturn, Watch, within } from "../transport/clocks.js";
 export {
   AbortError,
+  adopted,
   adopting,
   ApiError,
   busy,
   ConnectionError,
+  coreFailure,
   IncompleteError,
   InputError,
   messageOf,
   ProtocolError,
   StateError,
+  TurnFailedError,
   TurnwireError,
 } from "../common/errors.js";
 export { chunk, compiled, load, startFailure } from "./load.js";
@@ -23,5 +26,6 @@ export { demand, demandNames, isObject } from "../common/check.js";
 export { demandOptions, list, split } from "../transport/lists.js";
 export { Run } from "../tools/run.js";
 export { Session } from "./session.js";
-export { askToken, orAborted, stopped, unsent } from "../transport/transport.js";
+export { absolute, askToken, orAborted, stopped, unsent } from "../transport/transport.js";
+export { allow, deny, respond } from "../turn/replies.js";
 export { Turn } from "../turn/turn.js";

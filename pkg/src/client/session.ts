@@ -6,7 +6,7 @@ import { adopting, busy, InputError, StateError } from "../common/errors.js";
 import type { ListedEvent } from "../delivery/delivery.js";
 import { within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
-import { checkedTurn, type CreateTurnOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
+import { checkedTurn, type CreateTurnOptions, inputOrOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
 import type { ClientConnection, ConversationHost } from "./load.js";
@@ -127,12 +127,14 @@ export class Session {
   }
 
   /**
-   * Prepares a turn. Sends no request yet: `stream()`, `waitForCompletion()` or `state()` starts it.
+   * Prepares a turn: `createTurn("Hello")`, `createTurn([allow(action)])`, or `createTurn({ input, … })`. Sends no
+   * request yet: `stream()`, `waitForCompletion()` or `state()` starts it.
    *
    * Throws an `InputError` if the input breaks a rule (user messages are not mixed with answers, every pending call is
    * answered, files are data URIs), and a `StateError` if the session was cancelled.
    */
-  createTurn(options: CreateTurnOptions = {}): Turn {
+  createTurn(given?: TurnInput | CreateTurnOptions, more?: Omit<CreateTurnOptions, "input">): Turn {
+    const options = inputOrOptions(given, more);
     const { socket } = this.#connection.conventions;
     const { input, previousTurnId, discardPending, whenBusy, turnOptions } = checkedTurn(options, socket);
     demand(this.#connection.capabilities.fork || (previousTurnId ?? "auto") === "auto", "`previousTurnId` is not known to this protocol: turns follow each other");

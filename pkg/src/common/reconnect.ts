@@ -7,11 +7,11 @@ export interface ReconnectOptions {
    * The most consecutive attempts that bring nothing new; 10 by default. After them turnwire asks for the turn itself,
    * and polls it while it runs (`"waiting"`). Polls are not counted.
    */
-  maxAttempts?: number;
+  maxAttempts?: number | undefined;
   /** The longest wait before the first attempt, in milliseconds; 500 by default. It doubles with every attempt. */
-  baseDelay?: number;
+  baseDelay?: number | undefined;
   /** The longest wait before any attempt, in milliseconds, unless the server asks for more; 8000 by default. */
-  maxDelay?: number;
+  maxDelay?: number | undefined;
 }
 
 /** The complete option, as an array. */

@@ -2,19 +2,23 @@
 export {
   AbortError,
   Agents,
+  allow,
   ApiError,
   Client,
   ConnectionError,
+  deny,
   IncompleteError,
   InputError,
   isEventDelta,
   mergeEventDelta,
   ModelMessageBuilder,
   ProtocolError,
+  respond,
   Run,
   Session,
   StateError,
   Turn,
+  TurnFailedError,
   TurnwireError,
 } from "../client/face.js";
 export type { ListOptions, RequestOptions } from "../transport/lists.js";
@@ -57,11 +61,15 @@ export type * from "../wire/events.js";
 export type { MessageBase, MessageDelta } from "../snapshot/merge.js";
 export type { RunOptions, RunReason } from "../tools/run.js";
 export type { CreateTurnOptions, TurnInput } from "../turn/options.js";
+export type { AllowOptions } from "../turn/replies.js";
 export type { ListedSessionEvent } from "../client/session.js";
 export type {
   Activity,
   MessageSnapshot,
+  ApprovalAction,
+  AuthorizationAction,
   RequiredAction,
+  ResponseAction,
   ThreadSnapshot,
   ToolCallResponse,
   ToolCallSnapshot,

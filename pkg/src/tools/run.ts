@@ -15,7 +15,7 @@ import { callKey, type ToolAnswer, type ToolRegistry, type WaitingCall } from ".
 /** The options of `session.run()`, in addition to the input. Those of `createTurn` apply to the first turn. */
 export interface RunOptions extends Omit<CreateTurnOptions, "input">, ResumeOptions {
   /** The most turns that may follow the first one; 10 by default. */
-  maxRounds?: number;
+  maxRounds?: number | undefined;
 }
 
 /**

@@ -26,13 +26,13 @@ interface ToolRunner {
 /** A tool that runs in the page. */
 export interface ToolDefinition {
   /** The name for people. */
-  title?: string;
+  title?: string | undefined;
   /** What the tool does, for the model. */
   description: string;
   /** The JSON Schema of the input, which is an object; any object by default. turnwire does not check the input. */
-  parameters?: object;
+  parameters?: object | undefined;
   /** The longest time for a call, in milliseconds; 0 for no limit. By default the value of `session.tools()`. */
-  timeout?: number;
+  timeout?: number | undefined;
   /**
    * Runs the tool. A returned string is the result; any other value is sent as JSON. The message of an exception goes
    * to the model, without the stack. `null` only declares the tool: its calls wait for an answer, for instance of a
@@ -50,7 +50,7 @@ export interface ToolsOptions {
    * The longest time for a call of a tool, in milliseconds; 60 seconds by default, 0 for no limit. A tool's own value
    * overrides it.
    */
-  timeout?: number;
+  timeout?: number | undefined;
 }
 
 /** A call that waits for its result. @internal */

@@ -19,6 +19,8 @@ const PAUSE_TIMEOUT = 5000;
 
 /** The abort reason with which a left loop releases its connection. */
 const LEFT = new Error("the loop over the stream was left");
+/** The abort reason of a turn that its page has disposed of. */
+const DISPOSED = new Error("the turn was disposed of");
 
 /** One reading of a turn's stream, shared by all its users. */
 interface Reading {
@@ -140,6 +142,13 @@ export class TurnRunner<T extends Owner> {
     await reading.over;
   }
 
+  /** Stops the current reading for all its users: their loops and waits end with an `AbortError`. */
+  async release(): Promise<void> {
+    const reading = this.#reading;
+    reading?.whole.cut(DISPOSED);
+    await reading?.over;
+  }
+
   /**
    * A call stopped waiting for the turn. If it was the only user, a turn that was not sent yet is not sent. A turn that
    * has begun is still read if its stream cannot be requested again, or if there are listeners or subscribers.
@@ -232,8 +241,8 @@ export class TurnRunner<T extends Owner> {
     this.#reading = undefined;
     this.#store.setPause();
     const end = this.#feed.close();
-    // Leaving a loop is not a failure.
-    if (error !== undefined && error.cause !== LEFT) this.#feed.fail(error);
+    // Not to read on is not a failure.
+    if (error !== undefined && error.cause !== LEFT && error.cause !== DISPOSED) this.#feed.fail(error);
     this.#leave();
     end(error);
     this.#turn.forwardResults();
@@ -338,7 +347,8 @@ export class TurnRunner<T extends Owner> {
         throw cause;
       });
       // A left loop is not an error of this call. But a turn that was cancelled before it was sent is never sent.
-      if (error !== undefined && (error === this.#withdrawn || !reading.whole.signal.aborted)) throw error;
+      const isLeft = reading.whole.signal.aborted && reading.whole.signal.reason !== DISPOSED;
+      if (error !== undefined && (error === this.#withdrawn || !isLeft)) throw error;
     }
     // The last events may still be on their way.
     if (this.#reading) await orAborted(this.#reading.over, signal);

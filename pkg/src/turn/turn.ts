@@ -2,6 +2,7 @@
 import type { CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { demand } from "../common/check.js";
+import { ASYNC_DISPOSE, DISPOSE } from "../common/dispose.js";
 import { InputError, StateError } from "../common/errors.js";
 import type { ListedEvent } from "../delivery/delivery.js";
 import type { TurnStream } from "../delivery/stream.js";
@@ -18,11 +19,20 @@ import type { TurnHost } from "./host.js";
 import type { CreateTurnOptions, ResumeOptions, StreamOptions, TurnInput } from "./options.js";
 import { TurnStore } from "./store.js";
 
+/** The number of turns that this page has prepared. */
+let prepared = 0;
+
 /** How a turn is started. */
 type StartOptions = Pick<CreateTurnOptions, "discardPending" | "whenBusy">;
 
-/** One request to the agent, and everything that it answers. */
+/**
+ * One request to the agent, and everything that it answers.
+ *
+ * `using turn = session.createTurn(…)` stops reading when the block ends; the turn itself continues.
+ */
 export class Turn {
+  /** Tells the turn apart from others in a list, from its creation on: for a `key` in React. */
+  readonly key: string;
   readonly #connection: Connection;
   readonly #core: CoreTurn;
   /** Whether the turn discards waiting calls, and whether it waits for its place. */
@@ -38,6 +48,7 @@ export class Turn {
   constructor(session: TurnHost<Turn>, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>, how: StartOptions = {}) {
     // `session.ts` declares its type.
     Object.assign(this, { session });
+    this.key = record.id ?? `prepared-${(prepared += 1)}`;
     this.#connection = connection;
     this.#core = core;
     this.#how = how;
@@ -232,6 +243,19 @@ export class Turn {
     demandListener(listener);
     return this.#store.frames.add(listener);
   };
+
+  /**
+   * Stops reading the turn, which itself continues. A loop or a wait that goes on elsewhere ends with an `AbortError`.
+   * Called at the end of a block with `using`.
+   */
+  [DISPOSE](): void {
+    void this.#runner.release();
+  }
+
+  /** The same, and waits until the connection is released. Called at the end of a block with `await using`. */
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.#runner.release();
+  }
 
   /** Merges all listed events of a finished turn into the snapshot. @internal */
   fill(events: readonly Event[]): void {

@@ -242,8 +242,6 @@ export async function misuse(session: Session): Promise<void> {
   await connect({});
   // @ts-expect-error There is no such protocol.
   await connect({ baseUrl: "https://gateway.example", protocol: "smtp" });
-  // @ts-expect-error The input is an option.
-  session.createTurn("Hello");
   // @ts-expect-error There is no such option.
   session.createTurn({ inputs: "Hello" });
   // @ts-expect-error An approval allows or denies.

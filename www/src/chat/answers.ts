@@ -1,6 +1,6 @@
 // The person's answers to waiting calls, as the next turn's input.
 
-import type { Agent, RequiredAction, TurnInputItem } from "turnwire";
+import { type Agent, allow, deny, type RequiredAction, respond, type TurnInputItem } from "turnwire";
 
 export type Answer =
   | { readonly kind: "allow"; readonly remember?: boolean }
@@ -53,16 +53,9 @@ export function innerCall({ name, suspension }: CallAction): { name: string; arg
 
 /** The input item for the answer. */
 export function toInput(action: CallAction, answer: Answer): TurnInputItem {
-  const { thread_id, tool_call_id } = action;
-  if (action.type === "tool.response_required") {
-    return { type: "user.tool_response", thread_id, tool_call_id, content: contentOf(answer) };
-  }
-  const reason = answer.kind === "deny" ? answer.reason.trim() : "";
-  const approval =
-    answer.kind === "deny"
-      ? ({ status: "deny", ...(reason && { reason }) } as const)
-      : ({ status: "allow", ...(answer.kind === "allow" && answer.remember && { remember: true }) } as const);
-  return { type: "user.tool_approval", thread_id, tool_call_id, approval };
+  if (action.type === "tool.response_required") return respond(action, contentOf(answer));
+  if (answer.kind === "deny") return deny(action, answer.reason.trim());
+  return allow(action, answer.kind === "allow" && answer.remember ? { remember: true } : {});
 }
 
 /** An answer as the result of the call: a decision is an object, as in the server's schema. */
