@@ -265,11 +265,15 @@ async function dist() {
   }
 }
 
-/** Writes one file of `dist/`. `names` has the short names of members; gives them with those that are new. */
+/** The exports of each file of `dist/`, by its name. */
+const exported = {};
+
+/** Writes one file of `dist/`. `names` has the short names of members; returns them with those that are new. */
 async function bundle(name, source, format, names) {
-  const extension = format === "esm" ? "js" : "cjs";
+  const isCommon = format === "cjs";
+  const extension = isCommon ? "cjs" : "js";
   const file = join("dist", `${name}.${extension}`);
-  const { outputFiles, mangleCache } = await build({
+  const { outputFiles, mangleCache, metafile } = await build({
     absWorkingDir: root,
     entryPoints: [join("src", source)],
     outfile: file,
@@ -281,25 +285,40 @@ async function bundle(name, source, format, names) {
     mangleCache: names,
     target: "es2022",
     platform: "neutral",
-    sourcemap: "external",
-    external: FAMILIES.map((family) => `./${family}.wasm`),
+    sourcemap: isCommon ? false : "external",
+    metafile: true,
+    external: ["node:fs", ...FAMILIES.map((family) => `./${family}.wasm`)],
     // CommonJS requires its parts: import() is not everywhere where it runs, such as in Jest.
-    supported: { "dynamic-import": format === "esm" },
+    supported: { "dynamic-import": !isCommon },
     logLevel: "warning",
-    plugins: [keepClassNames, leaveParts(extension)],
+    plugins: [...(isCommon ? [readModules] : []), keepClassNames, leaveParts(extension)],
   });
-  const [map, script] = outputFiles.map(({ text }) => text);
+  const script = outputFiles.at(-1).text;
   // What esbuild leaves: measured, 420 brotli bytes; another 130 where functions that are called once stay apart.
-  const { code, map: smaller } = await minify(script, {
-    module: format === "esm",
+  const { code, map } = await minify(script, {
+    module: !isCommon,
     ecma: 2020,
     compress: { passes: 3, reduce_funcs: false },
-    sourceMap: { content: withoutInlinedModule(map), url: `${basename(file)}.map` },
+    ...(!isCommon && { sourceMap: { content: withoutInlinedModule(outputFiles[0].text), url: `${basename(file)}.map` } }),
   });
-  writeFileSync(join(root, file), code);
-  writeFileSync(join(root, `${file}.map`), smaller);
+  exported[name] ??= Object.values(metafile.outputs).flatMap((output) => output.exports);
+  // Node finds the names of CommonJS exports in the text. Minifiers would drop this.
+  writeFileSync(join(root, file), isCommon ? `${code}\n0&&(module.exports={${exported[name]}});\n` : code);
+  if (map) writeFileSync(join(root, `${file}.map`), map);
   return mangleCache;
 }
+
+/** CommonJS is for Node, and reads the modules from their files: their text would be in the package twice. */
+const readModules = {
+  name: "read-modules",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]core[\\/][\w-]+[\\/]inline\.js$/ }, ({ path }) => {
+      const file = JSON.stringify(`/${basename(dirname(path))}.wasm`);
+      return { contents: `import { readFileSync } from "node:fs"; export const packed = readFileSync(__dirname + ${file});` };
+    });
+    onLoad({ filter: /[\\/]boundary[\\/]unpack\.ts$/ }, () => ({ contents: "export const unpack = (bytes) => bytes;" }));
+  },
+};
 
 /**
  * Public classes keep their names in consoles and stack traces. esbuild's own `keepNames` names
@@ -342,8 +361,8 @@ function withoutInlinedModule(json) {
 }
 
 /**
- * Emits the declarations that the entries reach, and a `.d.cts` twin of each: the extension decides
- * whether a declaration speaks of a module or of CommonJS, for all that it imports.
+ * Emits the declarations that the entries reach, once, as `.d.cts`: modules may import the declarations of CommonJS, and
+ * not the other way round. An entry's `.d.ts` only exports them again.
  */
 function types(out) {
   node(join(root, "node_modules", "typescript", "bin", "tsc"), "--project", "tsconfig.json", "--outDir", out);
@@ -351,10 +370,14 @@ function types(out) {
   // A page's compiler may not know Symbol.dispose yet, and nobody is handed a raw core object.
   writeFileSync(join(out, "core.d.ts"), glue.replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, ""));
   const reached = new Set();
-  for (const entry of [...Object.values(ENTRIES), WORKERD]) reach(join(out, declaration(entry)), reached);
+  const entries = [...Object.values(ENTRIES), WORKERD].map((entry) => join(out, declaration(entry)));
+  for (const entry of entries) reach(entry, reached);
   for (const file of emitted(out)) {
-    if (!reached.has(file)) rmSync(file);
-    else writeFileSync(file.replace(/\.d\.ts$/, ".d.cts"), readFileSync(file, "utf8").replaceAll(RELATIVE, "$1.cjs"));
+    const text = readFileSync(file, "utf8");
+    rmSync(file);
+    if (!reached.has(file)) continue;
+    writeFileSync(file.replace(/ts$/, "cts"), text.replaceAll(RELATIVE, "$1.cjs"));
+    if (entries.includes(file)) writeFileSync(file, `export * from "./${basename(file, ".d.ts")}.cjs";\n`);
   }
   demandPublicNames(out);
 }
@@ -373,7 +396,7 @@ function declaration(source) {
 function demandPublicNames(out) {
   const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(allNames())]);
   for (const name of PUBLIC.map((module) => declaration(`${module}.ts`))) {
-    const members = readFileSync(join(out, name), "utf8").matchAll(/^\s+(?:readonly |get |static |async )*"?(\w+)"?\??[:(<]/gm);
+    const members = readFileSync(join(out, name.replace(/ts$/, "cts")), "utf8").matchAll(/^\s+(?:readonly |get |static |async )*"?(\w+)"?\??[:(<]/gm);
     for (const [, member] of members) {
       if (shortened.has(member)) throw new Error(`\`${member}\` is public (${name}), and would be shortened: rename one of them`);
     }
