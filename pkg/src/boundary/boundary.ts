@@ -9,19 +9,24 @@ export type Exports = InitOutput;
 
 const encoder = new TextEncoder();
 /** Decodes the core's strings. A byte order mark inside them is part of the text. */
-export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+export const decoder: { decode(bytes: Uint8Array): string } = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Frees objects in the core when JavaScript has collected their handles. Some platforms do not have it. */
 const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
 
+/** A `WebAssembly.Memory`, for compilers that do not know it. */
+interface Memory {
+  readonly buffer: ArrayBuffer;
+}
+
 /** The core's memory, as bytes and as 32-bit words. Growing the memory detaches the views. */
 export class CoreMemory {
-  readonly #memory: WebAssembly.Memory;
+  readonly #memory: Memory;
   #bytes = new Uint8Array(0);
   #words = new Uint32Array(0);
 
-  constructor(memory: WebAssembly.Memory) {
+  constructor(memory: Memory) {
     this.#memory = memory;
   }
 

@@ -5,6 +5,7 @@ import type { Family } from "../boundary/protocols.js";
 import { unpack } from "../boundary/unpack.js";
 import { coreFailures, messageOf, TurnwireError } from "../common/errors.js";
 import type { Limits } from "../transport/clocks.js";
+import type { WasmModule } from "../transport/platform.js";
 import type { Settings, Transport } from "../transport/transport.js";
 import type { Connection } from "../turn/connection.js";
 import type { Turn } from "../turn/turn.js";
@@ -56,7 +57,7 @@ export interface ClientConnection extends Connection {
 
 /** A core that can be started: its module and its extras. */
 export interface Source extends Extras {
-  readonly module: WebAssembly.Module;
+  readonly module: WasmModule;
 }
 
 /** The ways to load the cores of an entry. */

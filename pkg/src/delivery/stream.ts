@@ -20,7 +20,7 @@ interface Waiting {
  * unless a wait still needs it; the turn itself continues. Events that arrived before and were not taken go to the
  * turn's next stream.
  */
-export class TurnStream implements AsyncIterableIterator<StreamEvent, void, undefined> {
+export class TurnStream implements AsyncIterableIterator<StreamEvent> {
   readonly #source: EventSource;
   readonly #after: number;
   #events: StreamEvent[];

@@ -4,12 +4,13 @@ import type { Client } from "../client/client.js";
 import { chunk, connectWith, load, startFailure, TurnwireError } from "../client/face.js";
 import type { Extras, Source, Sources } from "../client/load.js";
 import type { ConnectOptions } from "../client/options.js";
+import type { WasmModule } from "../transport/platform.js";
 import { EXTRAS } from "./families/extras.js";
 
 export * from "./api.js";
 
 /** A core's module: compiled, as bytes, or as the response to a request for the file. */
-export type ModuleInput = WebAssembly.Module | BufferSource | Response;
+export type ModuleInput = WasmModule | ArrayBufferView | ArrayBuffer | Response;
 
 /** The loaded modules. */
 const modules: Partial<Record<Family, WebAssembly.Module>> = {};
@@ -76,7 +77,7 @@ async function take(source: ModuleInput | PromiseLike<ModuleInput>): Promise<Fam
 
 async function compile(input: ModuleInput): Promise<WebAssembly.Module> {
   if (input instanceof WebAssembly.Module) return input;
-  if (!(input instanceof Response)) return WebAssembly.compile(input);
+  if (!(input instanceof Response)) return WebAssembly.compile(input as BufferSource);
   if (!input.ok) {
     throw new TurnwireError(
       "wasm_failed",

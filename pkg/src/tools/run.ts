@@ -34,7 +34,7 @@ const MAX_ROUNDS = 10;
  * before it is started. When the loop asks for the next turn, the run waits for the current one and runs the tools that
  * it calls. Leaving the loop stops no tool; `waitForCompletion()` continues after it.
  */
-export class Run implements AsyncIterableIterator<Turn, void, undefined> {
+export class Run implements AsyncIterableIterator<Turn> {
   readonly #session: RunHost;
   readonly #registry: ToolRegistry;
   readonly #creation: Omit<CreateTurnOptions, "input">;

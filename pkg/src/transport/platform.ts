@@ -11,3 +11,6 @@ export type Socket = Pick<WebSocket, "send" | "close" | "addEventListener" | "re
 
 /** Opens a connection in place of the platform's `WebSocket`, for instance with headers. */
 export type OpenSocket = (url: string) => Socket;
+
+/** A `WebAssembly.Module`; any object for compilers that do not know it. */
+export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } } ? Module : object;

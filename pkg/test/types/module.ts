@@ -1,6 +1,6 @@
 // The public types as a page's compiler sees them: this file only has to compile, and each
 // `@ts-expect-error` has to be an error. It imports the package by its name, through its exports.
-import { connect, isEventDelta, mergeEventDelta, ModelMessageBuilder, TurnwireError } from "turnwire";
+import { allow, connect, deny, isEventDelta, mergeEventDelta, ModelMessageBuilder, respond, TurnwireError } from "turnwire";
 import type {
   Client,
   Clocks,
@@ -61,7 +61,8 @@ export async function usualWay(signal: AbortSignal): Promise<TurnStatus> {
     const said: void = await turn.steer([{ type: "user.message", content: "And in Rome?" }], { signal, deadline: 1000 });
     // @ts-expect-error It takes no options of turns.
     await turn.steer("more", { turnOptions: {} });
-    return said ?? turn.status;
+    holds<Same<typeof said, void>>();
+    return turn.status;
   }
   await turn.waitForCompletion({ signal });
   return turn.status;
@@ -273,4 +274,85 @@ export async function slim(): Promise<string | undefined> {
     }
   }
   return undefined;
+}
+
+/** Each union narrows by its discriminant, and leaves nothing over. */
+export function narrowed(snapshot: TurnSnapshot, item: TurnInputItem): string {
+  const left = (value: never): string => value;
+  const { state } = snapshot;
+  switch (state?.status) {
+    case undefined:
+    case "running":
+      break;
+    case "done":
+      state.required_actions.map((action) => action.type);
+      break;
+    case "cancelled":
+      holds<Same<typeof state.reason, string | null>>();
+      break;
+    case "error":
+      holds<Same<typeof state.message, string>>();
+      break;
+    default:
+      return left(state);
+  }
+  holds<Same<typeof snapshot.error, TurnwireError | null>>();
+  for (const action of snapshot.required_actions) {
+    switch (action.type) {
+      case "tool.approval_required":
+        [allow(action), deny(action, "no")].map((reply) => reply.type);
+        // @ts-expect-error An approval is no answer to a question.
+        respond(action, "yes");
+        break;
+      case "tool.response_required":
+        respond(action, { ok: true });
+        // @ts-expect-error A question is not allowed or denied.
+        allow(action);
+        break;
+      case "mcp.auth_required":
+        action.server.toString();
+        break;
+      default:
+        return left(action);
+    }
+  }
+  if (item.type !== "user.message" || typeof item.content === "string") return item.type;
+  for (const part of item.content) {
+    switch (part.type) {
+      case "text":
+        return part.text;
+      case "file":
+        return part.data;
+      case "file_upload":
+        return part.file.toString();
+      case "image":
+      case "audio":
+      case "video":
+        return part.url;
+      case "localImage":
+      case "localFile":
+      case "localAudio":
+      case "localVideo":
+      case "mention":
+      case "skill":
+        return part.path;
+      case "artifact":
+        return part.artifactId;
+      default:
+        return left(part);
+    }
+  }
+  return "";
+}
+
+/** Options may be passed on as they are, undefined or not. */
+export function passedOn(session: Session, token: string | undefined, signal: AbortSignal | undefined): Promise<Client> {
+  const turn = session.createTurn("Hello", { previousTurnId: undefined, discardPending: undefined });
+  void turn.waitForCompletion({ signal, deadline: undefined, reconnect: undefined });
+  return connect({ baseUrl: "/api", token, headers: undefined, idleTimeout: undefined });
+}
+
+/** `using` releases a turn, and a client. */
+export function disposables(turn: Turn, client: Client): [() => void, () => PromiseLike<void>, () => void] {
+  return [turn[Symbol.dispose], turn[Symbol.asyncDispose], client[Symbol.dispose]];
 }
