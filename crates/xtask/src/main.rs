@@ -9,12 +9,14 @@ mod families;
 mod fuzz;
 mod gateway;
 mod interop;
+mod licences;
 mod package;
 mod progress;
 mod project;
 mod size;
 mod soak;
 mod stamp;
+mod tarball;
 mod test;
 mod tools;
 
@@ -48,6 +50,8 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Run many turns at once on connections that keep breaking, and count what is lost or doubled.
     Soak(soak::Options),
+    /// Write the licences of what is inside the wasm modules into LICENSES.md.
+    Licences,
     /// Run a vendor's own client library against the development gateway, or the package against a real server.
     Interop(interop::Options),
 }
@@ -74,6 +78,7 @@ fn run(task: &Task) -> Result<()> {
         Task::Bench(options) => bench::run(&project, options),
         Task::Fuzz(options) => fuzz::run(&project, options),
         Task::Soak(options) => soak::run(&project, options),
+        Task::Licences => licences::write(&project),
         Task::Interop(options) => interop::run(&project, options),
     }
 }

@@ -39,7 +39,9 @@ pub(crate) fn build(project: &Project) -> Result<()> {
     let _lock = lock(project)?;
     rust::ensure_wasm_target(project)?;
     npm::ci(project, "pkg", "which optimise the module and bundle the package")?;
-    run(Command::new("node").args(["build.mjs", "sources"]).current_dir(project.path("pkg")))?;
+    for stage in ["sources", "documents"] {
+        run(Command::new("node").args(["build.mjs", stage]).current_dir(project.path("pkg")))?;
+    }
     let mut core_changed = false;
     for family in &*FAMILIES {
         let module = compile(project, family)?;

@@ -10,16 +10,18 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::bench;
-use crate::command::{capture, run};
+use crate::command::run;
 use crate::demo;
 use crate::families::FAMILIES;
 use crate::fuzz;
 use crate::gateway::{self, Gateway};
 use crate::interop::{self, Vendor};
+use crate::licences;
 use crate::progress::begin;
 use crate::project::{Project, cargo};
 use crate::size;
 use crate::soak;
+use crate::tarball::{self, Tarball};
 use crate::test::report::Verdict;
 use crate::test::session::{Session, check, count};
 use crate::test::tally::{self, Tally};
@@ -31,6 +33,9 @@ const GATEWAY_PORT: u16 = 8797;
 const FUZZ_SECONDS: [u64; 2] = [5, 15];
 /// Whose software a quick run leaves out: it is 400 MB to download.
 const LARGE: [Vendor; 1] = [Vendor::Codex];
+
+/// The most bytes of the npm package, packed and unpacked.
+const TARBALL_BYTES: [u64; 2] = [900_000, 2_500_000];
 
 /// One step of a test run.
 #[derive(Debug)]
@@ -44,15 +49,23 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 19] = [
+pub(crate) const STEPS: [Step; 20] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
     Step { name: "host", about: "Rust tests on this machine", run: host },
     Step { name: "fuzz", about: "random inputs against the decoders, a short while each", run: fuzz },
     Step { name: "build", about: "the npm package is built", run: build },
-    Step { name: "types", about: "the public types hold, for modules and for CommonJS", run: types },
-    Step { name: "publish", about: "what npm would publish resolves in every module system", run: publish },
+    Step {
+        name: "types",
+        about: "the public types hold, from TypeScript 5.4 on, with the DOM and without",
+        run: types,
+    },
+    Step {
+        name: "publish",
+        about: "what npm and crates.io would take resolves, and is complete",
+        run: publish,
+    },
     Step { name: "node", about: "conformance cases on the built package, in Node", run: node },
     Step { name: "page", about: "the demo page is built, and its own tests", run: page },
     Step {
@@ -63,6 +76,7 @@ pub(crate) const STEPS: [Step; 19] = [
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
     Step { name: "engines", about: "each kind of fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "pages", about: "what a page downloads, for each family of protocols", run: pages },
+    Step { name: "oldest", about: "the package needs no younger engines than documented", run: oldest },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
     Step { name: "soak", about: "twenty turns at once on connections that keep breaking", run: soak },
     Step {
@@ -129,35 +143,65 @@ fn build(session: &mut Session<'_>) -> Result<Verdict> {
     session.package().map(|()| Verdict::Held)
 }
 
+/// With the oldest and the newest compiler, and one between; in pages, and on servers whose compiler knows no DOM.
 fn types(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
-    check(
-        Command::new("node")
-            .args(["node_modules/typescript/bin/tsc", "--noEmit", "--project", "tsconfig.types.json"])
-            .current_dir(session.project.path("pkg")),
-    )
+    session.test_packages()?;
+    for compiler in [
+        "tests/node_modules/typescript-oldest",
+        "tests/node_modules/typescript-5-9",
+        "pkg/node_modules/typescript",
+    ] {
+        let compiler = session.project.path(compiler).join("bin/tsc");
+        for project in ["tsconfig.types.json", "tsconfig.nodom.json"] {
+            check(
+                Command::new("node")
+                    .arg(&compiler)
+                    .args(["--noEmit", "--project", project])
+                    .current_dir(session.project.path("pkg")),
+            )?;
+        }
+    }
+    Ok(Verdict::Held)
 }
 
 fn publish(session: &mut Session<'_>) -> Result<Verdict> {
-    let tarball = pack(session)?;
+    session.package()?;
+    let project = session.project;
+    let Tarball { path, packed, unpacked } = tarball::pack(project)?;
+    let [most_packed, most_unpacked] = TARBALL_BYTES;
+    begin(&format!(
+        "publish: {packed} of {most_packed} bytes packed, {unpacked} of {most_unpacked} unpacked"
+    ));
+    if packed > most_packed || unpacked > most_unpacked {
+        bail!("the package is larger than users were promised");
+    }
     session.test_packages()?;
-    let tests = session.project.path("tests");
+    let tests = project.path("tests");
     check(
         Command::new("node")
             .args(["node_modules/publint/src/cli.js", "run", "--strict"])
-            .arg(&tarball)
+            .arg(&path)
             .current_dir(&tests),
     )?;
     check(
         Command::new("node")
             .arg("node_modules/@arethetypeswrong/cli/dist/index.js")
-            .arg(&tarball)
+            .arg(&path)
             // A wasm file is no module that types could describe. The profile leaves out the
             // resolution of Node before 16, which knows no `exports`.
             .arg("--exclude-entrypoints")
             .args(FAMILIES.iter().map(|family| format!("{family}.wasm")))
             .args(["--profile", "node16"])
             .current_dir(&tests),
+    )?;
+    licences::check(project)?;
+    check(npm::npm(&project.path("pkg")).args(["publish", "--dry-run", "--silent"]).arg(&path))?;
+    // A working tree may have changes: what is published is what the registry gets from a release.
+    check(
+        cargo()
+            .args(["publish", "--dry-run", "--quiet", "--allow-dirty", "--package", "turnwire"])
+            .current_dir(project.root()),
     )
 }
 
@@ -242,6 +286,12 @@ fn pages(session: &mut Session<'_>) -> Result<Verdict> {
 
 /// Installs the packed package into the app as a user would, builds the app for production, and
 /// runs the app's test in the browser.
+fn oldest(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    count("node --test", &mut node_tests(session, "tests/oldest")?, tally::node)
+}
+
 fn app(session: &mut Session<'_>) -> Result<Verdict> {
     let tarball = pack(session)?;
     session.test_packages()?;
@@ -297,16 +347,10 @@ fn interop(session: &mut Session<'_>) -> Result<Verdict> {
     Ok(Verdict::Counted(tally))
 }
 
-/// Packs the package as npm would publish it and gives the tarball's path.
+/// The package as npm would publish it.
 fn pack(session: &mut Session<'_>) -> Result<PathBuf> {
     session.package()?;
-    let directory = session.project.scratch("tarball")?;
-    let printed = capture(
-        npm::npm(&session.project.path("pkg")).args(["pack", "--json", "--pack-destination"]).arg(&directory),
-    )?;
-    let printed: Value = serde_json::from_str(&printed).context("npm pack printed no JSON")?;
-    let name = printed[0]["filename"].as_str().context("npm pack names no file")?;
-    Ok(directory.join(name))
+    Ok(tarball::pack(session.project)?.path)
 }
 
 /// Node's test runner over the `*.test.mjs` files of a directory of the checkout.
