@@ -2,6 +2,7 @@
 //   node build.mjs core FAMILY    core/FAMILY/core_bg.wasm -> kept as raw.wasm, optimised in place, checked;
 //                                 inline.js
 //   node build.mjs sources        families.json      -> the sources that follow from it, in src/
+//   node build.mjs documents      the repository's documents -> those of the package
 //   node build.mjs dist           src/ + core/      -> dist/: bundles, modules, types
 //   node build.mjs names FAMILY   core/FAMILY/raw.wasm     -> named.wasm: optimised, with function names
 import { spawnSync } from "node:child_process";
@@ -10,6 +11,7 @@ import { basename, dirname, join } from "node:path";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 import { minify } from "terser";
+import { copyDocuments } from "./documents.mjs";
 import { families, writeSources } from "./entries.mjs";
 import { aligned, pack } from "./pack.mjs";
 
@@ -367,8 +369,13 @@ function withoutInlinedModule(json) {
 function types(out) {
   node(join(root, "node_modules", "typescript", "bin", "tsc"), "--project", "tsconfig.json", "--outDir", out);
   const glue = readFileSync(inCore("truefoundry", "core.d.ts"), "utf8");
-  // A page's compiler may not know Symbol.dispose yet, and nobody is handed a raw core object.
-  writeFileSync(join(out, "core.d.ts"), glue.replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, ""));
+  // A user's compiler may not know Symbol.dispose and WebAssembly, and no user gets a raw object of the core.
+  const known = glue
+    .replaceAll(/^\s*\[Symbol\.dispose\]\(\): void;\n/gm, "")
+    .replace("readonly memory: WebAssembly.Memory", "readonly memory: { readonly buffer: ArrayBuffer }")
+    .replaceAll(/^ +readonly \w+: WebAssembly\.Table;\n/gm, "")
+    .replaceAll(/^(?:\/\*\*(?:(?!\*\/)[^])*\*\/\n)?export (?:type (?:Sync)?InitInput|function initSync|default function).*\n/gm, "");
+  writeFileSync(join(out, "core.d.ts"), known);
   const reached = new Set();
   const entries = [...Object.values(ENTRIES), WORKERD].map((entry) => join(out, declaration(entry)));
   for (const entry of entries) reach(entry, reached);
@@ -419,7 +426,8 @@ function node(...command) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-const STAGES = { core, dist, names, sources: () => writeSources(root) };
+const documents = () => copyDocuments(join(root, ".."), root);
+const STAGES = { core, dist, documents, names, sources: () => writeSources(root) };
 const [, , name, family] = process.argv;
 const stage = STAGES[name];
 if (stage === undefined || ((stage === core || stage === names) && !FAMILIES.includes(family))) {

@@ -1,0 +1,58 @@
+// The documents, in the repository and in the package: each link leads to something, and llms.txt lists all of them.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { test } from "node:test";
+
+const PACKAGE = join(import.meta.dirname, "..");
+const ROOT = join(PACKAGE, "..");
+const LINK = /\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g;
+
+/** The Markdown files in a folder, besides those of `others`. */
+function documents(folder, ...others) {
+  const own = readdirSync(folder).filter((name) => name.endsWith(".md"));
+  const nested = others.flatMap((name) => readdirSync(join(folder, name), { recursive: true }).map((file) => join(name, file)));
+  return [...own, ...nested.filter((name) => name.endsWith(".md"))];
+}
+
+/** The anchors of a document, as GitHub makes them of its headings. */
+function anchors(text) {
+  const prose = text.replaceAll(/^```.*?^```$/gms, "");
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading.toLowerCase().replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(" ", "-"),
+  );
+}
+
+/** The links of a text that lead nowhere. */
+function broken(file, text) {
+  const prose = text.replaceAll(/^```.*?^```$/gms, "");
+  return [...prose.matchAll(LINK)].flatMap(([link, path, anchor]) => {
+    const target = path ? join(dirname(file), path) : file;
+    if (!existsSync(target)) return [link];
+    if (!anchor || statSync(target).isDirectory()) return [];
+    return anchors(readFileSync(target, "utf8")).includes(anchor) ? [] : [link];
+  });
+}
+
+for (const [place, folder, others] of [["repository", ROOT, ["docs", "crates/gateway"]], ["package", PACKAGE, ["docs"]]]) {
+  for (const name of documents(folder, ...others)) {
+    test(`${place}: each link of ${name} leads to something`, () => {
+      const file = join(folder, name);
+      assert.deepEqual(broken(file, readFileSync(file, "utf8")), []);
+    });
+  }
+}
+
+test("a link that leads nowhere is found", () => {
+  const file = join(ROOT, "README.md");
+  assert.deepEqual(broken(file, "[a](docs/none.md) [b](docs/resume.md#none) [c](docs/resume.md) [d](https://e.example)"), [
+    "](docs/none.md)",
+    "](docs/resume.md#none)",
+  ]);
+});
+
+test("the package's llms.txt lists the package's documents", () => {
+  const text = readFileSync(join(PACKAGE, "llms.txt"), "utf8");
+  const listed = [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)$/gm)].map(([, path]) => path).sort();
+  assert.deepEqual(listed, documents(PACKAGE, "docs").map((name) => relative(".", name)).sort());
+});
