@@ -35,3 +35,12 @@ export function tableOf(lines) {
   const rows = lines.map(({ what, turnwire, other, times }) => `| ${what} | ${digits(turnwire)} ms | ${digits(other)} ms | ${times.toFixed(1)}× |`);
   return ["| | turnwire | the other | |", "|---|---|---|---|", ...rows].join("\n");
 }
+
+/** What the README says of speed: the best and the worst of the usual cases. */
+export function numberOf(lines) {
+  const times = (key) => lines.find((line) => line.key === key).times.toFixed(1);
+  return (
+    `- **${times("chunks")}×** as fast as plain JavaScript for a long answer in large chunks; ${times("short")}× for short events, one by one. ` +
+    "[Benchmark](docs/bench.md)"
+  );
+}
