@@ -10,6 +10,7 @@ mod fuzz;
 mod gateway;
 mod interop;
 mod licences;
+mod matrix;
 mod package;
 mod progress;
 mod project;
@@ -50,6 +51,8 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Run many turns at once on connections that keep breaking, and count what is lost or doubled.
     Soak(soak::Options),
+    /// Play a turn in each bundler and runtime.
+    Matrix(matrix::Options),
     /// Write the licences of what is inside the wasm modules into LICENSES.md.
     Licences,
     /// Run a vendor's own client library against the development gateway, or the package against a real server.
@@ -78,6 +81,10 @@ fn run(task: &Task) -> Result<()> {
         Task::Bench(options) => bench::run(&project, options),
         Task::Fuzz(options) => fuzz::run(&project, options),
         Task::Soak(options) => soak::run(&project, options),
+        Task::Matrix(options) => match matrix::run(&project, options)? {
+            tally if tally.failed > 0 => anyhow::bail!("{} rows failed", tally.failed),
+            _ => Ok(()),
+        },
         Task::Licences => licences::write(&project),
         Task::Interop(options) => interop::run(&project, options),
     }

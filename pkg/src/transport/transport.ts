@@ -152,9 +152,14 @@ function nextTask(): Promise<void> {
       nextTurn = undefined;
       resolve();
     };
-    // Some runtimes at the edge have no channels, and no hidden tabs either.
-    if (typeof MessageChannel === "undefined") return void setTimeout(run);
-    const { port1, port2 } = new MessageChannel();
+    let channel: MessageChannel;
+    try {
+      channel = new MessageChannel();
+    } catch {
+      // Some runtimes at the edge have no channels, and no hidden tabs either.
+      return void setTimeout(run);
+    }
+    const { port1, port2 } = channel;
     port1.onmessage = () => {
       port1.close();
       run();

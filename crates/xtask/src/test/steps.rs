@@ -17,6 +17,7 @@ use crate::fuzz;
 use crate::gateway::{self, Gateway};
 use crate::interop::{self, Vendor};
 use crate::licences;
+use crate::matrix;
 use crate::progress::begin;
 use crate::project::{Project, cargo};
 use crate::size;
@@ -49,7 +50,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 20] = [
+pub(crate) const STEPS: [Step; 21] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -77,6 +78,11 @@ pub(crate) const STEPS: [Step; 20] = [
     Step { name: "engines", about: "each kind of fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "pages", about: "what a page downloads, for each family of protocols", run: pages },
     Step { name: "oldest", about: "the package needs no younger engines than documented", run: oldest },
+    Step {
+        name: "matrix",
+        about: "the packed package in bundlers and runtimes, on cut streams",
+        run: matrix,
+    },
     Step { name: "app", about: "a Vite app made with the packed package", run: app },
     Step { name: "soak", about: "twenty turns at once on connections that keep breaking", run: soak },
     Step {
@@ -290,6 +296,18 @@ fn oldest(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     session.test_packages()?;
     count("node --test", &mut node_tests(session, "tests/oldest")?, tally::node)
+}
+
+fn matrix(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    let judged = count("node --test", &mut node_tests(session, "tests/matrix")?, tally::node)?;
+    let options = matrix::Options { quick: session.scope.of(true, false, "rows"), ..Default::default() };
+    let mut played = matrix::run(session.project, &options)?;
+    if let Verdict::Counted(tally) = judged {
+        played.add(tally);
+    }
+    Ok(Verdict::Counted(played))
 }
 
 fn app(session: &mut Session<'_>) -> Result<Verdict> {

@@ -1,0 +1,44 @@
+// What every row of the matrix runs: one turn of each protocol, on streams that the gateway cuts again and again.
+
+/** Cuts every stream after so many events, and every socket after so many messages. */
+const CUT = { events: "eof:7", messages: "eof:14" };
+
+/**
+ * Where the gateway speaks a protocol, what its agent is called, and whether a cut stream continues with every delta: the
+ * others have only whole messages in their records.
+ */
+const SERVERS = {
+  truefoundry: { path: "/acme", agent: "support-bot", hasDeltas: true },
+  awaken: { path: "/awaken", agent: "support-bot", hasDeltas: true },
+  aap: { path: "/aap", agent: "support-bot", hasDeltas: false },
+  "turn-rpc": { path: "/turn-rpc", agent: "Chat", hasDeltas: false },
+};
+
+/** Plays the protocols; returns for each the text by its events, the text of the snapshot, the status, and the cuts. */
+export async function play(connect, gateway, protocols = ["truefoundry"], open = (url) => new WebSocket(url)) {
+  const results = {};
+  for (const protocol of protocols) {
+    const { path, agent, hasDeltas } = SERVERS[protocol];
+    const isSocket = protocol === "turn-rpc";
+    const client = await connect({
+      baseUrl: gateway + path,
+      protocol,
+      reconnect: { baseDelay: 20, maxDelay: 200 },
+      ...(isSocket
+        ? { webSocket: (url) => open(`${url}?delay_ms=1&fault=${CUT.messages}`) }
+        : { headers: { "x-turnwire-fault": CUT.events, "x-turnwire-delay-ms": "1" } }),
+    });
+    const session = await client.agents.createSession(agent);
+    const turn = session.createTurn("plain");
+    let cuts = 0;
+    turn.on("reconnecting", () => (cuts += 1));
+    turn.on("waiting", () => (cuts += 1));
+    let text = "";
+    turn.on("model.message.delta", (delta) => (text += delta.content ?? ""));
+    await turn.waitForCompletion({ deadline: 30_000 });
+    const shown = turn.snapshot().threads[0].messages.map(({ content }) => content).join("");
+    client.close();
+    results[protocol] = { status: turn.status, text: hasDeltas ? text : shown, shown, cuts };
+  }
+  return results;
+}

@@ -1,0 +1,2 @@
+// Chunks are loaded by script elements: where Trusted Types are required, Rspack has to be told.
+export default { mode: "production", entry: "./app/page.mjs", output: { trustedTypes: true } };
