@@ -15,9 +15,9 @@ const ALL = ["truefoundry", "awaken", "aap", "turn-rpc"];
 const PAGE = '<!doctype html>\n<script type="module" src="/main.js"></script>\n';
 const bin = (folder, name) => join(folder, "node_modules", ".bin", name);
 
-/** Plays a page of a folder under the strict policy. */
-async function page({ world, protocols }, folder, { scripts, query } = {}) {
-  const server = await serve(folder, scripts);
+/** Plays a page of a folder under the strict policy, or under none. */
+async function page({ world, protocols }, folder, { scripts, query, isFree } = {}) {
+  const server = await serve(folder, isFree ? null : scripts);
   try {
     return await world.visit(`${server.address}/`, protocols, { query, reports: server.reports });
   } finally {
@@ -32,16 +32,16 @@ function inlineHashes(html) {
 }
 
 /** A row whose tool builds a page into dist/. */
-function bundler(name, command, { html = true, ...more } = {}) {
+function bundler(name, command, { html = true, output = "dist", isFree = false, ...more } = {}) {
   return {
     name,
     folder: name,
     async play(row) {
       const [program, ...args] = command;
       await run(row.folder, bin(row.folder, program), args);
-      const dist = join(row.folder, "dist");
+      const dist = join(row.folder, output);
       if (html) writeFileSync(join(dist, "index.html"), PAGE);
-      return page(row, dist, { scripts: inlineHashes(readFileSync(join(dist, "index.html"), "utf8")) });
+      return page(row, dist, { isFree, scripts: inlineHashes(readFileSync(join(dist, "index.html"), "utf8")) });
     },
     ...more,
   };
@@ -144,6 +144,9 @@ export const ROWS = [
   bundler("rollup", ["rollup", "--config", "--silent"], { name: "Rollup" }),
   bundler("esbuild", ["esbuild", "app/page.mjs", "--bundle", "--splitting", "--format=esm", "--outdir=dist", "--entry-names=main", "--log-level=error"], { quick: true }),
   bundler("parcel", ["parcel", "build", "index.html", "--no-cache", "--no-source-maps"], { html: false, name: "Parcel" }),
+  bundler("astro", ["astro", "build"], { html: false, name: "Astro" }),
+  bundler("sveltekit", ["vite", "build"], { html: false, name: "SvelteKit", isFree: true }),
+  bundler("nuxt", ["nuxt", "generate"], { html: false, output: ".output/public", name: "Nuxt", isFree: true }),
   ...[["Turbopack", "--turbopack", true], ["webpack", "--webpack", false]].flatMap(([tool, flag, quick]) => [
     next(tool, flag, "client component", { quick, protocols: ALL }),
     next(tool, flag, "server route", { quick }),
@@ -151,6 +154,7 @@ export const ROWS = [
   ]),
   program("Node 20, import", () => ["node"], { quick: true, protocols: ["truefoundry", "awaken", "aap"] }),
   program("Node 20, require", () => ["node"], { quick: true, file: "main.cjs", text: CJS }),
+  program("Node 22, import", (folder) => [bin(folder, "node")], { folder: "node22", protocols: ALL }),
   program("Bun", (folder) => [bin(folder, "bun"), "run"], { quick: true, folder: "bun", protocols: ALL }),
   program("Deno", (folder) => [bin(folder, "deno"), "run", "--allow-all", "--node-modules-dir=manual"], { quick: true, folder: "deno", protocols: ALL }),
   {
@@ -218,7 +222,7 @@ export async function prepare(row, work, tarball) {
   const app = join(import.meta.dirname, "app");
   if (row.folder) cpSync(join(import.meta.dirname, "rows", row.folder), folder, { recursive: true });
   else writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
-  cpSync(app, join(folder, row.folder === "next" ? "app-shared" : "app"), { recursive: true });
+  cpSync(app, join(folder, ["next", "nuxt", "sveltekit"].includes(row.folder) ? "app-shared" : "app"), { recursive: true });
   if (row.folder) {
     // Not `npm ci`: it refuses a lock file without the packages of platforms for which a mirror has none.
     await run(folder, "npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"]);

@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
+import { delimiter, extname, join, normalize } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
@@ -45,7 +45,9 @@ export async function start(command, args, options, pattern) {
 
 /** Runs a program to its end, and returns what it printed. */
 export async function run(folder, command, args, env = {}) {
-  const options = { cwd: folder, env: { ...process.env, CI: "1", ...env }, timeout: BUILD_LIMIT, maxBuffer: 1 << 26 };
+  // Some tools need a younger Node, which their row brings along.
+  const path = `${join(folder, "node_modules", ".bin")}${delimiter}${process.env.PATH}`;
+  const options = { cwd: folder, env: { ...process.env, CI: "1", PATH: path, ...env }, timeout: BUILD_LIMIT, maxBuffer: 1 << 26 };
   try {
     return (await promisify(execFile)(command, args, options)).stdout;
   } catch (error) {
@@ -54,7 +56,10 @@ export async function run(folder, command, args, env = {}) {
   }
 }
 
-/** Serves a folder under the policy; collects reports of violations. `scripts` may allow more, such as an import map. */
+/**
+ * Serves a folder under the policy; collects reports of violations. `scripts` may allow more, such as an import map; with
+ * `null` there is no policy, for frameworks that write scripts into the page.
+ */
 export async function serve(folder, scripts = "") {
   const reports = [];
   const server = createServer((request, response) => {
@@ -69,7 +74,7 @@ export async function serve(folder, scripts = "") {
     if (!existsSync(file) || !statSync(file).isFile()) return response.writeHead(404).end();
     response.writeHead(200, {
       "content-type": TYPES[extname(file)] ?? "application/octet-stream",
-      "content-security-policy": POLICY.replace("'self'", `'self'${scripts}`),
+      ...(scripts !== null && { "content-security-policy": POLICY.replace("'self'", `'self'${scripts}`) }),
     });
     createReadStream(file).pipe(response);
   });

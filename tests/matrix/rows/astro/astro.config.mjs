@@ -1,0 +1,1 @@
+export default { vite: { build: { assetsInlineLimit: 0 } }, telemetry: false };
