@@ -14,6 +14,7 @@ mod matrix;
 mod package;
 mod progress;
 mod project;
+mod site;
 mod size;
 mod soak;
 mod stamp;
@@ -51,6 +52,8 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Run many turns at once on connections that keep breaking, and count what is lost or doubled.
     Soak(soak::Options),
+    /// Build the static site of the documents, the reference and the demo.
+    Docs(site::Options),
     /// Play a turn in each bundler and runtime.
     Matrix(matrix::Options),
     /// Write the licences of what is inside the wasm modules into LICENSES.md.
@@ -81,6 +84,7 @@ fn run(task: &Task) -> Result<()> {
         Task::Bench(options) => bench::run(&project, options),
         Task::Fuzz(options) => fuzz::run(&project, options),
         Task::Soak(options) => soak::run(&project, options),
+        Task::Docs(options) => site::run(&project, options),
         Task::Matrix(options) => match matrix::run(&project, options)? {
             tally if tally.failed > 0 => anyhow::bail!("{} rows failed", tally.failed),
             _ => Ok(()),

@@ -3,6 +3,7 @@ import type { ToolSpec } from "../tools/spec.js";
 
 /** A tool of the server that an agent may use in a session. */
 export interface ServerTool {
+  /** The tool's name. */
   readonly name: string;
   /** Whether it runs without asking; `false` by default. */
   readonly trust?: boolean;
@@ -10,10 +11,15 @@ export interface ServerTool {
 
 /** A setting of an agent. */
 export interface AgentOption {
+  /** The kind of value. */
   readonly type: "text" | "secret" | "select";
+  /** The name for `agentOptions`. */
   readonly name: string;
+  /** The name for people. */
   readonly title?: string;
+  /** What it sets. */
   readonly description?: string;
+  /** The value unless the session sets another one. */
   readonly default: string;
   /** The values of a `select`. */
   readonly options?: readonly string[];
@@ -24,12 +30,17 @@ export type StreamMode = "delta" | "message" | "none";
 
 /** An agent, as the server lists it. */
 export interface Agent {
+  /** The name for `createSession`. */
   readonly name: string;
+  /** The name for people. */
   readonly title?: string;
+  /** The agent's own version. */
   readonly version: string;
+  /** What the agent does. */
   readonly description?: string;
   /** The server's tools that a session can use. */
   readonly tools?: readonly ToolSpec[];
+  /** What `agentOptions` can set. */
   readonly options?: readonly AgentOption[];
   /** As the server declares them: what is declared is supported. */
   readonly capabilities?: Readonly<Record<string, Readonly<Record<string, object>>>>;

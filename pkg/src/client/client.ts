@@ -82,10 +82,15 @@ export interface ListSessionsOptions extends ListOptions {
 
 /** The options of `searchSessions`. */
 export interface SearchSessionsOptions extends ListSessionsOptions {
+  /** Only sessions of this agent. */
   agentName?: string | undefined;
+  /** Only sessions of this creator. */
   createdBySubjectId?: string | undefined;
+  /** The creator's type: `user` or `virtual-account`, for example. */
   createdBySubjectType?: string | undefined;
+  /** Only saved sessions, or only drafts. */
   sessionType?: "session" | "session/draft" | undefined;
+  /** Only the session of this id. */
   sessionId?: string | undefined;
 }
 

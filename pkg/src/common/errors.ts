@@ -32,6 +32,7 @@ export type ErrorCode =
 
 /** The details of an error besides its message. */
 export interface ErrorDetails {
+  /** The error behind this one. */
   cause?: unknown;
   /** The HTTP status of the response, if there was one. For an error in a JSON-RPC response, the equivalent status. */
   status?: number | undefined;

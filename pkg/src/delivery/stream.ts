@@ -66,6 +66,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent> {
     this.#serve();
   }
 
+  /** Returns the next event. Called by the language. */
   next(): Promise<IteratorResult<StreamEvent, void>> {
     const event = this.#take();
     if (event) return Promise.resolve({ done: false, value: event });
@@ -81,6 +82,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent> {
     return { done: true, value: undefined };
   }
 
+  /** Returns the stream itself. Called by the language. */
   [Symbol.asyncIterator](): this {
     return this;
   }

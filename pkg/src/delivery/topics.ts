@@ -15,8 +15,11 @@ export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | Aap
 
 /** A response of the server, with the method of its request. */
 export interface RpcResponse {
+  /** The method of the request. */
   response_to: string;
+  /** The result, if there is one. */
   result?: unknown;
+  /** The error, if there is one. */
   error?: { code: number; message: string; data?: unknown };
 }
 
@@ -39,7 +42,9 @@ export type AapEvent =
 
 /** A turn's answer that is not streamed (`stream: "none"`). */
 export interface AapAnswer {
+  /** Why the turn stopped. */
   stopReason: "end_turn" | "tool_use" | "max_tokens" | "refusal" | "error";
+  /** The messages of the turn. */
   messages: { role: "assistant" | "tool"; toolCallId?: string; content: string | AapBlock[] }[];
 }
 

@@ -11,7 +11,9 @@ export type TurnStatus = "unstarted" | "starting" | "running" | "done" | "cancel
 
 /** A turn at one moment. Immutable: parts that did not change since the last snapshot are the same objects. */
 export interface TurnSnapshot {
+  /** `null` until the turn has started. */
   readonly turn_id: string | null;
+  /** The status, as this client knows it. */
   readonly status: TurnStatus;
   /** The turn's state from the server, once it has ended. */
   readonly state: TurnState | null;
@@ -24,13 +26,17 @@ export interface TurnSnapshot {
   readonly reconnecting: Reconnecting | null;
   /** The next poll of a server that can be reached. `null` while a stream is read. */
   readonly waiting: Waiting | null;
+  /** The number of the last received event; 0 before the first. */
   readonly last_sequence_number: number;
+  /** The turn's input. */
   readonly input: readonly TurnInputItem[];
   /** The main thread first, then sub-agents in the order in which they appeared. */
   readonly threads: readonly ThreadSnapshot[];
   /** The actions that wait for an answer, of all threads. Each appears once its call is known. */
   readonly required_actions: readonly RequiredAction[];
+  /** The tool servers that the turn has used. */
   readonly mcp_servers: readonly McpServer[];
+  /** The sandbox, if the turn made one. */
   readonly sandbox_id: string | null;
   /** The agent's own state, if it has one (`AgentEvent`); without the names that begin with `__`. */
   readonly agent_state: unknown;
@@ -44,11 +50,15 @@ export interface TurnSnapshot {
 
 /** The last report of an activity. */
 export interface Activity {
+  /** The id of its message. */
   readonly message_id: string;
+  /** The server's name for its kind. */
   readonly activity_type: string;
+  /** The thread in which it happens. */
   readonly thread_id: string;
   /** The call that it belongs to, if any. */
   readonly tool_call_id: string | null;
+  /** The report. */
   readonly content: ToolProgress | Readonly<Record<string, unknown>>;
 }
 
@@ -56,14 +66,17 @@ export interface Activity {
 export interface ThreadSnapshot {
   /** `"main"`, or the sub-agent's thread id. */
   readonly id: string;
+  /** The title, if the server has one. */
   readonly title: string | null;
   /** The tool call that started it; `null` for the main thread. */
   readonly parent: ParentCall | null;
+  /** The agent of the thread, if the server says so. */
   readonly agent_info: AgentInfo | null;
   /** The main thread stays `"running"`: it lives as long as its session. */
   readonly status: "running" | "done" | "error";
   /** The error of a failed thread. */
   readonly error: string | null;
+  /** The thread's messages, oldest first. */
   readonly messages: readonly MessageSnapshot[];
   /** Results of calls from an earlier turn, for instance from before an approval. */
   readonly tool_responses: readonly (ToolCallResponse & { readonly tool_call_id: string })[];
@@ -71,16 +84,25 @@ export interface ThreadSnapshot {
 
 /** A model message, as received so far. */
 export interface MessageSnapshot {
+  /** The id, which no other message of the turn has. */
   readonly id: string;
+  /** The thread that it belongs to. */
   readonly thread_id: string;
+  /** ISO 8601; `null` if the server does not say. */
   readonly created_at: string | null;
+  /** The author's name, if the server says so. */
   readonly name: string | null;
+  /** The text. It grows while the message streams. */
   readonly content: string;
+  /** The reasoning before the text; empty if there is none. */
   readonly reasoning_content: string;
+  /** The words with which the model refused; empty if it did not. */
   readonly refusal: string;
+  /** The calls, by their index. */
   readonly tool_calls: readonly ToolCallSnapshot[];
   /** `null` while it streams. */
   readonly finish_reason: string | null;
+  /** The tokens used, once the server has said so. */
   readonly usage: Usage | null;
   /** The model that wrote it, if the server says so. */
   readonly model?: string;
@@ -92,6 +114,7 @@ export interface MessageSnapshot {
 
 /** A tool call, as received so far. */
 export interface ToolCallSnapshot {
+  /** The call's id; empty until it is known. */
   readonly id: string;
   /** Its position among the message's calls. */
   readonly index: number;
@@ -99,8 +122,11 @@ export interface ToolCallSnapshot {
   readonly name: string;
   /** JSON text; incomplete while `status` is `"streaming"`. */
   readonly arguments: string;
+  /** Where the tool comes from, if the server says so. */
   readonly tool_info: ToolInfo | null;
+  /** How far the call is. */
   readonly status: "streaming" | "running" | "approval_required" | "response_required" | "cancelled" | "done";
+  /** The result; `null` until there is one. */
   readonly response: ToolCallResponse | null;
   /** The sub-agent's thread that this call started. */
   readonly thread_id: string | null;
@@ -115,8 +141,11 @@ export interface ToolCallSnapshot {
 
 /** The result of a tool call. */
 export interface ToolCallResponse {
+  /** The response's id. */
   readonly id: string;
+  /** The text that the model reads. */
   readonly content: string;
+  /** ISO 8601; `null` if the server does not say. */
   readonly created_at: string | null;
   /** The outcome, if the server reports it. */
   readonly outcome?: "succeeded" | "failed" | "suspended";
@@ -126,19 +155,26 @@ export interface ToolCallResponse {
 
 /** A call that waits for an approval. Answer with `allow` or `deny`. */
 export interface ApprovalAction extends WaitingCall {
+  /** Tells the actions apart. */
   readonly type: "tool.approval_required";
 }
 
 /** A call, or a question, that waits for its result. Answer with `respond`. */
 export interface ResponseAction extends WaitingCall {
+  /** Tells the actions apart. */
   readonly type: "tool.response_required";
 }
 
 interface WaitingCall {
+  /** The thread of the call. */
   readonly thread_id: string;
+  /** The call's id. */
   readonly tool_call_id: string;
+  /** The tool's display name. */
   readonly name: string;
+  /** JSON text, complete. */
   readonly arguments: string;
+  /** Where the tool comes from, if the server says so. */
   readonly tool_info: ToolInfo | null;
   /** The question, in the server's words. */
   readonly suspension?: Suspension;
@@ -146,7 +182,9 @@ interface WaitingCall {
 
 /** Let the user authorize at the server's `auth_url`, then create a turn without input. */
 export interface AuthorizationAction {
+  /** Tells the actions apart. */
   readonly type: "mcp.auth_required";
+  /** The server, with its `auth_url`. */
   readonly server: McpServerAuth;
 }
 

@@ -118,6 +118,7 @@ export class Run implements AsyncIterableIterator<Turn> {
     return this.#iterator.return();
   }
 
+  /** Begins the loop over the turns. There is one. */
   [Symbol.asyncIterator](): this {
     if (this.#hadLoop) return this;
     this.#hadLoop = true;

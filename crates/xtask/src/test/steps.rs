@@ -20,6 +20,7 @@ use crate::licences;
 use crate::matrix;
 use crate::progress::begin;
 use crate::project::{Project, cargo};
+use crate::site;
 use crate::size;
 use crate::soak;
 use crate::tarball::{self, Tarball};
@@ -50,7 +51,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 21] = [
+pub(crate) const STEPS: [Step; 22] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -69,6 +70,11 @@ pub(crate) const STEPS: [Step; 21] = [
     },
     Step { name: "node", about: "conformance cases on the built package, in Node", run: node },
     Step { name: "page", about: "the demo page is built, and its own tests", run: page },
+    Step {
+        name: "site",
+        about: "the site builds: no dead link, and each export has a comment",
+        run: build_site,
+    },
     Step {
         name: "browser",
         about: "the crate's own tests in headless Chromium, against the gateway",
@@ -222,6 +228,11 @@ fn node(session: &mut Session<'_>) -> Result<Verdict> {
         }
     }
     count("node --test", runner.current_dir(session.project.path("pkg")), tally::node)
+}
+
+fn build_site(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    site::run(session.project, &site::Options::default()).map(|()| Verdict::Held)
 }
 
 fn browser(session: &mut Session<'_>) -> Result<Verdict> {
