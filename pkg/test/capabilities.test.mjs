@@ -8,7 +8,8 @@ import { failure } from "./support/collect.mjs";
 import { serveRpc } from "./support/turn-rpc.mjs";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "protocols.md"), "utf8");
-const [head, , ...rows] = page.match(/^\|.*\|$/gm).map((line) => line.slice(2, -2).split(" | "));
+const [table] = page.match(/^<!-- capabilities: begin[^]*?^<!-- capabilities: end/m);
+const [head, , ...rows] = table.match(/^\|.*\|$/gm).map((line) => line.slice(2, -2).split(" | "));
 const protocols = head.slice(2);
 
 const THREAD = { "thread/start": ({ params }) => ({ thread: { thread_id: params.thread_id, id: "t", turns: [] } }) };

@@ -13,8 +13,10 @@ test("each family has an entry and a module in the package, and no others are th
   assert.deepEqual(Object.keys(exports).sort(), [...wanted, ...others].sort());
   for (const family of Object.keys(families)) {
     const types = `./dist/types/entries/families/${family}`;
+    const module = { types: `${types}.d.ts`, default: `./dist/${family}.js` };
     assert.deepEqual(exports[`./${family}`], {
-      import: { types: `${types}.d.ts`, default: `./dist/${family}.js` },
+      module,
+      import: module,
       require: { types: `${types}.d.cts`, default: `./dist/${family}.cjs` },
     });
     assert.equal(exports[`./${family}.wasm`], `./dist/${family}.wasm`);
