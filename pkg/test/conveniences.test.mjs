@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
+import { WebSocket } from "ws";
 import { allow, connect, deny, InputError, respond } from "../dist/index.js";
 import { collect, failure, textOf } from "./support/collect.mjs";
 import { events, LIST_TURNS, LiveStream, page, serve, serveFetched, serveSession, serveTurn } from "./support/server.mjs";
@@ -137,4 +138,18 @@ test("a refusal names the request, in a call and in a stream", async (t) => {
   const client = await connect({ baseUrl: other.baseUrl });
   const missing = await failure(client.agents.getSession("s9"));
   assert.ok(missing.message.endsWith(`(GET ${other.baseUrl}/v1/agents/sessions/s9)`), missing.message);
+});
+
+test("a server over a socket that is down: the error names the address and the likely causes", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  const baseUrl = `ws://127.0.0.1:${port}/turn-rpc`;
+  const client = await connect({ baseUrl, protocol: "turn-rpc", reconnect: false, webSocket: (url) => new WebSocket(url) });
+  const error = await failure(client.agents.createSession("Chat"));
+  client.close();
+  assert.equal(error.code, "network");
+  assert.match(error.message, /did not open.*down.*origin/);
+  assert.ok(error.message.endsWith(`(${baseUrl})`), error.message);
 });
