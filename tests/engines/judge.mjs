@@ -87,7 +87,8 @@ const OUTCOMES = {
 function assertEnded(report, { error }) {
   assertErrors(report, error === undefined ? [] : [error]);
   assert.ok(["done", "cancelled", "error"].includes(report.status), `the turn has ended: ${report.status}`);
-  assert.equal(report.snapshot.error, null, "the snapshot has no error");
+  const code = report.status === "error" ? "turn_failed" : undefined;
+  assert.equal(report.snapshot.error?.code, code, "the snapshot's only error is that of the turn");
   assert.equal(report.snapshot.reconnecting, null, "nothing is being tried any more");
 }
 
