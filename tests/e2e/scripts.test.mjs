@@ -68,7 +68,7 @@ test("error", async () => {
   assert.equal(status, "error");
   assert.match(snapshot.state.message, /502 Bad Gateway/);
   assert.match(text, /and the renew$/);
-  assert.equal(snapshot.error.message, snapshot.state.message);
+  assert.deepEqual([snapshot.error.code, snapshot.error.body], ["turn_failed", snapshot.state]);
 });
 
 test("length", async () => {
