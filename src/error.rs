@@ -126,6 +126,15 @@ impl Error {
         self.with_status(Some(status)).with_body(body)
     }
 
+    /// The same error, whose message also names the URL that was asked, without its query.
+    #[cfg(target_arch = "wasm32")]
+    #[must_use]
+    pub(crate) fn with_url(mut self, url: &str) -> Self {
+        let end = url.bytes().position(|byte| byte == b'?').unwrap_or(url.len());
+        self.0.message = [&*self.0.message, " (", &url[..end], ")"].concat();
+        self
+    }
+
     /// The same error with the body of its response, cut to the limit.
     #[must_use]
     pub(crate) fn with_body(mut self, body: &str) -> Self {

@@ -451,6 +451,9 @@ mod front_end {
     //! A turn as a front end written in Rust streams it, over a `fetch` whose connections break.
 
     use js_sys::{Array, Function, Reflect};
+    use turnwire::ErrorCode;
+    use turnwire::json::Object;
+    use turnwire::protocol::Call;
     use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
     use turnwire::sse::DEFAULT_LIMIT;
     use turnwire::turn::{
@@ -527,5 +530,30 @@ mod front_end {
         };
         assert_eq!(text(driver.reader()), text(&whole));
         assert_eq!(machine.cursor(), whole.machine().cursor());
+    }
+
+    #[wasm_bindgen_test]
+    async fn errors_name_the_url_and_the_likely_causes() {
+        // Not `env!`: lints are run without a gateway.
+        let gateway: Option<&str> = option_env!("TURNWIRE_GATEWAY_URL");
+        let gateway = gateway.expect("`cargo xtask test --only browser` names it");
+        let error_at = async |base_url: &str| {
+            let protocol = TrueFoundry::new(Dialect::Gateway);
+            let server = Server { base_url: base_url.to_owned(), protocol, token: Some("secret".to_owned()) };
+            let mut session = Object::new();
+            session.insert("session_id", "none");
+            server.ask(Call::GetSession, session).await.expect_err("there is no such session")
+        };
+        let base_url = [gateway, "/acme"].concat();
+        let refusal = error_at(&base_url).await;
+        assert_eq!((refusal.code, refusal.status), (ErrorCode::Http, Some(404)));
+        let named = [" (", &base_url, "/v1/agents/sessions/none)"].concat();
+        assert!(refusal.message.ends_with(&named), "{refusal}");
+        // Nothing listens on the port of the discard protocol.
+        let lost = error_at("http://127.0.0.1:9/acme").await;
+        assert_eq!(lost.code, ErrorCode::Network);
+        assert!(lost.message.contains("did not get through") && lost.message.contains("CORS"), "{lost}");
+        assert!(lost.message.ends_with("(http://127.0.0.1:9/acme/v1/agents/sessions/none)"), "{lost}");
+        assert!(!lost.message.contains("secret"));
     }
 }

@@ -112,7 +112,7 @@ impl<P: Protocol> Server<P> {
             Some(body) => builder.body(body).map_err(network)?.send().await,
             None => builder.send().await,
         };
-        sent.map_err(network)
+        sent.map_err(|error| unreachable(&error).with_url(&url))
     }
 
     async fn read(&self, call: Call, params: &Object<'_>, response: &Response) -> Result<String> {
@@ -125,7 +125,7 @@ impl<P: Protocol> Server<P> {
             content_type: &content_type,
             body: &body,
         };
-        answer.read(&self.protocol, call, params)
+        answer.read(&self.protocol, call, params).map_err(|error| error.with_url(&response.url()))
     }
 }
 
@@ -187,6 +187,15 @@ impl Drop for Chunks {
         // An error while closing an unused stream has no effect.
         let _ = self.reader.cancel();
     }
+}
+
+/// Browsers do not tell the causes apart.
+fn unreachable(error: &gloo_net::Error) -> Error {
+    let causes = ". The server may be down, the base URL wrong, or CORS headers missing for this page";
+    Error::new(
+        ErrorCode::Network,
+        &["the request did not get through: ", &error.to_string(), causes].concat(),
+    )
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
