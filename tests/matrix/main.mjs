@@ -20,6 +20,11 @@ if (flags.includes("--list")) {
   process.exit();
 }
 
+if (flags.includes("--write") && rows.length < ROWS.length) {
+  console.error("--write needs all rows: the table is written as a whole");
+  process.exit(2);
+}
+
 const world = await World.start();
 const shared = new Map();
 const lines = [];

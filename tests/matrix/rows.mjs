@@ -3,7 +3,7 @@
 // A row has a `name`, the `folder` in rows/ with what its tool needs (none: npm installs just the package), the
 // `protocols` that it plays, whether it is in a `quick` run, and `play`, which gets the prepared folder and the world.
 import { createHash } from "node:crypto";
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -219,6 +219,8 @@ play(connect, query.get("gateway"), query.get("protocols").split(",")).then(show
 export async function prepare(row, work, tarball) {
   const folder = join(work, row.copy ?? row.folder ?? row.name.replaceAll(/\W+/g, "-"));
   mkdirSync(folder, { recursive: true });
+  // Nothing of an earlier run may stand in for what is missing now.
+  rmSync(join(folder, "dist"), { recursive: true, force: true });
   const app = join(import.meta.dirname, "app");
   if (row.folder) cpSync(join(import.meta.dirname, "rows", row.folder), folder, { recursive: true });
   else writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
@@ -227,6 +229,7 @@ export async function prepare(row, work, tarball) {
     // Not `npm ci`: it refuses a lock file without the packages of platforms for which a mirror has none.
     await run(folder, "npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"]);
     const place = join(folder, "node_modules", "turnwire");
+    rmSync(place, { recursive: true, force: true });
     mkdirSync(place, { recursive: true });
     // As npm does it: the package has no dependencies.
     await run(folder, "tar", ["xzf", tarball, "-C", place, "--strip-components=1"]);
