@@ -25,7 +25,7 @@ use crate::size;
 use crate::soak;
 use crate::tarball::{self, Tarball};
 use crate::test::report::Verdict;
-use crate::test::session::{Session, check, count};
+use crate::test::session::{Scope, Session, check, count};
 use crate::test::tally::{self, Tally};
 use crate::tools::{npm, rust};
 
@@ -313,7 +313,7 @@ fn matrix(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     session.test_packages()?;
     let judged = count("node --test", &mut node_tests(session, "tests/matrix")?, tally::node)?;
-    let options = matrix::Options { quick: session.scope.of(true, false, "rows"), ..Default::default() };
+    let options = matrix::Options { quick: session.scope == Scope::Quick, ..Default::default() };
     let mut played = matrix::run(session.project, &options)?;
     if let Verdict::Counted(tally) = judged {
         played.add(tally);
