@@ -89,6 +89,8 @@ pub struct ErrorDetails {
     pub status: Option<u16>,
     /// The body of the error response, cut to [`Error::BODY_LIMIT`] bytes.
     pub body: Option<String>,
+    /// The failure behind this one, for instance of the last attempt to reconnect.
+    pub source: Option<Error>,
 }
 
 impl Deref for Error {
@@ -105,7 +107,13 @@ impl Error {
 
     /// An error with a message.
     pub fn new(code: ErrorCode, message: &str) -> Self {
-        Self(Box::new(ErrorDetails { code, message: message.to_owned(), status: None, body: None }))
+        Self(Box::new(ErrorDetails {
+            code,
+            message: message.to_owned(),
+            status: None,
+            body: None,
+            source: None,
+        }))
     }
 
     /// An error with a message of several parts.
@@ -124,6 +132,13 @@ impl Error {
     #[must_use]
     pub fn with_response(self, status: u16, body: &str) -> Self {
         self.with_status(Some(status)).with_body(body)
+    }
+
+    /// The same error with the failure behind it.
+    #[must_use]
+    pub fn with_source(mut self, source: Option<Error>) -> Self {
+        self.0.source = source;
+        self
     }
 
     /// The same error, whose message also names the URL that was asked, without its query.
@@ -153,7 +168,28 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}
+
+/// As `{ code, message, status?, source? }`.
+impl serde::Serialize for Error {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let mut error = serializer.serialize_map(None)?;
+        error.serialize_entry("code", self.code.as_str())?;
+        error.serialize_entry("message", &self.message)?;
+        if let Some(status) = self.status {
+            error.serialize_entry("status", &status)?;
+        }
+        if let Some(source) = &self.0.source {
+            error.serialize_entry("source", source)?;
+        }
+        error.end()
+    }
+}
 
 /// The result of fallible functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

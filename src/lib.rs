@@ -8,7 +8,8 @@
 //! 4. [`index`]: events → an index by id, and what changed in it,
 //! 5. [`turn`]: the life of a turn: its rules, its cursor, its end,
 //! 6. [`session`]: what the turns of a session share,
-//! 7. `web`: the browser: fetch, timers, and the exports to JavaScript.
+//! 7. [`snapshot`]: a turn at one moment, for front ends in Rust,
+//! 8. `web`: the browser: fetch, timers, and the exports to JavaScript.
 //!
 //! All but the last know neither a clock nor a socket nor a JavaScript type. They run on any host; `web` exists only in
 //! the WebAssembly build.
@@ -31,6 +32,7 @@ pub mod protocol;
 #[cfg(feature = "socket")]
 pub mod rpc;
 pub mod session;
+pub mod snapshot;
 pub mod sse;
 mod text;
 pub mod turn;

@@ -7,9 +7,11 @@
 mod arena;
 mod change_batch;
 mod event_batch;
+mod event_reader;
 #[cfg(test)]
 mod tests;
 
 pub use arena::{Span, TextArena};
 pub use change_batch::{CHANGE_STRIDE, ChangeBatch};
 pub use event_batch::{EVENT_STRIDE, EventBatch, kind};
+pub use event_reader::EventReader;

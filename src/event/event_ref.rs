@@ -23,11 +23,19 @@ impl<'e> EventRef<'e> {
     /// Converts the event to its Rust type.
     #[must_use]
     pub fn to_event(&self) -> Event {
-        let json = self.fields.to_json();
-        serde_json::from_str(&json).unwrap_or_else(|error| {
-            Event::Unknown(UnknownEvent {
-                wire_type: Some(self.fields.text("type").to_owned()),
-                raw: serde_json::from_str(&json).unwrap_or_default(),
+        Event::from_json(&self.fields.to_json())
+    }
+}
+
+impl Event {
+    /// Reads an event from JSON in turnwire's form. What does not fit its type becomes [`Event::Unknown`].
+    #[must_use]
+    pub fn from_json(json: &str) -> Self {
+        serde_json::from_str(json).unwrap_or_else(|error| {
+            let raw: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+            Self::Unknown(UnknownEvent {
+                wire_type: raw.get("type").and_then(|name| name.as_str()).map(str::to_owned),
+                raw,
                 problem: Some(error.to_string()),
             })
         })

@@ -5,5 +5,7 @@
 mod state;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 pub use state::{PausedStream, Session};
+pub use turn::{Goal, SessionTurn};

@@ -101,6 +101,11 @@ impl TurnReader {
         &self.intake.index
     }
 
+    /// The index, whose changes are taken.
+    pub fn index_mut(&mut self) -> &mut EventIndex {
+        &mut self.intake.index
+    }
+
     /// Sets whether the caller takes the events themselves, and not only the index.
     pub fn set_wants_events(&mut self, wants_events: bool) {
         self.intake.output.wants_events = wants_events;

@@ -15,8 +15,8 @@ use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
 
 use super::boundary::{call_of, failure_code};
 use super::state::{texts, with};
-use super::turn::{Goal, Turn};
-use crate::session::Session;
+use super::turn::Turn;
+use crate::session::{Goal, Session};
 
 /// Makes room for `len` bytes of the next call's input. Returns their address.
 #[wasm_bindgen]
@@ -177,14 +177,14 @@ pub fn turn_take_input(turn: u32, discards_pending: bool) -> u32 {
 /// Takes answers (JSON) to pending calls of a running turn. Returns them as they will be sent.
 #[wasm_bindgen(js_name = turnTakeAnswers)]
 pub fn turn_take_answers(turn: u32) -> u32 {
-    turn_texts(turn, |turn, _, json| turn.take_answers(json))
+    turn_texts(turn, |turn, _, json| turn.turn().take_answers(json))
 }
 
 /// Notes that answers (JSON) were accepted while the turn runs.
 #[wasm_bindgen(js_name = turnAnswered)]
 pub fn turn_answered(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, json| {
-        turn.answered(json);
+        turn.turn().answered(json);
         Ok(String::new())
     })
 }
@@ -192,7 +192,7 @@ pub fn turn_answered(turn: u32) -> u32 {
 /// Takes the server's record of the turn (JSON).
 #[wasm_bindgen(js_name = turnTakeRecord)]
 pub fn turn_take_record(turn: u32) -> u32 {
-    turn_texts(turn, |turn, session, json| turn.take_record(session, json).map(nothing))
+    turn_texts(turn, |turn, session, json| turn.turn().take_record(session, json).map(nothing))
 }
 
 /// Takes listed events (a JSON array); with `is_all`, all events of the turn.
@@ -200,7 +200,7 @@ pub fn turn_take_record(turn: u32) -> u32 {
 pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
     texts(&mut |core, events| {
         let (turn, session) = core.turn(turn)?;
-        turn.apply_listed(session, events, is_all);
+        turn.turn().apply_listed(session, events, is_all);
         Ok(String::new())
     })
 }
@@ -210,7 +210,7 @@ pub fn turn_apply_listed(turn: u32, is_all: bool) -> u32 {
 pub fn turn_settle(turn: u32, is_discarded: bool) {
     with(|core| {
         if let Some(turn) = core.turns.get(turn) {
-            turn.settle(is_discarded);
+            turn.turn().settle(is_discarded);
         }
     });
 }
@@ -275,7 +275,7 @@ pub fn turn_begin(
 pub fn turn_cancel_by_disconnect(turn: u32) {
     with(|core| {
         if let Some(turn) = core.turns.get(turn) {
-            turn.cancel_by_disconnect();
+            turn.turn().driver_mut().cancel_by_disconnect();
         }
     });
 }
@@ -285,7 +285,7 @@ pub fn turn_cancel_by_disconnect(turn: u32) {
 pub fn turn_opened(turn: u32, now: f64) {
     with(|core| {
         if let Some(turn) = core.turns.get(turn) {
-            turn.opened(now);
+            turn.turn().driver_mut().opened(now);
         }
     });
 }
@@ -375,7 +375,7 @@ pub fn turn_push(turn: u32, len: u32) -> u8 {
     }
     with(|core| {
         core.with_chunk(turn, len, |turn, session, chunk| {
-            let goes_on = turn.push(session, chunk);
+            let goes_on = turn.turn().push(session, chunk);
             turn.flags(goes_on)
         })
     })

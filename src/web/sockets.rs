@@ -148,7 +148,9 @@ impl Socket {
                 Output::Deliver(..) => {}
                 Output::Gather(call) => {
                     let turn = self.turn_of(call).and_then(|turn| core.turns.get(turn));
-                    if let Some(messages) = turn.and_then(super::turn::Turn::follow_up_requests) {
+                    if let Some(messages) =
+                        turn.and_then(|turn| turn.turn().reader_mut().follow_up_requests())
+                    {
                         self.connection.handle_input(Input::Say(call, messages), now);
                     }
                 }
@@ -179,12 +181,12 @@ impl Socket {
     fn push(&mut self, core: &mut Core, call: u32, message: &str, now: u64) {
         let Some(turn) = self.turn_of(call) else { return };
         let Ok((turn, session)) = core.turn(turn) else { return };
-        let goes_on = turn.push_message(session, message);
+        let goes_on = turn.turn().push_message(session, message);
         let flags = turn.flags(goes_on);
         if !goes_on {
             self.readers.retain(|(known, _)| *known != call);
             self.connection.handle_input(Input::Forget { id: call, is_overdue: false }, now);
-        } else if turn.has_follow_up_requests() {
+        } else if turn.turn().reader().has_follow_up_requests() {
             self.connection.handle_input(Input::FollowUp(call), now);
         }
         self.taken.push((call, small(message.len() as u64) << 4 | u32::from(flags)));

@@ -1,0 +1,1 @@
+fn main(){ leptos::mount::mount_to_body(|| leptos::prelude::view!{ <p>"hi"</p> }) }
