@@ -41,8 +41,10 @@ pub enum ErrorCode {
     FrameTooLarge,
     /// The stream ended before the turn did.
     Incomplete,
-    /// The caller's signal was aborted.
+    /// The caller stopped the reading.
     Aborted,
+    /// The server ended the turn with an error.
+    TurnFailed,
 }
 
 impl ErrorCode {
@@ -68,6 +70,7 @@ impl ErrorCode {
             Self::FrameTooLarge => "frame_too_large",
             Self::Incomplete => "incomplete",
             Self::Aborted => "aborted",
+            Self::TurnFailed => "turn_failed",
         }
     }
 }

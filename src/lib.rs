@@ -40,3 +40,7 @@ pub mod turn;
 pub mod web;
 
 pub use error::{Error, ErrorCode, ErrorDetails, Result};
+#[cfg(target_arch = "wasm32")]
+pub use web::client::{Client, ConnectOptions, ConnectionEvent, Session, Turn, TurnOptions, TurnStream};
+#[cfg(target_arch = "wasm32")]
+pub use web::token::Token;

@@ -29,6 +29,18 @@ macro_rules! families {
                 Err(Error::new($crate::ErrorCode::Unsupported, "this core does not speak the protocol"))
             }
 
+            /// The protocol with this name: one of [`NAMES`](Self::NAMES). `unsupported` if this build lacks it, and
+            /// `invalid_option` if there is none.
+            pub fn named(name: &str) -> Result<Self> {
+                match (0..).zip(Self::NAMES).find(|(_, (known, _))| *known == name) {
+                    Some((number, _)) => Self::numbered(number),
+                    None => Err(Error::new(
+                        $crate::ErrorCode::InvalidOption,
+                        concat!("`protocol` must be one of", $($(" ", $name,)+)+),
+                    )),
+                }
+            }
+
             /// The protocol in a session with these terms (JSON).
             #[must_use]
             pub fn with_terms(self, terms: &str) -> Self {

@@ -11,7 +11,6 @@ use gloo_net::websocket::futures::WebSocket as Incoming;
 use gloo_net::websocket::{Message as Frame, State as Ready, WebSocketError};
 use gloo_timers::callback::Timeout;
 use js_sys::Date;
-use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::WebSocket;
 
@@ -19,6 +18,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::protocol::{Call, Protocol};
 use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output, Speaker};
 use crate::turn::Failure;
+
+use super::random::random_letters;
 
 /// What a stream is told.
 pub(super) enum News {
@@ -246,19 +247,4 @@ fn now() -> u64 {
 
 fn network(problem: &str) -> Error {
     Error::new(ErrorCode::Network, problem)
-}
-
-#[wasm_bindgen]
-extern "C" {
-    /// Pages and workers have it under the same name.
-    #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
-    fn fill_at_random(bytes: &mut [u8]);
-}
-
-/// Returns `count` random letters, digits, `-` and `_`.
-pub(super) fn random_letters(count: usize) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut bytes = vec![0; count];
-    fill_at_random(&mut bytes);
-    bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)])).collect()
 }

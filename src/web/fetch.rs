@@ -1,99 +1,65 @@
-//! Calls and streams over the browser's `fetch`, for front ends written in Rust.
-//!
-//! The npm package sends its requests in TypeScript, and its module contains none of this. [`Server::run`] carries
-//! out the steps of a [`TurnDriver`], which recovers a broken connection as in the package:
-//!
-//! ```ignore
-//! let reader = TurnReader::new(&server.protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
-//! let mut driver = TurnDriver::new(reader, &session_id, "");
-//! driver.set_input(TurnInput::read("Hello".into(), &driver.reader().capabilities())?);
-//! let first = driver.stream(None, Reconnect::default(), StartTrace::default())?;
-//! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
-//! ```
-//!
-//! When a page returns from the back/forward cache, from being frozen or from being offline, its turns are read on
-//! new connections at once. Attempts while it is offline do not count.
+//! Calls and streams over the browser's `fetch`, for front ends written in Rust. The npm package sends its requests in
+//! TypeScript, and its modules contain none of this.
 
 use std::pin::pin;
 
-use futures::Stream;
 use futures::future::{Either, select};
-use futures::stream::unfold;
 use gloo_net::http::{RequestBuilder, Response};
-use js_sys::{Reflect, Uint8Array};
+use js_sys::{Date, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::ReadableStreamDefaultReader;
+use web_sys::{AbortController, ReadableStreamDefaultReader};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Object;
-use crate::protocol::{Answer, Call, Method, Protocol};
-use crate::turn::{Failure, Plan, Step, TurnDriver};
+use crate::protocol::{Answer, AnyProtocol, Call, Method, Request};
+use crate::turn::{Failure, Plan};
 
 use super::page::Returns;
-use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, in_time, params};
+use super::steps::{Came, Opened, Source, Transport, in_time, params};
+use super::token::Token;
 
-/// A server, for a Rust front end.
-#[derive(Debug)]
-pub struct Server<P> {
+/// A server that is reached by `fetch`.
+pub(super) struct Server {
     /// Without a slash at its end.
-    pub base_url: String,
-    /// The server's protocol.
-    pub protocol: P,
-    /// The bearer token. Errors never contain it.
-    pub token: Option<String>,
+    pub(super) base_url: String,
+    pub(super) protocol: AnyProtocol,
+    pub(super) token: Option<Token>,
+    /// Headers of every request. They override turnwire's own.
+    pub(super) headers: Vec<(String, String)>,
+    /// The limit from a request to the head of its response, in milliseconds; 0 for none.
+    pub(super) connect_timeout: u32,
+    /// The longest silence of a stream, in milliseconds; 0 for any. Comments end a silence, too.
+    pub(super) idle_timeout: u32,
 }
 
-impl<P: Protocol> Server<P> {
-    /// Carries out the steps of a turn, to its end. Calls `came` after each that may have brought events. Dropping
-    /// the future stops only the reading; the turn goes on.
-    pub async fn run(
-        &self,
-        driver: &mut TurnDriver,
-        first: Step,
-        came: &mut dyn FnMut(&mut TurnDriver),
-    ) -> Result<()> {
-        steps::run(self, driver, first, came).await
-    }
-
+impl Server {
     /// Requests JSON. Returns it in turnwire's form.
-    pub async fn ask(&self, call: Call, params: Object<'_>) -> Result<String> {
-        if let Some(answer) = self.protocol.local(call, &params) {
+    pub(super) async fn ask(&self, call: Call, params: Object<'_>) -> Result<String, Failure> {
+        if let Some(answer) = self.protocol.protocol().local(call, &params) {
             return Ok(answer.to_json());
         }
-        let response = self.send(call, params.clone()).await?;
-        self.read(call, &params, &response).await
+        let asked = async {
+            let (response, _connection) = self.send(call, params.clone()).await?;
+            let read = self.read(call, &params, &response).await;
+            read.map_err(|error| failure(error, &response))
+        };
+        in_time(self.connect_timeout, asked).await
     }
 
-    /// Requests a stream. Returns its bytes in chunks. Dropping it closes the connection.
-    pub async fn open(
-        &self,
-        call: Call,
-        params: Object<'_>,
-    ) -> Result<impl Stream<Item = Result<Vec<u8>>> + use<P>> {
-        let response = self.send(call, params.clone()).await?;
-        let chunks = self.chunks(call, &params, response).await.map_err(|failure| failure.error)?;
-        Ok(unfold(chunks, |chunks| async {
-            read(&chunks.reader).await.transpose().map(|chunk| (chunk, chunks))
-        }))
+    /// Sends a request. After a 401, a token that can be renewed is, once.
+    async fn send(&self, call: Call, params: Object<'_>) -> Result<(Response, Connection), Failure> {
+        let request = self.protocol.protocol().request(call, params)?;
+        let sent = self.send_once(&request).await?;
+        let can_renew = self.token.as_ref().is_some_and(Token::can_be_renewed);
+        if sent.0.status() == 401 && can_renew { self.send_once(&request).await } else { Ok(sent) }
     }
 
-    /// The bytes of a stream, in chunks.
-    async fn chunks(&self, call: Call, params: &Object<'_>, response: Response) -> Result<Chunks, Failure> {
-        let content_type = response.headers().get("content-type").unwrap_or_default();
-        let answer =
-            Answer { status: response.status(), status_text: "", content_type: &content_type, body: "" };
-        if !answer.is_stream() {
-            self.read(call, params, &response).await.map_err(|error| failure(error, &response))?;
-        }
-        let body =
-            response.body().ok_or_else(|| Error::new(ErrorCode::Network, "the response has no body"))?;
-        let silence = self.protocol.capabilities().silence;
-        Ok(Chunks { reader: body.get_reader().unchecked_into(), silence, page: Returns::new() })
-    }
-
-    async fn send(&self, call: Call, params: Object<'_>) -> Result<Response> {
-        let request = self.protocol.request(call, params)?;
+    async fn send_once(&self, request: &Request) -> Result<(Response, Connection), Failure> {
+        let token = match &self.token {
+            Some(token) => Some(token.get().await?),
+            None => None,
+        };
         let method = match request.method {
             Method::Get => gloo_net::http::Method::GET,
             Method::Post => gloo_net::http::Method::POST,
@@ -101,18 +67,23 @@ impl<P: Protocol> Server<P> {
             Method::Delete => gloo_net::http::Method::DELETE,
         };
         let url = [&*self.base_url, "/", &request.path].concat();
+        let connection = Connection::new()?;
         let mut builder = RequestBuilder::new(&url).method(method);
+        builder = builder.abort_signal(Some(&connection.0.signal()));
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
-        if let Some(token) = &self.token {
-            builder = builder.header("authorization", &["Bearer ", token].concat());
+        if let Some(token) = token {
+            builder = builder.header("authorization", &["Bearer ", &token].concat());
         }
-        let sent = match request.body {
+        for (name, value) in &self.headers {
+            builder = builder.header(name, value);
+        }
+        let sent = match &request.body {
             Some(body) => builder.body(body).map_err(network)?.send().await,
             None => builder.send().await,
         };
-        sent.map_err(|error| unreachable(&error).with_url(&url))
+        Ok((sent.map_err(|error| unreachable(&error).with_url(&url))?, connection))
     }
 
     async fn read(&self, call: Call, params: &Object<'_>, response: &Response) -> Result<String> {
@@ -125,43 +96,87 @@ impl<P: Protocol> Server<P> {
             content_type: &content_type,
             body: &body,
         };
-        answer.read(&self.protocol, call, params).map_err(|error| error.with_url(&response.url()))
+        let read = answer.read(self.protocol.protocol(), call, params);
+        read.map_err(|error| error.with_url(&response.url()))
     }
 }
 
-impl<P: Protocol> Transport for Server<P> {
+impl Transport for Server {
     type Source = Chunks;
 
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
-        let params = params(plan)?;
-        let asked = async {
-            let response = self.send(plan.call, params.clone()).await?;
-            let read = self.read(plan.call, &params, &response).await;
-            read.map_err(|error| failure(error, &response))
-        };
-        in_time(CONNECT_TIMEOUT, asked).await
+        self.ask(plan.call, params(plan)?).await
     }
 
-    async fn opened(&self, plan: &Plan) -> Result<Chunks, Failure> {
+    async fn opened(&self, plan: &Plan) -> Result<Opened<Chunks>, Failure> {
         let params = params(plan)?;
-        let response = in_time(CONNECT_TIMEOUT, self.send(plan.call, params.clone())).await?;
-        self.chunks(plan.call, &params, response).await
+        // Where an answer may be whole, it comes when the turn has paused or ended.
+        let limit = if plan.call.streams() && self.protocol.protocol().capabilities().has_whole_answers() {
+            self.idle_timeout
+        } else {
+            self.connect_timeout
+        };
+        let opened = async {
+            let (response, connection) = self.send(plan.call, params.clone()).await?;
+            let content_type = response.headers().get("content-type").unwrap_or_default();
+            let answer =
+                Answer { status: response.status(), status_text: "", content_type: &content_type, body: "" };
+            if answer.is_stream() {
+                let no_body = || Error::new(ErrorCode::Network, "the response has no body");
+                let body = response.body().ok_or_else(no_body)?;
+                return Ok(Opened::Stream(Chunks {
+                    reader: body.get_reader().unchecked_into(),
+                    silence: self.idle_timeout,
+                    page: Returns::new(),
+                    _connection: connection,
+                }));
+            }
+            let read = self.read(plan.call, &params, &response).await;
+            read.map(Opened::Answer).map_err(|error| failure(error, &response))
+        };
+        in_time(limit, opened).await
     }
 }
 
-/// The error of a response, with the seconds of its `Retry-After`.
+/// The connection of a request. Dropping it closes it.
+struct Connection(AbortController);
+
+impl Connection {
+    fn new() -> Result<Self> {
+        let controller = AbortController::new();
+        let problem = |_| Error::new(ErrorCode::Unsupported, "this platform has no `AbortController`");
+        Ok(Self(controller.map_err(problem)?))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The error of a response, with the wait that it asks for in `Retry-After`: seconds, or a date.
 fn failure(error: Error, response: &Response) -> Failure {
-    let seconds: Option<u32> = response.headers().get("retry-after").and_then(|asked| asked.parse().ok());
-    let retry_after = seconds.unwrap_or_default().saturating_mul(1000);
+    let asked = response.headers().get("retry-after").unwrap_or_default();
+    let millis = match asked.parse::<u32>() {
+        Ok(seconds) => f64::from(seconds) * 1000.0,
+        Err(_) => Date::parse(&asked) - Date::now(),
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast saturates, and NaN is 0"
+    )]
+    let retry_after = millis as u32;
     Failure { retry_after, ..error.into() }
 }
 
 /// The chunks of a stream. Dropping it closes the connection.
 pub(super) struct Chunks {
     reader: ReadableStreamDefaultReader,
-    /// The longest accepted silence, in milliseconds. Comments end a silence, too.
     silence: u32,
     page: Returns,
+    _connection: Connection,
 }
 
 async fn read(reader: &ReadableStreamDefaultReader) -> Result<Option<Vec<u8>>> {
@@ -174,7 +189,7 @@ async fn read(reader: &ReadableStreamDefaultReader) -> Result<Option<Vec<u8>>> {
 
 impl Source for Chunks {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
-        let Self { reader, silence, page } = self;
+        let Self { reader, silence, page, .. } = self;
         match select(pin!(in_time(*silence, read(reader))), page.away()).await {
             Either::Left((chunk, _)) => Ok(chunk?.map(Came::Chunk)),
             Either::Right((error, _)) => Err(error.into()),

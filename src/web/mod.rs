@@ -1,6 +1,6 @@
 //! The browser: the only module that knows JavaScript. It may know all others.
 //!
-//! [`fetch`] and [`socket`] are for front ends written in Rust. Everything else is the npm package's module (feature
+//! [`client`] and [`socket`] are for front ends written in Rust. Everything else is the npm package's module (feature
 //! `module`), a thin translation: options and parameters in, requests out; network chunks in, records and JSON out.
 //! The sans-IO modules take the decisions. The package's TypeScript adds the public classes, iterators and listeners.
 
@@ -8,12 +8,16 @@
 mod boundary;
 #[cfg(feature = "socket")]
 mod carrier;
+#[cfg(feature = "js-classes")]
+pub mod classes;
+pub mod client;
 #[cfg(all(feature = "module", feature = "socket"))]
 mod client_socket;
 #[cfg(feature = "module")]
 pub mod exports;
-pub mod fetch;
+mod fetch;
 mod page;
+mod random;
 #[cfg(feature = "socket")]
 pub mod socket;
 #[cfg(all(feature = "module", feature = "socket"))]
@@ -21,6 +25,7 @@ pub mod sockets;
 #[cfg(feature = "module")]
 mod state;
 mod steps;
+pub mod token;
 #[cfg(feature = "module")]
 mod turn;
 

@@ -37,9 +37,10 @@ use crate::protocol::{Call, Protocol};
 use crate::rpc::{Input, Limits, Messages, Speaker};
 use crate::turn::{Failure, Plan, Step, TurnDriver, TurnInput};
 
-use super::carrier::{Carrier, News, Pending, random_letters};
+use super::carrier::{Carrier, News, Pending};
 use super::page::{Return, Returns};
-use super::steps::{self, CONNECT_TIMEOUT, Came, Source, Transport, params};
+use super::random::random_letters;
+use super::steps::{self, CONNECT_TIMEOUT, Came, Opened, Source, Transport, params};
 
 /// The size of the largest response by default, in bytes: it may hold all of a turn.
 const LARGEST: usize = 64 * 1024 * 1024;
@@ -136,7 +137,7 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
         first: Step,
         came: &mut dyn FnMut(&mut TurnDriver),
     ) -> Result<()> {
-        steps::run(self, driver, first, came).await
+        steps::run(self, &steps::Alone::new(driver, came), first).await
     }
 
     /// Asks for JSON; gives it in turnwire's form. A refusal of the server is an error of code
@@ -247,10 +248,10 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Transport for Server<
         })
     }
 
-    async fn opened(&self, plan: &Plan) -> Result<Listening<P>, Failure> {
+    async fn opened(&self, plan: &Plan) -> Result<Opened<Listening<P>>, Failure> {
         let (pending, _) = self.answered(plan.call, &params(plan)?).await?;
         pending.handle(Input::Read(pending.id));
-        Ok(Listening { pending, page: Returns::new() })
+        Ok(Opened::Stream(Listening { pending, page: Returns::new() }))
     }
 }
 

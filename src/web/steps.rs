@@ -1,5 +1,7 @@
 //! Carries out the steps of a turn, over any transport.
 
+#[cfg(feature = "socket")]
+use std::cell::RefCell;
 use std::pin::pin;
 
 use futures::future::{Either, select};
@@ -10,7 +12,9 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 #[cfg(feature = "socket")]
 use crate::rpc::Messages;
-use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiting};
+#[cfg(feature = "socket")]
+use crate::turn::TurnDriver;
+use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, Waiting};
 
 use super::page::{Returns, is_offline};
 
@@ -26,7 +30,15 @@ pub(super) trait Transport {
     async fn asked(&self, plan: &Plan) -> Result<String, Failure>;
 
     /// Opens a stream. Returns once the head of the response has come.
-    async fn opened(&self, plan: &Plan) -> Result<Self::Source, Failure>;
+    async fn opened(&self, plan: &Plan) -> Result<Opened<Self::Source>, Failure>;
+}
+
+/// The response to a request for a stream.
+pub(super) enum Opened<S> {
+    /// A stream.
+    Stream(S),
+    /// A whole answer in its place, as JSON in turnwire's form.
+    Answer(String),
 }
 
 /// What a stream returns.
@@ -57,50 +69,103 @@ pub(super) trait Source {
     }
 }
 
-/// Carries out the steps of a turn, to its end. Calls `came` after each that may have brought events.
-pub(super) async fn run(
-    transport: &impl Transport,
-    driver: &mut TurnDriver,
-    first: Step,
-    came: &mut dyn FnMut(&mut TurnDriver),
-) -> Result<()> {
+/// A turn that is read.
+pub(super) trait Reading {
+    /// The next step, after the outcome of the last one.
+    fn next(&self, outcome: Outcome<'_>, moment: Moment) -> Step;
+
+    /// A stream's response has begun, after this event if the stream is resumed.
+    fn opened(&self, now: f64, resumes_after: Option<u64>);
+
+    /// Takes what came of the stream. Returns whether to read on.
+    fn take(&self, came: Came) -> bool;
+
+    /// Whether the turn has ended.
+    fn is_over(&self) -> bool;
+
+    /// A wait begins.
+    fn waits(&self, _wait: Wait<'_>) {}
+
+    /// Whether there are follow-up requests.
+    #[cfg(feature = "socket")]
+    fn has_follow_up_requests(&self) -> bool;
+
+    /// Takes the follow-up requests.
+    #[cfg(feature = "socket")]
+    fn follow_up_requests(&self) -> Option<Messages>;
+}
+
+/// Why nothing is asked for now.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wait<'p> {
+    /// The connection is lost.
+    Retry(&'p Pause),
+    /// The server has not said the rest yet.
+    Poll(Waiting),
+}
+
+/// Carries out the steps of a turn, to its end.
+pub(super) async fn run(transport: &impl Transport, reading: &impl Reading, first: Step) -> Result<()> {
     let mut step = first;
+    // How the last step failed, and the last failure of all.
+    let (mut failure, mut cause): (Option<Error>, Option<Error>) = (None, None);
     loop {
-        let answer;
+        let answer: Result<String, Failure>;
         let outcome = match step {
-            Step::End(ended) => return ended,
+            Step::End(Ok(())) if reading.is_over() => return Ok(()),
+            Step::End(Ok(())) => return failure.map_or(Ok(()), Err),
+            Step::End(Err(error)) if error.code == ErrorCode::Incomplete => {
+                return Err(error.with_source(cause));
+            }
+            Step::End(Err(error)) => return Err(error),
             Step::Retry(pause) => {
+                reading.waits(Wait::Retry(&pause));
                 waited(&pause).await;
                 Outcome::Waited
             }
-            Step::Wait(Waiting { delay, .. }) => {
-                timer(delay).await;
+            Step::Wait(waiting) => {
+                reading.waits(Wait::Poll(waiting));
+                timer(waiting.delay).await;
                 Outcome::Waited
             }
             Step::Ask(plan) => {
                 answer = transport.asked(&plan).await;
                 match &answer {
-                    Ok(json) => Outcome::Answered(json),
-                    Err(failure) => failed(failure.clone()),
+                    Ok(json) => {
+                        failure = None;
+                        Outcome::Answered(json)
+                    }
+                    Err(why) => failed(why.clone()),
                 }
             }
-            Step::Open(plan) => match read_stream(transport, &plan, driver, came).await {
-                Ok(()) => Outcome::Ended,
-                Err(failure) => failed(failure),
+            Step::Open(plan) => match read_stream(transport, &plan, reading).await {
+                Ok(None) => {
+                    failure = None;
+                    Outcome::Ended
+                }
+                Ok(Some(whole)) => {
+                    failure = None;
+                    answer = Ok(whole);
+                    answer.as_deref().map_or(Outcome::Ended, Outcome::Answered)
+                }
+                Err(why) => failed(why),
             },
         };
-        step = driver.next(outcome, Moment { now: Date::now(), random: Math::random() });
-        came(driver);
+        if let Outcome::Failed(failed) = &outcome {
+            failure = Some(failed.error.clone());
+            cause.clone_from(&failure);
+        }
+        step = reading.next(outcome, Moment { now: Date::now(), random: Math::random() });
     }
 }
 
 /// A failure in the driver's form.
-fn failed(failure: Failure) -> Outcome<'static> {
+pub(super) fn failed(failure: Failure) -> Outcome<'static> {
     Outcome::Failed(Failure { is_offline: is_offline(), ..failure }.of_network())
 }
 
-/// Waits. If the page has returned, only as long as the server requires.
-async fn waited(pause: &Pause) {
+/// Waits before a request is repeated. If the page has returned, only as long as the server requires.
+pub(super) async fn waited(pause: &Pause) {
     let until = Date::now() + pause.least;
     if let Either::Right(_) = select(timer(pause.delay), Returns::new().any()).await {
         timer((until - Date::now()).min(pause.least)).await;
@@ -117,38 +182,90 @@ fn timer(delay: f64) -> TimeoutFuture {
     TimeoutFuture::new(delay as u32)
 }
 
+/// Reads a stream to its end. Returns the answer if it is none.
 async fn read_stream(
     transport: &impl Transport,
     plan: &Plan,
-    driver: &mut TurnDriver,
-    came: &mut dyn FnMut(&mut TurnDriver),
-) -> Result<(), Failure> {
-    let mut source = transport.opened(plan).await?;
-    driver.opened(Date::now());
-    while let Some(news) = source.next().await? {
-        // The driver knows the error.
-        let pushed = match news {
-            Came::Chunk(chunk) => driver.reader_mut().push(&chunk),
-            #[cfg(feature = "socket")]
-            Came::Message(message) => driver.reader_mut().push_message(&message),
-            #[cfg(feature = "socket")]
-            Came::Gather => {
-                if let Some(messages) = driver.reader_mut().follow_up_requests() {
-                    source.say(messages);
-                }
-                continue;
-            }
-        };
+    reading: &impl Reading,
+) -> Result<Option<String>, Failure> {
+    let mut source = match transport.opened(plan).await? {
+        Opened::Stream(source) => source,
+        Opened::Answer(json) => return Ok(Some(json)),
+    };
+    reading.opened(Date::now(), plan.resumes_after);
+    while let Some(came) = source.next().await? {
         #[cfg(feature = "socket")]
-        if driver.reader().has_follow_up_requests() {
+        if matches!(came, Came::Gather) {
+            if let Some(messages) = reading.follow_up_requests() {
+                source.say(messages);
+            }
+            continue;
+        }
+        let goes_on = reading.take(came);
+        #[cfg(feature = "socket")]
+        if reading.has_follow_up_requests() {
             source.follow_up();
         }
-        came(driver);
-        if pushed.is_err() || driver.reader().machine().status().is_terminal() {
+        if !goes_on {
             break;
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// A driver by itself, for front ends that have no session.
+#[cfg(feature = "socket")]
+pub(super) struct Alone<'d> {
+    driver: RefCell<&'d mut TurnDriver>,
+    came: RefCell<&'d mut dyn FnMut(&mut TurnDriver)>,
+}
+
+#[cfg(feature = "socket")]
+impl<'d> Alone<'d> {
+    /// Calls `came` whenever something may have come.
+    pub(super) fn new(driver: &'d mut TurnDriver, came: &'d mut dyn FnMut(&mut TurnDriver)) -> Self {
+        Self { driver: RefCell::new(driver), came: RefCell::new(came) }
+    }
+
+    fn tell(&self) {
+        (self.came.borrow_mut())(&mut self.driver.borrow_mut());
+    }
+}
+
+#[cfg(feature = "socket")]
+impl Reading for Alone<'_> {
+    fn next(&self, outcome: Outcome<'_>, moment: Moment) -> Step {
+        let step = self.driver.borrow_mut().next(outcome, moment);
+        self.tell();
+        step
+    }
+
+    fn opened(&self, now: f64, _resumes_after: Option<u64>) {
+        self.driver.borrow_mut().opened(now);
+    }
+
+    fn take(&self, came: Came) -> bool {
+        // The driver knows the error.
+        let pushed = match came {
+            Came::Chunk(chunk) => self.driver.borrow_mut().reader_mut().push(&chunk),
+            Came::Message(message) => self.driver.borrow_mut().reader_mut().push_message(&message),
+            Came::Gather => Ok(()),
+        };
+        self.tell();
+        pushed.is_ok() && !self.is_over()
+    }
+
+    fn is_over(&self) -> bool {
+        self.driver.borrow().reader().machine().status().is_terminal()
+    }
+
+    fn has_follow_up_requests(&self) -> bool {
+        self.driver.borrow().reader().has_follow_up_requests()
+    }
+
+    fn follow_up_requests(&self) -> Option<Messages> {
+        self.driver.borrow_mut().reader_mut().follow_up_requests()
+    }
 }
 
 /// The parameters of a plan.
@@ -159,11 +276,14 @@ pub(super) fn params(plan: &Plan) -> Result<Object<'_>> {
     }
 }
 
-/// The result of `work`, or a timeout after `limit` milliseconds.
+/// The result of `work`, or a timeout after `limit` milliseconds; 0 for no limit.
 pub(super) async fn in_time<T, E: From<Error>>(
     limit: u32,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
+    if limit == 0 {
+        return work.await;
+    }
     match select(pin!(work), TimeoutFuture::new(limit)).await {
         Either::Left((done, _)) => done,
         Either::Right(_) => Err(Error::new(ErrorCode::Timeout, "the server did not respond in time").into()),

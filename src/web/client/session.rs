@@ -1,0 +1,238 @@
+//! A session: a conversation with an agent, turn by turn.
+
+use std::cell::{Ref, RefCell};
+use std::rc::{Rc, Weak};
+
+use serde_json::{Value as Json, json};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::event::{RequiredActionEvent, SessionEvent, SessionRecord, TerminalState, TurnRecord, TurnState};
+use crate::json::Object;
+use crate::protocol::{Call, Capabilities};
+use crate::session::{Session as State, SessionTurn};
+use crate::web::random::random_letters;
+
+use super::server::Server;
+use super::setup::ID_LENGTH;
+use super::turn::{Core, Turn};
+use super::{TurnOptions, list, object, parsed};
+
+/// A conversation with an agent. Cheap to clone.
+#[derive(Clone)]
+pub struct Session {
+    pub(super) shared: Rc<Shared>,
+}
+
+/// What the turns of a session share.
+pub(super) struct Shared {
+    pub(super) server: Rc<Server>,
+    pub(super) state: RefCell<State>,
+    record: RefCell<SessionRecord>,
+    /// What every request tells of the session, if the protocol wants that.
+    terms: RefCell<Option<Json>>,
+    /// Turns that may run, where one runs at a time.
+    pub(super) turns: RefCell<Vec<Weak<Core>>>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("id", &self.id()).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    pub(super) fn new(server: &Rc<Server>, record: SessionRecord, is_new: bool) -> Self {
+        let mut state = State::new(record.id.clone(), server.protocol, server.max_frame_bytes, is_new);
+        let actions = json!(record.required_actions).to_string();
+        state.take_record(record.agent_name.as_deref().unwrap_or_default(), &actions);
+        let shared = Shared {
+            server: Rc::clone(server),
+            state: RefCell::new(state),
+            record: RefCell::new(record),
+            terms: RefCell::new(None),
+            turns: RefCell::default(),
+        };
+        Self { shared: Rc::new(shared) }
+    }
+
+    /// Sets what every request tells of the session. `place` is how many messages its user has written, and what its
+    /// last turn waits for.
+    pub(super) fn set_terms(&self, terms: Json, place: Option<(u64, Vec<RequiredActionEvent>)>) {
+        let mut state = self.shared.state.borrow_mut();
+        state.set_terms(&terms.to_string());
+        if let Some((said, actions)) = place {
+            state.history_read(said, &json!(actions).to_string());
+        }
+        *self.shared.terms.borrow_mut() = Some(terms);
+    }
+
+    /// Finds out where the session stands, for servers without ids for turns.
+    pub(super) async fn find_place(&self) -> Result<()> {
+        #[derive(serde::Deserialize)]
+        struct Position {
+            items: Vec<TurnRecord>,
+            user_messages: u64,
+        }
+        let read = self.shared.server.read(Call::ListTurns, self.params(json!({}))?).await?;
+        let Position { items, user_messages } = parsed(&read)?;
+        let actions = match items.into_iter().next_back().map(|turn| turn.state) {
+            Some(TurnState::Terminal(state)) => match *state {
+                TerminalState::Done { required_actions, .. } => required_actions,
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let terms = self.shared.terms.borrow().clone().unwrap_or_default();
+        self.set_terms(terms, Some((user_messages, actions)));
+        Ok(())
+    }
+
+    /// The session's id; keep it to return with [`Client::session`](super::Client::session).
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.shared.record.borrow().id.clone()
+    }
+
+    /// The server's record of the session, as it was last read.
+    #[must_use]
+    pub fn record(&self) -> Ref<'_, SessionRecord> {
+        self.shared.record.borrow()
+    }
+
+    /// What the session supports: not every protocol has everything.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        self.shared.state.borrow().protocol.protocol().capabilities()
+    }
+
+    /// Prepares a turn: with a text, with answers (`vec![call.allow()]`), or with [`TurnOptions`]. Sends nothing yet:
+    /// [`Turn::stream`] or [`Turn::wait_for_completion`] starts it.
+    ///
+    /// Fails with [`InvalidInput`](ErrorCode::InvalidInput) if the input breaks a rule (messages are not mixed with
+    /// answers, every waiting call is answered, files are data URIs), and with
+    /// [`SessionCancelled`](ErrorCode::SessionCancelled).
+    pub fn create_turn(&self, options: impl Into<TurnOptions>) -> Result<Turn> {
+        let TurnOptions { input, previous_turn_id, discard_pending, turn_options } = options.into();
+        let state = &mut *self.shared.state.borrow_mut();
+        let (previous, id) = (previous_turn_id.unwrap_or_default(), random_letters(ID_LENGTH));
+        let mut turn = SessionTurn::new(state, &previous, &id, false);
+        let turn_options = turn_options.map(|options| options.to_string()).unwrap_or_default();
+        turn.take_input(state, &json!(input).to_string(), &turn_options, discard_pending)?;
+        Ok(Turn::new(&self.shared, turn, input, None))
+    }
+
+    /// Attaches to a turn by its id, for instance after a reload. [`Turn::stream`] delivers all events of one that
+    /// still runs; [`Turn::wait_for_completion`] also reads one that has ended.
+    pub async fn turn(&self, id: &str) -> Result<Turn> {
+        let read = self.shared.server.read(Call::GetTurn, self.params(json!({ "turn_id": id }))?).await?;
+        self.attach(&parsed(&read)?, &read, false)
+    }
+
+    /// Returns to the conversation after a reload: the turn that still runs, if there is one.
+    pub async fn resume(&self) -> Result<Option<Turn>> {
+        let turns = self.list_turns().await?;
+        let running = turns.iter().find(|turn| matches!(turn.state, TurnState::Running(_)));
+        running.map(|turn| self.attach(turn, &json!(turn).to_string(), true)).transpose()
+    }
+
+    fn attach(&self, record: &TurnRecord, json: &str, is_newest: bool) -> Result<Turn> {
+        let state = &mut *self.shared.state.borrow_mut();
+        let mut turn = SessionTurn::new(state, "", "", is_newest);
+        turn.take_record(state, json)?;
+        let ended = match &record.state {
+            TurnState::Terminal(_) => Some(record.state.clone()),
+            TurnState::Running(_) => None,
+        };
+        Ok(Turn::new(&self.shared, turn, record.input.clone(), ended))
+    }
+
+    /// Lists the session's turns, over all pages: newest first, though some servers differ.
+    pub async fn list_turns(&self) -> Result<Vec<TurnRecord>> {
+        list(&self.shared.server, Call::ListTurns, self.params(json!({}))?).await
+    }
+
+    /// Lists the events of all finished turns, newest first, over all pages. The list has no deltas.
+    pub async fn list_events(&self) -> Result<Vec<SessionEvent>> {
+        list(&self.shared.server, Call::ListSessionEvents, self.params(json!({}))?).await
+    }
+
+    /// Reads the session again: its title comes with the first turn.
+    pub async fn refresh(&self) -> Result<()> {
+        let is_draft = self.shared.record.borrow().r#type == "session/draft";
+        let call = if is_draft { Call::GetDraftSession } else { Call::GetSession };
+        let mut record: SessionRecord =
+            parsed(&self.shared.server.read(call, self.params(json!({}))?).await?)?;
+        let known = &mut *self.shared.record.borrow_mut();
+        record.agent_name = record.agent_name.or_else(|| known.agent_name.take());
+        *known = record;
+        Ok(())
+    }
+
+    /// Sets the session's title, if the protocol supports it.
+    pub async fn rename(&self, title: &str) -> Result<()> {
+        self.ask(Call::RenameSession, json!({ "title": title })).await?;
+        self.shared.record.borrow_mut().title = Some(title.to_owned());
+        Ok(())
+    }
+
+    /// Cancels the session and its running turn. It takes no further turns.
+    pub async fn cancel(&self) -> Result<()> {
+        self.ask(Call::CancelSession, json!({})).await?;
+        self.shared.state.borrow_mut().cancelled();
+        Ok(())
+    }
+
+    /// Stops the running turn, whichever it is. The session goes on.
+    pub async fn interrupt(&self) -> Result<()> {
+        self.ask(Call::InterruptSession, json!({})).await.map(drop)
+    }
+
+    /// Deletes the session, if the protocol supports it.
+    pub async fn delete(&self) -> Result<()> {
+        self.ask(Call::DeleteSession, json!({})).await.map(drop)
+    }
+
+    async fn ask(&self, call: Call, more: Json) -> Result<String> {
+        self.shared.server.ask(call, self.params(more)?).await
+    }
+
+    fn params(&self, more: Json) -> Result<Object<'static>> {
+        self.shared.params(more)
+    }
+}
+
+impl Shared {
+    /// The parameters that name the session in requests, with more parameters.
+    pub(super) fn params(&self, more: Json) -> Result<Object<'static>> {
+        let mut params = json!({ "session_id": self.record.borrow().id });
+        if let Some(terms) = &*self.terms.borrow() {
+            params["terms"] = terms.clone();
+        }
+        if let (Some(params), Json::Object(more)) = (params.as_object_mut(), more) {
+            params.extend(more);
+        }
+        object(&params)
+    }
+
+    /// A turn has begun: a new connection needs only the session's place.
+    pub(super) fn begun(&self) {
+        let mut terms = self.terms.borrow_mut();
+        let Some(terms) = terms.as_mut().and_then(Json::as_object_mut) else { return };
+        if terms.remove("creation").is_some() {
+            self.state.borrow_mut().set_terms(&json!(terms).to_string());
+        }
+    }
+
+    /// The turns of this client that may still run, but for this one.
+    pub(super) fn others(&self, than: &Rc<Core>) -> Vec<Rc<Core>> {
+        let turns = &mut *self.turns.borrow_mut();
+        turns.retain(|turn| turn.upgrade().is_some_and(|turn| turn.is_busy()));
+        turns.iter().filter_map(Weak::upgrade).filter(|turn| !Rc::ptr_eq(turn, than)).collect()
+    }
+}
+
+/// The error of a call for a turn that has no id yet.
+pub(super) fn not_started() -> Error {
+    let problem = "the turn has not started: call `stream` or `wait_for_completion` first";
+    Error::new(ErrorCode::TurnNotStarted, problem)
+}
