@@ -10,6 +10,12 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test_configure!(run_in_browser);
 
+#[cfg(all(target_arch = "wasm32", feature = "js-classes"))]
+#[path = "browser/classes.rs"]
+mod classes;
+#[cfg(target_arch = "wasm32")]
+#[path = "browser/client.rs"]
+mod client;
 #[cfg(target_arch = "wasm32")]
 #[path = "browser/clocks.rs"]
 mod clocks;
@@ -443,117 +449,5 @@ mod core {
         let news = || given(exports::turn_take_news(turn.0));
         assert_eq!(parsed(&news()), json!({"mismatch": {"id": 3, "sequence_number": 9}}));
         assert_eq!(news(), "");
-    }
-}
-
-#[cfg(target_arch = "wasm32")]
-mod front_end {
-    //! A turn as a front end written in Rust streams it, over a `fetch` whose connections break.
-
-    use js_sys::{Array, Function, Reflect};
-    use turnwire::ErrorCode;
-    use turnwire::json::Object;
-    use turnwire::protocol::Call;
-    use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
-    use turnwire::sse::DEFAULT_LIMIT;
-    use turnwire::turn::{
-        Newest, Reconnect, StartTrace, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus,
-    };
-    use turnwire::web::fetch::Server;
-    use wasm_bindgen::JsValue;
-
-    use super::wasm_bindgen_test;
-
-    const STREAM: &str = include_str!("fixtures/truefoundry/plain.sse");
-
-    /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions. Before
-    /// the start it is asked for the session's newest turn.
-    const FETCH: &str = "
-        const asked = [];
-        globalThis.fetch = async (request) => {
-            const { pathname, search } = new URL(request.url);
-            if (request.method === 'GET') {
-                asked.push(`${pathname}${search}`);
-                return Response.json({ data: [], pagination: {} });
-            }
-            const piece = pieces[asked.length - 1];
-            asked.push(`${pathname} ${await request.text()}`);
-            if (piece === '') return new Response('{}', { status: 503, headers: { 'retry-after': '0' } });
-            return new Response(piece, { headers: { 'content-type': 'text/event-stream' } });
-        };
-        return asked;";
-
-    /// The stream up to the middle of a frame, an answer that is no stream, and the stream once more from a
-    /// bit before.
-    fn pieces() -> Array {
-        let at = STREAM.find("id: 40\n").expect("it has forty events");
-        let before = STREAM.find("id: 37\n").and_then(|at| STREAM[at..].find("data").map(|next| at + next));
-        let before = before.expect("and thirty-seven");
-        [&STREAM[..at - 9], "", &STREAM[before..]].into_iter().map(JsValue::from_str).collect()
-    }
-
-    #[wasm_bindgen_test]
-    async fn a_connection_that_breaks_is_resumed() {
-        let platform = Reflect::get(&js_sys::global(), &"fetch".into()).expect("there is a global object");
-        let replace = Function::new_with_args("pieces", FETCH);
-        let asked: Array = replace.call1(&JsValue::NULL, &pieces()).expect("it is replaced").into();
-
-        let protocol = TrueFoundry::new(Dialect::Gateway);
-        let server = Server { base_url: "http://server.test/acme".to_owned(), protocol, token: None };
-        let reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
-        let mut driver = TurnDriver::new(reader, "s1", "");
-        driver.set_input(
-            TurnInput::read("plain".into(), &driver.reader().capabilities()).expect("a text is an input"),
-        );
-        let reconnect = Reconnect { max_attempts: 3, base_delay: 1, max_delay: 5 };
-        let first = driver.stream(None, reconnect, StartTrace::default()).expect("it is new");
-        let mut looks = 0;
-        let ended = server.run(&mut driver, first, &mut |_| looks += 1).await;
-
-        Reflect::set(&js_sys::global(), &"fetch".into(), &platform).expect("it is put back");
-        assert_eq!(ended, Ok(()));
-        assert!(looks > 2);
-        let machine = driver.reader().machine();
-        assert_eq!(machine.status(), TurnStatus::Done);
-        let asked: Vec<String> = asked.iter().filter_map(|request| request.as_string()).collect();
-        assert_eq!(asked.len(), 4, "{asked:?}");
-        assert_eq!(asked[0], "/acme/v1/agents/sessions/s1/turns?limit=2");
-        assert_eq!(*driver.newest(), Newest::None);
-        assert!(asked[1].starts_with("/acme/v1/agents/sessions/s1/turns {"), "{asked:?}");
-        assert!(asked[3].ends_with("/subscribe {\"after_sequence_number\":39}"), "{asked:?}");
-
-        let mut whole = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
-        whole.machine_mut().stream(None).expect("it is new");
-        whole.push(STREAM.as_bytes()).expect("its frames are small");
-        let text = |reader: &TurnReader| -> Vec<String> {
-            reader.index().messages().iter().map(|message| message.to_json("main")).collect()
-        };
-        assert_eq!(text(driver.reader()), text(&whole));
-        assert_eq!(machine.cursor(), whole.machine().cursor());
-    }
-
-    #[wasm_bindgen_test]
-    async fn errors_name_the_url_and_the_likely_causes() {
-        // Not `env!`: lints are run without a gateway.
-        let gateway: Option<&str> = option_env!("TURNWIRE_GATEWAY_URL");
-        let gateway = gateway.expect("`cargo xtask test --only browser` names it");
-        let error_at = async |base_url: &str| {
-            let protocol = TrueFoundry::new(Dialect::Gateway);
-            let server = Server { base_url: base_url.to_owned(), protocol, token: Some("secret".to_owned()) };
-            let mut session = Object::new();
-            session.insert("session_id", "none");
-            server.ask(Call::GetSession, session).await.expect_err("there is no such session")
-        };
-        let base_url = [gateway, "/acme"].concat();
-        let refusal = error_at(&base_url).await;
-        assert_eq!((refusal.code, refusal.status), (ErrorCode::Http, Some(404)));
-        let named = [" (", &base_url, "/v1/agents/sessions/none)"].concat();
-        assert!(refusal.message.ends_with(&named), "{refusal}");
-        // Nothing listens on the port of the discard protocol.
-        let lost = error_at("http://127.0.0.1:9/acme").await;
-        assert_eq!(lost.code, ErrorCode::Network);
-        assert!(lost.message.contains("did not get through") && lost.message.contains("CORS"), "{lost}");
-        assert!(lost.message.ends_with("(http://127.0.0.1:9/acme/v1/agents/sessions/none)"), "{lost}");
-        assert!(!lost.message.contains("secret"));
     }
 }

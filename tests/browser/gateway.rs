@@ -24,12 +24,16 @@ const QUICK: Reconnect = Reconnect { max_attempts: 5, base_delay: 5, max_delay: 
 /// How long a turn may take, in milliseconds.
 const PATIENCE: u32 = 15_000;
 
-/// Where the gateway listens, without its scheme.
-fn gateway() -> &'static str {
+/// Where the gateway listens.
+pub(super) fn gateway_url() -> &'static str {
     // Not `env!`: lints are run without a gateway.
     let url: Option<&str> = option_env!("TURNWIRE_GATEWAY_URL");
-    let url = url.expect("`cargo xtask test --only browser` names a gateway");
-    url.strip_prefix("http://").expect("it is an HTTP address")
+    url.expect("`cargo xtask test --only browser` names a gateway")
+}
+
+/// The same without its scheme.
+fn gateway() -> &'static str {
+    gateway_url().strip_prefix("http://").expect("it is an HTTP address")
 }
 
 /// A server whose turns say something every so many milliseconds.

@@ -7,13 +7,12 @@ use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, join, select};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Reflect, global};
-use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
-use turnwire::sse::DEFAULT_LIMIT;
-use turnwire::turn::{Reconnect, TurnDriver, TurnInput, TurnMachine, TurnReader, TurnStatus};
-use turnwire::web::fetch;
+use turnwire::event::TerminalState;
+use turnwire::turn::Reconnect;
+use turnwire::{Client, ConnectOptions};
 use wasm_bindgen::JsValue;
 
-use super::gateway::{begin, break_next, count, in_time, play, play_with, server, session, sockets};
+use super::gateway::{break_next, count, in_time, play, play_with, server, session, sockets};
 use super::tap::Tap;
 use super::wasm_bindgen_test;
 
@@ -122,7 +121,8 @@ async fn a_wait_ends_when_the_page_comes_back() {
 /// is asked for the session's newest turn.
 const FETCH: &str = "
     let isFirst = true;
-    globalThis.fetch = async ({ method }) => {
+    globalThis.fetch = async ({ method, url }) => {
+        if (url.endsWith('/s1')) return Response.json({ data: { id: 's1', type: 'session' } });
         if (method === 'GET') return Response.json({ data: [], pagination: {} });
         const begin = (controller) => controller.enqueue(new TextEncoder().encode(stream.slice(0, 2000)));
         const body = isFirst ? new ReadableStream({ start: begin }) : stream;
@@ -135,17 +135,13 @@ async fn the_same_of_streams_over_fetch() {
     let platform = Reflect::get(&global(), &"fetch".into()).expect("there is a global object");
     let stream = include_str!("../fixtures/truefoundry/plain.sse");
     Function::new_with_args("stream", FETCH).call1(&JsValue::NULL, &stream.into()).expect("it is replaced");
-    let protocol = TrueFoundry::new(Dialect::Gateway);
-    let server = fetch::Server { base_url: "http://server.test/acme".to_owned(), protocol, token: None };
-    let reader = TurnReader::new(&protocol, TurnMachine::unstarted(), DEFAULT_LIMIT);
-    let mut driver = TurnDriver::new(reader, "s1", "");
-    driver.set_input(
-        TurnInput::read("plain".into(), &driver.reader().capabilities()).expect("a text is an input"),
-    );
-    let first = begin(&mut driver);
-    let came = &mut |_: &mut TurnDriver| ();
-    let run = in_time("fetch", server.run(&mut driver, first, came));
-    let ended = during("dispatchEvent(new Event('online'))", run).await;
+    let reconnect = Reconnect { max_attempts: 5, base_delay: 5, max_delay: 50 };
+    let options = ConnectOptions { reconnect, ..ConnectOptions::new("http://server.test/acme") };
+    let client = Client::connect(options).expect("the options are right");
+    let turn = client.session("s1").await.and_then(|session| session.create_turn("plain"));
+    let turn = turn.expect("a text is an input");
+    let ended =
+        during("dispatchEvent(new Event('online'))", in_time("fetch", turn.wait_for_completion())).await;
     Reflect::set(&global(), &"fetch".into(), &platform).expect("it is put back");
-    assert_eq!((ended, driver.reader().machine().status()), (Ok(()), TurnStatus::Done));
+    assert!(matches!(ended, Ok(TerminalState::Done { .. })), "{ended:?}");
 }

@@ -2,27 +2,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { GROUPS, KINDS, STATUSES } from "./cases/index.mjs";
+import { KINDS, STATUSES } from "./cases/index.mjs";
+import { CASES, isAlone, kindsOf, LANES, partsOf, run } from "./case-runner.mjs";
 import { ENGINES, openBrowser } from "./engines.mjs";
 import { IS_QUICK, representative, tellRows } from "../rows.mjs";
-import { judge } from "./judge.mjs";
 import { Player } from "./player.mjs";
 import { Table } from "./table.mjs";
 import { startWorld } from "./world.mjs";
-
-/** A browser has six connections to a host: four cases leave room for their other requests. */
-const LANES = 4;
-
-const CASES = GROUPS.flatMap(([group, cases]) => cases.map((one) => ({ group, ...one })));
-
-/** The faults of a case, each with the request that it meets: `[request, kind, …arguments]`. */
-const partsOf = ({ faults }) => faults.flatMap(({ on, fault }) => fault.split("+").map((part) => [on, ...part.split(":")]));
-
-/**
- * What a quick run has in every engine: each group of cases, whatever stands before the names of some (`cut: …`), each
- * way to end, and each kind of fault.
- */
-const kindsOf = (one) => [one.group, /^(.+?): /.exec(one.name)?.[1] ?? "", one.expects.outcome, ...partsOf(one).map(([, kind]) => kind)];
 
 /** And in Chromium: each kind of fault on each request, each status, and whatever else a case does. */
 function finerKindsOf(one) {
@@ -35,12 +21,6 @@ function finerKindsOf(one) {
 const CHOSEN = Object.fromEntries(
   ENGINES.map((engine) => [engine, representative(CASES, engine === "chromium" ? finerKindsOf : kindsOf)]),
 );
-
-/**
- * While a request may get no answer, the gateway closes connections that wait for their next request, so
- * that no browser repeats one by itself. Other cases must not meet that.
- */
-const isAlone = ({ faults }) => faults.some(({ fault }) => /\b(refuse|lost)\b/.test(fault));
 
 let world;
 const table = new Table();
@@ -89,7 +69,7 @@ for (const engine of ENGINES) {
     after(() => browser?.close());
 
     const play = (one) =>
-      test(`${engine}: ${one.group}: ${one.name}`, { timeout: 20_000 }, () => run(engine, player, one));
+      test(`${engine}: ${one.group}: ${one.name}`, { timeout: 20_000 }, () => runTold(engine, player, one));
     describe(`${engine}, faults`, { concurrency: LANES }, () => {
       CHOSEN[engine].filter((one) => !isAlone(one)).forEach(play);
     });
@@ -104,19 +84,11 @@ for (const engine of ENGINES) {
   });
 }
 
-async function run(engine, player, one) {
-  const { gateway } = world;
-  const session = await gateway.createSession();
+async function runTold(engine, player, one) {
   let took = null;
   try {
-    await gateway.setFaults(session, one.faults);
-    const report = await player.play({ ...one.plan, session, expects: one.expects });
-    const requests = await gateway.requests(session);
-    const log = report.turn === null ? [] : await gateway.log(report.turn);
-    judge(one, report, { requests, log, turns: await gateway.countTurns(session) });
-    ({ took } = report);
+    took = await run(world.gateway, player, one);
   } finally {
-    await gateway.setFaults(session, []);
     table.add(one.group, one.name, engine, took);
   }
 }

@@ -1,5 +1,5 @@
 // What the tests of the engines stand on: a gateway that serves the package and this folder's pages.
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startGateway } from "../e2e/harness.mjs";
@@ -7,12 +7,15 @@ import { Gateway } from "./gateway.mjs";
 
 const built = join(import.meta.dirname, "..", "..", "pkg", "dist");
 const pages = join(import.meta.dirname, "page");
+/** The crate's classes for JavaScript, as `wasm-pack build` makes them. */
+export const CLASSES = process.env.TURNWIRE_CLASSES ?? join(import.meta.dirname, "..", "..", "target", "xtask", "classes");
 
 /** Starts the gateway; `url` is where it listens, `gateway` what it can be asked. */
 export async function startWorld() {
   const site = mkdtempSync(join(tmpdir(), "turnwire-engines-"));
   cpSync(pages, site, { recursive: true });
   cpSync(built, join(site, "dist"), { recursive: true });
+  if (existsSync(CLASSES)) cpSync(CLASSES, join(site, "classes"), { recursive: true });
   const { url, stop } = await startGateway(site);
   return {
     url,

@@ -16,9 +16,22 @@ use crate::web::token::Token;
 
 use super::values::{thrown, to_error};
 
+/// The names of the options: from an object, only fields that are known are read.
+const NAMES: [&str; 9] = [
+    "baseUrl",
+    "protocol",
+    "token",
+    "tokenInQuery",
+    "headers",
+    "connectTimeout",
+    "idleTimeout",
+    "maxFrameBytes",
+    "reconnect",
+];
+
 /// The options of a client.
 #[derive(Debug, Deserialize, Tsify)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct ClientOptions {
     /// The URL of the server, with the tenant if it has one.
     base_url: String,
@@ -62,6 +75,13 @@ enum ReconnectOptions {
 
 impl ClientOptions {
     pub(super) fn read(options: JsValue) -> Result<ConnectOptions, JsValue> {
+        let names = js_sys::Object::keys(options.unchecked_ref::<js_sys::Object>());
+        for name in names.iter().filter_map(|name| name.as_string()) {
+            if !NAMES.contains(&&*name) {
+                let problem = ["`", &name, "` is not an option; there are ", &NAMES.join(", ")].concat();
+                return Err(to_error(&Error::new(ErrorCode::InvalidOption, &problem)));
+            }
+        }
         let given: Self = serde_wasm_bindgen::from_value(options).map_err(|error| refused(&error))?;
         let defaults = ConnectOptions::new(given.base_url);
         let reconnect = match given.reconnect {

@@ -2,6 +2,8 @@
 //!
 //! ```
 //! # #[cfg(target_arch = "wasm32")]
+//! # fn show(_: &str) {}
+//! # #[cfg(target_arch = "wasm32")]
 //! # async fn chat() -> turnwire::Result<()> {
 //! use futures::StreamExt;
 //! use turnwire::event::Event;
@@ -13,7 +15,7 @@
 //! let mut events = turn.stream()?;
 //! while let Some(event) = events.next().await {
 //!     if let Event::ModelMessageDelta(delta) = event? {
-//!         web_sys::console::log_1(&delta.content.unwrap_or_default().into());
+//!         show(&delta.content.unwrap_or_default());
 //!     }
 //! }
 //! # Ok(()) }

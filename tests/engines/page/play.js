@@ -1,13 +1,10 @@
-// Plays cases of streams over HTTP with the package.
-import { connect } from "/dist/index.js";
-import { offer } from "./player.js";
+// Plays cases of streams over HTTP.
 import { BASE_URL, plain, read, snapshotOf, told, uncut } from "./report.js";
 
-offer(play);
-
-async function play(plan, controller) {
+/** Plays a case with `connect` of the package, or of something that is used in the same way. */
+export async function play(connect, plan, controller) {
   const { signal } = controller;
-  for (let count = 0; count < plan.earlier; count += 1) await sayEarlier(plan);
+  for (let count = 0; count < plan.earlier; count += 1) await sayEarlier(connect, plan);
   const { session: id, script, pace, headers, connect: options, stream, abortAfter, expects } = plan;
   const began = performance.now();
   const tokens = countedTokens(plan.token);
@@ -45,7 +42,7 @@ async function play(plan, controller) {
 }
 
 /** Another client says the same before. */
-async function sayEarlier({ session: id, script }) {
+async function sayEarlier(connect, { session: id, script }) {
   const client = await connect({ baseUrl: BASE_URL, headers: { "x-turnwire-delay-ms": "0" }, reconnect: false });
   const session = await client.agents.getSession(id, { connectTimeout: 0 });
   await read(session.createTurn({ input: script }), [], { connectTimeout: 0 });

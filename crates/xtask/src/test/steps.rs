@@ -112,11 +112,12 @@ fn clippy(session: &mut Session<'_>) -> Result<Verdict> {
     lint(&["--all-targets", "--workspace"])?;
     rust::ensure_wasm_target(session.project)?;
     let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
-    lint(&[&browser[..], &["--all-targets", "--features", "module"]].concat())?;
+    lint(&[&browser[..], &["--all-targets", "--features", "module,js-classes"]].concat())?;
     // As the package has it: each family of protocols by itself. The tests need all of them.
     for family in &*FAMILIES {
-        let alone = format!("module,{family}");
-        lint(&[&browser[..], &["--lib", "--no-default-features", "--features", &alone]].concat())?;
+        for alone in [format!("module,{family}"), family.clone()] {
+            lint(&[&browser[..], &["--lib", "--no-default-features", "--features", &alone]].concat())?;
+        }
     }
     Ok(Verdict::Held)
 }
@@ -135,7 +136,7 @@ fn docs(session: &mut Session<'_>) -> Result<Verdict> {
     };
     document(&[])?;
     rust::ensure_wasm_target(session.project)?;
-    document(&["--target", rust::WASM_TARGET, "--features", "module"])
+    document(&["--target", rust::WASM_TARGET, "--features", "module,js-classes"])
 }
 
 fn host(session: &mut Session<'_>) -> Result<Verdict> {
@@ -252,7 +253,7 @@ fn browser(session: &mut Session<'_>) -> Result<Verdict> {
         Command::new(wasm_pack)
             .args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"])
             .arg(&browser.driver)
-            .args(["--", "--features", "module"])
+            .args(["--", "--features", "module,js-classes"])
             .env("PATH", env::join_paths(search).context("the PATH cannot be extended")?)
             .env("CHROMEDRIVER", &browser.driver)
             .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", capabilities)
