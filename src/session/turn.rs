@@ -52,6 +52,12 @@ impl SessionTurn {
         Self { key, driver, discards_pending: false, is_named: false }
     }
 
+    /// Whether its message discards what the session waited for.
+    #[must_use]
+    pub fn discards_pending(&self) -> bool {
+        self.discards_pending
+    }
+
     /// Plans the turn's requests.
     #[must_use]
     pub fn driver(&self) -> &TurnDriver {

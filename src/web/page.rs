@@ -95,6 +95,11 @@ pub(super) fn is_offline() -> bool {
     of(&of(&global(), "navigator"), "onLine").as_bool() == Some(false)
 }
 
+/// The origin of the page: `https://example.com`; empty without a page.
+pub(super) fn origin() -> String {
+    of(&of(&global(), "location"), "origin").as_string().unwrap_or_default()
+}
+
 fn how(event: &Event) -> Option<Return> {
     match &*event.type_() {
         "visibilitychange" => {

@@ -227,6 +227,18 @@ async fn an_approval_is_answered_by_the_next_turn() {
         matches!(ended, Ok(TerminalState::Done { ref required_actions, .. }) if required_actions.is_empty())
     );
     assert!(next.snapshot().required_actions().is_empty());
+    // The turn that had asked shows how its calls went on.
+    let asked = turn.snapshot();
+    assert!(asked.required_actions().is_empty());
+    let calls_of = |snapshot: &TurnSnapshot| -> Vec<_> {
+        let messages = snapshot.threads.iter().flat_map(|thread| thread.messages.clone());
+        messages.flat_map(|message| message.tool_calls.clone()).collect()
+    };
+    let answered: Vec<_> = calls_of(&asked)
+        .into_iter()
+        .filter(|call| calls.iter().any(|one| one.tool_call_id == call.id))
+        .collect();
+    assert!(!answered.is_empty() && answered.iter().all(|call| call.response.is_some()), "{answered:?}");
 }
 
 #[wasm_bindgen_test]

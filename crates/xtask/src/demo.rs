@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::command::{self, on_path};
+use crate::front_end;
 use crate::gateway::{self, Gateway};
 use crate::package;
 use crate::progress::{begin, note};
@@ -18,19 +19,27 @@ pub(crate) struct Options {
     /// The port to listen on; when it is taken, the next free one.
     #[arg(long, default_value_t = 8787)]
     port: u16,
+    /// Serve the page that is written in Rust, of www/rust/, in its place.
+    #[arg(long)]
+    rust: bool,
     /// Do not open the page in a browser.
     #[arg(long)]
     no_open: bool,
 }
 
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    build_page(project)?;
+    let page = if options.rust {
+        front_end::build_page(project)?
+    } else {
+        build_page(project)?;
+        project.path("www/dist")
+    };
     let program = gateway::build(project)?;
     let port = gateway::free_port(options.port)?;
     if port != options.port {
         note(&format!("demo: port {} is taken, using {port}", options.port));
     }
-    let gateway = Gateway::start(&program, port, Some(&project.path("www/dist")))?;
+    let gateway = Gateway::start(&program, port, Some(&page))?;
     println!("\n    The demo page:  {}/\n\n    Ctrl-C ends it.\n", gateway.url());
     if !options.no_open {
         open(gateway.url());

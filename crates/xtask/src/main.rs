@@ -6,6 +6,7 @@ mod children;
 mod command;
 mod demo;
 mod families;
+mod front_end;
 mod fuzz;
 mod gateway;
 mod interop;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::turn::Reconnect;
+use crate::web::page;
 use crate::web::token::Token;
 
 /// The largest event by default, in bytes.
@@ -95,7 +96,9 @@ impl ConnectOptions {
         if url.contains(['?', '#']) {
             return Err(Error::new(ErrorCode::InvalidUrl, "`base_url` must not have a query or a fragment"));
         }
-        Ok(url.to_owned())
+        // Not every browser resolves the address of a socket.
+        let origin = if is_relative && is_socket { page::origin() } else { String::new() };
+        Ok([&*origin, url].concat())
     }
 
     pub(super) fn largest(&self, is_socket: bool) -> usize {

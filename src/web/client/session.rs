@@ -30,8 +30,10 @@ pub(super) struct Shared {
     record: RefCell<SessionRecord>,
     /// What every request tells of the session, if the protocol wants that.
     terms: RefCell<Option<Json>>,
-    /// Turns that may run, where one runs at a time.
+    /// The turns of this client that may run.
     pub(super) turns: RefCell<Vec<Weak<Core>>>,
+    /// The newest turn that has begun.
+    newest: RefCell<Weak<Core>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -51,6 +53,7 @@ impl Session {
             record: RefCell::new(record),
             terms: RefCell::new(None),
             turns: RefCell::default(),
+            newest: RefCell::default(),
         };
         Self { shared: Rc::new(shared) }
     }
@@ -214,8 +217,14 @@ impl Shared {
         object(&params)
     }
 
-    /// A turn has begun: a new connection needs only the session's place.
-    pub(super) fn begun(&self) {
+    /// A turn has begun, and is the newest. Returns the one before it, if this client has that.
+    pub(super) fn begun(&self, turn: &Weak<Core>) -> Option<Rc<Core>> {
+        self.forget_creation();
+        self.newest.replace(Weak::clone(turn)).upgrade()
+    }
+
+    /// A new connection needs only the session's place.
+    fn forget_creation(&self) {
         let mut terms = self.terms.borrow_mut();
         let Some(terms) = terms.as_mut().and_then(Json::as_object_mut) else { return };
         if terms.remove("creation").is_some() {

@@ -83,6 +83,11 @@ pub(super) struct Core {
     reader: RefCell<Weak<Reader>>,
     /// Whether the start waits for its place.
     is_preparing: Cell<bool>,
+    /// The turn whose calls this one has answered, until this one ends.
+    before: RefCell<Option<Rc<Core>>>,
+    this: Weak<Core>,
+    /// Whether a later turn may still bring results of this one's calls.
+    is_followed: Cell<bool>,
     /// The number of changes so far, and who waits for the next.
     changes: Cell<u64>,
     wakers: RefCell<Vec<Waker>>,
@@ -162,7 +167,10 @@ impl Turn {
         // The mirror keeps the text.
         turn.reader_mut().release_taken_text();
         let view = View { input: Arc::new(input), state: state.map(Arc::new), ..View::default() };
-        let core = Core {
+        let core = |this: &Weak<Core>| Core {
+            before: RefCell::default(),
+            this: Weak::clone(this),
+            is_followed: Cell::default(),
             session: Rc::clone(session),
             turn: RefCell::new(turn),
             events: RefCell::default(),
@@ -174,7 +182,7 @@ impl Turn {
             changes: Cell::default(),
             wakers: RefCell::default(),
         };
-        Self { core: Rc::new(core) }
+        Self { core: Rc::new_cyclic(core) }
     }
 
     /// The turn's id; `None` until it has started.
@@ -251,16 +259,15 @@ impl Turn {
         self.core.snapshot()
     }
 
-    /// A snapshot now, and one after each change, at most one per 16 milliseconds. Ends with the turn, or with its
-    /// reading. Does not read the turn itself.
+    /// A snapshot now, and one after each change, at most one per 16 milliseconds. Ends when the turn is over and waits
+    /// for nothing, or is not read any more. Does not read the turn itself.
     pub fn snapshots(&self) -> impl futures::Stream<Item = TurnSnapshot> + use<> {
         let turn = self.clone();
         let begin = (turn, None::<u64>);
         futures::stream::unfold(begin, |(turn, shown)| async move {
             let core = Rc::clone(&turn.core);
             if let Some(shown) = shown {
-                let is_at_rest = || core.reader.borrow().upgrade().is_none() && !core.is_busy();
-                if core.changes.get() == shown && is_at_rest() {
+                if core.changes.get() == shown && core.is_at_rest() {
                     return None;
                 }
                 core.until(|| core.changes.get() != shown).await;
@@ -386,6 +393,15 @@ impl Core {
         self.is_starting() || (is_running && self.id().is_some())
     }
 
+    /// Whether nothing more is to be expected of the turn.
+    fn is_at_rest(&self) -> bool {
+        let is_read = self.reader.borrow().upgrade().is_some();
+        let turn = self.turn.borrow();
+        let waits =
+            turn.reader().machine().status().is_terminal() && !turn.reader().index().pending().is_empty();
+        !is_read && !waits && !self.is_followed.get()
+    }
+
     /// Whether the turn has ended and its snapshot is complete.
     fn is_whole(&self) -> bool {
         self.status().is_terminal() && self.turn.borrow().reader().is_complete()
@@ -455,11 +471,16 @@ impl Core {
     }
 
     fn finish(&self, ended: &Result<()>) {
-        let view = &mut *self.view.borrow_mut();
-        (view.reconnecting, view.waiting) = (None, None);
-        // Not to read on is no failure.
-        view.error = ended.clone().err().filter(|error| error.code != ErrorCode::Aborted);
+        {
+            let view = &mut *self.view.borrow_mut();
+            (view.reconnecting, view.waiting) = (None, None);
+            // Not to read on is no failure.
+            view.error = ended.clone().err().filter(|error| error.code != ErrorCode::Aborted);
+        }
         *self.reader.borrow_mut() = Weak::new();
+        if self.status().is_terminal() {
+            self.forward_results();
+        }
         self.changed();
     }
 
@@ -515,9 +536,9 @@ impl Core {
 
     /// Reads what the turn says once: its beginning and its end.
     fn learn(&self) {
-        let reader = &mut self.turn.borrow_mut();
+        let mut reader = self.turn.borrow_mut();
         let (created, state) = (reader.reader_mut().take_created(), reader.reader_mut().take_state());
-        let view = &mut *self.view.borrow_mut();
+        let mut view = self.view.borrow_mut();
         let created: Option<Json> = created.and_then(|json| serde_json::from_str(&json).ok());
         let input = created.and_then(|mut created| serde_json::from_value(created["input"].take()).ok());
         if let Some(input) = input.filter(|input: &Vec<TurnInputItem>| !input.is_empty()) {
@@ -526,10 +547,42 @@ impl Core {
         if let Some(state) = state.and_then(|json| serde_json::from_str(&json).ok()) {
             view.state = Some(Arc::new(state));
         }
-        if reader.reader().machine().id().is_some() && !std::mem::replace(&mut view.is_known_to_session, true)
-        {
-            self.session.begun();
+        let is_new = reader.reader().machine().id().is_some()
+            && !std::mem::replace(&mut view.is_known_to_session, true);
+        if is_new {
+            let discards = reader.discards_pending();
+            drop((reader, view));
+            let before = self
+                .session
+                .begun(&self.this)
+                .filter(|before| !Weak::ptr_eq(&Rc::downgrade(before), &self.this));
+            if let Some(before) = &before {
+                before.turn.borrow_mut().settle(discards);
+                before.is_followed.set(true);
+                before.changed();
+            }
+            *self.before.borrow_mut() = before;
         }
+    }
+
+    /// The results of calls that the turn before has made are part of that one, too.
+    fn forward_results(&self) {
+        let Some(before) = self.before.take() else { return };
+        before.is_followed.set(false);
+        let mut results = Vec::new();
+        for thread in &self.snapshot().threads {
+            for result in &thread.tool_responses {
+                let mut event = json!(result);
+                event["type"] = json!("tool.response");
+                event["thread_id"] = json!(thread.id);
+                results.push(event);
+            }
+        }
+        if !results.is_empty() {
+            let mut session = before.session.state.borrow_mut();
+            before.turn.borrow_mut().apply_listed(&mut session, &json!(results).to_string(), false);
+        }
+        before.changed();
     }
 
     fn state(&self) -> Option<Arc<TurnState>> {

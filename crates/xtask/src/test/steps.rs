@@ -13,6 +13,7 @@ use crate::bench;
 use crate::command::run;
 use crate::demo;
 use crate::families::FAMILIES;
+use crate::front_end;
 use crate::fuzz;
 use crate::gateway::{self, Gateway};
 use crate::interop::{self, Vendor};
@@ -51,7 +52,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 22] = [
+pub(crate) const STEPS: [Step; 23] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -80,6 +81,7 @@ pub(crate) const STEPS: [Step; 22] = [
         about: "the crate's own tests in headless Chromium, against the gateway",
         run: browser,
     },
+    Step { name: "rust-page", about: "the chat page in Rust, in headless Chromium", run: rust_page },
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
     Step { name: "engines", about: "each kind of fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "pages", about: "what a page downloads, for each family of protocols", run: pages },
@@ -276,6 +278,18 @@ fn capabilities(project: &Project, chrome: &Path) -> Result<PathBuf> {
     Ok(file)
 }
 
+/// Its lints too: it is no member of the workspace.
+fn rust_page(session: &mut Session<'_>) -> Result<Verdict> {
+    let project = session.project;
+    let page = front_end::build_page(project)?;
+    check(cargo().args(["fmt", "--check"]).current_dir(project.path("www/rust")))?;
+    session.test_packages()?;
+    let mut runner = node_tests(session, "tests/rust-page")?;
+    runner.env("TURNWIRE_PAGE", page);
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
+}
+
 fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     demo::build_page(session.project)?;
@@ -288,7 +302,9 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
 fn engines(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     session.test_packages()?;
+    let classes = front_end::build_classes(session.project)?;
     let mut runner = node_tests(session, "tests/engines")?;
+    runner.env("TURNWIRE_CLASSES", classes);
     session.engines()?.tell(&mut runner);
     in_browser(session, &mut runner)?;
     count("node --test", &mut runner, tally::node)
