@@ -157,7 +157,14 @@ async fn who_does_not_answer_in_time_is_left_for_another_connection() {
         break_next(fault).await;
         let look = || server.ask(Call::GetSession, params([("session_id", "nowhere")]));
         assert_eq!(look().await.expect_err("nobody answers").code, ErrorCode::Timeout, "{fault}");
-        assert_eq!(look().await.expect_err("there is no such session").code, ErrorCode::Rpc, "{fault}");
+        let mut next = look().await.expect_err("there is no such session").code;
+        // Firefox opens one socket to a host at a time: the slow one is in the way until it is open.
+        for _ in 0..6 {
+            if next == ErrorCode::Timeout && fault.starts_with("slow-head") {
+                next = look().await.expect_err("there is no such session").code;
+            }
+        }
+        assert_eq!(next, ErrorCode::Rpc, "{fault}");
     }
 }
 

@@ -78,7 +78,7 @@ pub(crate) const STEPS: [Step; 23] = [
     },
     Step {
         name: "browser",
-        about: "the crate's own tests in headless Chromium, against the gateway",
+        about: "the crate's own tests in headless Chromium and Firefox, against the gateway",
         run: browser,
     },
     Step { name: "rust-page", about: "the chat page in Rust, in headless Chromium", run: rust_page },
@@ -238,6 +238,7 @@ fn build_site(session: &mut Session<'_>) -> Result<Verdict> {
     site::run(session.project, &site::Options::default()).map(|()| Verdict::Held)
 }
 
+/// All tests in Chromium; those of the crate's own client and of its classes in Firefox as well.
 fn browser(session: &mut Session<'_>) -> Result<Verdict> {
     let project = session.project;
     rust::ensure_wasm_target(project)?;
@@ -246,33 +247,54 @@ fn browser(session: &mut Session<'_>) -> Result<Verdict> {
     let program = session.gateway()?;
     // The tests are compiled with its address: as long as it stays the same, they are not compiled again.
     let gateway = Gateway::start(program, gateway::free_port(GATEWAY_PORT)?, None)?;
-    let browser = session.browser()?;
-    let capabilities = capabilities(project, &browser.chrome)?;
+    let (chrome, chromedriver) = {
+        let browser = session.browser()?;
+        (browser.chrome.clone(), browser.driver.clone())
+    };
+    let engines = session.engines()?;
+    let program = |name: &str| engines.path(name).map(Path::to_path_buf).context("Firefox is not there");
+    let (firefox, geckodriver) = (program("FIREFOX")?, program("GECKODRIVER")?);
+    let capabilities = capabilities(project, &chrome, &firefox)?;
     let mut search = vec![runners];
     search.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
-    count(
-        "wasm-pack test",
-        Command::new(wasm_pack)
-            .args(["test", "--headless", "--chrome", "--mode", "no-install", "--chromedriver"])
-            .arg(&browser.driver)
-            .args(["--", "--features", "module,js-classes"])
-            .env("PATH", env::join_paths(search).context("the PATH cannot be extended")?)
-            .env("CHROMEDRIVER", &browser.driver)
-            .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", capabilities)
-            // Its default, 20 seconds, is little on a machine that has other work.
-            .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
-            .env("TURNWIRE_GATEWAY_URL", gateway.url())
-            .current_dir(project.root()),
-        tally::rust,
-    )
+    let search = env::join_paths(search).context("the PATH cannot be extended")?;
+    let play = |browser: &str, driver: &Path, filter: &[&str]| {
+        count(
+            "wasm-pack test",
+            Command::new(&wasm_pack)
+                .args(["test", "--headless", &format!("--{browser}"), "--mode", "no-install"])
+                .arg(if browser == "chrome" { "--chromedriver" } else { "--geckodriver" })
+                .arg(driver)
+                .args(["--", "--features", "module,js-classes"])
+                .args(filter)
+                .env("PATH", &search)
+                .env(if browser == "chrome" { "CHROMEDRIVER" } else { "GECKODRIVER" }, driver)
+                .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &capabilities)
+                // Its default, 20 seconds, is little on a machine that has other work.
+                .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
+                .env("TURNWIRE_GATEWAY_URL", gateway.url())
+                .current_dir(project.root()),
+            tally::rust,
+        )
+    };
+    let mut played = Tally::default();
+    for (browser, driver, filter) in
+        [("chrome", &chromedriver, [].as_slice()), ("firefox", &geckodriver, &["--test", "browser"])]
+    {
+        if let Verdict::Counted(tally) = play(browser, driver, filter)? {
+            played.add(tally);
+        }
+    }
+    Ok(Verdict::Counted(played))
 }
 
-/// webdriver.json with the path of the browser that was found.
-fn capabilities(project: &Project, chrome: &Path) -> Result<PathBuf> {
+/// webdriver.json with the paths of the browsers that were found.
+fn capabilities(project: &Project, chrome: &Path, firefox: &Path) -> Result<PathBuf> {
     let source = project.path("webdriver.json");
     let text = fs::read_to_string(&source).context("cannot read webdriver.json")?;
     let mut capabilities: Value = serde_json::from_str(&text).context("webdriver.json is no JSON")?;
     capabilities["goog:chromeOptions"]["binary"] = json!(chrome);
+    capabilities["moz:firefoxOptions"]["binary"] = json!(firefox);
     let file = project.scratch("")?.join("webdriver.json");
     fs::write(&file, capabilities.to_string()).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(file)

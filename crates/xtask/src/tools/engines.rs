@@ -67,6 +67,11 @@ impl Engines {
         Ok(Self(found))
     }
 
+    /// Where the program of this variable is.
+    pub(crate) fn path(&self, variable: &str) -> Option<&Path> {
+        self.0.iter().find(|(name, _)| *name == variable).map(|(_, path)| path.as_path())
+    }
+
     /// Tells a runner where the programs are.
     pub(crate) fn tell(&self, runner: &mut Command) {
         for (variable, path) in &self.0 {
