@@ -1,5 +1,20 @@
 //! Stream the turns of AI agents into web pages.
 //!
+//! In the browser, begin with `Client`: it creates sessions, whose turns are streams of typed
+//! [`event`]s and have a [`snapshot`] at any moment. A lost connection is recovered; each event comes once. The npm
+//! package `turnwire` is made of the same core, for pages in JavaScript.
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `truefoundry` | TrueFoundry's agent gateway, and `TrueForge` |
+//! | `agent-event` | tirea and awaken |
+//! | `aap` | the Agent Application Protocol |
+//! | `turn-rpc` | the JSON-RPC turn gateway, and Codex app-server |
+//! | `js-classes` | classes for JavaScript beside a front end in Rust |
+//! | `module` | the npm package's own exports |
+//!
+//! The first four are on by default; other features are parts of these.
+//!
 //! The modules in the order of the data flow:
 //!
 //! 1. [`sse`]: bytes → frames; `rpc` if they come over a socket,

@@ -1,7 +1,8 @@
 //! For front ends written in Rust: calls and streams over a WebSocket, for protocols that are spoken over one.
 //!
-//! The npm package does its calls in TypeScript; none of this is in its modules. As with
-//! [`fetch`](super::fetch), [`Server::run`] carries out the steps of a [`TurnDriver`]. All calls and streams of a
+//! [`Client`](super::client::Client) stands on this; it has sessions, turns and snapshots. By itself this is for code that
+//! drives turns step by step. The npm package does its calls in TypeScript; none of this is in its modules.
+//! [`Server::run`] carries out the steps of a [`TurnDriver`]. All calls and streams of a
 //! server share one connection, which is made when it is needed:
 //!
 //! ```ignore

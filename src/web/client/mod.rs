@@ -26,6 +26,11 @@
 //! events are taken. To drop the stream, or the wait, stops the reading; the turn itself goes on, and
 //! [`Turn::cancel`] stops it. [`Turn::snapshot`] has everything received so far.
 
+/// The guide's examples are compiled with the tests. A published crate has no guides.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/rust.md")]
+struct Guide;
+
 mod input;
 mod options;
 mod server;
