@@ -6,7 +6,7 @@
 //!
 //! | feature | what it brings |
 //! |---|---|
-//! | `truefoundry` | TrueFoundry's agent gateway, and `TrueForge` |
+//! | `truefoundry` | the agent gateway of `TrueFoundry`, and `TrueForge` |
 //! | `agent-event` | tirea and awaken |
 //! | `aap` | the Agent Application Protocol |
 //! | `turn-rpc` | the JSON-RPC turn gateway, and Codex app-server |

@@ -31,6 +31,9 @@
 #[doc = include_str!("../../../docs/guides/rust.md")]
 struct Guide;
 
+mod changes;
+mod connection;
+mod core;
 mod input;
 mod options;
 mod server;
@@ -38,12 +41,14 @@ mod session;
 mod setup;
 mod stream;
 mod turn;
+mod view;
 
+pub use connection::ConnectionEvent;
 pub use input::TurnOptions;
 pub use options::ConnectOptions;
 pub use session::Session;
 pub use stream::{NumberedEvents, TurnStream};
-pub use turn::{ConnectionEvent, Turn};
+pub use turn::Turn;
 
 use std::rc::Rc;
 

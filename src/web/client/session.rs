@@ -12,9 +12,10 @@ use crate::protocol::{Call, Capabilities};
 use crate::session::{Session as State, SessionTurn};
 use crate::web::random::random_letters;
 
+use super::core::Core;
 use super::server::Server;
 use super::setup::ID_LENGTH;
-use super::turn::{Core, Turn};
+use super::turn::Turn;
 use super::{TurnOptions, list, object, parsed};
 
 /// A conversation with an agent. Cheap to clone.

@@ -11,7 +11,7 @@ use crate::delivery::{EventReader, TextArena};
 use crate::error::Result;
 use crate::event::Event;
 
-use super::turn::{Core, Reader};
+use super::core::{Core, Reader};
 
 /// The events that came and were not delivered yet.
 #[derive(Default)]
@@ -69,7 +69,7 @@ impl TurnStream {
         }
         let Some(reader) = &self.reader else { return Poll::Ready(None) };
         let Some(ended) = reader.outcome() else {
-            self.core.wake_on_change(context);
+            self.core.changes.wake(context);
             return Poll::Pending;
         };
         self.reader = None;
