@@ -16,3 +16,8 @@ pub(super) fn random_letters(count: usize) -> String {
     fill_at_random(&mut bytes);
     bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 64)])).collect()
 }
+
+/// A new random id of 21 letters, digits, `-` and `_`.
+pub(super) fn new_id() -> String {
+    random_letters(21)
+}

@@ -40,7 +40,7 @@ use crate::turn::{Failure, Plan, Step, TurnDriver, TurnInput};
 
 use super::carrier::{Carrier, News, Pending};
 use super::page::{Return, Returns};
-use super::random::random_letters;
+use super::random;
 use super::steps::{self, CONNECT_TIMEOUT, Came, Opened, Source, Transport, params};
 
 /// The size of the largest response by default, in bytes: it may hold all of a turn.
@@ -228,11 +228,11 @@ impl Waiting {
     }
 }
 
-/// A new random id, for the sessions and turns of protocols in which the client makes them. It has 21 letters, digits, `-`
-/// and `_`.
+/// A new random id, for the sessions and turns of protocols in which the client makes them. It has 21 letters, digits,
+/// `-` and `_`.
 #[must_use]
 pub fn new_id() -> String {
-    random_letters(21)
+    random::new_id()
 }
 
 impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Transport for Server<P> {

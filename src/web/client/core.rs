@@ -19,7 +19,7 @@ use crate::web::steps::{Came, Reading, Wait};
 
 use super::changes::Changes;
 use super::connection::{ConnectionEvent, Listeners};
-use super::session::Shared;
+use super::shared::Shared;
 use super::stream::Events;
 use super::view::View;
 
@@ -28,7 +28,7 @@ const PAUSE_TIMEOUT: u32 = 5000;
 
 /// The state of one turn.
 pub(super) struct Core {
-    pub(super) session: Rc<Shared>,
+    pub(super) session: Rc<Shared<Core>>,
     pub(super) turn: RefCell<SessionTurn>,
     pub(super) events: RefCell<Events>,
     pub(super) listeners: Listeners,
@@ -106,7 +106,7 @@ fn has_one_turn_at_a_time(turn: &SessionTurn) -> bool {
 
 impl Core {
     pub(super) fn new(
-        session: &Rc<Shared>,
+        session: &Rc<Shared<Self>>,
         mut turn: SessionTurn,
         input: Vec<TurnInputItem>,
         state: Option<TurnState>,
@@ -150,10 +150,9 @@ impl Core {
 
     /// Whether nothing more is to be expected of the turn.
     pub(super) fn is_at_rest(&self) -> bool {
-        let turn = self.turn.borrow();
-        let waits =
-            turn.reader().machine().status().is_terminal() && !turn.reader().index().pending().is_empty();
-        !self.is_read() && !waits && !self.is_followed.get()
+        let status = self.status();
+        let waits = status.is_terminal() && !self.turn.borrow().reader().index().pending().is_empty();
+        status != TurnStatus::Unstarted && !self.is_read() && !waits && !self.is_followed.get()
     }
 
     /// Whether the turn has ended and its snapshot is complete.
@@ -199,7 +198,7 @@ impl Core {
     /// Begins to read the turn, for its first user.
     pub(super) fn read(core: &Rc<Self>, goal: Goal) -> Result<Rc<Reader>> {
         let is_unstarted = core.status() == TurnStatus::Unstarted;
-        let others = if is_unstarted { core.session.others(core) } else { Vec::new() };
+        let others = if is_unstarted { core.session.others(core, Self::is_busy) } else { Vec::new() };
         let one_at_a_time = has_one_turn_at_a_time(&core.turn.borrow());
         let waits_for: Vec<Rc<Self>> =
             others.into_iter().filter(|other| one_at_a_time || other.is_starting()).collect();

@@ -39,6 +39,7 @@ mod options;
 mod server;
 mod session;
 mod setup;
+mod shared;
 mod stream;
 mod turn;
 mod view;

@@ -1,40 +1,27 @@
 //! A session: a conversation with an agent, turn by turn.
 
-use std::cell::{Ref, RefCell};
-use std::rc::{Rc, Weak};
+use std::cell::Ref;
+use std::rc::Rc;
 
 use serde_json::{Value as Json, json};
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::event::{RequiredActionEvent, SessionEvent, SessionRecord, TerminalState, TurnRecord, TurnState};
 use crate::json::Object;
 use crate::protocol::{Call, Capabilities};
 use crate::session::{Session as State, SessionTurn};
-use crate::web::random::random_letters;
+use crate::web::random::new_id;
 
 use super::core::Core;
 use super::server::Server;
-use super::setup::ID_LENGTH;
+use super::shared::Shared;
 use super::turn::Turn;
-use super::{TurnOptions, list, object, parsed};
+use super::{TurnOptions, list, parsed};
 
 /// A conversation with an agent. Cheap to clone.
 #[derive(Clone)]
 pub struct Session {
-    pub(super) shared: Rc<Shared>,
-}
-
-/// What the turns of a session share.
-pub(super) struct Shared {
-    pub(super) server: Rc<Server>,
-    pub(super) state: RefCell<State>,
-    record: RefCell<SessionRecord>,
-    /// What every request tells of the session, if the protocol wants that.
-    terms: RefCell<Option<Json>>,
-    /// The turns of this client that may run.
-    pub(super) turns: RefCell<Vec<Weak<Core>>>,
-    /// The newest turn that has begun.
-    newest: RefCell<Weak<Core>>,
+    pub(super) shared: Rc<Shared<Core>>,
 }
 
 impl std::fmt::Debug for Session {
@@ -48,15 +35,7 @@ impl Session {
         let mut state = State::new(record.id.clone(), server.protocol, server.max_frame_bytes, is_new);
         let actions = json!(record.required_actions).to_string();
         state.take_record(record.agent_name.as_deref().unwrap_or_default(), &actions);
-        let shared = Shared {
-            server: Rc::clone(server),
-            state: RefCell::new(state),
-            record: RefCell::new(record),
-            terms: RefCell::new(None),
-            turns: RefCell::default(),
-            newest: RefCell::default(),
-        };
-        Self { shared: Rc::new(shared) }
+        Self { shared: Rc::new(Shared::new(server, state, record)) }
     }
 
     /// Sets what every request tells of the session. `place` is how many messages its user has written, and what its
@@ -112,13 +91,13 @@ impl Session {
     /// Prepares a turn: with a text, with answers (`vec![call.allow()]`), or with [`TurnOptions`]. Sends nothing yet:
     /// [`Turn::stream`] or [`Turn::wait_for_completion`] starts it.
     ///
-    /// Fails with [`InvalidInput`](ErrorCode::InvalidInput) if the input breaks a rule (messages are not mixed with
+    /// Fails with [`InvalidInput`](crate::ErrorCode::InvalidInput) if the input breaks a rule (messages are not mixed with
     /// answers, every waiting call is answered, files are data URIs), and with
-    /// [`SessionCancelled`](ErrorCode::SessionCancelled).
+    /// [`SessionCancelled`](crate::ErrorCode::SessionCancelled).
     pub fn create_turn(&self, options: impl Into<TurnOptions>) -> Result<Turn> {
         let TurnOptions { input, previous_turn_id, discard_pending, turn_options } = options.into();
         let state = &mut *self.shared.state.borrow_mut();
-        let (previous, id) = (previous_turn_id.unwrap_or_default(), random_letters(ID_LENGTH));
+        let (previous, id) = (previous_turn_id.unwrap_or_default(), new_id());
         let mut turn = SessionTurn::new(state, &previous, &id, false);
         let turn_options = turn_options.map(|options| options.to_string()).unwrap_or_default();
         turn.take_input(state, &json!(input).to_string(), &turn_options, discard_pending)?;
@@ -203,46 +182,4 @@ impl Session {
     fn params(&self, more: Json) -> Result<Object<'static>> {
         self.shared.params(more)
     }
-}
-
-impl Shared {
-    /// The parameters that name the session in requests, with more parameters.
-    pub(super) fn params(&self, more: Json) -> Result<Object<'static>> {
-        let mut params = json!({ "session_id": self.record.borrow().id });
-        if let Some(terms) = &*self.terms.borrow() {
-            params["terms"] = terms.clone();
-        }
-        if let (Some(params), Json::Object(more)) = (params.as_object_mut(), more) {
-            params.extend(more);
-        }
-        object(&params)
-    }
-
-    /// A turn has begun, and is the newest. Returns the one before it, if this client has that.
-    pub(super) fn begun(&self, turn: &Weak<Core>) -> Option<Rc<Core>> {
-        self.forget_creation();
-        self.newest.replace(Weak::clone(turn)).upgrade()
-    }
-
-    /// A new connection needs only the session's place.
-    fn forget_creation(&self) {
-        let mut terms = self.terms.borrow_mut();
-        let Some(terms) = terms.as_mut().and_then(Json::as_object_mut) else { return };
-        if terms.remove("creation").is_some() {
-            self.state.borrow_mut().set_terms(&json!(terms).to_string());
-        }
-    }
-
-    /// The turns of this client that may still run, but for this one.
-    pub(super) fn others(&self, than: &Rc<Core>) -> Vec<Rc<Core>> {
-        let turns = &mut *self.turns.borrow_mut();
-        turns.retain(|turn| turn.upgrade().is_some_and(|turn| turn.is_busy()));
-        turns.iter().filter_map(Weak::upgrade).filter(|turn| !Rc::ptr_eq(turn, than)).collect()
-    }
-}
-
-/// The error of a call for a turn that has no id yet.
-pub(super) fn not_started() -> Error {
-    let problem = "the turn has not started: call `stream` or `wait_for_completion` first";
-    Error::new(ErrorCode::TurnNotStarted, problem)
 }

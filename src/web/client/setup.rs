@@ -8,14 +8,11 @@ use serde_json::{Value as Json, json};
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{SessionRecord, TurnRecord};
 use crate::protocol::Call;
-use crate::web::random::random_letters;
+use crate::web::random::new_id;
 
 use super::server::Server;
 use super::session::Session;
 use super::{list, object, parsed};
-
-/// The length of the ids that clients make.
-pub(super) const ID_LENGTH: usize = 21;
 
 /// Creates a session for a saved agent.
 pub(super) async fn create(server: &Rc<Server>, agent_name: &str) -> Result<Session> {
@@ -31,7 +28,7 @@ pub(super) async fn create(server: &Rc<Server>, agent_name: &str) -> Result<Sess
     }
     let mut params = json!({ "agent_name": agent_name });
     if capabilities.has_client_ids() {
-        params["id"] = json!(random_letters(ID_LENGTH));
+        params["id"] = json!(new_id());
     }
     let record: SessionRecord = parsed(&server.ask(Call::CreateSession, object(&params)?).await?)?;
     let workspace_id = record.workspace_id.clone();

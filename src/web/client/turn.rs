@@ -16,7 +16,7 @@ use crate::turn::TurnStatus;
 use super::connection::ConnectionEvent;
 use super::core::Core;
 use super::parsed;
-use super::session::{Shared, not_started};
+use super::shared::Shared;
 use super::stream::TurnStream;
 
 /// The shortest time between two snapshots of [`Turn::snapshots`], in milliseconds: a frame.
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Turn {
 
 impl Turn {
     pub(super) fn new(
-        session: &Rc<Shared>,
+        session: &Rc<Shared<Core>>,
         turn: SessionTurn,
         input: Vec<TurnInputItem>,
         state: Option<TurnState>,
@@ -101,7 +101,7 @@ impl Turn {
     }
 
     /// A snapshot now, and one after each change, at most one per 16 milliseconds. Ends when the turn is over and waits
-    /// for nothing, or is not read any more. Does not read the turn itself.
+    /// for nothing, or has begun and is not read any more. Does not read the turn itself.
     pub fn snapshots(&self) -> impl futures::Stream<Item = TurnSnapshot> + use<> {
         let turn = self.clone();
         let begin = (turn, None::<u64>);
@@ -207,4 +207,10 @@ impl Turn {
 fn was_paused(refusal: &Error) -> bool {
     matches!(refusal.code, ErrorCode::Http | ErrorCode::Rpc)
         && matches!(refusal.status, None | Some(400 | 404 | 409))
+}
+
+/// The error of a call for a turn that has no id yet.
+fn not_started() -> Error {
+    let problem = "the turn has not started: call `stream` or `wait_for_completion` first";
+    Error::new(ErrorCode::TurnNotStarted, problem)
 }
