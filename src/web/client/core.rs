@@ -19,8 +19,8 @@ use crate::web::steps::{Came, Reading, Wait};
 
 use super::changes::Changes;
 use super::connection::{ConnectionEvent, Listeners};
+use super::events::Events;
 use super::shared::Shared;
-use super::stream::Events;
 use super::view::View;
 
 /// How long the stream may take to say that the turn has paused or ended, in milliseconds.
@@ -161,12 +161,7 @@ impl Core {
     }
 
     pub(super) fn want_events(&self, wants_events: bool) {
-        let turn = &mut *self.turn.borrow_mut();
-        turn.reader_mut().set_wants_events(wants_events);
-        if !wants_events {
-            *turn.reader_mut().batch() = crate::delivery::EventBatch::default();
-            *self.events.borrow_mut() = Events::default();
-        }
+        self.events.borrow_mut().want(wants_events, &mut self.turn.borrow_mut());
     }
 
     /// Whether the turn is read.

@@ -34,6 +34,7 @@ struct Guide;
 mod changes;
 mod connection;
 mod core;
+mod events;
 mod input;
 mod options;
 mod server;

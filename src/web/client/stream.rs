@@ -1,27 +1,15 @@
 //! The events of a turn, one after the other.
 
-use std::collections::VecDeque;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::Stream;
 
-use crate::delivery::{EventReader, TextArena};
 use crate::error::Result;
 use crate::event::Event;
 
 use super::core::{Core, Reader};
-
-/// The events that came and were not delivered yet.
-#[derive(Default)]
-pub(super) struct Events {
-    /// Whether a stream takes them.
-    pub(super) is_taken: bool,
-    queue: VecDeque<(u64, Event)>,
-    reader: EventReader,
-    taken: (Vec<u32>, TextArena),
-}
 
 /// The events of a turn. To drop it stops the reading; the turn itself goes on.
 pub struct TurnStream {
@@ -48,23 +36,9 @@ impl TurnStream {
         NumberedEvents(self)
     }
 
-    /// The next event that has come.
-    fn next_event(&self) -> Option<(u64, Event)> {
-        let events = &mut *self.core.events.borrow_mut();
-        if events.queue.is_empty() {
-            let turn = &mut *self.core.turn.borrow_mut();
-            turn.reader_mut().batch().take(&mut events.taken);
-            let Events { queue, reader, taken, .. } = events;
-            reader.read(&taken.0, &taken.1, &mut |number, event| queue.push_back((number, event)));
-            if queue.is_empty() {
-                turn.reader_mut().release();
-            }
-        }
-        events.queue.pop_front()
-    }
-
     fn poll_numbered(&mut self, context: &Context<'_>) -> Poll<Option<Result<(u64, Event)>>> {
-        if let Some(event) = self.next_event() {
+        let event = self.core.events.borrow_mut().next(&mut self.core.turn.borrow_mut());
+        if let Some(event) = event {
             return Poll::Ready(Some(Ok(event)));
         }
         let Some(reader) = &self.reader else { return Poll::Ready(None) };
