@@ -30,7 +30,7 @@ const WHOLE = [
 
 /** Turns that somebody ends. */
 const ENDED = [
-  { name: "cancel() while it streams", script: "slow", pace: 20, at: { event: 4, what: "cancel" }, status: "cancelled" },
+  { name: "cancel() while it streams", script: "slow", pace: 60, at: { event: 4, what: "cancel" }, status: "cancelled" },
   { name: "abort while it streams", script: "slow", pace: 20, at: { event: 4, what: "abort" }, error: "aborted" },
 ];
 
