@@ -27,7 +27,7 @@ pub(super) fn to_error(error: &Error) -> JsValue {
     if let Some(body) = &error.body {
         set("body", &body.as_str().into());
     }
-    if let Some(source) = &error.source {
+    if let Some(source) = error.cause() {
         set("cause", &to_error(source));
     }
     thrown.into()
