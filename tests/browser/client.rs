@@ -8,6 +8,7 @@ use futures::StreamExt;
 use futures::future::join;
 use js_sys::{Array, Function, Reflect};
 use turnwire::event::{Event, TerminalState, TurnState};
+use turnwire::protocol::Call;
 use turnwire::snapshot::{RequiredAction, TurnSnapshot};
 use turnwire::turn::{Reconnect, TurnStatus};
 use turnwire::{Client, ConnectOptions, ConnectionEvent, ErrorCode, Session, Token};
@@ -292,4 +293,56 @@ async fn a_server_that_ends_a_turn_with_an_error_is_told_by_the_snapshot() {
     assert!(matches!(turn.wait_for_completion().await, Ok(TerminalState::Error { .. })));
     let error = turn.snapshot().error.expect("it failed");
     assert_eq!(error.code, ErrorCode::TurnFailed);
+}
+
+#[wasm_bindgen_test]
+async fn sessions_are_listed_read_again_and_cancelled() {
+    let client = connect(&[gateway_url(), "/demo"].concat(), "truefoundry");
+    let session = client.create_session("support-bot").await.expect("the agent is there");
+    let turn = session.create_turn("plain").expect("a text is an input");
+    turn.wait_for_completion().await.expect("it ends");
+    let listed = client.list_sessions("support-bot").await.expect("they are listed");
+    assert!(listed.iter().any(|record| record.id == session.id()), "{listed:?}");
+    session.refresh().await.expect("it is read again");
+    assert_eq!(session.record().agent_name.as_deref(), Some("support-bot"));
+    let events = session.list_events().await.expect("they are listed");
+    assert!(!events.is_empty() && events.iter().all(|one| Some(&one.turn_id) == turn.id().as_ref()));
+    let asked = serde_json::json!({ "session_id": session.id() });
+    let read = client.request(Call::GetSession, &asked).await.expect("any call can be made");
+    assert_eq!(read["id"], session.id());
+    session.cancel().await.expect("it is cancelled");
+    let refused = session.create_turn("plain").expect_err("it takes no turns");
+    assert_eq!(refused.code, ErrorCode::SessionCancelled);
+}
+
+#[wasm_bindgen_test]
+async fn a_draft_has_an_agent_of_the_clients() {
+    let client = connect(&[gateway_url(), "/demo"].concat(), "truefoundry");
+    let spec = serde_json::json!({ "model": { "name": "test" }, "instructions": "Be brief." });
+    let draft = client.create_draft_session(spec).await.expect("it is made");
+    assert_eq!(draft.record().r#type, "session/draft");
+    assert!(draft.create_turn("plain").expect("a text is an input").wait_for_completion().await.is_ok());
+}
+
+#[wasm_bindgen_test]
+async fn an_answer_goes_on_in_the_next_turn_of_tirea() {
+    let client = connect(&[gateway_url(), "/tirea"].concat(), "tirea");
+    let session = client.create_session("chat").await.expect("sessions begin with their first turn");
+    let turn = session.create_turn("approval").expect("a text is an input");
+    let ended = turn.wait_for_completion().await;
+    assert!(matches!(ended, Ok(TerminalState::Done { .. })), "{ended:?}");
+    let answers: Vec<_> = waiting(&turn.snapshot()).iter().map(|call| call.deny(Some("no"))).collect();
+    assert!(!answers.is_empty(), "it waits for an answer");
+    let next = session.create_turn(answers).expect("all are answered");
+    assert!(matches!(next.wait_for_completion().await, Ok(TerminalState::Done { .. })));
+    assert!(!next.snapshot().text().is_empty());
+}
+
+#[wasm_bindgen_test]
+async fn what_a_protocol_has_not_is_refused() {
+    let turn = session().await.create_turn("plain").expect("a text is an input");
+    assert_eq!(turn.steer("more").await.map_err(|error| error.code), Err(ErrorCode::Unsupported));
+    assert_eq!(turn.cancel().await.map_err(|error| error.code), Err(ErrorCode::TurnNotStarted));
+    turn.wait_for_completion().await.expect("it ends");
+    assert_eq!(turn.answer(Vec::new()).await.map_err(|error| error.code), Err(ErrorCode::Unsupported));
 }
