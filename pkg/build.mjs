@@ -111,6 +111,9 @@ const PUBLIC = [
 // What is bundled for Workers only.
 const WORKERD = "entries/workerd.ts";
 
+// What is bundled for tests only. It stays readable: no page loads it.
+const TESTING = "entries/testing.ts";
+
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
 
@@ -260,11 +263,18 @@ async function dist() {
   renameSync(declarations, join(out, "types"));
   for (const family of FAMILIES) copyFileSync(inCore(family, "core_bg.wasm"), join(out, `${family}.wasm`));
   for (const format of ["esm", "cjs"]) {
+    await bundleTesting(format);
     // The parts of a page name members alike.
     const names = allNames();
     for (const [name, source] of Object.entries({ ...PARTS, ...ENTRIES })) Object.assign(names, await bundle(name, source, format, names));
     if (format === "esm") await bundle("workerd", WORKERD, format, names);
   }
+}
+
+/** Writes the fake server. Its JSON has names that the other files shorten. */
+async function bundleTesting(format) {
+  const outfile = join("dist", `testing.${format === "cjs" ? "cjs" : "js"}`);
+  await build({ absWorkingDir: root, entryPoints: [join("src", TESTING)], outfile, format, bundle: true, target: "es2022", platform: "neutral", logLevel: "warning" });
 }
 
 /** The exports of each file of `dist/`, by its name. */
@@ -377,7 +387,7 @@ function types(out) {
     .replaceAll(/^(?:\/\*\*(?:(?!\*\/)[^])*\*\/\n)?export (?:type (?:Sync)?InitInput|function initSync|default function).*\n/gm, "");
   writeFileSync(join(out, "core.d.ts"), known);
   const reached = new Set();
-  const entries = [...Object.values(ENTRIES), WORKERD].map((entry) => join(out, declaration(entry)));
+  const entries = [...Object.values(ENTRIES), WORKERD, TESTING].map((entry) => join(out, declaration(entry)));
   for (const entry of entries) reach(entry, reached);
   for (const file of emitted(out)) {
     const text = readFileSync(file, "utf8");

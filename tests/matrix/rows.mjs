@@ -12,6 +12,9 @@ import { run, serve, start } from "./world.mjs";
 const FIRST = ["truefoundry"];
 const ALL = ["truefoundry", "awaken", "aap", "turn-rpc"];
 
+/** What a fake server speaks: all but tirea, whose turns are lost when they are cut. */
+const FAKED = ["truefoundry", "trueforge", "awaken", "aap", "turn-rpc", "codex"];
+
 const PAGE = '<!doctype html>\n<script type="module" src="/main.js"></script>\n';
 const bin = (folder, name) => join(folder, "node_modules", ".bin", name);
 
@@ -81,6 +84,23 @@ function worker(kind) {
       writeFileSync(join(row.folder, "dist", "index.html"), PAGE);
       return page(row, join(row.folder, "dist"), { query: `&kind=${kind}` });
     },
+  };
+}
+
+/** A test runner, whose test plays a fake server of the package's. */
+function runner(name, folder, command, more) {
+  return {
+    name,
+    folder,
+    protocols: FAKED,
+    async play({ folder, world, protocols }) {
+      const results = join(folder, "results.json");
+      rmSync(results, { force: true });
+      const [program, ...args] = command;
+      await run(folder, bin(folder, program), args, { TEXT: world.expected, PROTOCOLS: String(protocols), RESULTS: results });
+      return { results: JSON.parse(readFileSync(results, "utf8")) };
+    },
+    ...more,
   };
 }
 
@@ -156,6 +176,10 @@ export const ROWS = [
   program("Node 20, require", () => ["node"], { quick: true, file: "main.cjs", text: CJS }),
   program("Node 22, import", (folder) => [bin(folder, "node")], { folder: "node22", protocols: ALL }),
   program("Bun", (folder) => [bin(folder, "bun"), "run"], { quick: true, folder: "bun", protocols: ALL }),
+  runner("Vitest", "vitest", ["vitest", "run"], { quick: true }),
+  runner("Vitest, jsdom", "vitest", ["vitest", "run", "--environment", "jsdom"], {}),
+  runner("Jest", "jest", ["jest"], { quick: true }),
+  runner("Jest, jsdom", "jest", ["jest", "--env", "jest-fixed-jsdom"], {}),
   program("Deno", (folder) => [bin(folder, "deno"), "run", "--allow-all", "--node-modules-dir=manual"], { quick: true, folder: "deno", protocols: ALL }),
   {
     name: "workerd",

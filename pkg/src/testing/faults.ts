@@ -1,0 +1,81 @@
+// What goes wrong with a connection: faults by the names that turnwire's development gateway has for them.
+
+/** The faults of one connection. */
+export interface Faults {
+  /** An answer in place of the stream: nothing is processed. */
+  status?: { code: number; retryAfter: number | undefined };
+  /** No answer; whether the request was processed all the same. */
+  unanswered?: "refuse" | "lost";
+  /** A page of HTML in place of the stream. */
+  portal?: boolean;
+  /** How much later the answer begins, in milliseconds. */
+  slowHead?: number;
+  /** How the stream ends before its time, and after how many events or bytes. */
+  end?: { how: "eof" | "reset" | "stall"; after: number; unit: "events" | "bytes" };
+  /** The event that is written twice. */
+  duplicate?: number;
+  /** The event after which all are written once more. */
+  replay?: number;
+  /** Events that are left out. */
+  gap?: { from: number; count: number };
+  /** Whether the stream begins at the turn's first event, whatever was asked for. */
+  restart?: boolean;
+  /** What the stream says of the pause before the next attempt, in milliseconds. */
+  retry?: number;
+  /** The stream ends in place of the turn's last event. */
+  noDone?: boolean;
+}
+
+type Read = (faults: Faults, ...numbers: (number | undefined)[]) => void;
+
+const ending = (how: "eof" | "reset" | "stall", unit: "events" | "bytes"): Read => (faults, after = 0) => {
+  faults.end = { how, after, unit };
+};
+
+/** How each kind is written, with what it does. Numbers of events count from 1. */
+const KINDS: Record<string, Read> = {
+  "none": () => {},
+  "status:CODE[:SECONDS]": (faults, code = 500, retryAfter) => (faults.status = { code, retryAfter }),
+  "refuse": (faults) => (faults.unanswered = "refuse"),
+  "lost": (faults) => (faults.unanswered = "lost"),
+  "portal": (faults) => (faults.portal = true),
+  "slow-head:MS": (faults, time) => (faults.slowHead = time!),
+  "eof:N": ending("eof", "events"),
+  "eof-bytes:N": ending("eof", "bytes"),
+  "reset:N": ending("reset", "events"),
+  "reset-bytes:N": ending("reset", "bytes"),
+  "stall:N": ending("stall", "events"),
+  "stall-bytes:N": ending("stall", "bytes"),
+  "duplicate:N": (faults, at) => (faults.duplicate = at!),
+  "replay:N": (faults, at) => (faults.replay = at!),
+  "gap:N:COUNT": (faults, from, count) => (faults.gap = { from: from!, count: count! }),
+  "restart": (faults) => (faults.restart = true),
+  "retry:MS": (faults, time) => (faults.retry = time!),
+  "no-done": (faults) => (faults.noDone = true),
+};
+
+/** Reads the faults of one connection: a kind with its numbers, or several joined by `+`. Throws for any other text. */
+export function parseFaults(text: string): Faults {
+  const faults: Faults = {};
+  for (const part of text.split("+")) {
+    const [name, ...given] = part.split(":");
+    const form = Object.keys(KINDS).find((kind) => kind.split(/[:[]/, 1)[0] === name);
+    if (form === undefined) throw new TypeError(`there is no fault \`${part}\`; there are ${Object.keys(KINDS).join(", ")}`);
+    const [needed, optional] = [form.match(/(?<!\[):/g) ?? [], form.match(/\[:/g) ?? []];
+    const isWhole = given.every((word) => /^\d{1,9}$/.test(word));
+    if (!isWhole || given.length < needed.length || given.length > needed.length + optional.length) {
+      throw new TypeError(`fault \`${part}\` is written \`${form}\``);
+    }
+    KINDS[form]!(faults, ...given.map(Number));
+  }
+  return faults;
+}
+
+/** What an event becomes that is the `number`-th of its connection, counted from 1; `written` are those before it. */
+export function written(frame: string, number: number, isLast: boolean, faults: Faults, before: readonly string[]): string[] | undefined {
+  if (isLast && faults.noDone) return undefined;
+  const { gap } = faults;
+  if (gap && number >= gap.from && number < gap.from + gap.count) return [];
+  const frames = faults.duplicate === number ? [frame, frame] : [frame];
+  return faults.replay === number ? [...frames, ...before, frame] : frames;
+}

@@ -1,0 +1,100 @@
+// A fake agent server for tests: no network, scripted agents, each protocol, and the faults of bad connections.
+import type { Protocol } from "../boundary/protocols.js";
+import { type Faults, parseFaults } from "./faults.js";
+import { FakeHttp, type FakeRequest, type Routes } from "./http.js";
+import { aap } from "./protocols/aap.js";
+import { agentEvent } from "./protocols/agent-event.js";
+import { codex } from "./protocols/codex.js";
+import { truefoundry } from "./protocols/truefoundry.js";
+import { turnRpc } from "./protocols/turn-rpc.js";
+import type { Script } from "./script.js";
+import { FakeSockets, type Speak } from "./socket.js";
+import { World } from "./world.js";
+
+export type { FakeRequest } from "./http.js";
+export type { Answer, Script, ScriptTurn, Step, Steps, ToolStep } from "./script.js";
+
+/** The options of `fakeServer`. */
+export interface FakeServerOptions {
+  /** What the server speaks. Default: `"truefoundry"`. */
+  protocol?: Protocol | undefined;
+  /** The pause before each step of a script, in milliseconds. Default: 0, no timer is used. */
+  delay?: number | undefined;
+}
+
+/** What `connect` needs for a fake server. */
+export interface FakeConnection {
+  baseUrl: string;
+  protocol: Protocol;
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
+  webSocket(url: string): WebSocket;
+}
+
+const HTTP: Partial<Record<Protocol, (world: World) => Routes>> = {
+  truefoundry: (world) => truefoundry(world, "truefoundry"),
+  trueforge: (world) => truefoundry(world, "trueforge"),
+  tirea: (world) => agentEvent(world, "tirea"),
+  awaken: (world) => agentEvent(world, "awaken"),
+  aap,
+};
+const SOCKETS: Partial<Record<Protocol, (world: World) => Speak>> = { "turn-rpc": turnRpc, codex };
+
+/** A server whose agents play a script. It lives in the page or the test, and needs no closing. */
+export class FakeServer {
+  /** What to pass to `connect`, with more options of your own. */
+  readonly connection: FakeConnection;
+  /** What was asked so far, in order. */
+  readonly requests: FakeRequest[] = [];
+  readonly #world: World;
+  readonly #faults: Faults[] = [];
+  readonly #way: FakeHttp | FakeSockets;
+
+  constructor(script: Script, { protocol = "truefoundry", delay = 0 }: FakeServerOptions = {}) {
+    this.#world = new World(script, delay);
+    const next = () => this.#faults.shift() ?? {};
+    const [routes, speak] = [HTTP[protocol], SOCKETS[protocol]];
+    const unused = (name: string) => () => {
+      throw new Error(`${protocol} does not use \`${name}\``);
+    };
+    if (routes) {
+      const baseUrl = "https://agents.test/fake";
+      const http = new FakeHttp(baseUrl, routes(this.#world), this.requests, next);
+      this.#way = http;
+      this.connection = { baseUrl, protocol, fetch: http.fetch, webSocket: unused("webSocket") };
+    } else if (speak) {
+      const sockets = new FakeSockets(speak(this.#world), this.requests, next);
+      this.#way = sockets;
+      this.connection = { baseUrl: "wss://agents.test/fake", protocol, fetch: unused("fetch"), webSocket: sockets.open };
+    } else {
+      throw new TypeError(`there is no protocol \`${protocol}\``);
+    }
+  }
+
+  /** What the agents answer. A change is for the turns that begin after it. */
+  get script(): Script {
+    return this.#world.script;
+  }
+
+  set script(script: Script) {
+    this.#world.script = script;
+  }
+
+  /**
+   * Plans the faults of the next connections that carry a turn, one text for each: `fail("reset:3", "status:503", "none")`.
+   * Several faults of one connection are joined by `+`. They have the names and numbers of the development gateway's.
+   * Throws a `TypeError` for a fault that does not exist.
+   */
+  fail(...faults: string[]): void {
+    this.#faults.push(...faults.map(parseFaults));
+  }
+
+  /** Breaks all connections that are open. */
+  disconnect(): void {
+    this.#way.disconnect();
+  }
+}
+
+/** Makes a server that answers with a script: a text, steps, or a function of the turn that yields steps. */
+export function fakeServer(script: Script, options?: FakeServerOptions): FakeServer {
+  return new FakeServer(script, options);
+}

@@ -1,0 +1,30 @@
+// What the protocols of a fake server share: its agents' script, ids that count up, and sessions.
+import { Conversation } from "./conversation.js";
+import type { Script } from "./script.js";
+
+/** What a protocol knows of the server that speaks it. */
+export class World {
+  readonly #delay: number;
+  readonly #counts = new Map<string, number>();
+  script: Script;
+
+  /** `delay` is the pause between two steps, in milliseconds. */
+  constructor(script: Script, delay: number) {
+    this.script = script;
+    this.#delay = delay;
+  }
+
+  /** An id such as `turn_3`. They are the same in each run of a test. */
+  readonly nextId = (kind: string): string => {
+    const count = (this.#counts.get(kind) ?? 0) + 1;
+    this.#counts.set(kind, count);
+    return `${kind}_${count}`;
+  };
+
+  converse(): Conversation {
+    return new Conversation(() => this.script, this.nextId, this.#delay);
+  }
+}
+
+/** The current time as servers write it. */
+export const now = (): string => new Date().toISOString();
