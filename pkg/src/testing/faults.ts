@@ -54,13 +54,20 @@ const KINDS: Record<string, Read> = {
   "no-done": (faults) => (faults.noDone = true),
 };
 
-/** Reads the faults of one connection: a kind with its numbers, or several joined by `+`. Throws for any other text. */
-export function parseFaults(text: string): Faults {
+/** What can go wrong with a socket: its messages have no heads, and no bytes of their own. */
+const OF_SOCKETS = /^(none|eof|reset|stall|duplicate|replay|gap|no-done)(:|$)/;
+
+/**
+ * Reads the faults of one connection: a kind with its numbers, or several joined by `+`. Throws for any other text, and over a
+ * socket for what only responses can have.
+ */
+export function parseFaults(text: string, isSocket: boolean): Faults {
   const faults: Faults = {};
+  const kinds = Object.keys(KINDS).filter((kind) => !isSocket || OF_SOCKETS.test(kind));
   for (const part of text.split("+")) {
     const [name, ...given] = part.split(":");
-    const form = Object.keys(KINDS).find((kind) => kind.split(/[:[]/, 1)[0] === name);
-    if (form === undefined) throw new TypeError(`there is no fault \`${part}\`; there are ${Object.keys(KINDS).join(", ")}`);
+    const form = kinds.find((kind) => kind.split(/[:[]/, 1)[0] === name);
+    if (form === undefined) throw new TypeError(`there is no fault \`${part}\`${isSocket ? " over a socket" : ""}; there are ${kinds.join(", ")}`);
     const [needed, optional] = [form.match(/(?<!\[):/g) ?? [], form.match(/\[:/g) ?? []];
     const isWhole = given.every((word) => /^\d{1,9}$/.test(word));
     if (!isWhole || given.length < needed.length || given.length > needed.length + optional.length) {

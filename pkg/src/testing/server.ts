@@ -20,6 +20,11 @@ export interface FakeServerOptions {
   protocol?: Protocol | undefined;
   /** The pause before each step of a script, in milliseconds. Default: 0, no timer is used. */
   delay?: number | undefined;
+  /**
+   * The names of the agents, for protocols whose servers list them: AAP accepts no others. Default: `["agent"]`. Elsewhere
+   * every name is an agent.
+   */
+  agents?: readonly string[] | undefined;
 }
 
 /** What `connect` needs for a fake server. */
@@ -49,8 +54,8 @@ export class FakeServer {
   readonly #faults: Faults[] = [];
   readonly #way: FakeHttp | FakeSockets;
 
-  constructor(script: Script, { protocol = "truefoundry", delay = 0 }: FakeServerOptions = {}) {
-    this.#world = new World(script, delay);
+  constructor(script: Script, { protocol = "truefoundry", delay = 0, agents = ["agent"] }: FakeServerOptions = {}) {
+    this.#world = new World(script, delay, agents);
     const next = () => this.#faults.shift() ?? {};
     const [routes, speak] = [HTTP[protocol], SOCKETS[protocol]];
     const unused = (name: string) => () => {
@@ -85,7 +90,7 @@ export class FakeServer {
    * Throws a `TypeError` for a fault that does not exist.
    */
   fail(...faults: string[]): void {
-    this.#faults.push(...faults.map(parseFaults));
+    this.#faults.push(...faults.map((text) => parseFaults(text, this.#way instanceof FakeSockets)));
   }
 
   /** Breaks all connections that are open. */

@@ -107,8 +107,7 @@ class FakeSocket extends EventTarget implements Peer {
     this.#faults = this.#nextFaults();
     this.#events = 0;
     this.#before = [];
-    if (this.#faults.unanswered) this.cut(1006);
-    else this.#endIfDue();
+    this.#endIfDue();
   }
 
   tell(message: object, isLast = false): void {
@@ -126,7 +125,7 @@ class FakeSocket extends EventTarget implements Peer {
   /** Ends the connection after the events that its faults let through. */
   #endIfDue(): boolean {
     const { end } = this.#faults;
-    if (!end || end.unit === "bytes" || this.#events < end.after) return false;
+    if (!end || this.#events < end.after) return false;
     if (end.how === "stall") this.#isSilent = true;
     else this.cut(end.how === "eof" ? 1000 : 1006);
     return true;

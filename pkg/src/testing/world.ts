@@ -7,11 +7,14 @@ export class World {
   readonly #delay: number;
   readonly #counts = new Map<string, number>();
   script: Script;
+  /** The agents that a list shows. */
+  readonly agents: readonly string[];
 
   /** `delay` is the pause between two steps, in milliseconds. */
-  constructor(script: Script, delay: number) {
+  constructor(script: Script, delay: number, agents: readonly string[]) {
     this.script = script;
     this.#delay = delay;
+    this.agents = agents;
   }
 
   /** An id such as `turn_3`. They are the same in each run of a test. */

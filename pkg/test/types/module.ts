@@ -26,6 +26,7 @@ import type {
   TurnStatus,
   Waiting,
 } from "turnwire";
+import { fakeServer, type Answer, type FakeServer, type Script, type Step } from "turnwire/testing";
 import * as aap from "turnwire/aap";
 import * as agentEvent from "turnwire/agent-event";
 import { connect as slimConnect, init } from "turnwire/slim";
@@ -356,3 +357,21 @@ export function passedOn(session: Session, token: string | undefined, signal: Ab
 export function disposables(turn: Turn, client: Client): [() => void, () => PromiseLike<void>, () => void] {
   return [turn[Symbol.dispose], turn[Symbol.asyncDispose], client[Symbol.dispose]];
 }
+
+// A script is plain data, or yields it; a `yield` returns answers.
+const steps: Step[] = ["Hello", { reasoning: "Hm." }, { tool: "restart", approval: true, result: "ok" }, { wait: 10 }, { error: "gone" }];
+const script: Script = async function* ({ text, number, signal }) {
+  const [answer] = yield { tool: "restart", arguments: { service: text }, result: "ok", approval: true };
+  const answers: readonly Answer[] = yield [{ tool: "a", result: number }, { tool: "b" }];
+  yield answer?.allowed ? `Done ${answers.length}` : String(answer?.reason ?? signal.aborted);
+};
+export const server: FakeServer = fakeServer(script, { protocol: "awaken", delay: 5 });
+export const fake: Promise<Client> = connect({ ...server.connection, reconnect: { maxAttempts: 1 } });
+server.script = steps;
+server.script = ({ text }) => text;
+server.script = ({ text }) => [`You said ${text}`];
+server.fail("reset:3");
+// @ts-expect-error: there is no such step
+server.script = [{ txet: "a" }];
+// @ts-expect-error: nor such a protocol
+fakeServer("Hello", { protocol: "grpc" });

@@ -15,10 +15,10 @@ interface Session {
   readonly history: Data[];
 }
 
-/** What an agent can do: everything. */
-const CAPABILITIES = { application: { tools: {} }, history: { compacted: {}, full: {} }, image: { data: {}, http: {} }, stream: { delta: {}, message: {}, none: {} } };
+/** What an agent can do. Every turn is a stream. */
+const CAPABILITIES = { application: { tools: {} }, history: { compacted: {}, full: {} }, image: { data: {}, http: {} }, stream: { delta: {}, message: {} } };
 
-/** The routes of a server. It has every agent that is asked for. */
+/** The routes of a server. */
 export function aap(world: World): Routes {
   const sessions = new Map<string, Session>();
   const inSession = (answer: (session: Session, asked: Asked) => Reply) => (asked: Asked) => {
@@ -30,7 +30,7 @@ export function aap(world: World): Routes {
   const begin = (session: Session, { body }: Asked): Reply => {
     const messages = (body["messages"] ?? []) as Data[];
     const said = messages.filter(({ role }) => role === "user");
-    const turn = new Turn(session, body["stream"] ?? "none");
+    const turn = new Turn(session, body["stream"] ?? "delta");
     const answers = new Map(messages.filter(({ role }) => role !== "user").map((message) => [message["toolCallId"], answerOf(message)]));
     session.history.push(...said);
     if (answers.size > 0 && session.talk.waiting.length > 0) {
@@ -43,7 +43,7 @@ export function aap(world: World): Routes {
   };
 
   return {
-    "GET meta": () => ({ json: { version: 3, agents: [{ name: "agent", title: "Agent", description: "Plays a script.", capabilities: CAPABILITIES, tools: [], options: [] }] } }),
+    "GET meta": () => ({ json: { version: 3, agents: world.agents.map((name) => ({ name, title: name, description: "Plays a script.", capabilities: CAPABILITIES, tools: [], options: [] })) } }),
     "GET sessions": () => ({ json: { sessions: [...sessions.values()].map(shown) } }),
     "POST sessions": ({ body }) => {
       const id = world.nextId("session");
@@ -68,11 +68,11 @@ function answerOf({ role, granted, reason, content }: Data): Answer {
 class Turn implements Writer {
   readonly log = new FrameLog();
   readonly #session: Session;
-  readonly #mode: "delta" | "message" | "none";
+  readonly #mode: "delta" | "message";
   /** The blocks of the message that is written. */
   #blocks: Data[] = [];
 
-  constructor(session: Session, mode: "delta" | "message" | "none") {
+  constructor(session: Session, mode: "delta" | "message") {
     this.#session = session;
     this.#mode = mode;
     this.#event("turn_start", {});
