@@ -17,6 +17,7 @@ const ROOMS = {
   tools: "Tools of the page, and the turns that follow from their results.",
   client: "Clients and sessions; and the face, which is all that every page downloads.",
   protocols: "What comes with some cores only. It is built on the face.",
+  testing: "A fake server for users' tests. Of the package it knows only what the protocols are called.",
   entries: "What users import.",
 };
 
