@@ -149,7 +149,7 @@ class Turn implements Writer {
   }
 
   begin(): void {
-    this.#status_("active");
+    this.#tellStatus("active");
     this.#tell("turn/started", { turn: { ...this.record(), items: [] } });
     const message = { type: "userMessage", id: this.#world.nextId("item"), clientId: null, content: this.#input };
     this.#started(message);
@@ -209,7 +209,7 @@ class Turn implements Writer {
     if (ending.status === "done") this.#close();
     this.#status = { done: "completed", cancelled: "interrupted", error: "failed" }[ending.status];
     if ("message" in ending) this.#error = ending.message;
-    this.#status_("idle");
+    this.#tellStatus("idle");
     this.#tell("turn/completed", { turn: { ...this.record(), itemsView: "summary" } }, true);
   }
 
@@ -242,7 +242,7 @@ class Turn implements Writer {
     this.#tell("item/completed", { item, turnId: this.id, completedAtMs: Date.now() });
   }
 
-  #status_(type: string): void {
+  #tellStatus(type: string): void {
     this.#tell("thread/status/changed", { status: type === "idle" ? { type } : { type, activeFlags: [] } });
   }
 

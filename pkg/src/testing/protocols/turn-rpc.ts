@@ -1,9 +1,8 @@
 // turn-rpc over a socket: items that begin, grow and are completed, and records of them. Its server asks the user nothing.
-import { told } from "../conversation.js";
+import { told, type Conversation } from "../conversation.js";
 import { asText, type Answer, type Ending, type ToolCall, type Writer } from "../script.js";
 import type { Peer, Speak } from "../socket.js";
 import type { World } from "../world.js";
-import type { Conversation } from "../conversation.js";
 
 type Data = Record<string, any>;
 
@@ -96,30 +95,28 @@ export function turnRpc(world: World): Speak {
       find(params).talk.cancel();
       return { thread_id: find(params).id, workspace_id: WORKSPACE, turn: findTurn(params).record() };
     },
-    "turn/start": (params, peer) => {
+    "turn/start": (params) => {
       const thread = find(params);
       if (thread.talk.isRunning) throw new Refusal(`failed to start turn: thread \`${thread.id}\` already has a running turn`);
       const turn = new Turn(world, thread, params["turn_id"], params["input"] ?? []);
       thread.turns.push(turn);
-      return { turn: turn.record(), peer };
+      return { turn: turn.record() };
     },
   };
 
   return {
     take({ id, method, params = {} }, peer) {
-      const run = methods[method];
-      let begun: Turn | undefined;
-      respond(peer, id, () => {
+      const isAnswered = respond(peer, id, () => {
+        const run = methods[method];
         if (!run) throw new Refusal(`unknown method \`${method}\``, -32601);
-        const { peer: starter, ...result } = run(params, peer) as Data;
-        if (starter) begun = threads.get(params["thread_id"])!.turns.at(-1);
-        return result;
+        return run(params, peer);
       });
-      if (!begun) return;
+      if (!isAnswered || method !== "turn/start") return;
       const thread = find(params);
+      const turn = thread.turns.at(-1)!;
       peer.begin();
-      begun.begin();
-      thread.talk.begin({ text: inputText(params["input"] ?? []), input: params["input"], agent: thread.mode, session: thread.id }, begun);
+      turn.begin();
+      thread.talk.begin({ text: inputText(params["input"] ?? []), input: params["input"], agent: thread.mode, session: thread.id }, turn);
     },
     leave(peer) {
       for (const { peers } of threads.values()) peers.delete(peer);
@@ -163,8 +160,8 @@ class Turn implements Writer {
   begin(): void {
     this.#tell("turn/started", { turn: this.record() });
     const message = { type: "userMessage", id: `user_${this.id}`, text: inputText(this.#input) };
-    this.#item_("itemStarted", message);
-    this.#item_("itemCompleted", message);
+    this.#tellItem("itemStarted", message);
+    this.#tellItem("itemCompleted", message);
   }
 
   text(piece: string): void {
@@ -181,12 +178,12 @@ class Turn implements Writer {
 
   calls(calls: readonly ToolCall[]): void {
     this.#close();
-    for (const call of calls) this.#item_("itemStarted", { ...this.#call(call), status: "in_progress", display: { kind: "progress", stage: "running", metadata: {} } });
+    for (const call of calls) this.#tellItem("itemStarted", { ...this.#call(call), status: "in_progress", display: { kind: "progress", stage: "running", metadata: {} } });
   }
 
   result(call: ToolCall, answer: Answer): void {
     const display = { kind: "summary", title: call.name, lines: [answer.allowed ? asText(answer.content) : told(answer)], truncated: false, metadata: {} };
-    this.#item_("itemCompleted", { ...this.#call(call), status: "completed", success: answer.allowed, display, outcome: { status: "ok", incomplete: false, shouldRetry: false } });
+    this.#tellItem("itemCompleted", { ...this.#call(call), status: "completed", success: answer.allowed, display, outcome: { status: "ok", incomplete: false, shouldRetry: false } });
   }
 
   /** There are no questions in this protocol: what would wait is allowed, and answered with nothing. */
@@ -210,13 +207,13 @@ class Turn implements Writer {
     if (this.#item?.["type"] !== type) {
       this.#close();
       this.#item = { type, id: this.#world.nextId("item"), ...empty() };
-      this.#item_("itemStarted", { ...this.#item });
+      this.#tellItem("itemStarted", { ...this.#item });
     }
     return this.#item!;
   }
 
   #close(): void {
-    if (this.#item) this.#item_("itemCompleted", this.#item);
+    if (this.#item) this.#tellItem("itemCompleted", this.#item);
     this.#item = undefined;
   }
 
@@ -226,7 +223,7 @@ class Turn implements Writer {
   }
 
   /** An item's beginning or end, which is told and kept. */
-  #item_(type: "itemStarted" | "itemCompleted", item: Data): void {
+  #tellItem(type: "itemStarted" | "itemCompleted", item: Data): void {
     const payload = { type, item, threadId: this.#thread.id, turnId: this.id, workspaceId: WORKSPACE };
     this.events.push({ turn_id: this.id, sequence: this.events.length + 1, created_at: seconds(), payload });
     this.#tell(type === "itemStarted" ? "item/started" : "item/completed", { turn_id: this.id, item });
