@@ -10,8 +10,10 @@ const FENCE = /^```(\S*)(?: (\S+))?\n([^]*?)^```$/gm;
 /** Languages whose blocks are code that users copy. */
 const CODE = ["js", "jsx", "ts", "tsx"];
 
+const documentsIn = (folder) => readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".md")).map((name) => `${folder}/${name}`);
+
 /** The documents with examples, which must all be tested. */
-export const DOCUMENTS = ["README.md", ...readdirSync(join(ROOT, "docs", "guides")).map((name) => `docs/guides/${name}`)];
+export const DOCUMENTS = ["README.md", ...documentsIn("docs"), ...documentsIn("docs/guides")];
 
 /** The blocks of a document: `{ language, what, code, output }`. */
 export function blocksOf(document) {

@@ -1,4 +1,4 @@
-// Each example of the README and the guides, as it stands there: only the gateway's address is another one.
+// Each example of the documents, as it stands there: only the gateway's address is another one.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { blocksOf, DOCUMENTS, ROOT } from "./blocks.mjs";
 import { useWorld } from "./harness.mjs";
 
 const RUN_LIMIT_MS = 30_000;
-const ADDRESS = /http:\/\/127\.0\.0\.1:8787/g;
+const ADDRESS = /127\.0\.0\.1:8787/g;
 const { build } = createRequire(join(ROOT, "pkg", "package.json"))("esbuild");
 
 const world = useWorld();
@@ -32,7 +32,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 /** What a test does with an example. */
 const TESTS = {
   async run({ code, output }, file) {
-    writeFileSync(`${file}.mjs`, code.replace(ADDRESS, world.url));
+    writeFileSync(`${file}.mjs`, code.replace(ADDRESS, new URL(world.url).host));
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [`${file}.mjs`], { timeout: RUN_LIMIT_MS });
     assert.equal(stderr, "");
     assert.ok(output, "the document does not say what the program prints");
@@ -45,7 +45,7 @@ const TESTS = {
   },
 
   async page({ code }, file) {
-    writeFileSync(`${file}.js`, code.replace(ADDRESS, world.url));
+    writeFileSync(`${file}.js`, code.replace(ADDRESS, new URL(world.url).host));
     const { outputFiles } = await build({ entryPoints: [`${file}.js`], bundle: true, format: "esm", target: "es2022", write: false });
     const page = await world.page();
     await page.evaluate(() => document.body.replaceChildren());

@@ -1,16 +1,35 @@
-// What end-to-end tests stand on: a gateway process, headless Chromium, and pages in which the built
-// package is loaded. `cargo xtask test` names the programs by TURNWIRE_GATEWAY and CHROME; run by
-// hand, the tests take them from target/debug and the PATH.
+// What end-to-end tests stand on: a gateway process, a headless browser, and pages in which the built
+// package is loaded. `cargo xtask test` names the programs by TURNWIRE_GATEWAY, CHROME and FIREFOX; run by
+// hand, the tests take them from target/debug and the PATH. TURNWIRE_ENGINE selects the browser.
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before } from "node:test";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
+import { program } from "../engines/programs.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const START_LIMIT_MS = 15_000;
+
+/** The browser that the tests run in. */
+export const ENGINE = process.env.TURNWIRE_ENGINE ?? "chromium";
+
+/** How each browser is started, with names that it finds on this machine. */
+const BROWSERS = {
+  chromium(hosts) {
+    const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update", "--disable-sync"];
+    const mapped = hosts.map((host) => `MAP ${host} 127.0.0.1`);
+    if (mapped.length > 0) args.push(`--host-resolver-rules=${mapped.join(",")}`);
+    return chromium.launch({ executablePath: program("CHROME", ["chromium", "chromium-browser", "google-chrome"]), args });
+  },
+  // The channel drives an installed Firefox over WebDriver BiDi.
+  firefox(hosts) {
+    const firefoxUserPrefs = { "network.dns.localDomains": hosts.join(",") };
+    return firefox.launch({ executablePath: program("FIREFOX", ["firefox-esr", "firefox"]), channel: "moz-firefox", firefoxUserPrefs });
+  },
+};
 
 /**
  * Registers the start and the end of a gateway and a browser for one test file.
@@ -74,11 +93,8 @@ class World {
   }
 
   async start(www) {
-    const args = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update", "--disable-sync"];
-    const mapped = this.#hosts.map((host) => `MAP ${host} 127.0.0.1`);
-    if (mapped.length > 0) args.push(`--host-resolver-rules=${mapped.join(",")}`);
     this.#gateway = await startGateway(www);
-    this.#browser = await chromium.launch({ executablePath: chrome(), args });
+    this.#browser = await BROWSERS[ENGINE](this.#hosts);
   }
 
   async stop() {
@@ -143,13 +159,4 @@ function firstUrl(child, program) {
       if (url !== undefined) settle(() => resolve(url));
     });
   });
-}
-
-function chrome() {
-  if (process.env.CHROME) return process.env.CHROME;
-  const names = ["chromium", "chromium-browser", "google-chrome"];
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
-  if (found === undefined) throw new Error("no Chromium on the PATH: set CHROME to its program");
-  return found;
 }
