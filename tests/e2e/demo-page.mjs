@@ -18,7 +18,8 @@ export async function openDemo(world, { protocol, agentName, headers, prepare = 
     page.setDefaultTimeout(15_000);
     if (protocol) {
       const settings = JSON.stringify({ protocol, ...(agentName && { agentName }) });
-      await page.addInitScript((value) => localStorage.setItem("turnwire.settings", value), settings);
+      // Firefox runs it in the blank page before, too, which has no storage.
+      await page.addInitScript((value) => location.origin === "null" || localStorage.setItem("turnwire.settings", value), settings);
     }
     if (headers) {
       await page.setExtraHTTPHeaders(headers);
@@ -42,8 +43,15 @@ export async function openDemo(world, { protocol, agentName, headers, prepare = 
 }
 
 export async function say(page, text) {
-  await page.getByRole("textbox").first().fill(text);
-  await page.keyboard.press("Enter");
+  const field = page.getByRole("textbox").first();
+  await type(field, text);
+  await field.press("Enter");
+}
+
+/** Types a text in place of another, key by key: in Firefox React does not see what is put in at once. */
+export async function type(field, text) {
+  await field.fill("");
+  await field.pressSequentially(text);
 }
 
 export const cutButton = (page) => page.getByRole("button", { name: "Cut the connection" });

@@ -9,12 +9,19 @@ import { createInterface } from "node:readline";
 import { after, before } from "node:test";
 import { chromium, firefox } from "playwright-core";
 import { program } from "../engines/programs.mjs";
+import { launchWebKit } from "./webkit.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const START_LIMIT_MS = 15_000;
 
 /** The browser that the tests run in. */
 export const ENGINE = process.env.TURNWIRE_ENGINE ?? "chromium";
+
+/** For tests that need Chromium's own tools: in other browsers they are left out, with the reason. */
+export const CHROMIUM_ONLY = { skip: ENGINE !== "chromium" && "only Chromium's developer tools can do this" };
+
+/** For tests that watch requests, change them, or use the demo: WebDriver alone, which drives WebKit, cannot do so. */
+export const NOT_WEBKIT = { skip: ENGINE === "webkit" && "WebDriver does not reach requests, devices and roles" };
 
 /** How each browser is started, with names that it finds on this machine. */
 const BROWSERS = {
@@ -29,6 +36,7 @@ const BROWSERS = {
     const firefoxUserPrefs = { "network.dns.localDomains": hosts.join(",") };
     return firefox.launch({ executablePath: program("FIREFOX", ["firefox-esr", "firefox"]), channel: "moz-firefox", firefoxUserPrefs });
   },
+  webkit: () => launchWebKit(),
 };
 
 /**

@@ -2,7 +2,7 @@
 // those of the first turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { useWorld } from "./harness.mjs";
+import { CHROMIUM_ONLY, useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
@@ -68,7 +68,7 @@ async function runTurns({ base, from, to }) {
   return whole;
 }
 
-test("a thousand turns leave nothing behind", async () => {
+test("a thousand turns leave nothing behind", CHROMIUM_ONLY, async () => {
   const page = await world.page("/", (page) => page.addInitScript(watch));
   const devtools = await page.context().newCDPSession(page);
   const run = (from, to) => page.evaluate(runTurns, { base: world.url, from, to });

@@ -1,7 +1,7 @@
 // The built package in a real page: it loads, it starts its core, and it says why when it cannot.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { useWorld } from "./harness.mjs";
+import { NOT_WEBKIT, useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
@@ -20,7 +20,7 @@ test("an entry with its core inside starts it without any request", async () => 
   assert.deepEqual(page.failures, []);
 });
 
-test("a family's core is loaded when it is spoken, once", async () => {
+test("a family's core is loaded when it is spoken, once", NOT_WEBKIT, async () => {
   const page = await world.page();
   const requests = [];
   page.on("request", (request) => requests.push(new URL(request.url()).pathname));
@@ -35,7 +35,7 @@ test("a family's core is loaded when it is spoken, once", async () => {
   assert.deepEqual(page.failures, []);
 });
 
-test("a core that cannot be fetched is named in a typed error, and the others work", async () => {
+test("a core that cannot be fetched is named in a typed error, and the others work", NOT_WEBKIT, async () => {
   const page = await world.page("/", (blank) => blank.route("**/agent-event-core.js", (route) => route.abort()));
   const { code, message, typed, other } = await page.evaluate(async () => {
     const baseUrl = `${location.origin}/demo`;

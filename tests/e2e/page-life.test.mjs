@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openKit } from "./kit.mjs";
-import { useWorld } from "./harness.mjs";
+import { CHROMIUM_ONLY, NOT_WEBKIT, useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
@@ -53,13 +53,13 @@ async function sleepFor(page, milliseconds, meanwhile) {
   }
 }
 
-test("a page that sleeps, and is cut off, goes on when it wakes", async () => {
+test("a page that sleeps, and is cut off, goes on when it wakes", CHROMIUM_ONLY, async () => {
   const { page, cut, judge } = await startTurn();
   await sleepFor(page, 1500, () => cut("reset"));
   assert.deepEqual((await judge()).map((line) => line.replace(/\d+/, "n")), ["lost: network", "resumed after n"]);
 });
 
-test("a page that slept for longer than the idle timeout finds a dead connection at once", async () => {
+test("a page that slept for longer than the idle timeout finds a dead connection at once", CHROMIUM_ONLY, async () => {
   const { page, cut, judge } = await startTurn({ idleTimeout: 4000 });
   await sleepFor(page, 5000, () => cut("stall"));
   assert.deepEqual((await judge()).map((line) => line.replace(/\d+/, "n")), ["lost: timeout", "resumed after n"]);
@@ -72,7 +72,7 @@ test("a page that is thawed does not trust its connection", async () => {
   assert.deepEqual((await judge()).map((line) => line.replace(/\d+/, "n")), ["lost: network", "resumed after n"]);
 });
 
-test("a tab behind another one goes on reading, and resumes", async () => {
+test("a tab behind another one goes on reading, and resumes", NOT_WEBKIT, async () => {
   const { page, cut, judge } = await startTurn();
   const front = await page.context().newPage();
   await front.goto("about:blank");
@@ -82,7 +82,7 @@ test("a tab behind another one goes on reading, and resumes", async () => {
   assert.ok(told.some((line) => line.startsWith("resumed after")), told.join(", "));
 });
 
-test("a browser without a network resumes as soon as there is one", async () => {
+test("a browser without a network resumes as soon as there is one", NOT_WEBKIT, async () => {
   const { page, judge } = await startTurn();
   await page.context().setOffline(true);
   const lost = await page.evaluate(() => navigator.onLine);

@@ -1,7 +1,7 @@
 // One page, six protocols: the same conversations over each, and what is told where servers differ.
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
-import { answer, closeDemos, cutButton, ended, grown, openDemo, PACE, say, transcript, unexpected, WWW } from "./demo-page.mjs";
+import { answer, closeDemos, cutButton, ended, grown, openDemo, PACE, say, transcript, type, unexpected, WWW } from "./demo-page.mjs";
 import { useWorld } from "./harness.mjs";
 
 const world = useWorld({ www: WWW });
@@ -84,7 +84,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "t
       const page = await open();
       await say(page, "approval");
       await page.getByRole("button", { name: "Deny …" }).click();
-      await page.getByRole("textbox").first().fill("not now");
+      await type(page.getByRole("textbox").first(), "not now");
       await page.getByRole("button", { name: "Deny", exact: true }).click();
       await page.getByText(/I have left it alone.*“not now”/).waitFor();
       await card(page, "Tool restart_service, denied").waitFor();
@@ -362,7 +362,7 @@ for (const protocol of ["tirea", "awaken"]) {
     const page = await openDemo(world, { protocol, headers: FAST });
     await say(page, "approval");
     await allow(page).waitFor();
-    await page.getByRole("textbox").last().fill("plain words instead");
+    await type(page.getByRole("textbox").last(), "plain words instead");
     await page.keyboard.press("Enter");
     assert.equal(await page.locator(".bubble").count(), 1, "Enter alone does not");
     await page.getByRole("button", { name: "Send anyway" }).click();
@@ -545,7 +545,7 @@ test("a phone has room for what is new, in light and dark", async () => {
     assert.equal(await isTooWide(), false, "the switch");
     await say(page, "subagents approval");
     await allow(page).waitFor();
-    await page.getByRole("textbox").last().fill("Never mind, and something else instead");
+    await type(page.getByRole("textbox").last(), "Never mind, and something else instead");
     await page.getByRole("button", { name: "Send anyway" }).waitFor();
     assert.equal(await isTooWide(), false, "the question");
   }

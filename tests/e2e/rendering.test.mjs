@@ -134,6 +134,7 @@ test("listeners and the loop in a page hear the same events", async () => {
     return { same, deltas: deltas > 0 && deltas === events.filter((event) => event.type === "model.message.delta").length, failures: events.length };
   });
   assert.ok(same && deltas);
-  // What listeners throw surfaces as uncaught errors, one for each event.
+  // What listeners throw surfaces as uncaught errors, one for each event. The browser may report them later.
+  for (let left = 50; left > 0 && page.failures.length < failures; left -= 1) await page.waitForTimeout(100);
   assert.equal(page.failures.length, failures);
 });
