@@ -18,8 +18,7 @@ export async function openDemo(world, { protocol, agentName, headers, prepare = 
     page.setDefaultTimeout(15_000);
     if (protocol) {
       const settings = JSON.stringify({ protocol, ...(agentName && { agentName }) });
-      // Firefox runs it in the blank page before, too, which has no storage.
-      await page.addInitScript((value) => location.origin === "null" || localStorage.setItem("turnwire.settings", value), settings);
+      await page.addInitScript(chooseSettings, settings);
     }
     if (headers) {
       await page.setExtraHTTPHeaders(headers);
@@ -40,6 +39,13 @@ export async function openDemo(world, { protocol, agentName, headers, prepare = 
   });
   opened.push(page);
   return page;
+}
+
+/** Runs in the page before its own scripts, and in Firefox in the blank page before, too, which has no storage. */
+export function chooseSettings(value) {
+  try {
+    localStorage.setItem("turnwire.settings", value);
+  } catch {}
 }
 
 export async function say(page, text) {

@@ -17,11 +17,11 @@ const START_LIMIT_MS = 15_000;
 /** The browser that the tests run in. */
 export const ENGINE = process.env.TURNWIRE_ENGINE ?? "chromium";
 
-/** For tests that need Chromium's own tools: in other browsers they are left out, with the reason. */
-export const CHROMIUM_ONLY = { skip: ENGINE !== "chromium" && "only Chromium's developer tools can do this" };
+/** For tests that stop processes, measure memory or read what is posted. */
+export const CHROMIUM_ONLY = { skip: ENGINE !== "chromium" && "only Chromium's own protocol can do this" };
 
-/** For tests that watch requests, change them, or use the demo: WebDriver alone, which drives WebKit, cannot do so. */
-export const NOT_WEBKIT = { skip: ENGINE === "webkit" && "WebDriver does not reach requests, devices and roles" };
+/** For tests that watch requests or change them, or take the network away. */
+export const NOT_WEBKIT = { skip: ENGINE === "webkit" && "WebDriver, which drives WebKit, cannot do this" };
 
 /** How each browser is started, with names that it finds on this machine. */
 const BROWSERS = {

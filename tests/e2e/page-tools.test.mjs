@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { closeDemos, ended, openDemo, say, WWW } from "./demo-page.mjs";
-import { useWorld } from "./harness.mjs";
+import { CHROMIUM_ONLY, useWorld } from "./harness.mjs";
 
 const world = useWorld({ www: WWW });
 afterEach(closeDemos);
@@ -65,7 +65,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(unexpected(page), []);
     });
 
-    test("what the person decides and what the page gives go out together, also after a reload", async () => {
+    test("what the person decides and what the page gives go out together, also after a reload", CHROMIUM_ONLY, async () => {
       const page = await open();
       await say(page, "page mixed");
       for (const when of ["streamed", "loaded"]) {
@@ -86,7 +86,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(unexpected(page), []);
     });
 
-    test("calls that wait when the page is loaded anew run once more", async () => {
+    test("calls that wait when the page is loaded anew run once more", CHROMIUM_ONLY, async () => {
       const page = await open();
       const { held, release } = await holdResults(page);
       await say(page, "page");

@@ -1,7 +1,7 @@
 // The demo page when its connection is cut, the page is loaded again, or the conversation goes on in another tab.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, cutButton, ended, grown, PACE, say, unexpected, WWW } from "./demo-page.mjs";
+import { answer, chooseSettings, cutButton, ended, grown, PACE, say, unexpected, WWW } from "./demo-page.mjs";
 import { useWorld } from "./harness.mjs";
 
 const world = useWorld({ www: WWW });
@@ -180,7 +180,7 @@ test("there is no such button for a gateway elsewhere, which is not even asked",
     // Another origin, though the same gateway.
     const baseUrl = `${world.url.replace("127.0.0.1", "localhost")}/demo`;
     const settings = JSON.stringify({ baseUrl, protocol: "truefoundry", agentName: "support-bot" });
-    await page.addInitScript((value) => localStorage.setItem("turnwire.settings", value), settings);
+    await page.addInitScript(chooseSettings, settings);
   });
   await say(page, "plain");
   await page.getByRole("button", { name: "Stop" }).waitFor();

@@ -312,13 +312,40 @@ fn rust_page(session: &mut Session<'_>) -> Result<Verdict> {
     count("node --test", &mut runner, tally::node)
 }
 
+/// The end-to-end tests that need nothing but a page with the package in it: all that `WebKit` runs.
+const PACKAGE_TESTS: [&str; 6] = ["aap", "conversation", "load", "page-life", "rendering", "scripts"];
+/// What a quick run has of the end-to-end tests in Firefox and in `WebKit`.
+const QUICK_TESTS: [&str; 2] = ["rendering", "scripts"];
+
 fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
     session.package()?;
     demo::build_page(session.project)?;
     session.test_packages()?;
-    let mut runner = node_tests(session, "tests/e2e")?;
-    in_browser(session, &mut runner)?;
-    count("node --test", &mut runner, tally::node)
+    let quick = session.scope.of("some", "all", "files of tests in Firefox and WebKit") == "some";
+    let mut played = Tally::default();
+    for engine in ["chromium", "firefox", "webkit"] {
+        begin(&format!("e2e: in {engine}"));
+        let directory = session.project.path("tests/e2e");
+        let files = test_files(&directory)?.into_iter().filter(|path| {
+            let name = path.file_name().map(|name| name.to_string_lossy().replace(".test.mjs", ""));
+            let name = name.unwrap_or_default();
+            match engine {
+                "chromium" => true,
+                _ if quick => QUICK_TESTS.contains(&name.as_str()),
+                // The documents' programs run in Node.
+                "firefox" => name != "documents",
+                _ => PACKAGE_TESTS.contains(&name.as_str()),
+            }
+        });
+        let mut runner = node_tests_of(session, &directory, files);
+        runner.env("TURNWIRE_ENGINE", engine);
+        session.engines()?.tell(&mut runner);
+        in_browser(session, &mut runner)?;
+        if let Verdict::Counted(tally) = count("node --test", &mut runner, tally::node)? {
+            played.add(tally);
+        }
+    }
+    Ok(Verdict::Counted(played))
 }
 
 fn engines(session: &mut Session<'_>) -> Result<Verdict> {
@@ -424,13 +451,23 @@ fn pack(session: &mut Session<'_>) -> Result<PathBuf> {
 /// Node's test runner over the `*.test.mjs` files of a directory of the checkout.
 fn node_tests(session: &Session<'_>, directory: &str) -> Result<Command> {
     let directory = session.project.path(directory);
+    let files = test_files(&directory)?;
+    Ok(node_tests_of(session, &directory, files))
+}
+
+/// Runs these files of tests.
+fn node_tests_of(
+    session: &Session<'_>,
+    directory: &Path,
+    files: impl IntoIterator<Item = PathBuf>,
+) -> Command {
     let mut node = Command::new("node");
     // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
     node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=300000"])
-        .args(test_files(&directory)?)
+        .args(files)
         .current_dir(directory);
     session.scope.tell(&mut node);
-    Ok(node)
+    node
 }
 
 /// The `*.test.mjs` files of a directory, in order.
