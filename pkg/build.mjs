@@ -1,6 +1,6 @@
 // The Node half of `cargo xtask build`, in stages:
 //   node build.mjs core FAMILY    core/FAMILY/core_bg.wasm -> kept as raw.wasm, optimised in place, checked;
-//                                 inline.js
+//                                 inline.js; script.js for `turnwire/nowasm`
 //   node build.mjs sources        families.json      -> the sources that follow from it, in src/
 //   node build.mjs documents      the repository's documents -> those of the package
 //   node build.mjs dist           src/ + core/      -> dist/: bundles, modules, types
@@ -14,6 +14,7 @@ import { minify } from "terser";
 import { copyDocuments } from "./documents.mjs";
 import { families, writeSources } from "./entries.mjs";
 import { aligned, pack } from "./pack.mjs";
+import { LOWERED, scriptOf } from "./script.mjs";
 
 const root = import.meta.dirname;
 
@@ -111,6 +112,10 @@ const PUBLIC = [
 // What is bundled for Workers only.
 const WORKERD = "entries/workerd.ts";
 
+// What is bundled with a core that is no WebAssembly, and the family of that: the cores of all would not fit the package.
+const NOWASM = "entries/nowasm.ts";
+const SCRIPTED = "truefoundry";
+
 // What is bundled for tests only. It stays readable: no page loads it.
 const TESTING = "entries/testing.ts";
 
@@ -143,6 +148,18 @@ async function core(family) {
   writeFileSync(
     inCore(family, "inline.d.ts"),
     "/** The module as text; `unpack` makes it of that. */\nexport declare const packed: readonly string[];\n",
+  );
+  if (family === SCRIPTED) writeScript(raw);
+}
+
+/** Writes the core that is no WebAssembly. */
+function writeScript(raw) {
+  const lowered = inCore(SCRIPTED, "lowered.wasm");
+  optimise(raw, lowered, ...LOWERED);
+  writeFileSync(inCore(SCRIPTED, "script.js"), scriptOf(lowered, root));
+  writeFileSync(
+    inCore(SCRIPTED, "script.d.ts"),
+    'import type { InitOutput } from "./core.js";\n/** Starts a core. */\nexport declare const start: () => InitOutput;\n',
   );
 }
 
@@ -267,14 +284,17 @@ async function dist() {
     // The parts of a page name members alike.
     const names = allNames();
     for (const [name, source] of Object.entries({ ...PARTS, ...ENTRIES })) Object.assign(names, await bundle(name, source, format, names));
-    if (format === "esm") await bundle("workerd", WORKERD, format, names);
+    if (format === "cjs") continue;
+    await bundle("workerd", WORKERD, format, names);
+    await bundle("nowasm", NOWASM, format, names);
   }
 }
 
-/** Writes the fake server. Its JSON has names that the other files shorten. */
+/** Writes the fake server. Its JSON has names that the other files shorten. The module is the one to read. */
 async function bundleTesting(format) {
   const outfile = join("dist", `testing.${format === "cjs" ? "cjs" : "js"}`);
-  await build({ absWorkingDir: root, entryPoints: [join("src", TESTING)], outfile, format, bundle: true, target: "es2022", platform: "neutral", logLevel: "warning" });
+  const minifyWhitespace = format === "cjs";
+  await build({ absWorkingDir: root, entryPoints: [join("src", TESTING)], outfile, format, minifyWhitespace, bundle: true, target: "es2022", platform: "neutral", logLevel: "warning" });
 }
 
 /** The exports of each file of `dist/`, by its name. */
@@ -283,6 +303,8 @@ const exported = {};
 /** Writes one file of `dist/`. `names` has the short names of members; returns them with those that are new. */
 async function bundle(name, source, format, names) {
   const isCommon = format === "cjs";
+  // Entries only export parts, and cores are written by no hand.
+  const isMapped = !isCommon && name in PARTS && !name.endsWith("-core");
   const extension = isCommon ? "cjs" : "js";
   const file = join("dist", `${name}.${extension}`);
   const { outputFiles, mangleCache, metafile } = await build({
@@ -297,7 +319,7 @@ async function bundle(name, source, format, names) {
     mangleCache: names,
     target: "es2022",
     platform: "neutral",
-    sourcemap: isCommon ? false : "external",
+    sourcemap: isMapped ? "external" : false,
     metafile: true,
     external: ["node:fs", ...FAMILIES.map((family) => `./${family}.wasm`)],
     // CommonJS requires its parts: import() is not everywhere where it runs, such as in Jest.
@@ -311,7 +333,7 @@ async function bundle(name, source, format, names) {
     module: !isCommon,
     ecma: 2020,
     compress: { passes: 3, reduce_funcs: false },
-    ...(!isCommon && { sourceMap: { content: withoutInlinedModule(outputFiles[0].text), url: `${basename(file)}.map` } }),
+    ...(isMapped && { sourceMap: { content: shortened(outputFiles[0].text), url: `${basename(file)}.map` } }),
   });
   exported[name] ??= Object.values(metafile.outputs).flatMap((output) => output.exports);
   // Node finds the names of CommonJS exports in the text. Minifiers would drop this.
@@ -364,11 +386,13 @@ function leaveParts(extension) {
   };
 }
 
-/** A source map that holds the sources, but not the module a second time. */
-function withoutInlinedModule(json) {
+/** A source map that holds the sources, but not the module a second time, nor the documentation, which the types have. */
+function shortened(json) {
   const map = JSON.parse(json);
-  const at = map.sources.findIndex((source) => source.endsWith("/inline.js"));
-  if (at >= 0) map.sourcesContent[at] = null;
+  const blank = (comment) => comment.replaceAll(/[^\n]/g, "");
+  map.sourcesContent = map.sourcesContent.map((text, at) =>
+    map.sources[at].endsWith("/inline.js") ? null : text.replaceAll(/^ *(?:\/\*\*[^]*?\*\/|\/\/.*)$/gm, blank),
+  );
   return map;
 }
 
@@ -387,7 +411,7 @@ function types(out) {
     .replaceAll(/^(?:\/\*\*(?:(?!\*\/)[^])*\*\/\n)?export (?:type (?:Sync)?InitInput|function initSync|default function).*\n/gm, "");
   writeFileSync(join(out, "core.d.ts"), known);
   const reached = new Set();
-  const entries = [...Object.values(ENTRIES), WORKERD, TESTING].map((entry) => join(out, declaration(entry)));
+  const entries = [...Object.values(ENTRIES), WORKERD, NOWASM, TESTING].map((entry) => join(out, declaration(entry)));
   for (const entry of entries) reach(entry, reached);
   for (const file of emitted(out)) {
     const text = readFileSync(file, "utf8");

@@ -86,5 +86,6 @@ export async function answer(page) {
 
 /** What the browser itself says of a connection that was cut is no failure of the page. */
 export function unexpected(page) {
-  return page.failures.filter((failure) => !/net::ERR_(CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING)/.test(failure));
+  const said = /net::ERR_(CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING)|^The connection to wss?:.* was interrupted/;
+  return page.failures.filter((failure) => !said.test(failure));
 }

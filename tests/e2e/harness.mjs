@@ -1,6 +1,7 @@
 // What end-to-end tests stand on: a gateway process, a headless browser, and pages in which the built
 // package is loaded. `cargo xtask test` names the programs by TURNWIRE_GATEWAY, CHROME and FIREFOX; run by
-// hand, the tests take them from target/debug and the PATH. TURNWIRE_ENGINE selects the browser.
+// hand, the tests take them from target/debug and the PATH. TURNWIRE_ENGINE selects the browser,
+// TURNWIRE_ENTRY the entry of the package.
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +17,9 @@ const START_LIMIT_MS = 15_000;
 
 /** The browser that the tests run in. */
 export const ENGINE = process.env.TURNWIRE_ENGINE ?? "chromium";
+
+/** The entry of the package that pages load. */
+const ENTRY = process.env.TURNWIRE_ENTRY ?? "index";
 
 /** For tests that stop processes, measure memory or read what is posted. */
 export const CHROMIUM_ONLY = { skip: ENGINE !== "chromium" && "only Chromium's own protocol can do this" };
@@ -33,7 +37,12 @@ const BROWSERS = {
   },
   // The channel drives an installed Firefox over WebDriver BiDi.
   firefox(hosts) {
-    const firefoxUserPrefs = { "network.dns.localDomains": hosts.join(",") };
+    const MOUSE = 6; // a fine pointer that hovers: without a screen Firefox has none
+    const firefoxUserPrefs = {
+      "network.dns.localDomains": hosts.join(","),
+      "ui.primaryPointerCapabilities": MOUSE,
+      "ui.allPointerCapabilities": MOUSE,
+    };
     return firefox.launch({ executablePath: program("FIREFOX", ["firefox-esr", "firefox"]), channel: "moz-firefox", firefoxUserPrefs });
   },
   webkit: () => launchWebKit(),
@@ -116,7 +125,7 @@ function html(policy) {
   const meta = policy ? `<meta http-equiv="Content-Security-Policy" content="${policy}">` : "";
   return `<!doctype html><html lang="en"><head><meta charset="utf-8">${meta}
 <link rel="icon" href="data:,"><title>turnwire</title></head><body>
-<script type="module">globalThis.turnwire = await import("/dist/index.js");</script></body></html>
+<script type="module">globalThis.turnwire = await import("/dist/${ENTRY}.js");</script></body></html>
 `;
 }
 

@@ -68,6 +68,21 @@ for (const protocol of ["truefoundry", "tirea", "aap"]) {
   });
 }
 
+test("turnwire/nowasm works under a policy that forbids WebAssembly", async () => {
+  const page = await world.page("/csp.html");
+  const { status, text, error } = await page.evaluate(async () => {
+    const error = await turnwire.connect({ baseUrl: `${location.origin}/demo` }).catch(({ code }) => code);
+    const { connect } = await import("/dist/nowasm.js");
+    const client = await connect({ baseUrl: `${location.origin}/demo`, headers: { "x-turnwire-fault": "reset:9", "x-turnwire-delay-ms": "0" } });
+    const turn = (await client.agents.createSession("support-bot")).createTurn("plain");
+    await turn.waitForCompletion();
+    return { status: turn.status, text: turn.snapshot().threads[0].messages[0].content, error };
+  });
+  assert.equal(error, "wasm_blocked");
+  assert.equal(status, "done");
+  assert.match(text, /^Here is a plain answer.*not a word is lost or said twice\.$/s);
+});
+
 test("the slim entry starts from the module that the page fetches, and can be tried again", async () => {
   const page = await world.page();
   const outcome = await page.evaluate(async () => {

@@ -98,7 +98,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
       assert.deepEqual(unexpected(page), []);
     });
 
-    test("of two tabs one runs the tools, and the other one if that is closed", async () => {
+    test("of two tabs one runs the tools, and the other one if that is closed", CHROMIUM_ONLY, async () => {
       const page = await open();
       const { held, release } = await holdResults(page);
       await say(page, "page");

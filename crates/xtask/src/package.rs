@@ -32,7 +32,7 @@ const BUNDLED: [&str; 7] = [
 ];
 
 /// What a core's text is made by, besides its module, relative to the package.
-const PACKED_BY: [&str; 3] = ["build.mjs", "pack.mjs", "src/boundary/unpack.ts"];
+const PACKED_BY: [&str; 4] = ["build.mjs", "pack.mjs", "script.mjs", "src/boundary/unpack.ts"];
 
 /// Builds the package; afterwards `pkg/` can be packed, imported and required.
 pub(crate) fn build(project: &Project) -> Result<()> {

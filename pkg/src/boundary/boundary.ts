@@ -20,7 +20,7 @@ interface Memory {
   readonly buffer: ArrayBuffer;
 }
 
-/** The core's memory, as bytes and as 32-bit words. Growing the memory detaches the views. */
+/** The core's memory, as bytes and as 32-bit words. Views are made again when the memory has grown. */
 export class CoreMemory {
   readonly #memory: Memory;
   #bytes = new Uint8Array(0);
@@ -32,13 +32,13 @@ export class CoreMemory {
 
   /** Valid until the next call of the core. */
   get bytes(): Uint8Array {
-    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
+    if (this.#bytes.buffer !== this.#memory.buffer) this.#bytes = new Uint8Array(this.#memory.buffer);
     return this.#bytes;
   }
 
   /** The same memory as 32-bit words. */
   get words(): Uint32Array {
-    if (this.#words.length === 0) this.#words = new Uint32Array(this.#memory.buffer);
+    if (this.#words.buffer !== this.#memory.buffer) this.#words = new Uint32Array(this.#memory.buffer);
     return this.#words;
   }
 }

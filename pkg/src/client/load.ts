@@ -55,9 +55,11 @@ export interface ClientConnection extends Connection {
   readonly extras: Extras;
 }
 
-/** A core that can be started: its module and its extras. */
+/** A core that can be started, and its extras. */
 export interface Source extends Extras {
-  readonly module: WasmModule;
+  readonly module?: WasmModule;
+  /** A core that is no WebAssembly, in place of a module. */
+  readonly exports?: Exports;
 }
 
 /** The ways to load the cores of an entry. */
@@ -92,9 +94,9 @@ export function load(source: () => Source | Promise<Source>): Promise<Core> {
 }
 
 async function start(source: () => Source | Promise<Source>): Promise<Core> {
-  const { module, ...extras } = await source();
+  const { module, exports, ...extras } = await source();
   // A core needs nothing of JavaScript: without imports there is no glue to load.
-  return { exports: new WebAssembly.Instance(module).exports as unknown as Exports, extras };
+  return { exports: exports ?? (new WebAssembly.Instance(module!).exports as unknown as Exports), extras };
 }
 
 /** Loads a file that comes with a core. */

@@ -314,7 +314,7 @@ fn rust_page(session: &mut Session<'_>) -> Result<Verdict> {
 
 /// The end-to-end tests that need nothing but a page with the package in it: all that `WebKit` runs.
 const PACKAGE_TESTS: [&str; 6] = ["aap", "conversation", "load", "page-life", "rendering", "scripts"];
-/// What a quick run has of the end-to-end tests in Firefox and in `WebKit`.
+/// What a quick run has of the end-to-end tests in Firefox and in `WebKit`, and all that runs without `WebAssembly`.
 const QUICK_TESTS: [&str; 2] = ["rendering", "scripts"];
 
 fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
@@ -323,22 +323,24 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
     session.test_packages()?;
     let quick = session.scope.of("some", "all", "files of tests in Firefox and WebKit") == "some";
     let mut played = Tally::default();
-    for engine in ["chromium", "firefox", "webkit"] {
-        begin(&format!("e2e: in {engine}"));
+    for (engine, entry) in
+        [("chromium", "index"), ("firefox", "index"), ("webkit", "index"), ("chromium", "nowasm")]
+    {
+        begin(&format!("e2e: in {engine}, with the package's {entry}.js"));
         let directory = session.project.path("tests/e2e");
         let files = test_files(&directory)?.into_iter().filter(|path| {
             let name = path.file_name().map(|name| name.to_string_lossy().replace(".test.mjs", ""));
             let name = name.unwrap_or_default();
             match engine {
-                "chromium" => true,
-                _ if quick => QUICK_TESTS.contains(&name.as_str()),
+                "chromium" if entry == "index" => true,
+                _ if quick || entry == "nowasm" => QUICK_TESTS.contains(&name.as_str()),
                 // The documents' programs run in Node.
                 "firefox" => name != "documents",
                 _ => PACKAGE_TESTS.contains(&name.as_str()),
             }
         });
         let mut runner = node_tests_of(session, &directory, files);
-        runner.env("TURNWIRE_ENGINE", engine);
+        runner.env("TURNWIRE_ENGINE", engine).env("TURNWIRE_ENTRY", entry);
         session.engines()?.tell(&mut runner);
         in_browser(session, &mut runner)?;
         if let Verdict::Counted(tally) = count("node --test", &mut runner, tally::node)? {
@@ -463,7 +465,7 @@ fn node_tests_of(
 ) -> Command {
     let mut node = Command::new("node");
     // One file at a time: each starts a gateway and a browser of its own. The limit is per file.
-    node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=300000"])
+    node.args(["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=600000"])
         .args(files)
         .current_dir(directory);
     session.scope.tell(&mut node);
