@@ -143,9 +143,10 @@ function workers(all) {
   ]);
   const rows = all.map(([family, { extras = {} }], at) => {
     const own = Object.keys(extras).map((name) => `, ${name}: ${name}${at}`);
-    return `  "${family}": () => ({ module: core${at}${own.join("")} }),\n`;
+    return `  "${family}": () => ({ exports: started(core${at})${own.join("")} }),\n`;
   });
-  return `${HEAD}${imports.join("")}
+  return `${HEAD}import { started } from "../../client/face.js";
+${imports.join("")}
 /** The cores, which the platform has compiled. */
 export const CORES = {
 ${rows.join("")}};

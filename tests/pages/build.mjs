@@ -1,5 +1,5 @@
 // A page for each family of protocols, made by a bundler that splits: with `turnwire`, which loads the family's core when it
-// connects, and with the entry that has it inside.
+// connects, and with the entry that has it inside; one has it as JavaScript.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -16,10 +16,13 @@ const FAMILIES = {
 };
 
 /** How a page can get its core, and what it imports for that. */
-const WAYS = { split: () => "turnwire", inside: (family) => `turnwire/${family}` };
+const WAYS = { split: () => "turnwire", inside: (family) => `turnwire/${family}`, nowasm: () => "turnwire/nowasm" };
 
 /** All pages, as `[family, way]`. */
-export const PAGES = Object.keys(FAMILIES).flatMap((family) => Object.keys(WAYS).map((way) => [family, way]));
+export const PAGES = [
+  ...Object.keys(FAMILIES).flatMap((family) => ["split", "inside"].map((way) => [family, way])),
+  ["truefoundry", "nowasm"],
+];
 
 /** Where a page is below the folder in which it was built. */
 export const pathOf = (family, way) => `pages/${family}-${way}`;

@@ -20,8 +20,8 @@ import { Session } from "./session.js";
 /** The `connect` of an entry that has these cores. */
 export async function connectWith(sources: Sources, options: ConnectOptions): Promise<Client> {
   const { baseUrl, protocol, ...given } = checked(options, Object.keys(sources));
-  const { exports, extras } = await load(sources[CORES[protocol]]!);
-  const core = new CoreClient(exports, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
+  const extras = await load(sources[CORES[protocol]]!);
+  const core = new CoreClient(extras.exports, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
   const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
   const Way = extras.Way ?? FetchTransport;

@@ -20,7 +20,7 @@ export {
   TurnFailedError,
   TurnwireError,
 } from "../common/errors.js";
-export { chunk, compiled, load, startFailure } from "./load.js";
+export { chunk, compiled, load, started, startFailure } from "./load.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "../snapshot/merge.js";
 export { demand, demandNames, isObject } from "../common/check.js";
 export { demandOptions, list, split } from "../transport/lists.js";

@@ -55,21 +55,16 @@ export interface ClientConnection extends Connection {
   readonly extras: Extras;
 }
 
-/** A core that can be started, and its extras. */
-export interface Source extends Extras {
-  readonly module?: WasmModule;
-  /** A core that is no WebAssembly, in place of a module. */
-  readonly exports?: Exports;
-}
-
-/** The ways to load the cores of an entry. */
-export type Sources = Readonly<Partial<Record<Family, () => Source | Promise<Source>>>>;
-
-/** A running core. */
-export interface Core {
+/** A running core and its extras. */
+export interface Core extends Extras {
   readonly exports: Exports;
-  readonly extras: Extras;
 }
+
+/** Starts a core. */
+export type Source = () => Core | Promise<Core>;
+
+/** The cores of an entry. */
+export type Sources = Readonly<Partial<Record<Family, Source>>>;
 
 /** The cores that were started, each with the number of failures before its start. */
 const cores = new WeakMap<object, { core: Promise<Core>; failures: number }>();
@@ -81,22 +76,16 @@ const cores = new WeakMap<object, { core: Promise<Core>; failures: number }>();
  * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform), `wasm_unsupported`,
  * `wasm_missing` (the page has not passed it to `init` yet) or `wasm_failed`.
  */
-export function load(source: () => Source | Promise<Source>): Promise<Core> {
+export function load(source: Source): Promise<Core> {
   const failures = coreFailures();
   const known = cores.get(source);
   if (known?.failures === failures) return known.core;
-  const core = start(source).catch((cause: unknown) => {
+  const core = (async () => source())().catch((cause: unknown) => {
     cores.delete(source);
     throw startFailure(cause);
   });
   cores.set(source, { core, failures });
   return core;
-}
-
-async function start(source: () => Source | Promise<Source>): Promise<Core> {
-  const { module, exports, ...extras } = await source();
-  // A core needs nothing of JavaScript: without imports there is no glue to load.
-  return { exports: exports ?? (new WebAssembly.Instance(module!).exports as unknown as Exports), extras };
 }
 
 /** Loads a file that comes with a core. */
@@ -108,9 +97,14 @@ export function chunk<T>(file: Promise<T>): Promise<T> {
   });
 }
 
+/** Starts a core of its module. It needs nothing of JavaScript: without imports there is no glue to load. */
+export function started(module: WasmModule): Exports {
+  return new WebAssembly.Instance(module).exports as unknown as Exports;
+}
+
 /** A core whose module is stored as text. */
-export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Source> {
-  return { module: await WebAssembly.compile(unpack(packed)), ...extras };
+export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Core> {
+  return { exports: started(await WebAssembly.compile(unpack(packed))), ...extras };
 }
 
 // Chromium and Firefox reject with a CompileError, WebKit with an EvalError. Only their messages distinguish a policy
@@ -126,15 +120,14 @@ export function startFailure(cause: unknown): TurnwireError {
     return new TurnwireError(
       "wasm_blocked",
       "The page's Content-Security-Policy blocks WebAssembly. Add 'wasm-unsafe-eval' to its " +
-        "script-src directive; that allows WebAssembly and does not allow eval().",
+        "script-src directive; that does not allow eval().",
       { cause },
     );
   }
   if (BLOCKED_BY_PLATFORM.test(text)) {
     return new TurnwireError(
       "wasm_blocked",
-      "This platform does not compile WebAssembly at run time. Import turnwire/slim and pass " +
-        "init() the module that the platform compiled from turnwire/truefoundry.wasm.",
+      "This platform compiles no WebAssembly at run time. Import turnwire/slim, and pass init() the compiled module.",
       { cause },
     );
   }

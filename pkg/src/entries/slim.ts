@@ -1,8 +1,8 @@
 // The entry without WebAssembly inside: the page loads the modules itself, from the files `turnwire/FAMILY.wasm`.
 import type { Family } from "../boundary/protocols.js";
 import type { Client } from "../client/client.js";
-import { chunk, connectWith, load, startFailure, TurnwireError } from "../client/face.js";
-import type { Extras, Source, Sources } from "../client/load.js";
+import { chunk, connectWith, load, started, startFailure, TurnwireError } from "../client/face.js";
+import type { Core, Extras, Sources } from "../client/load.js";
 import type { ConnectOptions } from "../client/options.js";
 import type { WasmModule } from "../transport/platform.js";
 import { EXTRAS } from "./families/extras.js";
@@ -56,11 +56,11 @@ export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Prom
 }
 
 /** The core of a family, if the page has passed its module; `extras` loads its extras. */
-async function given(family: Family, extras: () => Promise<Extras>): Promise<Source> {
+async function given(family: Family, extras: () => Promise<Extras>): Promise<Core> {
   // The page may call `connect` while its modules are still loading.
   await Promise.allSettled(coming);
   const module = modules[family];
-  if (module) return { module, ...(await chunk(extras())) };
+  if (module) return { exports: started(module), ...(await chunk(extras())) };
   throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${family}.wasm.`);
 }
 

@@ -207,6 +207,8 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
             // resolution of Node before 16, which knows no `exports`.
             .arg("--exclude-entrypoints")
             .args(FAMILIES.iter().map(|family| format!("{family}.wasm")))
+            // It is a module only: in both formats it would make the package too large.
+            .arg("nowasm")
             .args(["--profile", "node16"])
             .current_dir(&tests),
     )?;
