@@ -29,6 +29,7 @@ import type {
 import { fakeServer, type Answer, type FakeServer, type Script, type Step } from "turnwire/testing";
 import * as aap from "turnwire/aap";
 import * as agentEvent from "turnwire/agent-event";
+import { connect as nowasmConnect } from "turnwire/nowasm";
 import { connect as slimConnect, init } from "turnwire/slim";
 import * as trueFoundry from "turnwire/truefoundry";
 import * as turnRpc from "turnwire/turn-rpc";
@@ -268,6 +269,7 @@ export async function slim(): Promise<string | undefined> {
   await init(new Uint8Array(8));
   try {
     await slimConnect({ baseUrl: "https://gateway.example/acme" });
+    await nowasmConnect({ baseUrl: "https://gateway.example/acme", protocol: "trueforge" });
   } catch (error) {
     if (error instanceof TurnwireError) {
       holds<Same<typeof error.code, ErrorCode>>();
