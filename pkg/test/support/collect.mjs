@@ -52,3 +52,12 @@ export async function eventually(holds) {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
+
+/** Cancels a turn once its text has begun; returns its status. */
+export async function cancelledMidway(turn) {
+  const wait = turn.waitForCompletion();
+  await new Promise((resolve) => turn.on("model.message.delta", resolve));
+  await turn.cancel();
+  await wait;
+  return turn.status;
+}

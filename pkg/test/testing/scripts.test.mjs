@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allow, connect, deny, respond } from "../../dist/index.js";
 import { fakeServer } from "../../dist/testing.js";
+import { cancelledMidway } from "../support/collect.mjs";
 
 const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"];
 const AGENTS = { aap: "agent", "turn-rpc": "Chat" };
@@ -112,12 +113,7 @@ for (const protocol of PROTOCOLS) {
         ended = signal.aborted;
       }
     }, protocol, { delay: 2 });
-    const turn = session.createTurn("Hi");
-    const wait = turn.waitForCompletion();
-    await new Promise((resolve) => turn.on("model.message.delta", resolve));
-    await turn.cancel();
-    await wait;
-    assert.equal(turn.status, "cancelled");
+    assert.equal(await cancelledMidway(session.createTurn("Hi")), "cancelled");
     // Who reads AAP cancels by leaving, of which its server takes no notice.
     if (protocol !== "aap") while (!ended) await new Promise((resolve) => setTimeout(resolve, 1));
   });
