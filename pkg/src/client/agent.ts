@@ -48,9 +48,9 @@ export interface Agent {
 
 /** The settings of an agent in a session. */
 export interface AgentSettings {
-  /** The server's tools that the agent may use. */
+  /** The server's tools that the agent may use; by default all of them, and each call asks first. */
   agentTools?: readonly ServerTool[] | undefined;
-  /** Values of its options. Options that are not named keep their values. */
+  /** Values of its options. Options that are not named keep their defaults. */
   agentOptions?: Readonly<Record<string, string>> | undefined;
 }
 

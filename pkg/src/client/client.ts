@@ -82,31 +82,31 @@ export interface ListSessionsOptions extends ListOptions {
 
 /** The options of `searchSessions`. */
 export interface SearchSessionsOptions extends ListSessionsOptions {
-  /** Only sessions of this agent. */
+  /** Only sessions of this agent; by default of all. */
   agentName?: string | undefined;
-  /** Only sessions of this creator. */
+  /** Only sessions of this creator; by default of all. */
   createdBySubjectId?: string | undefined;
-  /** The creator's type: `user` or `virtual-account`, for example. */
+  /** The creator's type: `user` or `virtual-account`, for example; any by default. */
   createdBySubjectType?: string | undefined;
-  /** Only saved sessions, or only drafts. */
+  /** Only saved sessions, or only drafts; by default both. */
   sessionType?: "session" | "session/draft" | undefined;
-  /** Only the session of this id. */
+  /** Only the session of this id; any by default. */
   sessionId?: string | undefined;
 }
 
 /** The options of `createSession`. Options that the protocol does not support are refused. */
 export interface CreateSessionOptions extends RequestOptions, AgentSettings, StreamOptions {
   /**
-   * A label for people, if `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`). Other servers take
-   * no title with a new session: they derive it from the first message, or have `session.rename()`.
+   * A label for people; none by default. Only if `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`).
+   * Other servers take no title with a new session: they derive it from the first message, or have `session.rename()`.
    */
   title?: string | undefined;
-  /** Metadata for the gateway's own records of the request (`"truefoundry"`). */
+  /** Metadata for the gateway's own records of the request (`"truefoundry"`); none by default. */
   metadata?: Record<string, unknown> | undefined;
-  /** The messages before the session (`"aap"`). */
+  /** The messages before the session (`"aap"`); none by default. */
   messages?: readonly HistoryMessage[] | undefined;
   /**
-   * More options of a new session (`"turn-rpc"`, `"codex"`). The gateway takes `workspaceId`, `model`, `modelProvider`,
+   * More options of a new session (`"turn-rpc"`, `"codex"`); none by default. The gateway takes `workspaceId`, `model`, `modelProvider`,
    * `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex takes those of its
    * `thread/start`, such as `cwd` or `sandbox`.
    */
@@ -115,7 +115,7 @@ export interface CreateSessionOptions extends RequestOptions, AgentSettings, Str
 
 /** The options of `getSession`. */
 export interface GetSessionOptions extends RequestOptions, StreamOptions {
-  /** The session's agent, for servers that do not record it (`AgentEvent`). */
+  /** The session's agent, for servers that do not record it (`AgentEvent`); none by default. */
   agentName?: string | undefined;
 }
 

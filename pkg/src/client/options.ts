@@ -22,23 +22,23 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   protocol?: Protocol | undefined;
   /**
    * The bearer token, or a function that returns it. The function is called before every request, so that it may renew
-   * the token. Without a token, no `Authorization` header is sent. Browsers send no headers with a `WebSocket`: for
-   * protocols that use one, see `tokenInQuery`.
+   * the token. None by default; then no `Authorization` header is sent. Browsers send no headers with a `WebSocket`:
+   * for protocols that use one, see `tokenInQuery`.
    */
   token?: Token | undefined;
   /**
    * For a protocol over a `WebSocket`: sends the token in the URL, as `?access_token=`, and gets it again for each
    * connection. The development gateway supports this (`--token-in-query`), the real servers do not, and URLs end up in
-   * logs. Without it, such a protocol refuses a `token`.
+   * logs. `false` by default; then such a protocol refuses a `token`.
    */
   tokenInQuery?: boolean | undefined;
-  /** Headers for every request. They override turnwire's own. Not for protocols over a `WebSocket`. */
+  /** Headers for every request; none by default. They override turnwire's own. Not for protocols over a `WebSocket`. */
   headers?: Record<string, string> | undefined;
-  /** A replacement for the platform's `fetch`; called as `fetch(url, init)`. */
+  /** A replacement for the platform's `fetch`, which is the default; called as `fetch(url, init)`. */
   fetch?: Fetch | undefined;
   /**
-   * A replacement for the platform's `WebSocket`, for protocols that use one: returns a socket for a URL. Outside
-   * browsers it can send an `Authorization` header.
+   * A replacement for the platform's `WebSocket`, which is the default, for protocols that use one: returns a socket
+   * for a URL. Outside browsers it can send an `Authorization` header.
    */
   webSocket?: OpenSocket | undefined;
   /**
@@ -46,7 +46,10 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    * which may contain a whole turn; 64 MiB by default.
    */
   maxFrameBytes?: number | undefined;
-  /** How often and how fast to recover a turn's lost connection; `false` for never. The option of a call overrides it. */
+  /**
+   * How often and how fast to recover a turn's lost connection; `false` for never. Each part has its own default. The
+   * option of a call overrides it.
+   */
   reconnect?: ReconnectOptions | false | undefined;
 }
 

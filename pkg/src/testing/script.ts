@@ -6,7 +6,7 @@ export interface ToolStep {
   tool: string;
   /** What the model passes to it. Default: no arguments. */
   arguments?: Record<string, unknown>;
-  /** What the server's tool returns: text, or a value that is sent as JSON. Without it the page answers the call. */
+  /** What the server's tool returns: text, or a value that is sent as JSON. Default: none, the page answers the call. */
   result?: unknown;
   /** Whether the user must allow the call before the server runs it. Default: `false`. */
   approval?: boolean;

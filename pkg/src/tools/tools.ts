@@ -25,7 +25,7 @@ interface ToolRunner {
 
 /** A tool that runs in the page. */
 export interface ToolDefinition {
-  /** The name for people. */
+  /** The name for people; none by default. */
   title?: string | undefined;
   /** What the tool does, for the model. */
   description: string;

@@ -22,6 +22,7 @@ export interface Clocks {
 
 /** Timeouts, and the caller's signal. */
 export interface Limits extends Clocks {
+  /** Aborts the call; none by default. */
   signal?: AbortSignal | undefined;
 }
 

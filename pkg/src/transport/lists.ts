@@ -8,15 +8,15 @@ import { type Server, withRetry } from "./retry.js";
 
 /** The options of every request. */
 export interface RequestOptions extends Clocks {
-  /** Aborts the request. */
+  /** Aborts the request, or the wait; none by default. The turn itself continues. */
   signal?: AbortSignal | undefined;
 }
 
 /** The options of every list. */
 export interface ListOptions extends RequestOptions {
-  /** Items per page, not of the whole list. */
+  /** The most items of a page, not of the whole list; by default the server's number. */
   limit?: number | undefined;
-  /** The token of the page to begin with. */
+  /** The token of the page to begin with; by default the first one. */
   pageToken?: string | undefined;
 }
 

@@ -10,16 +10,16 @@ export type TurnInput = string | TurnInputItem | readonly TurnInputItem[];
 
 /** The options of `createTurn`. */
 export interface CreateTurnOptions {
-  /** Nothing, or `[]`, continues after `mcp.auth_required`. */
+  /** What the turn begins with. None by default: like `[]`, that continues after `mcp.auth_required`. */
   input?: TurnInput | null | undefined;
   /**
-   * `"auto"` follows the session's last turn; `"none"` starts without a previous turn; an id branches off from that
+   * `"auto"`, the default, follows the session's last turn; `"none"` starts without a previous turn; an id branches off from that
    * turn. Both are refused unless `session.capabilities.fork`.
    */
   previousTurnId?: "auto" | "none" | (string & {}) | null | undefined;
   /**
-   * Allows a user's message while calls wait for an answer; it discards them. Without this the message is refused. Only
-   * if `session.capabilities.discardPending`.
+   * Allows a user's message while calls wait for an answer; it discards them. `false` by default; then the message is
+   * refused. Only if `session.capabilities.discardPending`.
    */
   discardPending?: boolean | undefined;
   /**
@@ -29,7 +29,7 @@ export interface CreateTurnOptions {
    */
   whenBusy?: "wait" | "fail" | undefined;
   /**
-   * More options of the start (`"turn-rpc"`, `"codex"`). The gateway takes `model`, `modelProvider`, `mode`,
+   * More options of the start (`"turn-rpc"`, `"codex"`); none by default. The gateway takes `model`, `modelProvider`, `mode`,
    * `sandboxPolicy` and `capabilities`; Codex takes those of its `turn/start`, such as `effort` or `approvalPolicy`.
    */
   turnOptions?: TurnRpcTurnOptions | Readonly<Record<string, unknown>> | undefined;

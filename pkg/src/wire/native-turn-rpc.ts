@@ -10,35 +10,35 @@ export interface TurnRpcSessionOptions {
      */
     workspaceId?: string;
     /**
-     * The model, in place of the server's default.
+     * The model. Default: the server's.
      */
     model?: string;
     /**
-     * The provider of the model.
+     * The provider of the model. Default: the server's.
      */
     modelProvider?: string;
     /**
-     * The mode, in place of the one that the agent's name selects.
+     * The mode. Default: the one that the agent's name selects.
      */
     mode?: "Chat" | "Agent";
     /**
-     * The restrictions on tools.
+     * The restrictions on tools. Default: the server's.
      */
     sandbox?: "FullAccess";
     /**
-     * The origin of the thread.
+     * The origin of the thread. Default: the server's.
      */
     originKind?: "user" | "task_run" | "system";
     /**
-     * Whether clients list the thread.
+     * Whether clients list the thread. Default: the server's.
      */
     sidebarVisibility?: "visible" | "hidden";
     /**
-     * The name of the agent.
+     * The name of the agent. Default: none.
      */
     agentNickname?: string;
     /**
-     * The role of the agent.
+     * The role of the agent. Default: none.
      */
     agentRole?: string;
 }
@@ -49,23 +49,23 @@ export interface TurnRpcSessionOptions {
  */
 export interface TurnRpcTurnOptions {
     /**
-     * The model, in place of the thread's.
+     * The model. Default: the thread's.
      */
     model?: string;
     /**
-     * The provider of the model.
+     * The provider of the model. Default: the thread's.
      */
     modelProvider?: string;
     /**
-     * The mode.
+     * The mode. Default: the thread's.
      */
     mode?: "Chat" | "Agent";
     /**
-     * The restrictions on tools.
+     * The restrictions on tools. Default: the thread's.
      */
     sandboxPolicy?: SandboxPolicy;
     /**
-     * The capabilities for the agent in this turn.
+     * The capabilities for the agent in this turn. Default: none.
      */
     capabilities?: TurnCapability[];
 }

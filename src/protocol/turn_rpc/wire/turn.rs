@@ -11,32 +11,32 @@ pub struct TurnRpcSessionOptions {
     /// Default: the default workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace_id: Option<String>,
-    /// The model, in place of the server's default.
+    /// The model. Default: the server's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The provider of the model.
+    /// The provider of the model. Default: the server's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// The mode, in place of the one that the agent's name selects.
+    /// The mode. Default: the one that the agent's name selects.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"Chat\" | \"Agent\"")]
     pub mode: Option<String>,
-    /// The restrictions on tools.
+    /// The restrictions on tools. Default: the server's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"FullAccess\"")]
     pub sandbox: Option<String>,
-    /// The origin of the thread.
+    /// The origin of the thread. Default: the server's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"user\" | \"task_run\" | \"system\"")]
     pub origin_kind: Option<String>,
-    /// Whether clients list the thread.
+    /// Whether clients list the thread. Default: the server's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"visible\" | \"hidden\"")]
     pub sidebar_visibility: Option<String>,
-    /// The name of the agent.
+    /// The name of the agent. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_nickname: Option<String>,
-    /// The role of the agent.
+    /// The role of the agent. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_role: Option<String>,
 }
@@ -46,20 +46,20 @@ pub struct TurnRpcSessionOptions {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnRpcTurnOptions {
-    /// The model, in place of the thread's.
+    /// The model. Default: the thread's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The provider of the model.
+    /// The provider of the model. Default: the thread's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_provider: Option<String>,
-    /// The mode.
+    /// The mode. Default: the thread's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "\"Chat\" | \"Agent\"")]
     pub mode: Option<String>,
-    /// The restrictions on tools.
+    /// The restrictions on tools. Default: the thread's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_policy: Option<SandboxPolicy>,
-    /// The capabilities for the agent in this turn.
+    /// The capabilities for the agent in this turn. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Vec<TurnCapability>>,
 }
