@@ -116,6 +116,9 @@ const WORKERD = "entries/workerd.ts";
 const NOWASM = "entries/nowasm.ts";
 const SCRIPTED = "truefoundry";
 
+// What is bundled for pages that read in a worker. There are no workers where CommonJS runs.
+const WORKER = "entries/worker.ts";
+
 // What is bundled for tests only. It stays readable: no page loads it.
 const TESTING = "entries/testing.ts";
 
@@ -287,6 +290,7 @@ async function dist() {
     if (format === "cjs") continue;
     await bundle("workerd", WORKERD, format, names);
     await bundle("nowasm", NOWASM, format, names);
+    await bundle("worker", WORKER, format, names);
   }
 }
 
@@ -411,7 +415,7 @@ function types(out) {
     .replaceAll(/^(?:\/\*\*(?:(?!\*\/)[^])*\*\/\n)?export (?:type (?:Sync)?InitInput|function initSync|default function).*\n/gm, "");
   writeFileSync(join(out, "core.d.ts"), known);
   const reached = new Set();
-  const entries = [...Object.values(ENTRIES), WORKERD, NOWASM, TESTING].map((entry) => join(out, declaration(entry)));
+  const entries = [...Object.values(ENTRIES), WORKERD, NOWASM, WORKER, TESTING].map((entry) => join(out, declaration(entry)));
   for (const entry of entries) reach(entry, reached);
   for (const file of emitted(out)) {
     const text = readFileSync(file, "utf8");

@@ -9,7 +9,7 @@ const { exports } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "pac
 
 test("each family has an entry and a module in the package, and no others are there", () => {
   const wanted = Object.keys(families).flatMap((family) => [`./${family}`, `./${family}.wasm`]);
-  const others = [".", "./slim", "./nowasm", "./testing", "./package.json"];
+  const others = [".", "./slim", "./nowasm", "./worker", "./testing", "./package.json"];
   assert.deepEqual(Object.keys(exports).sort(), [...wanted, ...others].sort());
   for (const family of Object.keys(families)) {
     const types = `./dist/types/entries/families/${family}`;

@@ -29,7 +29,7 @@ async function opened(family, way) {
 }
 
 for (const [family, way] of PAGES) {
-  const own = way !== "split" ? ["page"] : ["chunk", "page", `${family}-core`];
+  const own = !["split", "worker"].includes(way) ? ["page"] : ["chunk", "page", `${family}-core`];
   test(`${family}, ${way}: a page loads ${own.join(", ")}, and keeps to its budget`, async () => {
     const loaded = await opened(family, way);
     const names = [...loaded.keys()].sort();

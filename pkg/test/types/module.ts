@@ -33,6 +33,7 @@ import { connect as nowasmConnect } from "turnwire/nowasm";
 import { connect as slimConnect, init } from "turnwire/slim";
 import * as trueFoundry from "turnwire/truefoundry";
 import * as turnRpc from "turnwire/turn-rpc";
+import { connect as workerConnect } from "turnwire/worker";
 
 /** Both types are the same type. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -270,6 +271,7 @@ export async function slim(): Promise<string | undefined> {
   try {
     await slimConnect({ baseUrl: "https://gateway.example/acme" });
     await nowasmConnect({ baseUrl: "https://gateway.example/acme", protocol: "trueforge" });
+    await workerConnect({ baseUrl: "https://gateway.example/acme", protocol: "aap" });
   } catch (error) {
     if (error instanceof TurnwireError) {
       holds<Same<typeof error.code, ErrorCode>>();

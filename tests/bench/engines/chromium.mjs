@@ -22,7 +22,7 @@ export async function start({ folder, packages }) {
   const browser = await chromium.launch({ executablePath: program(), args: ARGS });
   return {
     version: browser.version(),
-    urls: { bundle: (module) => `/bundles/${module}.js`, package: (at) => `/package${at}/dist/index.js` },
+    urls: { bundle: (module) => `/bundles/${module}.js`, package: (at, entry = "index") => `/package${at}/dist/${entry}.js` },
     open: () => newPage(browser, origin),
     profile: () => newProfile(origin),
     async stop() {

@@ -10,7 +10,7 @@ export async function start({ folder, packages }) {
   const file = (...parts) => pathToFileURL(join(...parts)).href;
   return {
     version: process.version,
-    urls: { bundle: (module) => file(folder, `${module}.js`), package: (at) => file(packages[at], "dist", "index.js") },
+    urls: { bundle: (module) => file(folder, `${module}.js`), package: (at, entry = "index") => file(packages[at], "dist", `${entry}.js`) },
     async open() {
       const child = fork(join(import.meta.dirname, "node-child.mjs"), [file(folder, "inside.js")], {
         execArgv: ["--expose-gc", "--no-flush-bytecode"],
