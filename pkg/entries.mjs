@@ -79,7 +79,12 @@ function core(family, extras) {
 function entry(family, protocols) {
   const [first, ...others] = protocols.map((name) => `\`"${name}"\``);
   const spoken = others.length > 0 ? `The protocols are ${first}, the default, and ${others.join(", ")}.` : `The protocol is ${first}.`;
-  return `${HEAD}// For pages that speak only the protocols of one family, and need its core in the same file.
+  return `${HEAD}/**
+ * For pages that speak only the protocols of one family, and need its core in the same file. ${spoken} Otherwise it
+ * exports what \`turnwire\` does.
+ *
+ * @module turnwire/${family}
+ */
 import type { Client } from "../../client/client.js";
 import { compiled, connectWith, load } from "../../client/face.js";
 import type { ConnectOptions } from "../../client/options.js";

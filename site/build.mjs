@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
+import { deadAnchors } from "./anchors.mjs";
 import { PAGES, REPOSITORY } from "./pages.mjs";
 
 const HERE = import.meta.dirname;
@@ -16,6 +17,11 @@ for (const asset of ["docs/bench.svg", "www/demo.png"]) cpSync(join(ROOT, asset)
 if (existsSync(join(ROOT, "www", "dist", "index.html"))) cpSync(join(ROOT, "www", "dist"), join(OUT, "public", "demo"), { recursive: true });
 reference();
 run("vitepress", "build");
+const dead = deadAnchors(join(HERE, ".vitepress", "dist"), process.env.SITE_BASE);
+if (dead.length > 0) {
+  console.error([...dead, "these links lead to no heading"].join("\n"));
+  process.exit(1);
+}
 
 /** Copies a document. The README is the first page; links to files that are no pages lead to the repository. */
 function copy(name) {
@@ -31,7 +37,7 @@ function copy(name) {
   writeFileSync(file, text.replaceAll(/^```(\w+) \w+$/gm, "```$1").replaceAll(/\{\{/g, "&#123;&#123;"));
 }
 
-/** Writes the reference of the main entry. Members of unions inside a type are described with the type. */
+/** Writes the reference of all entries. What several export is described once. Members of unions inside a type are described with the type. */
 function reference() {
   const { status, stdout, stderr } = spawnSync(join(HERE, "node_modules", ".bin", "typedoc"), ["--options", "typedoc.json"], { cwd: HERE, encoding: "utf8" });
   const said = `${stdout}${stderr}`.split("\n");

@@ -1,5 +1,9 @@
-// The entry for pages, Node, Bun and Deno. It finds the core of each protocol itself. Bundlers make each core a
-// separate file that is loaded when it is needed; so does the package's own build.
+/**
+ * The entry for pages, Node, Bun and Deno. It finds the core of each protocol itself. Bundlers make each core a separate
+ * file that is loaded when it is needed; so does the package's own build.
+ *
+ * @module turnwire
+ */
 import type { Client } from "../client/client.js";
 import { connectWith, load } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";

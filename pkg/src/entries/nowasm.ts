@@ -1,4 +1,9 @@
-// The entry for pages that forbid WebAssembly, and for engines without it: the core of TrueFoundry as JavaScript.
+/**
+ * The entry for pages that forbid WebAssembly, and for engines without it: the core of TrueFoundry as JavaScript.
+ * Otherwise it exports what `turnwire` does.
+ *
+ * @module turnwire/nowasm
+ */
 import { start } from "../../core/truefoundry/script.js";
 import type { Client } from "../client/client.js";
 import { connectWith, load } from "../client/face.js";

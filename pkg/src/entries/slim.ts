@@ -1,4 +1,9 @@
-// The entry without WebAssembly inside: the page loads the modules itself, from the files `turnwire/FAMILY.wasm`.
+/**
+ * The entry without WebAssembly inside: the page loads the modules itself, from the files `turnwire/FAMILY.wasm`.
+ * Otherwise it exports what `turnwire` does.
+ *
+ * @module turnwire/slim
+ */
 import type { Family } from "../boundary/protocols.js";
 import type { Client } from "../client/client.js";
 import { chunk, connectWith, load, started, startFailure, TurnwireError } from "../client/face.js";

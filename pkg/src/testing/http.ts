@@ -5,9 +5,11 @@ import { bodyOf, broken } from "./stream.js";
 
 /** A request as a test can look at it. */
 export interface FakeRequest {
+  /** The HTTP method; over a socket `"SEND"`. */
   method: string;
   /** The whole address; over a socket the method's name. */
   url: string;
+  /** The headers, with names in lower case; none over a socket. */
   headers: Record<string, string>;
   /** The JSON that was sent, or `null`. */
   body: unknown;

@@ -29,9 +29,13 @@ export interface FakeServerOptions {
 
 /** What `connect` needs for a fake server. */
 export interface FakeConnection {
+  /** An address that nothing listens on. */
   baseUrl: string;
+  /** What the server speaks. */
   protocol: Protocol;
+  /** Answers in place of the platform's `fetch`. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
+  /** Opens a connection in place of the platform's `WebSocket`. */
   webSocket(url: string): WebSocket;
 }
 
@@ -80,6 +84,7 @@ export class FakeServer {
     return this.#world.script;
   }
 
+  /** Replaces the script for the turns that begin after it. */
   set script(script: Script) {
     this.#world.script = script;
   }
