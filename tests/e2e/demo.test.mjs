@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { say, WWW } from "./demo-page.mjs";
-import { useWorld } from "./harness.mjs";
+import { NOT_WEBKIT, useWorld } from "./harness.mjs";
 
 const world = useWorld({ www: WWW });
 
@@ -49,4 +49,17 @@ test("the page fits a phone, in light and dark", async () => {
     assert.ok(overflow <= 0, `${overflow} px too wide in ${colorScheme}`);
     assert.deepEqual(page.failures, []);
   }
+});
+
+test("where no gateway answers, the page says what to start", NOT_WEBKIT, async () => {
+  const page = await world.page("/", (blank) => blank.route("**/_gateway/streams", (route) => route.fulfill({ status: 404, body: "" })));
+  const note = page.getByRole("alert").filter({ hasText: "No gateway answers" });
+  await note.waitFor();
+  assert.match(await note.innerText(), /cargo xtask demo/);
+  await note.getByRole("button", { name: "Open the settings" }).click();
+  await page.getByRole("dialog", { name: "Connection" }).waitFor();
+  const known = await world.page();
+  await known.getByRole("heading", { name: "What should the agent do?" }).waitFor();
+  await known.waitForTimeout(500);
+  assert.equal(await known.getByRole("alert").count(), 0);
 });

@@ -4,6 +4,8 @@ import { useEffect, useState } from "react";
 import type { Client, Protocol } from "turnwire";
 import { Chat } from "./chat/Chat";
 import { useConversationState } from "./chat/context";
+import { Notice } from "./chat/Notice";
+import { NO_GATEWAY } from "./chat/words";
 import type { DevelopmentGateway } from "./connection/DevelopmentGateway";
 import { EventsPane } from "./events/EventsPane";
 import { goTo } from "./sessions/route";
@@ -20,7 +22,7 @@ const EVENTS_WIDTH = 1120;
 interface Props {
   client: Client;
   agentName: string;
-  gateway: DevelopmentGateway | null;
+  gateway: DevelopmentGateway | "missing" | null;
   /** Switches the protocol at the gateway that serves the page; null if the page uses another server. */
   onProtocol: ((protocol: Protocol) => void) | null;
   onSettings: () => void;
@@ -78,11 +80,12 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
           onEvents={() => setShowEvents(!showEvents)}
           onSettings={onSettings}
         />
+        {gateway === "missing" && onProtocol && <Notice trouble={NO_GATEWAY} onSettings={onSettings} />}
         <Chat
           key={conversation.key}
           conversation={conversation}
           agentName={agentName}
-          gateway={gateway}
+          gateway={gateway === "missing" ? null : gateway}
           onProtocol={onProtocol}
           onSettings={onSettings}
         />

@@ -23,6 +23,13 @@ const CUT: Trouble = {
   remedy: "resume",
 };
 
+/** For a page whose own server is no gateway. */
+export const NO_GATEWAY: Trouble = {
+  title: "No gateway answers at this page’s address.",
+  detail: "Run “cargo xtask demo” in the repository and open the address that it prints, or connect to another server.",
+  remedy: "settings",
+};
+
 /** For servers whose streams no client can resume. */
 const LOST: Trouble = {
   title: "The connection broke, and with it the answer.",

@@ -12,21 +12,22 @@ export class DevelopmentGateway {
   }
 
   /**
-   * The development gateway, if the settings point to one; null for any other. Asks only the server of the page:
-   * elsewhere a refusal would be an error in the browser's console.
+   * The development gateway, if the settings point to one; `"missing"` if they point to the server of this page, and that
+   * is none; null for any other server, and if the token is refused. Asks only the server of the page: elsewhere a refusal
+   * would be an error in the browser's console.
    */
-  static async find({ baseUrl, token }: Settings, signal: AbortSignal): Promise<DevelopmentGateway | null> {
+  static async find({ baseUrl, token }: Settings, signal: AbortSignal): Promise<DevelopmentGateway | "missing" | null> {
+    if (!isHere(baseUrl)) return null;
+    const { origin } = window.location;
     try {
-      const { origin } = new URL(baseUrl);
-      if (origin !== window.location.origin) return null;
       const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
       const response = await fetch(`${origin}/_gateway/streams`, { headers, signal });
       const answer: unknown = response.ok ? await response.json() : null;
       const isOurs = typeof answer === "object" && answer !== null && "open" in answer;
-      return isOurs ? new DevelopmentGateway(origin, headers) : null;
+      if (isOurs) return new DevelopmentGateway(origin, headers);
+      return response.status === 401 || response.status === 403 ? null : "missing";
     } catch {
-      // The page works without it.
-      return null;
+      return "missing";
     }
   }
 
@@ -38,5 +39,14 @@ export class DevelopmentGateway {
     } catch {
       // The connection is gone anyway, and the turn reports it.
     }
+  }
+}
+
+/** Whether the URL is of the server of this page. */
+function isHere(url: string): boolean {
+  try {
+    return new URL(url).origin === window.location.origin;
+  } catch {
+    return false;
   }
 }

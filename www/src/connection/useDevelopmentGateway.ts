@@ -1,11 +1,11 @@
-// The development gateway of the settings, once it was found.
+// The development gateway of the settings, once it was looked for.
 
 import { useEffect, useState } from "react";
 import type { Settings } from "../settings/settings";
 import { DevelopmentGateway } from "./DevelopmentGateway";
 
-export function useDevelopmentGateway(settings: Settings): DevelopmentGateway | null {
-  const [gateway, setGateway] = useState<DevelopmentGateway | null>(null);
+export function useDevelopmentGateway(settings: Settings): DevelopmentGateway | "missing" | null {
+  const [gateway, setGateway] = useState<DevelopmentGateway | "missing" | null>(null);
   useEffect(() => {
     const asking = new AbortController();
     void DevelopmentGateway.find(settings, asking.signal).then((found) => {
