@@ -318,7 +318,7 @@ test("tirea: of an answer that was left by a reload it is said that it is lost",
   await grown(page, 100);
   await page.reload();
   await page.getByRole("alert").waitFor();
-  assert.match(await transcript(page), /long 401[^]*The connection broke, and with it the answer\./);
+  assert.match(await transcript(page), /long 401[^]*The connection broke, and the answer is lost\./);
   await page.getByRole("link", { name: "long 401" }).waitFor();
   assert.deepEqual(unexpected(page), []);
 });
@@ -330,9 +330,9 @@ test("tirea: an answer whose connection is cut is over; it is said so, and one c
   await cutButton(page).click();
   const notice = page.getByRole("alert");
   await notice.waitFor();
-  assert.match(await notice.innerText(), /The connection broke, and with it the answer\./);
+  assert.match(await notice.innerText(), /The connection broke, and the answer is lost\./);
   await grown(page, 100);
-  assert.equal(await page.getByRole("button", { name: "Go on from here" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Continue from here" }).count(), 0);
   await page.getByRole("button", { name: "Reload the conversation" }).click();
   await page.locator(".connection.waiting").waitFor();
   await notice.waitFor();
@@ -378,7 +378,7 @@ test("tirea: a call that waits while the turn runs is answered at once", async (
     headers: { "x-turnwire-delay-ms": "40", "x-turnwire-fault": "suspend-live" },
   });
   await say(page, "approval");
-  await page.getByText("The agent works on, and waits for your answer above.").waitFor();
+  await page.getByText("The agent is still working, and waits for your answer above.").waitFor();
   await allow(page).click();
   await card(page, "Tool restart_service, done").waitFor();
   assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 1, "the same turn goes on");
@@ -477,11 +477,11 @@ test("turn-rpc: a conversation that the server does not know is told of in its w
   await page.goto(`${world.url}/#/session/nope`);
   const notice = page.getByRole("alert");
   await notice.waitFor();
-  assert.match(await notice.innerText(), /does not know this[^]*answered -32600: thread `nope`/);
+  assert.match(await notice.innerText(), /does not have this[^]*answered -32600: thread `nope`/);
 });
 
 test("what is suggested fits the protocol", async () => {
-  const asks = ["Approve an action", "Be asked back", "Tools of this page", "Approve and answer"];
+  const asks = ["Approve an action", "Answer a question", "Tools of this page", "Approve and answer"];
   const runs = ["Run a command", "Fail and recover", "Edit a file", "A limit of rounds"];
   for (const [protocol, there, gone] of [["turn-rpc", runs, asks], ["aap", asks, runs]]) {
     const page = await openDemo(world, { protocol, headers: FAST });

@@ -108,7 +108,7 @@ test("a reload during a turn: it goes on by itself, and can be cut again", async
   const seen = await rows(page);
   assert.deepEqual(seen.filter((row) => !MARKS.includes(row)), await recorded(await sessionOf(page)));
   assert.equal(seen.filter((row) => row === "resumed").length, 1);
-  assert.equal(await page.getByRole("button", { name: "Go on from here" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Continue from here" }).count(), 0);
   assert.deepEqual(unexpected(page), []);
 });
 

@@ -47,7 +47,7 @@ export function AnswerBar({ pending, running, halted }: Props) {
 
 function words(needed: number, given: number, running: boolean): string {
   if (needed === 0) return "Sign in above, then continue.";
-  if (running) return "The agent works on, and waits for your answer above. It is sent at once.";
+  if (running) return "The agent is still working, and waits for your answer above. The answer is sent at once.";
   if (needed === 1) return "The agent waits for your answer above.";
   return `${given} of ${needed} answered. They are sent together, when the last one is given.`;
 }

@@ -103,7 +103,7 @@ export function Composer(props: Props) {
       )}
       {onDiscard && filled && !running && (
         <p className="discard">
-          <span>Sent now, your message takes the place of the answer, and the agent’s question is thrown away.</span>
+          <span>If you send this now, it replaces the answer: the agent’s question is dropped.</span>
           <button type="button" className="small" onClick={() => give(onDiscard)}>
             Send anyway
           </button>

@@ -20,9 +20,9 @@ const PICTURE: Attachment = {
 
 /** What happens to an answer whose connection breaks, in a word. */
 const RECOVERY: Record<Capabilities["resume"], string> = {
-  cursor: "resumable",
-  history: "recoverable",
-  none: "typed",
+  cursor: "resumed after a break",
+  history: "recovered after a break",
+  none: "with clear errors",
 };
 
 interface Props {
@@ -40,8 +40,8 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
     <section className="empty-page">
       <h1>What should the agent do?</h1>
       <p className="lead">
-        You are talking to <strong>{agentName}</strong>. Every answer streams through turnwire: exact,{" "}
-        {RECOVERY[client.capabilities.resume]}, fast. Write something, or try one of these.
+        You are talking to <strong>{agentName}</strong>. turnwire streams every answer: exact, fast, {RECOVERY[client.capabilities.resume]}.
+        Write something, or try one of these.
       </p>
       {onProtocol && (
         <div className="speaks">

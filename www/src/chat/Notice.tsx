@@ -27,7 +27,7 @@ export function Notice({ trouble, onRetry, onResume, onReload, onSettings }: Pro
           )}
           {remedy === "resume" && onResume && (
             <button type="button" onClick={onResume}>
-              <Icon name="retry" /> Go on from here
+              <Icon name="retry" /> Continue from here
             </button>
           )}
           {(remedy === "reload" || remedy === "resume") && onReload && (

@@ -64,7 +64,7 @@ export function Transcript({ state, children }: Props) {
         </div>
       </div>
       {!atEnd && (
-        <button type="button" className="to-end" onClick={toEnd} aria-label="To the newest text">
+        <button type="button" className="to-end" onClick={toEnd} aria-label="Scroll to the newest text">
           <Icon name="down" />
         </button>
       )}

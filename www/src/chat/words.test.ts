@@ -35,7 +35,7 @@ it("a turn that is under way needs no explanation", () => {
 
 it("where an answer that broke is lost, it is said what can be done", () => {
   const broken = snapshot({ status: "incomplete", error: incomplete });
-  expect(explainEnd(broken, "none")).toMatchObject({ title: expect.stringMatching(/and with it/), remedy: "reload" });
+  expect(explainEnd(broken, "none")).toMatchObject({ title: expect.stringMatching(/answer is lost/), remedy: "reload" });
   expect(explainEnd(broken, "history")?.remedy).toBe("resume");
 });
 
@@ -69,6 +69,6 @@ it("the code of an error is told with its words", () => {
 it("what a server answers to a call is a refusal, also where there are no statuses", () => {
   const refused = (status?: number) => new TurnwireError("rpc" as "http", "no", status ? { status } : {});
   expect(explain(refused())).toMatchObject({ title: "The gateway did not accept this.", detail: "no" });
-  expect(explain(refused(404)).title).toMatch(/does not know this/);
+  expect(explain(refused(404)).title).toMatch(/does not have this/);
   expect(explain(refused(401)).remedy).toBe("settings");
 });

@@ -32,7 +32,7 @@ export const NO_GATEWAY: Trouble = {
 
 /** For servers whose streams no client can resume. */
 const LOST: Trouble = {
-  title: "The connection broke, and with it the answer.",
+  title: "The connection broke, and the answer is lost.",
   detail:
     "This server drops an answer without a reader. Reloading the conversation shows what it has kept. " +
     "You can send another message.",
@@ -62,7 +62,7 @@ function explainStatus(status: number, detail: string): Trouble {
   if (status === 401 || status === 403) {
     return { title: "The gateway does not accept this token.", detail, remedy: "settings" };
   }
-  if (status === 404) return { title: "The gateway does not know this.", detail, remedy: "none" };
+  if (status === 404) return { title: "The gateway does not have this.", detail, remedy: "none" };
   if (status === 429) return { title: "Too many requests. Please wait a moment.", detail, remedy: "retry" };
   if (status >= 500) return { title: "The gateway has an internal problem.", detail, remedy: "retry" };
   return { title: "The gateway did not accept this.", detail, remedy: "reload" };

@@ -31,7 +31,7 @@ it("counts the tries to get a lost connection back", () => {
 });
 
 it("speaks of no connection while an answer is only waited for", () => {
-  expect(waitingWords({ for: "turn", delay: 2000 })).toBe("The agent is working, its answer comes when it is done …");
+  expect(waitingWords({ for: "turn", delay: 2000 })).toBe("The agent is working; its answer comes when it is done …");
   expect(waitingHint({ for: "turn", delay: 2000 })).toBeUndefined();
   expect(waitingWords({ for: "history", delay: 2000 })).toBe("Waiting for the rest of the answer …");
   expect(waitingHint({ for: "history", delay: 2000 })).toContain("does not say");

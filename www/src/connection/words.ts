@@ -9,7 +9,7 @@ export function tryingWords({ attempt }: Reconnecting): string {
 }
 
 const AWAITED: Readonly<Record<Waiting["for"], string>> = {
-  turn: "The agent is working, its answer comes when it is done …",
+  turn: "The agent is working; its answer comes when it is done …",
   history: "Waiting for the rest of the answer …",
   events: "Reading the rest of the answer …",
 };

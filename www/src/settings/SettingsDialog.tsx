@@ -11,9 +11,9 @@ const ADDRESS_HINTS: Record<Protocol, string> = {
   trueforge: "Without /api/v1, such as https://forge.example",
   tirea: "Without /v1; the server must allow this page to call it",
   awaken: "Without /v1; the server must allow this page to call it",
-  aap: "The address before /meta; the server must allow this page to call it",
+  aap: "Without /meta; the server must allow this page to call it",
   "turn-rpc": "The URL of the WebSocket. A page cannot send an authorization header with it: see the documentation of turn-rpc",
-  codex: "Of the relay before it: app-server refuses every page, so start the gateway’s relay with --upstream",
+  codex: "The URL of a relay: app-server refuses pages, so start the gateway’s relay in front of it, with --upstream",
 };
 
 interface Props {
