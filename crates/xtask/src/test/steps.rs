@@ -207,8 +207,8 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
             // resolution of Node before 16, which knows no `exports`.
             .arg("--exclude-entrypoints")
             .args(FAMILIES.iter().map(|family| format!("{family}.wasm")))
-            // It is a module only: in both formats it would make the package too large.
-            .arg("nowasm")
+            // These are modules only.
+            .args(["nowasm", "worker"])
             .args(["--profile", "node16"])
             .current_dir(&tests),
     )?;
@@ -315,8 +315,9 @@ fn rust_page(session: &mut Session<'_>) -> Result<Verdict> {
 }
 
 /// The end-to-end tests that need nothing but a page with the package in it: all that `WebKit` runs.
-const PACKAGE_TESTS: [&str; 6] = ["aap", "conversation", "load", "page-life", "rendering", "scripts"];
-/// What a quick run has of the end-to-end tests in Firefox and in `WebKit`, and all that runs without `WebAssembly`.
+const PACKAGE_TESTS: [&str; 7] =
+    ["aap", "conversation", "load", "page-life", "rendering", "scripts", "worker"];
+/// What a quick run has of the end-to-end tests in Firefox and in `WebKit`, and all that other entries run.
 const QUICK_TESTS: [&str; 2] = ["rendering", "scripts"];
 
 fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
@@ -325,9 +326,13 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
     session.test_packages()?;
     let quick = session.scope.of("some", "all", "files of tests in Firefox and WebKit") == "some";
     let mut played = Tally::default();
-    for (engine, entry) in
-        [("chromium", "index"), ("firefox", "index"), ("webkit", "index"), ("chromium", "nowasm")]
-    {
+    for (engine, entry) in [
+        ("chromium", "index"),
+        ("firefox", "index"),
+        ("webkit", "index"),
+        ("chromium", "nowasm"),
+        ("chromium", "worker"),
+    ] {
         begin(&format!("e2e: in {engine}, with the package's {entry}.js"));
         let directory = session.project.path("tests/e2e");
         let files = test_files(&directory)?.into_iter().filter(|path| {
@@ -335,7 +340,7 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
             let name = name.unwrap_or_default();
             match engine {
                 "chromium" if entry == "index" => true,
-                _ if quick || entry == "nowasm" => QUICK_TESTS.contains(&name.as_str()),
+                _ if quick || entry != "index" => QUICK_TESTS.contains(&name.as_str()),
                 // The documents' programs run in Node.
                 "firefox" => name != "documents",
                 _ => PACKAGE_TESTS.contains(&name.as_str()),
