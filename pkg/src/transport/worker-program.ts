@@ -40,7 +40,7 @@ export function program(): void {
 
   interface Open {
     readonly controller: AbortController;
-    chunks: Uint8Array[];
+    pieces: Uint8Array[];
     size: number;
     isWanted: boolean;
     isOver: boolean;
@@ -61,11 +61,11 @@ export function program(): void {
   const takeBytes = (one: Open): Uint8Array => {
     const bytes = new Uint8Array(one.size);
     let at = 0;
-    one.chunks.forEach((chunk) => {
-      bytes.set(chunk, at);
-      at += chunk.length;
+    one.pieces.forEach((piece) => {
+      bytes.set(piece, at);
+      at += piece.length;
     });
-    one.chunks = [];
+    one.pieces = [];
     one.size = 0;
     return bytes;
   };
@@ -105,7 +105,7 @@ export function program(): void {
     reader.read().then(
       (result) => {
         if (result.done) return end(one);
-        one.chunks.push(result.value);
+        one.pieces.push(result.value);
         one.size += result.value.length;
         changed(one);
         if (one.size < MOST) read(one, reader);
@@ -117,7 +117,7 @@ export function program(): void {
 
   const send = (id: number, url: string, init: RequestInit): void => {
     const controller = new AbortController();
-    const one: Open = { controller, chunks: [], size: 0, isWanted: false, isOver: false, failure: undefined, proceed: undefined };
+    const one: Open = { controller, pieces: [], size: 0, isWanted: false, isOver: false, failure: undefined, proceed: undefined };
     open.set(id, one);
     fetch(url, Object.assign(init, { signal: controller.signal })).then(
       (response) => {
