@@ -5,8 +5,10 @@ import type {
   Client,
   Clocks,
   ErrorCode,
+  History,
   ListedEvent,
   MessageSnapshot,
+  Readable,
   Reconnecting,
   ReconnectOptions,
   RequiredAction,
@@ -14,6 +16,7 @@ import type {
   RunOptions,
   RunReason,
   Session,
+  SettledTurn,
   StreamEvent,
   TerminalState,
   ToolContext,
@@ -131,6 +134,8 @@ export function snapshots(turn: Turn, snapshot: TurnSnapshot): void {
   const messages: readonly MessageSnapshot[] = snapshot.threads[0]?.messages ?? [];
   const text: string | undefined = messages.at(-1)?.content;
   const stop: () => void = turn.subscribe(() => text);
+  const view: Readable<TurnSnapshot> = turn.view;
+  view.subscribe(() => view.get().status)();
   stop();
   turn.on("model.message.delta", (event) => {
     holds<Same<typeof event.type, "model.message.delta">>();
@@ -253,7 +258,7 @@ export async function misuse(session: Session): Promise<void> {
 }
 
 /** Entries with a core inside have the same API. */
-export async function inside(): Promise<Turn[]> {
+export async function inside(): Promise<History> {
   const entries = [trueFoundry, agentEvent, aap, turnRpc];
   holds<Same<typeof trueFoundry.connect, typeof connect>>();
   holds<Same<typeof aap.TurnwireError, typeof TurnwireError>>();
@@ -263,6 +268,22 @@ export async function inside(): Promise<Turn[]> {
   // @ts-expect-error There is no such entry.
   await import("turnwire/smtp");
   return session.history();
+}
+
+/** A page shows turns of both kinds alike, and acts on those that are turns. */
+export async function past(session: Session): Promise<readonly (Turn | SettledTurn)[]> {
+  const turns: History = await session.history({ turns: 20 });
+  const last = turns.at(-1);
+  if (last && "cancel" in last) await last.cancel();
+  const views: Readable<TurnSnapshot>[] = turns.map(({ view }) => view);
+  views.map(({ get }) => get().status);
+  const [first] = turns;
+  // @ts-expect-error A settled turn is only shown.
+  first?.stream();
+  const id: string | null | undefined = first?.id;
+  // @ts-expect-error A page is not changed.
+  turns.push(first);
+  return turns.hasEarlier && id ? [...(await session.history({ before: id })), ...turns] : turns;
 }
 
 export async function slim(): Promise<string | undefined> {

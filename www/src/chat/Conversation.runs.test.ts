@@ -1,6 +1,6 @@
 // How a conversation handles differences between servers: live answers, discarded questions, titles, and turns that
 // need a reader.
-import { InputError, StateError, type RequiredAction, type Run, type TurnInputItem } from "turnwire";
+import { InputError, StateError, type History, type RequiredAction, type Run, type TurnInputItem } from "turnwire";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeTurn, approval, conversationWith, fakeSession, message, question } from "./fakeSession";
 
@@ -274,7 +274,7 @@ describe("tools of the page", () => {
 
   it("whose results somebody else has given let the conversation be read anew", async () => {
     const { conversation, session, give } = await calling(clock("c1"));
-    const resume = vi.spyOn(session, "resume").mockResolvedValue([]);
+    const resume = vi.spyOn(session, "resume").mockResolvedValue([] as unknown as History);
     const second = new FakeTurn([result("c1")], "t1");
     give(second);
     await vi.waitFor(() => expect(second.signals).toHaveLength(1));

@@ -20,9 +20,9 @@ import { Store } from "../ui/Store";
 import { callActions, type Answer, type AnswerState, type CallAction } from "./answers";
 import { CallAnswers } from "./CallAnswers";
 import { Chain } from "./Chain";
-import { differs, NOTHING, type ConversationState } from "./ConversationState";
+import { differs, NOTHING, type ConversationState, type ShownTurn } from "./ConversationState";
 import { isLive } from "./isLive";
-import { newsOf, onceNamed, onFirstEvent, read, titleFor } from "./reading";
+import { ALL, newsOf, onceNamed, onFirstEvent, read, titleFor } from "./reading";
 
 export interface ConversationOptions {
   readonly client: Client;
@@ -48,7 +48,7 @@ export class Conversation extends Store {
   readonly #options: ConversationOptions;
   #state: ConversationState;
   readonly #answers = new CallAnswers(() => this.notify());
-  readonly #connections = new WeakMap<Turn, TurnConnection>();
+  readonly #connections = new WeakMap<ShownTurn, TurnConnection>();
   #isOpen = false;
   #listening = new AbortController();
   #unwatch: (() => void) | null = null;
@@ -80,7 +80,7 @@ export class Conversation extends Store {
   }
 
   /** The state of the connection on which the turn is read. */
-  connectionOf(turn: Turn): TurnConnection {
+  connectionOf(turn: ShownTurn): TurnConnection {
     let connection = this.#connections.get(turn);
     if (!connection) this.#connections.set(turn, (connection = new TurnConnection()));
     return connection;
@@ -104,6 +104,11 @@ export class Conversation extends Store {
   /** What the session supports: agents of one server may differ. */
   get capabilities(): Capabilities {
     return this.#state.session?.capabilities ?? this.client.capabilities;
+  }
+
+  /** The last turn. It is a turn that can be acted on, also in a loaded conversation. */
+  get #last(): Turn | undefined {
+    return this.#state.turns.at(-1) as Turn | undefined;
   }
 
   /** Whether the page shows it. */
@@ -143,7 +148,7 @@ export class Conversation extends Store {
     this.#set({ loading: true, error: null });
     try {
       const session = await this.#getSession(id, signal);
-      const turns = await session.resume({ signal });
+      const turns = await session.resume({ signal, turns: ALL });
       if (!signal.aborted) this.#take(session, turns);
     } catch (error) {
       if (!signal.aborted) this.#set({ loading: false, error });
@@ -164,7 +169,7 @@ export class Conversation extends Store {
     this.#looking = null;
   }
 
-  async #look(id: string, turns: readonly Turn[]): Promise<void> {
+  async #look(id: string, turns: readonly ShownTurn[]): Promise<void> {
     const looking = new AbortController();
     const signal = AbortSignal.any([this.#listening.signal, looking.signal]);
     try {
@@ -190,7 +195,7 @@ export class Conversation extends Store {
     if (session.capabilities.pageTools) this.pageCalls.equip(session);
   }
 
-  #take(session: Session, turns: readonly Turn[]): void {
+  #take(session: Session, turns: readonly ShownTurn[]): void {
     for (const turn of turns) {
       this.#answers.rememberInput(turn);
       this.#answers.rememberResponses(turn.snapshot());
@@ -201,7 +206,7 @@ export class Conversation extends Store {
     this.#equip(session);
     this.#set({ session, turns, loading: false });
     this.#options.onLoad(session);
-    const last = turns.at(-1);
+    const last = this.#last;
     if (!last) return;
     this.#watch(last);
     if (isLive(last.snapshot())) {
@@ -219,7 +224,7 @@ export class Conversation extends Store {
 
   /** Sends a message to the agent while its turn runs, if the agent accepts it. */
   async steer(message: TurnInputItem): Promise<void> {
-    await this.#state.turns.at(-1)?.steer(message);
+    await this.#last?.steer(message);
   }
 
   /** Sends a message although the agent waits for answers; it will not get them any more. */
@@ -236,7 +241,7 @@ export class Conversation extends Store {
 
   /** Lets the page run the tools for which the last turn waits, after they were stopped. */
   proceedWithTools(): void {
-    const turn = this.#state.turns.at(-1);
+    const turn = this.#last;
     if (turn) void this.#goOn(turn);
   }
 
@@ -252,7 +257,7 @@ export class Conversation extends Store {
 
   /** Answers a call while the turn runs. */
   async #answerLive(callId: string): Promise<void> {
-    const turn = this.#state.turns.at(-1);
+    const turn = this.#last;
     const action = callActions(this.#state.pending).find((action) => action.tool_call_id === callId);
     const sending = turn && action && this.#answers.send([action]);
     if (!sending) return;
@@ -269,7 +274,7 @@ export class Conversation extends Store {
   }
 
   /** Runs a failed turn's input again, in the place of the failed turn. */
-  retry(turn: Turn): void {
+  retry(turn: ShownTurn): void {
     const { session, turns } = this.#state;
     if (!session) return;
     // A turn that the server knows stays in its records; the new one branches off where that one began.
@@ -280,14 +285,15 @@ export class Conversation extends Store {
   }
 
   /** Continues to read a turn whose stream was cut, after the last received event. */
-  resume(turn: Turn): void {
+  resume(turn: ShownTurn): void {
+    if (!("stream" in turn)) return;
     void this.#follow(turn, (signal) => read(turn, signal)).then(() => this.#goOn(turn));
     this.#watch(turn);
   }
 
   /** Asks the agent to stop; the turn's last events still come. Aborts running tools of the page. */
   stop(): void {
-    const turn = this.#state.turns.at(-1);
+    const turn = this.#last;
     if (!turn || !this.#state.running) return;
     if (!isLive(turn.snapshot())) return this.#chain?.stop();
     this.#stopping = turn;
@@ -353,7 +359,7 @@ export class Conversation extends Store {
       if (first && !(await this.#play(first))) return this.#note(first);
       for await (const turn of run) if (turn !== first && !(await this.#play(turn))) return this.#note(turn);
     } catch (error) {
-      const turn = this.#state.turns.at(-1);
+      const turn = this.#last;
       const isStopped = error instanceof Error && error.name === "AbortError";
       // The error of a turn is in its snapshot.
       if (!isStopped && turn?.snapshot().error !== error) this.#set({ error });
@@ -382,7 +388,7 @@ export class Conversation extends Store {
 
   /** Continues after a turn that this page did not send, or did not read to its end, if it waits for tools of the page. */
   async #goOn(turn: Turn): Promise<void> {
-    if (this.#state.turns.at(-1) !== turn || this.#chain?.isBusy || !this.#mayWait()) return;
+    if (this.#last !== turn || this.#chain?.isBusy || !this.#mayWait()) return;
     const chain = (this.#chain = new Chain(this.#listening.signal, true));
     const { signal } = chain;
     this.#check();
@@ -405,7 +411,7 @@ export class Conversation extends Store {
 
   /** Whether the last turn waits for tools of the page, or may still do so. */
   #mayWait(): boolean {
-    const turn = this.#state.turns.at(-1);
+    const turn = this.#last;
     return turn !== undefined && (isLive(turn.snapshot()) || this.pageCalls.areAwaited);
   }
 
@@ -453,7 +459,7 @@ export class Conversation extends Store {
   }
 
   readonly #check = (): void => {
-    const turn = this.#state.turns.at(-1);
+    const turn = this.#last;
     if (!turn) return;
     const snapshot = turn.snapshot();
     const { status, turn_id, required_actions, reconnecting } = snapshot;

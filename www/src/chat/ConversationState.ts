@@ -1,11 +1,14 @@
 // What a page shows of a conversation besides its messages.
 
-import type { RequiredAction, Session, Turn, TurnInputItem } from "turnwire";
+import type { RequiredAction, Session, SettledTurn, Turn, TurnInputItem } from "turnwire";
+
+/** A turn as components see it. Those of a loaded conversation are over, but for the last. */
+export type ShownTurn = Turn | SettledTurn;
 
 export interface ConversationState {
   readonly session: Session | null;
   /** Oldest first. */
-  readonly turns: readonly Turn[];
+  readonly turns: readonly ShownTurn[];
   /** The first message, while its session is being created. */
   readonly opening: readonly TurnInputItem[] | null;
   readonly loading: boolean;

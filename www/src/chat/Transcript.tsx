@@ -1,9 +1,8 @@
 // The turns of the conversation, newest at the bottom.
 
 import { useEffect, useState, type ReactNode } from "react";
-import type { Turn } from "turnwire";
 import { Icon } from "../ui/Icon";
-import type { ConversationState } from "./ConversationState";
+import type { ConversationState, ShownTurn } from "./ConversationState";
 import { TurnView } from "./TurnView";
 import { TurnInput } from "./UserBubble";
 import { useStickToBottom } from "../ui/useStickToBottom";
@@ -22,7 +21,7 @@ export function Transcript({ state, children }: Props) {
   const empty = turns.length === 0 && opening === null;
   const { scroller, content, atEnd, toEnd } = useStickToBottom(!empty);
   const [shown, setShown] = useState(SHOWN);
-  const newest: Turn | undefined = turns.at(-1);
+  const newest: ShownTurn | undefined = turns.at(-1);
   // The reader has started the new turn: scroll to it.
   useEffect(() => {
     if (newest || opening) toEnd();
@@ -73,15 +72,15 @@ export function Transcript({ state, children }: Props) {
 }
 
 /** Whether the turn continues the one before it, by answering its calls. */
-function isAnswer(turn: Turn | undefined): boolean {
+function isAnswer(turn: ShownTurn | undefined): boolean {
   return turn !== undefined && !turn.input.some(({ type }) => type === "user.message");
 }
 
 /** A turn gets its id only when it has started; the component must stay the same. */
-function keyOf(turn: Turn): number {
+function keyOf(turn: ShownTurn): number {
   const key = keys.get(turn) ?? (lastKey += 1);
   keys.set(turn, key);
   return key;
 }
-const keys = new WeakMap<Turn, number>();
+const keys = new WeakMap<ShownTurn, number>();
 let lastKey = 0;

@@ -1,13 +1,14 @@
 // How a turn ended, if it did not end well, and what can be done about it.
 
 import { memo } from "react";
-import type { Turn, TurnSnapshot } from "turnwire";
+import type { TurnSnapshot } from "turnwire";
+import type { ShownTurn } from "./ConversationState";
 import { useConversation } from "./context";
 import { Notice } from "./Notice";
 import { explainEnd } from "./words";
 
 interface Props {
-  turn: Turn;
+  turn: ShownTurn;
   snapshot: TurnSnapshot;
   last: boolean;
 }

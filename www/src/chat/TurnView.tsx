@@ -1,12 +1,13 @@
 // One turn: the person's input, the agent's work, and how it ended.
 
 import { memo } from "react";
-import type { ThreadSnapshot, Turn, TurnSnapshot } from "turnwire";
+import type { ThreadSnapshot, TurnSnapshot } from "turnwire";
 import { GapNotice } from "../connection/GapNotice";
 import { Icon } from "../ui/Icon";
 import { AgentState } from "./AgentState";
 import { AuthCard } from "./AuthCard";
 import { TurnContext, useConversation, useTurnSnapshot } from "./context";
+import type { ShownTurn } from "./ConversationState";
 import { newServersOf } from "./earlier";
 import { isLive } from "./isLive";
 import { asidesOf } from "./news";
@@ -18,7 +19,7 @@ import { TurnNotice } from "./TurnNotice";
 import { TurnInput } from "./UserBubble";
 
 interface Props {
-  turn: Turn;
+  turn: ShownTurn;
   /** The turn is the conversation's last one, the only one with actions. */
   last: boolean;
   /** The next turn continues it. */
@@ -63,7 +64,7 @@ function resumed(threads: readonly ThreadSnapshot[]): readonly ThreadSnapshot[] 
 }
 
 interface NotesProps {
-  turn: Turn;
+  turn: ShownTurn;
   sandboxId: string | null;
   servers: TurnSnapshot["mcp_servers"];
 }

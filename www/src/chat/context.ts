@@ -1,14 +1,15 @@
 // How components below a conversation or a turn reach it, and watch only the part that they show.
 
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
-import type { ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, Turn, TurnSnapshot } from "turnwire";
+import type { ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot, TurnStatus } from "turnwire";
+import { useReadable, useSelected } from "../ui/useReadable";
 import type { AnswerState, CallAction } from "./answers";
 import { pageResultOf } from "./callStatus";
 import type { Conversation } from "./Conversation";
-import type { ConversationState } from "./ConversationState";
+import type { ConversationState, ShownTurn } from "./ConversationState";
 
 export const ConversationContext = createContext<Conversation | null>(null);
-export const TurnContext = createContext<Turn | null>(null);
+export const TurnContext = createContext<ShownTurn | null>(null);
 
 function required<T>(value: T | null): T {
   if (value === null) throw new Error("This component must be inside a conversation.");
@@ -23,15 +24,15 @@ export function useConversationState(conversation: Conversation): ConversationSt
   return useSyncExternalStore(conversation.subscribe, conversation.state);
 }
 
-export function useTurnSnapshot(turn: Turn): TurnSnapshot {
-  return useSyncExternalStore(turn.subscribe, turn.snapshot);
+export function useTurnSnapshot(turn: ShownTurn): TurnSnapshot {
+  return useReadable(turn.view);
 }
 
 /** A thread of the turn around this component. Renders again only when that thread has changed. */
 export function useThread(threadId: string): ThreadSnapshot | undefined {
   const turn = required(useContext(TurnContext));
-  const select = useCallback(() => turn.snapshot().threads.find((thread) => thread.id === threadId), [turn, threadId]);
-  return useSyncExternalStore(turn.subscribe, select);
+  const select = useCallback(({ threads }: TurnSnapshot) => threads.find((thread) => thread.id === threadId), [threadId]);
+  return useSelected(turn.view, select);
 }
 
 /** Whether the turn around this component is the conversation's last one. */
@@ -41,11 +42,13 @@ export function useIsLastTurn(): boolean {
   return useSyncExternalStore(conversation.subscribe, () => conversation.state().turns.at(-1) === turn);
 }
 
+const statusOf = ({ status }: TurnSnapshot): TurnStatus => status;
+
 /** How the turn around this component ended, once it does not run. */
 export function useTurnEnd(): "paused" | "left" | "broken" {
   const turn = required(useContext(TurnContext));
   const last = useIsLastTurn();
-  const status = useSyncExternalStore(turn.subscribe, () => turn.snapshot().status);
+  const status = useSelected(turn.view, statusOf);
   if (status !== "done") return "broken";
   return last ? "paused" : "left";
 }

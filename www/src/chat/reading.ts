@@ -2,7 +2,11 @@
 
 import type { Session, Turn, TurnInputItem, TurnSnapshot } from "turnwire";
 import { contentsOf } from "./attachments";
+import type { ShownTurn } from "./ConversationState";
 import { isLive } from "./isLive";
+
+/** The page shows a whole conversation at once. */
+export const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Reads the rest of the turn's stream, to the end of the turn. */
 export async function read(turn: Turn, signal: AbortSignal): Promise<void> {
@@ -39,15 +43,15 @@ export function onFirstEvent(turn: Turn, listener: () => void): void {
  */
 export async function newsOf(
   session: Session,
-  shown: readonly Turn[],
+  shown: readonly ShownTurn[],
   signal: AbortSignal,
-): Promise<Turn[] | undefined> {
+): Promise<ShownTurn[] | undefined> {
   const { newestFirst, resume, turnIds } = session.capabilities;
   const newest = await newestOf(session, newestFirst, signal);
   if (!newest || !(turnIds ? isNews : isNewsByNumber)(newest, shown)) return undefined;
   // Its sender reads it, and no other client can.
   if (isLive(newest.turn.snapshot()) && resume === "none") return undefined;
-  return withKnown(await session.resume({ signal }), shown);
+  return withKnown(await session.resume({ signal, turns: ALL }), shown);
 }
 
 /** The session's newest turn, as the server lists it, and how many turns it has listed. */
@@ -71,7 +75,7 @@ export async function newestOf(session: Session, isFirst: boolean, signal: Abort
 }
 
 /** Whether a listed turn is not shown in its current state: with some servers a turn continues when it is answered. */
-export function isNews({ turn: listed }: Newest, shown: readonly Turn[]): boolean {
+export function isNews({ turn: listed }: Newest, shown: readonly ShownTurn[]): boolean {
   const known = shown.findLast((turn) => turn.id === listed.id);
   return known === undefined || !isSettledAlike(known.snapshot(), listed.snapshot());
 }
@@ -80,7 +84,7 @@ export function isNews({ turn: listed }: Newest, shown: readonly Turn[]): boolea
  * The same for servers without ids for turns, which list everything after a message of the user as one turn. They do
  * not report the end of a turn without an answer.
  */
-export function isNewsByNumber({ turn: listed, count }: Newest, shown: readonly Turn[]): boolean {
+export function isNewsByNumber({ turn: listed, count }: Newest, shown: readonly ShownTurn[]): boolean {
   const said = shown.filter(({ input }) => input.some(({ type }) => type === "user.message")).length;
   const last = shown.at(-1)?.snapshot();
   const waits = last?.status === "done" && last.required_actions.length > 0;
@@ -88,7 +92,7 @@ export function isNewsByNumber({ turn: listed, count }: Newest, shown: readonly 
 }
 
 /** The turns. Known ones that have not changed stay the same objects, so that they need not render again. */
-export function withKnown(turns: readonly Turn[], known: readonly Turn[]): Turn[] {
+export function withKnown(turns: readonly ShownTurn[], known: readonly ShownTurn[]): ShownTurn[] {
   const before = new Map(known.map((turn) => [turn.id, turn]));
   return turns.map((turn) => {
     const old = before.get(turn.id);
@@ -97,8 +101,8 @@ export function withKnown(turns: readonly Turn[], known: readonly Turn[]): Turn[
 }
 
 /** Some servers keep a question and what followed its answer as one turn, which was two turns while it was streamed. */
-function isAlike(one: Turn, other: Turn): boolean {
-  const inputOf = ({ input }: Turn) => JSON.stringify(input);
+function isAlike(one: ShownTurn, other: ShownTurn): boolean {
+  const inputOf = ({ input }: ShownTurn) => JSON.stringify(input);
   return isSettledAlike(one.snapshot(), other.snapshot()) && inputOf(one) === inputOf(other);
 }
 
