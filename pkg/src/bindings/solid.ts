@@ -1,0 +1,24 @@
+// turnwire/solid: primitives over a Readable.
+import { createEffect, createMemo, createSignal, onCleanup } from "solid-js";
+import type { Readable } from "../common/readable.js";
+
+export type { Readable };
+
+/**
+ * The value of `source`, as an accessor. An accessor may name another source at any time. On a server it is read once, and
+ * nothing listens.
+ */
+export function useReadable<T>(source: Readable<T> | (() => Readable<T>)): () => T {
+  const current = createMemo(() => {
+    const readable = typeof source === "function" ? source() : source;
+    const [value, setValue] = createSignal(readable.get());
+    createEffect(() => {
+      const update = () => void setValue(() => readable.get());
+      onCleanup(readable.subscribe(update));
+      // What changed since the value was first read told no one.
+      update();
+    });
+    return value;
+  });
+  return () => current()();
+}

@@ -1,0 +1,18 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { install } from "../kit.js";
+import { App } from "./app.jsx";
+import { Pages, Suspended, Wall } from "./concurrent.jsx";
+
+const VIEWS = { App, Pages, Suspended, Wall };
+
+install((element, { strict, ...props }) => {
+  const root = createRoot(element);
+  const update = (next) => {
+    props = { ...props, ...next };
+    const View = VIEWS[props.show ?? "App"];
+    root.render(strict ? <StrictMode><View {...props} /></StrictMode> : <View {...props} />);
+  };
+  update({});
+  return { update, unmount: () => root.unmount() };
+});
