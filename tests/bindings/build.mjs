@@ -1,8 +1,9 @@
 // Builds the apps, each by its framework's usual tool, into `dist/`: a page in `NAME/`, and for servers `NAME-server/`.
 //   node build.mjs [NAME…]      without names all of this run
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { blocksOf } from "../e2e/blocks.mjs";
 import { FRAMEWORKS } from "./frameworks.mjs";
 
 const FOLDER = import.meta.dirname;
@@ -19,6 +20,25 @@ function installPackage(home) {
   rmSync(place, { recursive: true, force: true });
   mkdirSync(place, { recursive: true });
   for (const part of ["package.json", "dist"]) cpSync(join(PACKAGE, part), join(place, part), { recursive: true });
+}
+
+/** Where each app has the component that the guide shows for its framework. */
+const GUIDES = {
+  react: "react/guide.tsx",
+  vue: "vue/Guide.vue",
+  svelte: "svelte/Guide.svelte",
+  solid: "solid/guide.tsx",
+  angular: "angular/src/guide.ts",
+};
+
+/** Writes the guide's components into the apps. */
+function writeGuides() {
+  const examples = blocksOf("docs/guides/frameworks.md").map(({ code }) => code);
+  for (const [name, place] of Object.entries(GUIDES)) {
+    const code = examples.find((example) => example.includes(`"turnwire/${name}"`));
+    if (code === undefined) throw new Error(`the guide has no example for ${name}`);
+    writeFileSync(join(FOLDER, place), code);
+  }
 }
 
 async function buildWithVite(name, { folder, page, server, react, plugins }) {
@@ -42,6 +62,7 @@ function buildAngular(home) {
 if (process.argv[1] === import.meta.filename) {
   const [, , ...named] = process.argv;
   installPackage(FOLDER);
+  writeGuides();
   for (const name of named.length > 0 ? named : Object.keys(FRAMEWORKS)) {
     console.log(`building the app of ${name}`);
     await (name === "angular" ? buildAngular(join(FOLDER, "angular")) : buildWithVite(name, FRAMEWORKS[name]));

@@ -35,9 +35,9 @@ function reactCompiler() {
     name: "react-compiler",
     enforce: "pre",
     async transform(code, id) {
-      if (!id.startsWith(join(FOLDER, "react")) || !id.endsWith(".jsx")) return undefined;
+      if (!id.startsWith(join(FOLDER, "react")) || !/\.[jt]sx$/.test(id)) return undefined;
       const { transformAsync } = await import("@babel/core");
-      const options = { filename: id, babelrc: false, configFile: false, parserOpts: { plugins: ["jsx"] }, sourceMaps: true };
+      const options = { filename: id, babelrc: false, configFile: false, parserOpts: { plugins: ["jsx", "typescript"] }, sourceMaps: true };
       const compiled = await transformAsync(code, { ...options, plugins: ["babel-plugin-react-compiler"] });
       if (id.endsWith("app.jsx") && !compiled.code.includes("react/compiler-runtime")) throw new Error(`the compiler left ${id} as it was`);
       return { code: compiled.code, map: compiled.map };

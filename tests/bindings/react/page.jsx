@@ -3,14 +3,15 @@ import { createRoot } from "react-dom/client";
 import { install } from "../kit.js";
 import { App } from "./app.jsx";
 import { Pages, Suspended, Wall } from "./concurrent.jsx";
+import { Answer } from "./guide.tsx";
 
-const VIEWS = { App, Pages, Suspended, Wall };
+const VIEWS = { Answer, App, Pages, Suspended, Wall };
 
 install((element, { strict, ...props }) => {
   const root = createRoot(element);
   const update = (next) => {
     props = { ...props, ...next };
-    const View = VIEWS[props.show ?? "App"];
+    const View = VIEWS[props.show ?? (props.turn ? "Answer" : "App")];
     root.render(strict ? <StrictMode><View {...props} /></StrictMode> : <View {...props} />);
   };
   update({});

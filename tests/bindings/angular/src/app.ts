@@ -1,7 +1,9 @@
 // An app with readers of one source, and a sibling that reads another.
 import { Component, computed, input, signal } from "@angular/core";
 import { injectReadable, type Readable } from "turnwire/angular";
+import type { Turn } from "turnwire";
 import { drawn, label } from "../../kit.js";
+import { Answer } from "./guide";
 
 export interface Source extends Readable<unknown> {
   readonly name: string;
@@ -12,6 +14,7 @@ export interface Props {
   readonly source?: Source;
   readonly other?: Source;
   readonly readers?: number;
+  readonly turn?: Turn;
 }
 
 export const props = signal<Props>({});
@@ -36,8 +39,9 @@ export class Sibling {
 
 @Component({
   selector: "app-root",
-  imports: [Reader, Sibling],
+  imports: [Answer, Reader, Sibling],
   template: `{{ drawn("app") }}
+    @if (props().turn; as turn) {<app-answer [turn]="turn" />}
     @if (props().source; as source) {@for (at of places(); track at) {<app-reader [source]="source" />}}
     @if (props().other; as other) {<app-sibling [source]="other" />}`,
 })
