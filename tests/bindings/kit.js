@@ -1,7 +1,7 @@
 // What each framework's page has in common. A page hands over its `mount(element, props)`, which shows the app and returns
 // `{ update(props), unmount() }`. The app calls `drawn` whenever a component renders.
 import { connect } from "turnwire";
-import { makeSource } from "./source.js";
+import { makeConversation, makeSource } from "./source.js";
 
 const counts = {};
 /** All texts that readers have shown, in order. */
@@ -34,5 +34,5 @@ export function install(mount) {
     for (const end = performance.now() + 2000; shown()[0] !== text && performance.now() < end; ) await frames();
     return shown();
   };
-  globalThis.bindings = { mount: (props) => mount(root, props), makeSource, frames, counts, texts, reset, shown, reaches, connect };
+  globalThis.bindings = { mount: (props) => mount(root, props), makeConversation, makeSource, frames, counts, texts, reset, shown, reaches, connect };
 }

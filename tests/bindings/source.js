@@ -36,3 +36,32 @@ export function makeSource(name, value) {
   };
   return source;
 }
+
+const PARTS = ["rows", "status", "pending", "queue", "draft"];
+const KEYED = ["message", "call", "thread", "turn"];
+
+/** A conversation whose parts say what they are: `talk's rows`, `talk's message a`. It counts what is attached. */
+export function makeConversation(name) {
+  const made = new Map();
+  const part = (key) => {
+    if (!made.has(key)) made.set(key, makeSource(name, `${name}'s ${key}`));
+    return made.get(key);
+  };
+  const conversation = {
+    name,
+    attached: 0,
+    attachments: 0,
+    attach: () => {
+      conversation.attached += 1;
+      conversation.attachments += 1;
+      return () => (conversation.attached -= 1);
+    },
+    /** How many listeners its parts have. */
+    get listeners() {
+      return [...made.values()].reduce((sum, { listeners }) => sum + listeners, 0);
+    },
+  };
+  for (const own of PARTS) conversation[own] = part(own);
+  for (const own of KEYED) conversation[own] = (key) => part(`${own} ${key}`);
+  return conversation;
+}

@@ -1,6 +1,7 @@
 // turnwire/angular: signals over a Readable.
 import { afterRenderEffect, computed, signal, type Signal } from "@angular/core";
 import type { Readable } from "../common/readable.js";
+import type { Attachable } from "./conversation.js";
 
 export type { Readable };
 
@@ -21,4 +22,11 @@ export function injectReadable<T>(source: () => Readable<T>): Signal<T> {
     update();
   });
   return computed(() => current().held());
+}
+
+/** Shows a conversation while the component is there. `conversation` may read signals, and so name another one at any time. */
+export function injectConversation<C extends Attachable>(conversation: () => C): Signal<C> {
+  const current = computed(conversation);
+  afterRenderEffect((onCleanup) => onCleanup(current().attach()));
+  return current;
 }

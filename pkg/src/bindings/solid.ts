@@ -1,6 +1,7 @@
 // turnwire/solid: primitives over a Readable.
 import { createEffect, createMemo, createSignal, onCleanup } from "solid-js";
 import type { Readable } from "../common/readable.js";
+import type { Attachable } from "./conversation.js";
 
 export type { Readable };
 
@@ -21,4 +22,11 @@ export function useReadable<T>(source: Readable<T> | (() => Readable<T>)): () =>
     return value;
   });
   return () => current()();
+}
+
+/** Shows a conversation while the component is there. An accessor may name another one at any time. */
+export function useConversation<C extends Attachable>(conversation: C | (() => C)): () => C {
+  const current = createMemo(() => (typeof conversation === "function" ? conversation() : conversation));
+  createEffect(() => onCleanup(current().attach()));
+  return current;
 }

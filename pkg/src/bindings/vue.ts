@@ -1,6 +1,7 @@
 // turnwire/vue: composables over a Readable.
 import { computed, shallowRef, toValue, watchPostEffect, type ComputedRef, type MaybeRefOrGetter } from "vue";
 import type { Readable } from "../common/readable.js";
+import type { Attachable } from "./conversation.js";
 
 export type { Readable };
 
@@ -23,4 +24,11 @@ export function useReadable<T>(source: MaybeRefOrGetter<Readable<T>>): ComputedR
     update();
   });
   return computed(() => current.value.held.value);
+}
+
+/** Shows a conversation while the component is there. A getter or a ref may name another one at any time. */
+export function useConversation<C extends Attachable>(conversation: MaybeRefOrGetter<C>): ComputedRef<C> {
+  const current = computed(() => toValue(conversation));
+  watchPostEffect((onCleanup) => onCleanup(current.value.attach()));
+  return current;
 }

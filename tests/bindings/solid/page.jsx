@@ -3,9 +3,14 @@ import { render } from "solid-js/web";
 import { install } from "../kit.js";
 import { App } from "./app.jsx";
 import { Answer } from "./guide.tsx";
+import { Talk } from "./talk.jsx";
 
 install((element, first) => {
   const [props, setProps] = createSignal(first);
-  const Root = () => (props().turn ? <Answer turn={props().turn} /> : <App source={props().source} other={props().other} readers={props().readers} />);
+  const Root = () => {
+    if (props().turn) return <Answer turn={props().turn} />;
+    if (props().conversation) return <Talk conversation={props().conversation} />;
+    return <App source={props().source} other={props().other} readers={props().readers} />;
+  };
   return { update: (next) => setProps((was) => ({ ...was, ...next })), unmount: render(Root, element) };
 });

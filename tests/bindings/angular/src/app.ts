@@ -1,6 +1,6 @@
 // An app with readers of one source, and a sibling that reads another.
 import { Component, computed, input, signal } from "@angular/core";
-import { injectReadable, type Readable } from "turnwire/angular";
+import { injectConversation, injectReadable, type Readable } from "turnwire/angular";
 import type { Turn } from "turnwire";
 import { drawn, label } from "../../kit.js";
 import { Answer } from "./guide";
@@ -15,6 +15,7 @@ export interface Props {
   readonly other?: Source;
   readonly readers?: number;
   readonly turn?: Turn;
+  readonly conversation?: Conversation;
 }
 
 export const props = signal<Props>({});
@@ -37,11 +38,25 @@ export class Sibling {
   }
 }
 
+/** What is used of a conversation. */
+interface Conversation {
+  attach(): () => void;
+  readonly rows: Readable<string>;
+}
+
+@Component({ selector: "app-talk", template: `<p class="reader">{{ rows() }}</p>` })
+export class Talk {
+  readonly conversation = input.required<Conversation>();
+  readonly chat = injectConversation(() => this.conversation());
+  readonly rows = injectReadable(() => this.chat().rows);
+}
+
 @Component({
   selector: "app-root",
-  imports: [Answer, Reader, Sibling],
+  imports: [Answer, Reader, Sibling, Talk],
   template: `{{ drawn("app") }}
     @if (props().turn; as turn) {<app-answer [turn]="turn" />}
+    @if (props().conversation; as conversation) {<app-talk [conversation]="conversation" />}
     @if (props().source; as source) {@for (at of places(); track at) {<app-reader [source]="source" />}}
     @if (props().other; as other) {<app-sibling [source]="other" />}`,
 })
