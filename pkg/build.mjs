@@ -125,6 +125,10 @@ const WORKER = "entries/worker.ts";
 // What is bundled for tests only. It stays readable: no page loads it.
 const TESTING = "entries/testing.ts";
 
+// The bindings of frameworks, each with the formats that its framework has. They import their framework and nothing else.
+const BINDINGS = { react: ["esm", "cjs"], vue: ["esm", "cjs"], solid: ["esm", "cjs"], svelte: ["esm"], angular: ["esm"] };
+const binding = (name) => `bindings/${name}.ts`;
+
 // What a compiler adds to the names of functions.
 const HASH = /\[[0-9a-f]{16}\]|::h[0-9a-f]{16}/g;
 
@@ -289,6 +293,7 @@ async function dist() {
   for (const family of FAMILIES) copyFileSync(inCore(family, "core_bg.wasm"), join(out, `${family}.wasm`));
   for (const format of ["esm", "cjs"]) {
     await bundleTesting(format);
+    await bundleBindings(format);
     // The parts of a page name members alike.
     const names = allNames();
     for (const [name, source] of Object.entries({ ...PARTS, ...ENTRIES })) Object.assign(names, await bundle(name, source, format, names));
@@ -304,6 +309,14 @@ async function bundleTesting(format) {
   const outfile = join("dist", `testing.${format === "cjs" ? "cjs" : "js"}`);
   const minifyWhitespace = format === "cjs";
   await build({ absWorkingDir: root, entryPoints: [join("src", TESTING)], outfile, format, minifyWhitespace, bundle: true, target: "es2022", platform: "neutral", logLevel: "warning" });
+}
+
+/** Writes the bindings. esbuild keeps the directive of React's in the first line. */
+async function bundleBindings(format) {
+  const names = Object.keys(BINDINGS).filter((name) => BINDINGS[name].includes(format));
+  const outExtension = { ".js": format === "cjs" ? ".cjs" : ".js" };
+  const entryPoints = names.map((name) => join("src", binding(name)));
+  await build({ absWorkingDir: root, entryPoints, outdir: "dist", outExtension, format, bundle: true, packages: "external", minify: true, target: "es2022", platform: "neutral", logLevel: "warning" });
 }
 
 /** The exports of each file of `dist/`, by its name. */
@@ -420,13 +433,18 @@ function types(out) {
     .replaceAll(/^(?:\/\*\*(?:(?!\*\/)[^])*\*\/\n)?export (?:type (?:Sync)?InitInput|function initSync|default function).*\n/gm, "");
   writeFileSync(join(out, "core.d.ts"), known);
   const reached = new Set();
-  const entries = [...Object.values(ENTRIES), WORKERD, NOWASM, WORKER, TESTING].map((entry) => join(out, declaration(entry)));
+  const sources = [...Object.values(ENTRIES), WORKERD, NOWASM, WORKER, TESTING, ...Object.keys(BINDINGS).map(binding)];
+  const entries = sources.map((entry) => join(out, declaration(entry)));
+  // CommonJS could not import the types of a framework that is a module only.
+  const modules = Object.keys(BINDINGS).filter((name) => !BINDINGS[name].includes("cjs")).map((name) => join(out, declaration(binding(name))));
   for (const entry of entries) reach(entry, reached);
   for (const file of emitted(out)) {
     const text = readFileSync(file, "utf8");
     rmSync(file);
     if (!reached.has(file)) continue;
-    writeFileSync(file.replace(/ts$/, "cts"), text.replaceAll(RELATIVE, "$1.cjs"));
+    const isModule = modules.includes(file);
+    writeFileSync(isModule ? file : file.replace(/ts$/, "cts"), text.replaceAll(RELATIVE, "$1.cjs"));
+    if (isModule) continue;
     if (entries.includes(file)) writeFileSync(file, `export * from "./${basename(file, ".d.ts")}.cjs";\n`);
   }
   demandPublicNames(out);

@@ -10,7 +10,8 @@ const { exports } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "pac
 test("each family has an entry and a module in the package, and no others are there", () => {
   const wanted = Object.keys(families).flatMap((family) => [`./${family}`, `./${family}.wasm`]);
   const others = [".", "./slim", "./nowasm", "./worker", "./testing", "./package.json"];
-  assert.deepEqual(Object.keys(exports).sort(), [...wanted, ...others].sort());
+  const bindings = ["./react", "./vue", "./svelte", "./solid", "./angular"];
+  assert.deepEqual(Object.keys(exports).sort(), [...wanted, ...others, ...bindings].sort());
   for (const family of Object.keys(families)) {
     const types = `./dist/types/entries/families/${family}`;
     const module = { types: `${types}.d.ts`, default: `./dist/${family}.js` };

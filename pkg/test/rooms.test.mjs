@@ -18,6 +18,7 @@ const ROOMS = {
   client: "Clients and sessions; and the face, which is all that every page downloads.",
   protocols: "What comes with some cores only. It is built on the face.",
   testing: "A fake server for users' tests. Of the package it knows only what the protocols are called.",
+  bindings: "What users of a framework import: readables as that framework has values. Of the package it knows only their shape.",
   entries: "What users import.",
 };
 

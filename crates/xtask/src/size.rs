@@ -16,6 +16,9 @@ use crate::project::Project;
 /// Files of the package beside those of the families; a `*` stands for any beginning of a name.
 const PARTS: [&str; 4] = ["dist/face.js", "dist/face.cjs", "dist/slim.js", "dist/types/*.d.ts"];
 
+/// The bindings of frameworks: files of the package, of which a page loads at most one.
+const BINDINGS: [&str; 5] = ["react", "vue", "svelte", "solid", "angular"];
+
 /// The bytes of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Weight {
@@ -38,10 +41,12 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     if options.functions > 0 {
         print_functions(project, options.functions)?;
     }
-    print_table("part", &weigh(project)?);
+    print_table("part", &weigh(project, &parts())?);
     let pages = weigh_pages(project)?;
     print_table("page", &pages);
-    check(&pages, &project.path("size-budget.json"))
+    let mut limited = pages;
+    limited.extend(weigh(project, &BINDINGS.map(|name| format!("dist/{name}.js")))?);
+    check(&limited, &project.path("size-budget.json"))
 }
 
 fn print_functions(project: &Project, count: u32) -> Result<()> {
@@ -60,12 +65,11 @@ fn print_functions(project: &Project, count: u32) -> Result<()> {
 }
 
 /// Node has the compressors that web servers use, so it does the weighing.
-fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
+fn weigh(project: &Project, parts: &[String]) -> Result<Vec<(String, Weight)>> {
     let pkg = project.path("pkg");
     let mut node = Command::new("node");
     node.arg(project.path("crates/xtask/src/weigh.mjs")).current_dir(&pkg);
-    let parts = parts();
-    for part in &parts {
+    for part in parts {
         node.arg(files(&pkg, part)?.join(","));
     }
     let lines = capture(&mut node)?;
@@ -79,7 +83,8 @@ fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
 fn parts() -> Vec<String> {
     let of = |ending: &'static str| FAMILIES.iter().map(move |family| format!("dist/{family}{ending}"));
     let extras = EXTRAS.iter().map(|name| format!("dist/{name}.js"));
-    of(".wasm").chain(of("-core.js")).chain(extras).chain(PARTS.map(str::to_owned)).collect()
+    let bindings = BINDINGS.iter().map(|name| format!("dist/{name}.js"));
+    of(".wasm").chain(of("-core.js")).chain(extras).chain(bindings).chain(PARTS.map(str::to_owned)).collect()
 }
 
 /// What pages download, each file compressed by itself: a page of each family, in each way.
@@ -134,18 +139,18 @@ fn print_table(what: &str, weights: &[(String, Weight)]) {
     println!();
 }
 
-/// The budget file maps each page to its most brotli bytes.
-fn check(pages: &[(String, Weight)], file: &Path) -> Result<()> {
+/// The budget file maps each page, and each binding, to its most brotli bytes.
+fn check(limited: &[(String, Weight)], file: &Path) -> Result<()> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let budget: Value = serde_json::from_str(&text).context("size-budget.json is no JSON")?;
     let mut over = Vec::new();
-    for (page, weight) in pages {
-        let limit = budget["brotli"][page].as_u64();
-        let limit = limit.with_context(|| format!("size-budget.json has no number for the page `{page}`"))?;
+    for (name, weight) in limited {
+        let limit = budget["brotli"][name].as_u64();
+        let limit = limit.with_context(|| format!("size-budget.json has no number for `{name}`"))?;
         let used = weight.brotli;
-        println!("{page}: {used} of {limit} brotli bytes");
+        println!("{name}: {used} of {limit} brotli bytes");
         if used > limit {
-            over.push(format!("{page} is {} bytes over its budget of {limit}", used - limit));
+            over.push(format!("{name} is {} bytes over its budget of {limit}", used - limit));
         }
     }
     if !over.is_empty() {

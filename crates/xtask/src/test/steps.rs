@@ -52,7 +52,7 @@ pub(crate) struct Step {
 }
 
 /// Cheap checks come first; whatever needs the built package comes after it is built.
-pub(crate) const STEPS: [Step; 23] = [
+pub(crate) const STEPS: [Step; 24] = [
     Step { name: "format", about: "the Rust code is formatted by rustfmt", run: format },
     Step { name: "clippy", about: "lints, for the host and for the browser target", run: clippy },
     Step { name: "docs", about: "the API documentation builds without a warning", run: docs },
@@ -83,6 +83,7 @@ pub(crate) const STEPS: [Step; 23] = [
     },
     Step { name: "rust-page", about: "the chat page in Rust, in headless Chromium", run: rust_page },
     Step { name: "e2e", about: "the package in a page, against the development gateway", run: e2e },
+    Step { name: "bindings", about: "the bindings, in an app of each framework in Chromium", run: bindings },
     Step { name: "engines", about: "each kind of fault in Chromium, Firefox and WebKit", run: engines },
     Step { name: "pages", about: "what a page downloads, for each family of protocols", run: pages },
     Step { name: "oldest", about: "the package needs no younger engines than documented", run: oldest },
@@ -207,8 +208,9 @@ fn publish(session: &mut Session<'_>) -> Result<Verdict> {
             // resolution of Node before 16, which knows no `exports`.
             .arg("--exclude-entrypoints")
             .args(FAMILIES.iter().map(|family| format!("{family}.wasm")))
-            // These are modules only.
-            .args(["nowasm", "worker"])
+            // These are modules only: `nowasm` would make the package too large in both formats, and Svelte and Angular
+            // are modules themselves.
+            .args(["nowasm", "worker", "svelte", "angular"])
             .args(["--profile", "node16"])
             .current_dir(&tests),
     )?;
@@ -355,6 +357,28 @@ fn e2e(session: &mut Session<'_>) -> Result<Verdict> {
         }
     }
     Ok(Verdict::Counted(played))
+}
+
+/// What a quick run has of the frameworks, by `tests/bindings/frameworks.mjs`, and all of them.
+const APPS: [usize; 2] = [2, 7];
+
+/// Each app is built by its framework's usual tool, with the package copied as npm installs it.
+fn bindings(session: &mut Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    session.test_packages()?;
+    let project = session.project;
+    let [quick, all] = APPS;
+    npm::ci(project, "tests/bindings", "which build an app of each framework")?;
+    if session.scope.of(quick, all, "apps") == all {
+        npm::ci(project, "tests/bindings/angular", "which build Angular's app")?;
+    }
+    let directory = project.path("tests/bindings");
+    let mut build = Command::new("node");
+    build.arg("build.mjs").current_dir(&directory);
+    check(session.scope.tell(&mut build))?;
+    let mut runner = node_tests(session, "tests/bindings")?;
+    in_browser(session, &mut runner)?;
+    count("node --test", &mut runner, tally::node)
 }
 
 fn engines(session: &mut Session<'_>) -> Result<Verdict> {
