@@ -9,6 +9,7 @@ mod canonical;
 mod delta;
 mod routes;
 mod schema;
+mod slots;
 mod spelling;
 #[cfg(test)]
 mod tests;

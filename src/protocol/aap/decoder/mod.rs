@@ -19,12 +19,12 @@ use crate::event::{EventRef, TextField};
 use crate::json::{Object, Value};
 use crate::protocol::fields::{Problem, missing, text};
 use crate::protocol::{EventDecoder, EventSink};
-use crate::sse::Frame;
+use crate::sse::{Frame, Run};
 
 use super::blocks::ToolUse;
 use super::{ids, story};
 use calls::Call;
-use delta::DeltaReader;
+use delta::{DeltaReader, field_of};
 use messages::Message;
 
 /// Reads the answer to one turn's start.
@@ -66,12 +66,7 @@ impl EventDecoder for TurnDecoder {
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
         let Self { deltas, turn } = self;
-        let field = match frame.event {
-            "text_delta" => Some(TextField::Content),
-            "thinking_delta" => Some(TextField::Reasoning),
-            _ => None,
-        };
-        if let Some(field) = field
+        if let Some(field) = field_of(frame.event.as_bytes())
             && let Some(text) = deltas.read(frame.data)
         {
             return turn.piece(field, text, sink);
@@ -88,6 +83,17 @@ impl EventDecoder for TurnDecoder {
                 turn.unknown(frame.event, frame.data.into(), Some(problem), sink);
             }
         }
+    }
+
+    fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
+        let Self { deltas, turn } = self;
+        let mut len = 0;
+        while let Some(rest) = bytes.get(len..).filter(|rest| !rest.is_empty()) {
+            let Some(piece) = deltas.read_frame(rest) else { break };
+            turn.piece(*piece.meaning, piece.text, sink);
+            len += piece.len;
+        }
+        Run { len, id: None }
     }
 
     fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
