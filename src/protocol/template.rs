@@ -13,6 +13,8 @@ use crate::json::RawStr;
 
 /// One template for each message that streams at the same time, and each shape of its frames.
 const MAX_TEMPLATES: usize = 16;
+/// The largest number that JavaScript can count to.
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// What a hole contains in the frames of one protocol, apart from the piece of text.
 pub(crate) trait Slot: Copy {
@@ -102,10 +104,10 @@ pub(crate) struct Piece<'a, S: Slot, M> {
 /// An earlier frame with holes.
 #[derive(Debug)]
 struct Template<S, M> {
-    /// The frame without the contents of its holes.
+    /// The frame without the contents of its holes, which may be long.
     fixed: Vec<u8>,
-    /// The slots of the holes, and their positions in `fixed`.
-    holes: Vec<(Option<S>, usize)>,
+    /// The holes, at their positions in `fixed`, where they are empty.
+    shape: Shape<S>,
     meaning: M,
 }
 
@@ -121,30 +123,29 @@ struct Hit<F> {
 impl<S: Slot, M> Template<S, M> {
     /// A template that matches frames that differ from this one only in the holes.
     fn of(known: Known<'_, S, M>) -> Self {
-        let Known { frame, shape, meaning } = known;
-        let (mut fixed, mut holes) = (Vec::new(), Vec::new());
-        let mut from = 0;
-        for hole in &shape.holes {
+        let Known { frame, mut shape, meaning } = known;
+        let (mut fixed, mut from) = (Vec::new(), 0);
+        for hole in &mut shape.holes {
             fixed.extend_from_slice(frame.get(from..hole.start).unwrap_or_default());
-            holes.push((hole.slot, fixed.len()));
             from = hole.end;
+            (hole.start, hole.end) = (fixed.len(), fixed.len());
         }
         fixed.extend_from_slice(frame.get(from..).unwrap_or_default());
-        Self { fixed, holes, meaning }
+        Self { fixed, shape, meaning }
     }
 
     /// Whether `bytes` begin with a frame that this template matches; `hit` receives the contents of its holes.
     fn matches(&self, bytes: &[u8], hit: &mut Hit<S::Found>) -> bool {
         let (mut at, mut from) = (0, 0);
-        for (slot, place) in &self.holes {
-            let (Some(fixed), Some(rest)) = (self.fixed.get(from..*place), bytes.get(at..)) else {
+        for Hole { slot, start, end } in &self.shape.holes {
+            let (Some(fixed), Some(rest)) = (self.fixed.get(from..*start), bytes.get(at..)) else {
                 return false;
             };
             if !starts_with(rest, fixed) {
                 return false;
             }
             at += fixed.len();
-            from = *place;
+            from = *end;
             let Some(rest) = rest.get(fixed.len()..) else { return false };
             let len = match slot {
                 None => RawStr::inside_len(rest).map(|(len, has_escapes)| {
@@ -259,15 +260,16 @@ impl<S: Slot, M> Templates<S, M> {
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as a comparison")]
 fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
-    bytes.get(..prefix.len()).is_some_and(|head| same(head, prefix))
+    match bytes.get(..prefix.len()) {
+        Some(head) => same(head, prefix),
+        None => false,
+    }
 }
 
 /// The digits at the start of `bytes`: their count, and their number; 0 if that is larger than JavaScript can count.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as a few digits")]
 pub(crate) fn whole_number(bytes: &[u8]) -> (usize, u64) {
-    /// The largest number that JavaScript can count to.
-    const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
     let (mut len, mut number) = (0, 0_u64);
     for byte in bytes {
         let digit = byte.wrapping_sub(b'0');

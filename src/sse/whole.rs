@@ -1,5 +1,6 @@
 //! Whole frames in memory, for readers that take many at once.
 
+use super::decoder::field;
 use super::line::line_len;
 
 /// The lines of a simple frame: at most one of each kind, and no others.
@@ -32,14 +33,13 @@ impl WholeFrame {
             if line.is_empty() {
                 return data.map(|data| Self { data, id, event, len: next });
             }
-            let name = line.iter().position(|byte| *byte == b':')?;
-            let space = usize::from(line.get(name + 1) == Some(&b' '));
-            let value = (at + name + 1 + space, at + len);
-            let is_first = match line.get(..name)? {
-                b"data" => data.replace(value).is_none(),
-                b"id" => id.replace(value).is_none(),
-                b"event" => event.replace(value).is_none(),
-                _ => false,
+            let value = |name| field(line, name).map(|value| (at + len - value.len(), at + len));
+            let is_first = if let Some(value) = value(b"data") {
+                data.replace(value).is_none()
+            } else if let Some(value) = value(b"id") {
+                id.replace(value).is_none()
+            } else {
+                event.replace(value(b"event")?).is_none()
             };
             if !is_first {
                 return None;

@@ -13,7 +13,7 @@ use crate::sse::{Run, WholeFrame};
 use super::canonical::{NUMBER, sequence_number};
 use super::counting;
 use super::schema::MAX_TOOL_CALLS;
-use super::slots::{Found, Varying};
+use super::slots::Varying;
 
 /// Reads text deltas.
 #[derive(Debug, Default)]
@@ -34,52 +34,76 @@ struct Meaning {
 }
 
 impl DeltaReader {
-    /// Reads the data of one frame, if it is a delta with exactly one piece of text. Also returns the number in its
-    /// JSON; 0 if it has none.
-    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<(u64, TextDelta<'a>)> {
-        let Self { templates, made } = self;
-        let bytes = data.as_bytes();
-        let piece = templates.read(bytes, |frame| {
-            let (shape, delta) = scan(data)?;
-            Some(Known { frame, shape, meaning: delta.meaning(made) })
-        })?;
-        (piece.len == bytes.len()).then_some(())?;
-        Some((piece.found.number, delta(&piece, bytes)?))
+    /// Passes on the data of one frame, if it is a delta with exactly one piece of text. `id` is the number that the
+    /// frame has, or 0. Returns whether it is such a delta.
+    pub(super) fn read(&mut self, data: &str, id: u64, sink: &mut dyn EventSink) -> bool {
+        self.pass(data.as_bytes(), Part::Data(id), sink).is_some()
     }
 
     /// Takes as many whole frames at the start of `bytes` as are text deltas.
     pub(super) fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
-        let Self { templates, made } = self;
         let mut run = Run::default();
         while let Some(rest) = bytes.get(run.len..).filter(|rest| !rest.is_empty()) {
-            let Some(piece) = templates.read(rest, |rest| frame(rest, made)) else {
+            let Some((len, id)) = self.pass(rest, Part::Frame, sink) else {
                 break;
             };
-            let Some(delta) = delta(&piece, rest) else {
-                break;
-            };
-            let Found { id, id_number, number, .. } = *piece.found;
-            let number = counting(id_number, number, sink);
-            sink.delta(number, delta);
             if let Some((start, end)) = id {
                 run.id = Some((run.len + start, run.len + end));
             }
-            run.len += piece.len;
+            run.len += len;
         }
         run
     }
+
+    /// Passes on the text delta at the start of `bytes`. Returns its length, and the position of its frame's id.
+    fn pass(
+        &mut self,
+        bytes: &[u8],
+        part: Part,
+        sink: &mut dyn EventSink,
+    ) -> Option<(usize, Option<(usize, usize)>)> {
+        let Self { templates, made } = self;
+        let piece = templates.read(bytes, |bytes| known(bytes, part, made))?;
+        let delta = delta(&piece, bytes)?;
+        let Piece { len, found, .. } = piece;
+        let id = match part {
+            Part::Frame => found.id_number,
+            Part::Data(id) => {
+                (len == bytes.len()).then_some(())?;
+                id
+            }
+        };
+        let number = counting(id, found.number, sink);
+        sink.delta(number, delta);
+        Some((len, found.id))
+    }
 }
 
-/// Reads the frame at the start of `bytes`, if it is a text delta.
-fn frame<'a>(bytes: &'a [u8], made: &mut u32) -> Option<Known<'a, Varying, Meaning>> {
-    let frame = WholeFrame::of(bytes)?;
+/// What is read.
+#[derive(Clone, Copy)]
+enum Part {
+    /// A whole frame.
+    Frame,
+    /// A frame's data. The frame has this number as its id, or 0.
+    Data(u64),
+}
+
+/// Reads the part at the start of `bytes`, if it is a text delta. `made` is the number of templates so far.
+fn known<'a>(bytes: &'a [u8], part: Part, made: &mut u32) -> Option<Known<'a, Varying, Meaning>> {
+    let frame = match part {
+        Part::Frame => WholeFrame::of(bytes)?,
+        Part::Data(_) => WholeFrame { data: (0, bytes.len()), len: bytes.len(), ..WholeFrame::default() },
+    };
     let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
     let (mut shape, delta) = scan(data)?;
     shape.shift(frame.data.0);
     if let Some((start, end)) = frame.id {
         shape.hole(Varying::FrameId, start, end);
     }
-    Some(Known { frame: bytes.get(..frame.len)?, shape, meaning: delta.meaning(made) })
+    *made = made.wrapping_add(1);
+    let (id, thread_id) = (delta.id.to_owned(), delta.thread_id.to_owned());
+    let meaning = Meaning { id, thread_id, field: delta.field, source: *made };
+    Some(Known { frame: bytes.get(..frame.len)?, shape, meaning })
 }
 
 /// The delta in a frame that a template matched. `None` if its text, or its JSON, is invalid or has to be repaired.
@@ -106,19 +130,6 @@ struct Delta<'a> {
     id: &'a str,
     thread_id: &'a str,
     field: TextField,
-}
-
-impl Delta<'_> {
-    /// What a template of it says. `made` is the number of templates so far.
-    fn meaning(&self, made: &mut u32) -> Meaning {
-        *made = made.wrapping_add(1);
-        Meaning {
-            id: self.id.to_owned(),
-            thread_id: self.thread_id.to_owned(),
-            field: self.field,
-            source: *made,
-        }
-    }
 }
 
 /// The fields that a text delta may have, each once. The last three cannot make it a text delta.

@@ -81,21 +81,18 @@ fn value_len(bytes: &[u8]) -> Option<usize> {
                 Some(len + 2)
             }
         },
-        b'1'..=b'9' => {
-            let (len, _) = whole_number(bytes);
-            if is_end(*bytes.get(len)?) { Some(len) } else { any_value_len(bytes) }
+        b'{' | b'[' => container_len(bytes),
+        _ => {
+            let len = bytes
+                .iter()
+                .position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'))?;
+            valid_len(bytes, len)
         }
-        _ => any_value_len(bytes),
     }
 }
 
-/// Whether this byte may follow a value.
-fn is_end(byte: u8) -> bool {
-    matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')
-}
-
-fn any_value_len(bytes: &[u8]) -> Option<usize> {
-    let (mut len, mut depth) = (0, 0);
+fn container_len(bytes: &[u8]) -> Option<usize> {
+    let (mut len, mut depth) = (0, 0_u32);
     loop {
         len += match bytes.get(len)? {
             b'"' => RawStr::inside_len(bytes.get(len + 1..)?)?.0 + 2,
@@ -103,7 +100,7 @@ fn any_value_len(bytes: &[u8]) -> Option<usize> {
                 depth += 1;
                 1
             }
-            b'}' | b']' if depth > 0 => {
+            b'}' | b']' => {
                 depth -= 1;
                 1
             }
@@ -114,10 +111,14 @@ fn any_value_len(bytes: &[u8]) -> Option<usize> {
         if depth > MAX_UNKNOWN_DEPTH {
             return None;
         }
-        if depth == 0 && is_end(*bytes.get(len)?) {
-            break;
+        if depth == 0 {
+            return valid_len(bytes, len);
         }
     }
+}
+
+/// This length, if so many bytes are a value.
+fn valid_len(bytes: &[u8], len: usize) -> Option<usize> {
     let mut scanner = Scanner::new(str::from_utf8(bytes.get(..len)?).ok()?);
     scanner.skip_value().ok()?;
     scanner.finish().ok()?;

@@ -1,77 +1,51 @@
 //! The hot path: a piece of text, read without building a document.
 //!
-//! Nearly every frame of a stream is such a piece, with a single field. [`Templates`] of earlier frames read whole ones,
-//! and a *scan* of the JSON creates them. All other frames go to the general reader. Both must agree with that reader;
+//! Nearly every frame of a stream is such a piece, with a single field. [`Templates`] of earlier frames read it, as long
+//! as it comes whole; a *scan* of the JSON creates them. All other frames go to the general reader. Both must agree;
 //! property tests check this.
 
 use std::convert::Infallible;
 
 use crate::event::TextField;
-use crate::json::{RawStr, Scanner};
+use crate::json::Scanner;
 use crate::protocol::template::{Known, Piece, Shape, Templates};
 use crate::sse::WholeFrame;
-
-/// The data before the piece of text.
-const BEFORE: &str = "{\"delta\":\"";
-/// The data after it.
-const AFTER: &str = "\"}";
 
 /// Reads pieces of text.
 #[derive(Debug, Default)]
 pub(super) struct DeltaReader {
     templates: Templates<Infallible, TextField>,
-    /// A buffer for decoded text.
-    text: String,
 }
 
 impl DeltaReader {
-    /// The text of a delta, if `data` is one in its simple form.
-    #[inline]
-    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<&'a str> {
-        let text = scan(data)?;
-        if let Some(plain) = text.plain() {
-            return Some(plain);
-        }
-        self.text.clear();
-        text.unescape_into(&mut self.text);
-        Some(&self.text)
-    }
-
-    /// Reads the whole frame at the start of `bytes`, if it is such a delta.
-    pub(super) fn read_frame<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Piece<'a, Infallible, TextField>> {
-        self.templates.read(bytes, frame)
+    /// Reads the whole frame at the start of `bytes`, if it is a delta in its simple form.
+    pub(super) fn read<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Piece<'a, Infallible, TextField>> {
+        self.templates.read(bytes, scan)
     }
 }
 
-/// The field that the frames of this name extend.
-pub(super) fn field_of(event: &[u8]) -> Option<TextField> {
-    match event {
-        b"text_delta" => Some(TextField::Content),
-        b"thinking_delta" => Some(TextField::Reasoning),
-        _ => None,
-    }
-}
-
-/// The text of a delta in its simple form.
-#[inline]
-fn scan(data: &str) -> Option<RawStr<'_>> {
-    let quote = BEFORE.len() - 1;
-    let value = data.starts_with(BEFORE).then(|| data.get(quote..))??;
-    let mut scanner = Scanner::new(value);
-    let text = scanner.string().ok()?;
-    (value.get(scanner.at()..) == Some("}")).then_some(text)
-}
-
-/// Reads the frame at the start of `bytes`, if it is a delta.
-fn frame(bytes: &[u8]) -> Option<Known<'_, Infallible, TextField>> {
+/// The frame at the start of `bytes`, if it is such a delta.
+fn scan(bytes: &[u8]) -> Option<Known<'_, Infallible, TextField>> {
     let frame = WholeFrame::of(bytes)?;
-    let (start, end) = frame.event?;
-    let meaning = field_of(bytes.get(start..end)?)?;
+    let text = |(start, end)| str::from_utf8(bytes.get(start..end)?).ok();
+    let meaning = match text(frame.event?)? {
+        "text_delta" => TextField::Content,
+        "thinking_delta" => TextField::Reasoning,
+        _ => return None,
+    };
     // The protocol has no ids.
     frame.id.is_none().then_some(())?;
-    let (start, end) = frame.data;
-    scan(str::from_utf8(bytes.get(start..end)?).ok()?)?;
+    let mut scanner = Scanner::new(text(frame.data)?);
+    let mut first = true;
+    scanner.begin_object().ok()?;
+    (scanner.next_key(&mut first).ok()??.plain()? == "delta").then_some(())?;
+    let _ = scanner.peek_value();
+    let at = scanner.at() + 1;
+    let piece = scanner.string().ok()?;
+    scanner.next_key(&mut first).ok()?.is_none().then_some(())?;
+    scanner.finish().ok()?;
     let mut shape = Shape::new();
-    shape.text(start + BEFORE.len(), end - AFTER.len());
+    shape.text(at, at + piece.raw().len());
+    shape.shift(frame.data.0);
     Some(Known { frame: bytes.get(..frame.len)?, shape, meaning })
 }

@@ -24,7 +24,7 @@ use crate::sse::{Frame, Run};
 use super::blocks::ToolUse;
 use super::{ids, story};
 use calls::Call;
-use delta::{DeltaReader, field_of};
+use delta::DeltaReader;
 use messages::Message;
 
 /// Reads the answer to one turn's start.
@@ -65,12 +65,7 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
-        let Self { deltas, turn } = self;
-        if let Some(field) = field_of(frame.event.as_bytes())
-            && let Some(text) = deltas.read(frame.data)
-        {
-            return turn.piece(field, text, sink);
-        }
+        let turn = &mut self.turn;
         // The first end is the end (section 9).
         if turn.is_over {
             return;
@@ -89,7 +84,7 @@ impl EventDecoder for TurnDecoder {
         let Self { deltas, turn } = self;
         let mut len = 0;
         while let Some(rest) = bytes.get(len..).filter(|rest| !rest.is_empty()) {
-            let Some(piece) = deltas.read_frame(rest) else { break };
+            let Some(piece) = deltas.read(rest) else { break };
             turn.piece(*piece.meaning, piece.text, sink);
             len += piece.len;
         }

@@ -76,18 +76,10 @@ pub(super) struct DeltaReader {
 }
 
 impl DeltaReader {
-    /// Reads `data` if it is a delta of any dialect, with no other data.
-    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<Piece<'a>> {
-        let piece = self.templates.read(data.as_bytes(), |frame| {
-            let (shape, meaning) = scan(data)?;
-            Some(Known { frame, shape, meaning })
-        })?;
-        (piece.len == data.len()).then_some(piece)
-    }
-
-    /// Reads the whole frame at the start of `bytes`, if it is such a delta.
-    pub(super) fn read_frame<'a>(&'a mut self, bytes: &'a [u8]) -> Option<Piece<'a>> {
-        self.templates.read(bytes, frame)
+    /// Reads the part at the start of `bytes`, if it is a delta of any dialect, with no other data.
+    pub(super) fn read<'a>(&'a mut self, bytes: &'a [u8], part: Part) -> Option<Piece<'a>> {
+        let piece = self.templates.read(bytes, |bytes| known(bytes, part))?;
+        (part == Part::Frame || piece.len == bytes.len()).then_some(piece)
     }
 
     /// The number of templates.
@@ -97,9 +89,21 @@ impl DeltaReader {
     }
 }
 
-/// Reads the frame at the start of `bytes`, if it is a simple delta.
-fn frame(bytes: &[u8]) -> Option<Known<'_, Varying, Meaning>> {
-    let frame = WholeFrame::of(bytes)?;
+/// What is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A whole frame.
+    Frame,
+    /// All data of a frame.
+    Data,
+}
+
+/// Reads the part at the start of `bytes`, if it is a simple delta.
+fn known(bytes: &[u8], part: Part) -> Option<Known<'_, Varying, Meaning>> {
+    let frame = match part {
+        Part::Frame => WholeFrame::of(bytes)?,
+        Part::Data => WholeFrame { data: (0, bytes.len()), len: bytes.len(), ..WholeFrame::default() },
+    };
     let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
     let (mut shape, meaning) = scan(data)?;
     shape.shift(frame.data.0);

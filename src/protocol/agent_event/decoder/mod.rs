@@ -30,7 +30,7 @@ use crate::sse::{self, Frame};
 
 use activity::Activities;
 use calls::Call;
-use delta::DeltaReader;
+use delta::{DeltaReader, Part};
 use ending::{Failure, Totals};
 use fields::{Problem, event, with_text, wrong};
 use messages::Message;
@@ -69,7 +69,7 @@ struct Run {
 impl EventDecoder for RunDecoder {
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
         let Self { deltas, run } = self;
-        if let Some(delta) = deltas.read(frame.data) {
+        if let Some(delta) = deltas.read(frame.data.as_bytes(), Part::Data) {
             run.flush(sink);
             // A delta that the run refuses is read again by the general reader.
             if run.delta(delta.meaning.field, &delta.meaning.call_id, delta.text, sink).is_ok() {
@@ -86,7 +86,7 @@ impl EventDecoder for RunDecoder {
         let Self { deltas, run } = self;
         let mut taken = sse::Run::default();
         while let Some(rest) = bytes.get(taken.len..).filter(|rest| !rest.is_empty()) {
-            let Some(delta) = deltas.read_frame(rest) else { break };
+            let Some(delta) = deltas.read(rest, Part::Frame) else { break };
             // After a frame without an id, the stream resumes nowhere, so the last frame with one ends the run.
             if delta.found.id.is_none() && taken.id.is_some() {
                 break;

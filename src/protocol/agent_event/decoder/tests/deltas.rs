@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::super::Run;
-use super::super::delta::{DeltaReader, Meaning};
+use super::super::delta::{DeltaReader, Meaning, Part};
 use super::super::messages::DeltaField;
 use super::{RunDecoder, Seen, awaken, begin, call_start, frame, run_start, step, tirea};
 use crate::json::Value;
@@ -210,7 +210,7 @@ fn plain_deltas_take_the_hot_path() {
         r#"{ "data" : { "delta" : "a" } , "type" : "text_delta" }"#.to_owned(),
     ];
     let read = |reader: &mut DeltaReader, data: &str| {
-        reader.read(data).map(|piece| format!("{:?} {:?}", piece.meaning, piece.text))
+        reader.read(data.as_bytes(), Part::Data).map(|piece| format!("{:?} {:?}", piece.meaning, piece.text))
     };
     let mut warm = DeltaReader::default();
     for _ in 0..3 {
@@ -233,7 +233,7 @@ fn a_template_lets_envelopes_and_texts_change() {
             1_795_255_726_637 + number,
             number / 100,
         );
-        let piece = reader.read(&data).expect("a delta");
+        let piece = reader.read(data.as_bytes(), Part::Data).expect("a delta");
         assert_eq!(*piece.meaning, Meaning { field: DeltaField::Content, call_id: String::new() });
         assert_eq!(piece.text, format!("tok{number}"));
     }
@@ -253,7 +253,7 @@ fn what_says_more_does_not_take_the_hot_path() {
         awaken("step_end", json!({})),
     ];
     for wire in cases {
-        assert!(DeltaReader::default().read(&wire.to_string()).is_none(), "{wire}");
+        assert!(DeltaReader::default().read(wire.to_string().as_bytes(), Part::Data).is_none(), "{wire}");
     }
     // Fields that say nothing here may be there.
     let seen =
