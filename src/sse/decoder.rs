@@ -476,7 +476,7 @@ fn is_comment(line: &[u8]) -> bool {
 /// The value of `line` if its field is called `name`: the text after the first colon and one space, or nothing in a
 /// line without a colon.
 #[inline]
-fn field<'c>(line: &'c [u8], name: &[u8]) -> Option<&'c [u8]> {
+pub(super) fn field<'c>(line: &'c [u8], name: &[u8]) -> Option<&'c [u8]> {
     match line.strip_prefix(name)? {
         [] => Some(&[]),
         [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),

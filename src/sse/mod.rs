@@ -12,4 +12,5 @@ mod whole;
 
 pub use decoder::{DEFAULT_LIMIT, FrameDecoder};
 pub use frame::{Frame, FrameError, FrameSink, Run};
+pub(crate) use line::line_len;
 pub use whole::WholeFrame;

@@ -5,9 +5,6 @@ use crate::protocol::HAS_HTTP;
 use crate::sse::Frame;
 use crate::sse::{FrameDecoder, FrameError, FrameSink};
 
-/// Whether this build has a protocol whose decoder takes runs of frames.
-const HAS_RUNS: bool = cfg!(feature = "frame-runs");
-
 /// The decoder of a stream.
 #[derive(Debug)]
 pub(super) struct Frames {
@@ -30,14 +27,7 @@ impl Frames {
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
         // So that the compiler removes the decoder.
-        if !HAS_HTTP {
-            return Ok(());
-        }
-        if HAS_RUNS {
-            self.events.feed_runs(bytes, sink)
-        } else {
-            self.events.feed(bytes, &mut |frame| sink.frame(frame))
-        }
+        if HAS_HTTP { self.events.feed_runs(bytes, sink) } else { Ok(()) }
     }
 
     /// Takes a message of a socket, which is a frame that has only data.

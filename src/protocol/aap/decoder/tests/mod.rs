@@ -9,6 +9,7 @@ mod hostile;
 mod messages;
 mod results;
 mod same;
+mod streams;
 mod whole;
 mod wire;
 

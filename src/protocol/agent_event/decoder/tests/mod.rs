@@ -12,6 +12,7 @@ mod messages;
 mod nesting;
 mod results;
 mod runs;
+mod streams;
 mod waits;
 mod wire;
 
