@@ -2,7 +2,7 @@
 
 use super::plan::LoadState;
 use super::queue::QueuedState;
-use super::turn::{Input, Parent, Running, Turn, TurnState};
+use super::turn::{Input, Joint, Parent, Running, Turn, TurnState};
 use super::{After, Effect, Key, Listed, ListedState, Page, Plan};
 
 impl Plan {
@@ -44,7 +44,7 @@ impl Plan {
         if self.load.state != LoadState::Idle || is_starting || self.session != super::plan::Session::Ready {
             return;
         }
-        let before = match self.tree.cut {
+        let before = match self.tree.cut() {
             Some(cut) if self.load.wants_earlier && !self.load.wants_newest => Some(cut),
             _ if self.load.wants_newest => None,
             _ => return,
@@ -87,9 +87,8 @@ impl Plan {
         if is_newest_first(&turns) {
             turns.reverse();
         }
-        let places = self.place(&turns, state);
-        let first = turns.first().map(|listed| self.key_of(&listed.id));
-        self.set_cut(first.flatten(), &places, state, has_earlier);
+        self.place(&turns, state);
+        self.join(&turns, state, has_earlier);
         self.set_parents(&turns);
         for listed in turns {
             self.take_listed(listed);
@@ -103,48 +102,58 @@ impl Plan {
         self.tree.with_id(id).and_then(|at| self.tree.turns.get(at)).map(|turn| turn.key)
     }
 
-    /// Places listed turns, oldest first. Returns whether each was known.
-    fn place(&mut self, listed: &[Listed], state: LoadState) -> Vec<bool> {
-        let known = listed.iter().find_map(|listed| self.tree.with_id(&listed.id));
+    /// Places listed turns, oldest first.
+    fn place(&mut self, listed: &[Listed], state: LoadState) {
+        let is_placed = |turn: &Turn| turn.joint != Joint::Unlisted;
+        let is_listed = |turn: &Turn| is_placed(turn) && listed.iter().any(|listed| listed.id == turn.id);
+        let known = self.tree.turns.iter().position(is_listed);
         let mut at = match (known, state) {
             (Some(known), _) => known,
             (None, LoadState::Before(cut)) => self.tree.find(cut).unwrap_or_default(),
-            (None, _) => self.tree.newest().map_or(0, |newest| newest + 1),
+            (None, _) => self.tree.turns.iter().rposition(is_placed).map_or(0, |last| last + 1),
         };
-        let mut places = Vec::new();
+        if state == LoadState::Newest {
+            // What had begun before this page was asked for, and is not in it, is older.
+            let count = self.load.count;
+            let is_older = |turn: &Turn| turn.joint == Joint::Unlisted && turn.is_named() && turn.begun < count && !listed.iter().any(|listed| listed.id == turn.id);
+            let mut from = at;
+            while let Some(turn) = self.tree.turns.get(from) {
+                if is_older(turn) {
+                    let turn = self.tree.turns.remove(from);
+                    self.tree.turns.insert(at, turn);
+                    at += 1;
+                }
+                from += 1;
+            }
+        }
         let mut before: Option<&Listed> = None;
         for one in listed {
-            let known = self.tree.with_id(&one.id);
-            places.push(known.is_some());
-            let mine = known.or_else(|| self.claim(one, before));
-            let turn = match mine {
-                Some(from) if from >= at => {
-                    at = if known.is_some() { from } else { at };
-                    self.tree.turns.remove(from)
-                }
-                Some(from) => {
-                    at = at.saturating_sub(1);
-                    self.tree.turns.remove(from)
-                }
-                None => {
-                    let mut turn = Turn::new(self.keys.make(), Parent::Nothing, TurnState::Incomplete);
-                    turn.listed = true;
-                    turn
-                }
-            };
-            at = at.min(self.tree.turns.len());
-            self.tree.turns.insert(at, turn);
-            if known.is_none()
-                && let Some(turn) = self.tree.turns.get_mut(at)
-            {
-                turn.id.clone_from(&one.id);
-                turn.state = TurnState::Incomplete;
-                turn.asks = !one.input.is_empty();
+            let mut known = self.tree.take_all(&one.id, &mut at);
+            if known.is_empty() {
+                known.push(self.new_listed(one, before, &mut at));
             }
-            at += 1;
+            for turn in known {
+                self.tree.turns.insert(at.min(self.tree.turns.len()), turn);
+                at += 1;
+            }
             before = Some(one);
         }
-        places
+    }
+
+    /// A turn that was not known: one that was sent from here and may have arrived, or another client's.
+    fn new_listed(&mut self, listed: &Listed, before: Option<&Listed>, at: &mut usize) -> Turn {
+        let mut turn = match self.claim(listed, before) {
+            Some(from) => {
+                *at -= usize::from(from < *at);
+                self.tree.turns.remove(from)
+            }
+            None => Turn::new(self.keys.make(), Parent::Nothing, TurnState::Incomplete),
+        };
+        turn.listed = turn.is_named();
+        turn.id.clone_from(&listed.id);
+        turn.state = TurnState::Incomplete;
+        turn.asks = !listed.input.is_empty();
+        turn
     }
 
     /// The turn of this plan that may be the listed one: it may have arrived, and says the same.
@@ -175,16 +184,24 @@ impl Plan {
         })
     }
 
-    /// Where the newest pages begin now.
-    fn set_cut(&mut self, first: Option<Key>, known: &[bool], state: LoadState, has_earlier: bool) {
-        let joins = known.contains(&true);
-        self.tree.cut = match state {
-            LoadState::Newest if joins => return,
-            _ if !has_earlier => None,
-            // It meets what was read before there was a gap.
-            LoadState::Before(_) if joins => self.tree.turns.first().map(|turn| turn.key),
-            _ => first,
-        };
+    /// What the page says of which turns follow each other without a gap.
+    fn join(&mut self, listed: &[Listed], state: LoadState, has_earlier: bool) {
+        let mut last = None;
+        for turn in &mut self.tree.turns {
+            let Some(at) = listed.iter().position(|listed| listed.id == turn.id) else { continue };
+            // What continues a turn under its id follows it.
+            if at > 0 || !has_earlier || last == Some(at) {
+                turn.joint = Joint::Joined;
+            } else if turn.joint == Joint::Unlisted {
+                turn.joint = Joint::Open;
+            }
+            last = Some(at);
+        }
+        if let LoadState::Before(cut) = state
+            && let Some(turn) = self.tree.get(cut)
+        {
+            turn.joint = Joint::Joined;
+        }
     }
 
     fn set_parents(&mut self, listed: &[Listed]) {

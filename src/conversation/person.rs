@@ -105,6 +105,11 @@ impl Plan {
         if turn.is_active() {
             return Err(Refusal::Busy);
         }
+        // The server's list tells whether there is anything to send.
+        if matches!(turn.state, TurnState::Unknown(_)) && self.options.history {
+            self.look();
+            return Ok(key);
+        }
         let text = turn.message().to_owned();
         self.resend(at, text)
     }
@@ -191,6 +196,7 @@ impl Plan {
     pub(super) fn dismiss(&mut self, key: Key) -> Done {
         let at = self.tree.find(key).ok_or(Refusal::Gone)?;
         match self.tree.turns.get(at).map(|turn| &turn.state) {
+            Some(TurnState::Unknown(_)) if self.options.history => Err(Refusal::Sent),
             Some(TurnState::Failed(_) | TurnState::Unknown(Outgoing { input: Input::Message(_), .. })) => {
                 self.give_back(at);
                 Ok(())
@@ -204,6 +210,8 @@ impl Plan {
         let at = self.queue.find(key).ok_or(Refusal::Gone)?;
         match self.queue.0.get(at).map(|item| &item.state) {
             Some(QueuedState::Waits | QueuedState::Held) => Ok(at),
+            // Nothing will tell whether it has arrived.
+            Some(QueuedState::Unknown(_)) if !self.options.history => Ok(at),
             _ => Err(Refusal::Sent),
         }
     }
@@ -220,10 +228,7 @@ impl Plan {
     }
 
     pub(super) fn remove_queued(&mut self, key: Key) -> Done {
-        let at = self.queue.find(key).ok_or(Refusal::Gone)?;
-        if self.queue.0.get(at).is_some_and(|item| matches!(item.state, QueuedState::Steering(_))) {
-            return Err(Refusal::Sent);
-        }
+        let at = self.here(key)?;
         if let Some(item) = self.queue.take(at) {
             self.effects.push(Effect::GiveBack { key, input: item.input });
         }
@@ -240,11 +245,8 @@ impl Plan {
     }
 
     pub(super) fn send_now(&mut self, key: Key) -> Done {
-        let at = self.queue.find(key).ok_or(Refusal::Gone)?;
+        let at = self.here(key)?;
         let Some(item) = self.queue.0.get(at) else { return Err(Refusal::Gone) };
-        if matches!(item.state, QueuedState::Steering(_)) {
-            return Err(Refusal::Sent);
-        }
         if !self.is_busy() && !item.discard && self.waiting().is_some() {
             return Err(Refusal::CallsWait);
         }

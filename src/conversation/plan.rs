@@ -130,7 +130,7 @@ impl Plan {
             Fact::Hold { on } => self.queue.hold(on),
             Fact::Attach => self.attach(),
             Fact::Detach => self.detach(),
-            Fact::LoadEarlier => self.load.wants_earlier |= self.tree.cut.is_some(),
+            Fact::LoadEarlier => self.load.wants_earlier |= self.tree.cut().is_some(),
             Fact::CatchUp => self.look(),
             Fact::SessionReady => self.session_ready(),
             Fact::SessionFailed => self.session_failed(),
@@ -223,7 +223,9 @@ impl Plan {
 
     fn session_ready(&mut self) {
         self.session = Session::Ready;
+        // A new session has no turns.
         self.load.is_loaded = true;
+        self.load.wants_newest = false;
         self.send_prepared();
     }
 
@@ -244,7 +246,8 @@ impl Plan {
     /// Sends the next input of the queue, if nothing runs and nothing waits.
     fn send_queued(&mut self) {
         let Some(at) = self.queue.next() else { return };
-        if self.is_busy() {
+        // The order of what may have arrived is known first.
+        if self.is_busy() || self.load.wants_newest || self.load.state == LoadState::Newest {
             return;
         }
         let discards = self.queue.0.get(at).is_some_and(|item| item.discard);

@@ -3,7 +3,7 @@
 //! Turns are kept in the server's order, oldest first: a turn comes after its parent. Those that the server has not named
 //! come where they were sent.
 
-use super::turn::{Parent, Turn, TurnState};
+use super::turn::{Joint, Parent, Turn, TurnState};
 use super::{After, Branch, Key};
 
 /// The tree.
@@ -12,8 +12,6 @@ pub(super) struct Tree {
     pub(super) turns: Vec<Turn>,
     /// The path leads through this turn to its newest descendant; without one, to the newest turn.
     pub(super) chosen: Option<Key>,
-    /// The first turn of the newest pages, if the server has earlier ones.
-    pub(super) cut: Option<Key>,
 }
 
 /// Where a new turn goes.
@@ -137,6 +135,12 @@ impl Tree {
         self.turns.iter().rposition(Turn::is_named)
     }
 
+    /// The first turn of the newest pages, if the server has earlier ones, which are not loaded.
+    pub(super) fn cut(&self) -> Option<Key> {
+        let mut turns = self.turns.iter().rev().filter(|turn| turn.is_named()).skip_while(|turn| turn.joint == Joint::Unlisted);
+        turns.find(|turn| turn.joint != Joint::Joined).map(|turn| turn.key)
+    }
+
     /// Where the next turn of the path goes: after the last turn that the server knows.
     pub(super) fn end(&self) -> Place {
         let mut last = self.tip();
@@ -175,13 +179,12 @@ impl Tree {
 
     /// The parents of turns that follow each other, where the protocol cannot fork.
     pub(super) fn chain(&mut self) {
-        let cut = self.cut;
         let mut last = Parent::Nothing;
         for turn in &mut self.turns {
             if turn.is_aside() {
                 continue;
             }
-            if cut == Some(turn.key) {
+            if turn.joint == Joint::Open {
                 last = Parent::Unlisted(String::new());
             }
             turn.parent = std::mem::replace(&mut last, Parent::Turn(turn.key));
@@ -206,6 +209,26 @@ impl Tree {
                 turn.parent = Parent::Turn(parent);
             }
         }
+    }
+
+    /// Takes out all turns with this id, in order, to be placed where the list has them: at their own place, if a list
+    /// had them before. Keeps the place.
+    pub(super) fn take_all(&mut self, id: &str, place: &mut usize) -> Vec<Turn> {
+        let mut taken = Vec::new();
+        let mut at = 0;
+        while let Some(turn) = self.turns.get(at) {
+            if turn.id != id || !turn.is_named() {
+                at += 1;
+                continue;
+            }
+            if at < *place {
+                *place -= 1;
+            } else if taken.is_empty() && turn.joint != Joint::Unlisted {
+                *place = at;
+            }
+            taken.push(self.turns.remove(at));
+        }
+        taken
     }
 
     pub(super) fn remove(&mut self, at: usize) -> Option<Turn> {

@@ -12,6 +12,7 @@ pub(super) struct Turn {
     /// The key's name is made of the id.
     pub(super) listed: bool,
     pub(super) parent: Parent,
+    pub(super) joint: Joint,
     pub(super) state: TurnState,
     /// It begins with a message of the person.
     pub(super) asks: bool,
@@ -19,7 +20,9 @@ pub(super) struct Turn {
     /// The answers wait for a person, who lets them go: they have failed once, or come from an earlier page.
     pub(super) is_held: bool,
     pub(super) steered: Vec<Steered>,
-    /// The number of the last page that had been asked for when something was heard of it: an earlier page is stale.
+    /// The number of the last page that had been asked for when it got its id.
+    pub(super) begun: u32,
+    /// The same when something was heard of it: what that page says of its state is stale.
     pub(super) heard: u32,
 }
 
@@ -40,6 +43,17 @@ pub(super) enum Parent {
     Turn(Key),
     /// A turn that is not loaded; the id is empty if it is not known.
     Unlisted(Text),
+}
+
+/// Whether the server lists the turn before it in the tree right before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joint {
+    /// No page had it.
+    Unlisted,
+    /// A page began with it: there may be others before it.
+    Open,
+    /// A page had both, or it is the first.
+    Joined,
 }
 
 /// The state of a turn.
@@ -101,11 +115,13 @@ impl Turn {
             id: Text::new(),
             listed: false,
             parent,
+            joint: Joint::Unlisted,
             state,
             asks: false,
             calls: Vec::new(),
             is_held: false,
             steered: Vec::new(),
+            begun: 0,
             heard: 0,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::call::{Answer, AnswerState, Call};
 use super::queue::QueuedState;
-use super::turn::{Input, Parent, Running, Steered, Turn, TurnState};
+use super::turn::{Input, Joint, Parent, Running, Steered, Turn, TurnState};
 use super::{Activity, Delivery, Effect, End, Key, Plan, Text, Waiting};
 
 impl Plan {
@@ -19,12 +19,18 @@ impl Plan {
         let Some(turn) = self.heard(key).filter(|turn| !turn.is_named()) else { return };
         let is_stopping = matches!(turn.state, TurnState::Starting(_, true));
         turn.state = TurnState::Running(Running { is_stopping, is_watched: true, ..Running::default() });
+        turn.begun = turn.heard;
         self.settle_parent(key);
-        if let Some(previous) = previous.filter(|previous| can_fork && *previous != id) {
+        let before = self.tree.find(key).and_then(|at| self.tree.parent_of(at)).and_then(|at| self.tree.turns.get(at));
+        let continues = before.is_some_and(|before| before.id == id);
+        if let Some(previous) = previous.filter(|previous| can_fork && !continues && *previous != id) {
             self.follow(key, previous);
         }
         if let Some(turn) = self.tree.get(key) {
             turn.id = id;
+            if continues {
+                turn.joint = Joint::Joined;
+            }
         }
     }
 

@@ -128,7 +128,7 @@ impl Plan {
             can_stop: phase != Phase::Stopping && (is_active || self.has_running_tools()),
             can_steer: self.options.steer && self.tree.turns.iter().any(is_open),
             held_queue: self.queue.is_held(),
-            has_earlier: self.tree.cut.is_some(),
+            has_earlier: self.tree.cut().is_some(),
         }
     }
 
@@ -160,7 +160,13 @@ impl Plan {
         self.tree.path().into_iter().filter_map(|at| self.tree.turns.get(at)).map(shown).collect()
     }
 
-    /// The same, with the siblings of each.
+    /// All turns that are known, also those of other branches, in the server's order.
+    #[must_use]
+    pub fn turns(&self) -> Vec<Shown<'_>> {
+        self.tree.turns.iter().map(shown).collect()
+    }
+
+    /// The path, with the siblings of each turn.
     pub(super) fn branched_path(&self) -> Vec<(Shown<'_>, Option<Branch>)> {
         let fans = self.tree.fans();
         let branch = |at: usize, turn: &Turn| {
