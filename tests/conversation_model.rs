@@ -54,7 +54,8 @@ fn every_schedule_ends_as_it_must() {
 /// Schedules that have failed once.
 #[test]
 fn every_recorded_schedule_ends_as_it_must() {
-    let cases: Vec<Case> = serde_json::from_str(include_str!("conformance/conversation.json")).expect("a list of cases");
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("conformance/conversation.json")).expect("a list of cases");
     assert!(!cases.is_empty());
     for case in &cases {
         if case.play().is_err() {

@@ -83,6 +83,9 @@ impl Plan {
             return;
         }
         self.load.is_loaded = true;
+        if state == LoadState::Newest {
+            self.load.newest = self.load.count;
+        }
         let Page { mut turns, has_earlier } = page;
         if is_newest_first(&turns) {
             turns.reverse();
@@ -93,9 +96,7 @@ impl Plan {
         for listed in turns {
             self.take_listed(listed);
         }
-        if state == LoadState::Newest {
-            self.miss();
-        }
+        self.miss();
     }
 
     fn key_of(&self, id: &str) -> Option<Key> {
@@ -115,7 +116,12 @@ impl Plan {
         if state == LoadState::Newest {
             // What had begun before this page was asked for, and is not in it, is older.
             let count = self.load.count;
-            let is_older = |turn: &Turn| turn.joint == Joint::Unlisted && turn.is_named() && turn.begun < count && !listed.iter().any(|listed| listed.id == turn.id);
+            let is_older = |turn: &Turn| {
+                turn.joint == Joint::Unlisted
+                    && turn.is_named()
+                    && turn.begun < count
+                    && !listed.iter().any(|listed| listed.id == turn.id)
+            };
             let mut from = at;
             while let Some(turn) = self.tree.turns.get(from) {
                 if is_older(turn) {
@@ -252,32 +258,36 @@ impl Plan {
         }
     }
 
-    /// The newest page does not have these: they have not arrived.
+    /// The pages do not have these: they have not arrived.
     fn miss(&mut self) {
-        let count = self.load.count;
+        let newest = self.load.newest;
+        let cut = self.tree.cut().and_then(|cut| self.tree.find(cut)).unwrap_or_default();
+        let is_whole = self.tree.cut().is_none();
         let mut at = 0;
-        while let Some(turn) = self.tree.turns.get_mut(at) {
-            let key = turn.key;
-            at += 1;
-            if turn.heard >= count || !matches!(turn.state, TurnState::Unknown(_)) {
+        while let Some(turn) = self.tree.turns.get(at) {
+            let is_covered = is_whole || self.tree.parent_of(at).is_some_and(|parent| parent >= cut);
+            if turn.heard >= newest || !is_covered || !matches!(turn.state, TurnState::Unknown(_)) {
+                at += 1;
                 continue;
             }
-            let TurnState::Unknown(out) = std::mem::replace(&mut turn.state, TurnState::Incomplete) else {
-                continue;
-            };
-            let is_message = matches!(out.input, Input::Message(_));
-            turn.state = TurnState::Failed(out);
-            if !is_message {
+            let key = turn.key;
+            if turn.message().is_empty() {
                 self.drop_answers(key);
-                at -= 1;
+                continue;
+            }
+            if let Some(turn) = self.tree.get(key)
+                && let TurnState::Unknown(out) = std::mem::replace(&mut turn.state, TurnState::Incomplete)
+            {
+                turn.state = TurnState::Failed(out);
             }
         }
-        // What waits no more needs no answer, and no turn that is not among the newest waits.
         let turns = &self.tree.turns;
+        // What waits no more needs no answer, and no turn that is not among the newest waits.
         self.saved.retain(|saved| turns.iter().any(|turn| turn.id == saved.turn && turn.is_active()));
         for item in &mut self.queue.0 {
             if let QueuedState::Unknown(id) = &item.state
-                && !turns.iter().any(|turn| turn.id == *id && turn.is_active())
+                && is_whole
+                && !turns.iter().any(|turn| turn.id == *id)
             {
                 item.state = QueuedState::Held;
             }

@@ -24,6 +24,8 @@ mod person;
 mod plan;
 mod queue;
 mod saved;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod turn;
 mod turns;

@@ -51,6 +51,8 @@ pub(super) enum Session {
 pub(super) struct Load {
     /// How many were asked for.
     pub(super) count: u32,
+    /// The number of the newest page that has come.
+    pub(super) newest: u32,
     pub(super) state: LoadState,
     /// The newest page is wanted as soon as none is being read.
     pub(super) wants_newest: bool,

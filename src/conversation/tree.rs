@@ -137,7 +137,12 @@ impl Tree {
 
     /// The first turn of the newest pages, if the server has earlier ones, which are not loaded.
     pub(super) fn cut(&self) -> Option<Key> {
-        let mut turns = self.turns.iter().rev().filter(|turn| turn.is_named()).skip_while(|turn| turn.joint == Joint::Unlisted);
+        let mut turns = self
+            .turns
+            .iter()
+            .rev()
+            .filter(|turn| turn.is_named())
+            .skip_while(|turn| turn.joint == Joint::Unlisted);
         turns.find(|turn| turn.joint != Joint::Joined).map(|turn| turn.key)
     }
 

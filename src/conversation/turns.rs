@@ -21,7 +21,8 @@ impl Plan {
         turn.state = TurnState::Running(Running { is_stopping, is_watched: true, ..Running::default() });
         turn.begun = turn.heard;
         self.settle_parent(key);
-        let before = self.tree.find(key).and_then(|at| self.tree.parent_of(at)).and_then(|at| self.tree.turns.get(at));
+        let before =
+            self.tree.find(key).and_then(|at| self.tree.parent_of(at)).and_then(|at| self.tree.turns.get(at));
         let continues = before.is_some_and(|before| before.id == id);
         if let Some(previous) = previous.filter(|previous| can_fork && !continues && *previous != id) {
             self.follow(key, previous);
@@ -191,13 +192,14 @@ impl Plan {
             TurnState::Running(running) => Some(running.is_stopping),
             _ => None,
         });
+        let is_over = turn.as_ref().is_none_or(|turn| matches!(turn.state, TurnState::Ended(_)));
         match delivery {
             Delivery::Taken => {
                 if let (Some(turn), Some(item)) = (turn, self.queue.take(at)) {
                     turn.steered.push(Steered { key, text: item.input });
                 }
             }
-            Delivery::Lost if running.is_some() => {
+            Delivery::Lost if !is_over => {
                 item.state = QueuedState::Unknown(turn.map(|turn| turn.id.clone()).unwrap_or_default());
             }
             // A turn that is over did not take it.

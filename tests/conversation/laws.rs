@@ -102,7 +102,10 @@ impl Laws {
                     let starts = self.starts.entry(text.clone()).or_default();
                     *starts += 1;
                     let sends = self.sends.get(text).copied().unwrap_or_default();
-                    assert!(*starts <= sends, "{text} left {starts} times as a turn, and was sent {sends} times");
+                    assert!(
+                        *starts <= sends,
+                        "{text} left {starts} times as a turn, and was sent {sends} times"
+                    );
                     check_order(fact, *turn, queue);
                 }
                 Effect::Start { turn, input: StartInput::Answers(_, answers), .. } => {
@@ -136,7 +139,12 @@ impl Laws {
         let seen = &mut self.tabs[at];
         let turns = tab.plan.turns();
         let steered = turns.iter().flat_map(|turn| turn.steered.iter().map(|(key, _)| *key));
-        let keys: Vec<Key> = turns.iter().map(|turn| turn.key).chain(tab.plan.queue().iter().map(|item| item.key)).chain(steered).collect();
+        let keys: Vec<Key> = turns
+            .iter()
+            .map(|turn| turn.key)
+            .chain(tab.plan.queue().iter().map(|item| item.key))
+            .chain(steered)
+            .collect();
         let once: BTreeSet<Key> = keys.iter().copied().collect();
         assert_eq!(once.len(), keys.len(), "a key is in two places: {keys:?}");
         for key in keys {
@@ -162,15 +170,26 @@ impl Laws {
             }
             let queued = tab.plan.queue().iter().filter(|item| item.input == *text).count();
             let rows = turns.iter().filter(|turn| turn.input == text).count();
-            let steered = turns.iter().flat_map(|turn| &turn.steered).filter(|(_, steered)| steered == text).count();
+            let steered =
+                turns.iter().flat_map(|turn| &turn.steered).filter(|(_, steered)| steered == text).count();
             let given = self.given_back.get(text).copied().unwrap_or_default();
             let here = queued + rows + steered + given;
-            let known: BTreeSet<&str> = turns.iter().filter(|turn| server.find(turn.id).is_some_and(|turn| turn.input == *text)).map(|turn| turn.id).collect();
+            let known: BTreeSet<&str> = turns
+                .iter()
+                .filter(|turn| server.find(turn.id).is_some_and(|turn| turn.input == *text))
+                .map(|turn| turn.id)
+                .collect();
             let copies = self.copies.get(text).copied().unwrap_or_default();
-            assert!(here <= 1 + copies, "{text} is in two places: queue {queued}, rows {rows}, steered {steered}, given back {given}");
+            assert!(
+                here <= 1 + copies,
+                "{text} is in two places: queue {queued}, rows {rows}, steered {steered}, given back {given}"
+            );
             assert!(here > 0 || server.count(text) > 0, "{text} is lost");
             if !self.late.contains(text) {
-                assert!(here + known.len() <= *sends, "{text} is here {here} times, and in the turns {known:?}, sent {sends} times");
+                assert!(
+                    here + known.len() <= *sends,
+                    "{text} is here {here} times, and in the turns {known:?}, sent {sends} times"
+                );
             }
         }
     }
@@ -188,11 +207,18 @@ impl Laws {
         let phase = tab.plan.phase();
         assert!(matches!(phase, Phase::Idle | Phase::Waiting | Phase::Failed), "tab {at} rests in {phase:?}");
         let path = tab.plan.path();
-        let is_open = |state: ShownState| matches!(state, ShownState::Here(Sent::Sending | Sent::Unknown) | ShownState::Running);
+        let is_open = |state: ShownState| {
+            matches!(state, ShownState::Here(Sent::Sending | Sent::Unknown) | ShownState::Running)
+        };
         assert!(!path.iter().any(|turn| is_open(turn.state)), "tab {at}: something is still open: {path:?}");
-        let open = tab.plan.queue().iter().any(|item| matches!(item.state, QueuedState::Steering(_) | QueuedState::Unknown(_)));
+        let open = tab
+            .plan
+            .queue()
+            .iter()
+            .any(|item| matches!(item.state, QueuedState::Steering(_) | QueuedState::Unknown(_)));
         assert!(!open, "tab {at}: a steered message is still open");
-        let mut shown: Vec<String> = path.iter().filter(|turn| !turn.id.is_empty()).map(|turn| turn.id.to_owned()).collect();
+        let mut shown: Vec<String> =
+            path.iter().filter(|turn| !turn.id.is_empty()).map(|turn| turn.id.to_owned()).collect();
         shown.dedup();
         let Some(newest) = server.turns.last() else {
             assert!(shown.is_empty(), "tab {at} shows turns that nobody has");
@@ -204,7 +230,11 @@ impl Laws {
         if !protocol.fork || !(tab.has_branched || has_unsent_sibling) {
             assert_eq!(tip, newest.id, "tab {at} does not show the newest turn");
         }
-        let all = if protocol.fork { server.chain(&tip) } else { server.turns.iter().map(|turn| turn.id.clone()).collect() };
+        let all = if protocol.fork {
+            server.chain(&tip)
+        } else {
+            server.turns.iter().map(|turn| turn.id.clone()).collect()
+        };
         assert_eq!(shown, all, "tab {at} does not show what the server lists");
         // A text that has arrived is nowhere else, however late it came.
         for (text, sends) in self.sends.iter().filter(|(text, _)| self.owner.get(*text) == Some(&at)) {
@@ -218,7 +248,10 @@ impl Laws {
 /// The queue's order holds.
 fn check_order(fact: &Fact, turn: Key, queue: &[Queued]) {
     let Some(place) = queue.iter().position(|item| item.key == turn) else { return };
-    if matches!(fact, Fact::SendNow { .. } | Fact::MoveQueued { .. } | Fact::RemoveQueued { .. } | Fact::SteerQueued { .. }) {
+    if matches!(
+        fact,
+        Fact::SendNow { .. } | Fact::MoveQueued { .. } | Fact::RemoveQueued { .. } | Fact::SteerQueued { .. }
+    ) {
         return;
     }
     let overtaken = queue[..place].iter().any(|item| item.state == QueuedState::Waits);

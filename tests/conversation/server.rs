@@ -88,7 +88,10 @@ impl Server {
         if self.is_busy() {
             return None;
         }
-        let is_answered = self.turns.iter().any(|turn| turn.previous == previous && !previous.is_empty() && waiting.is_empty());
+        let is_answered = self
+            .turns
+            .iter()
+            .any(|turn| turn.previous == previous && !previous.is_empty() && waiting.is_empty());
         let mut id = format!("s{}", self.turns.len());
         let mut text = String::new();
         match input {
@@ -116,14 +119,23 @@ impl Server {
         if let Some(turn) = self.find_mut(&previous) {
             turn.calls.clear();
         }
-        if id == previous && let Some(turn) = self.find_mut(&id) {
+        if id == previous
+            && let Some(turn) = self.find_mut(&id)
+        {
             // The same turn goes on.
             turn.state = ListedState::Running;
             let before = turn.previous.clone();
             return Some((id, before));
         }
         let (previous, state) = (previous, ListedState::Running);
-        self.turns.push(ServedTurn { id: id.clone(), previous: previous.clone(), input: text, state, calls: vec![], said: vec![] });
+        self.turns.push(ServedTurn {
+            id: id.clone(),
+            previous: previous.clone(),
+            input: text,
+            state,
+            calls: vec![],
+            said: vec![],
+        });
         Some((id, previous))
     }
 
@@ -157,7 +169,9 @@ impl Server {
 
     /// Takes an answer while the turn runs.
     pub(crate) fn answer(&mut self, id: &str, call: &str, answer: &str) -> bool {
-        let Some(turn) = self.find_mut(id).filter(|turn| turn.state == ListedState::Running) else { return false };
+        let Some(turn) = self.find_mut(id).filter(|turn| turn.state == ListedState::Running) else {
+            return false;
+        };
         let Some(at) = turn.calls.iter().position(|known| known.id == call) else { return false };
         turn.calls.remove(at);
         self.take_answers(id, &[(call.to_owned(), answer.to_owned())]);
@@ -166,14 +180,18 @@ impl Server {
 
     /// Takes a message while the turn runs.
     pub(crate) fn steer(&mut self, id: &str, text: &str) -> bool {
-        let Some(turn) = self.find_mut(id).filter(|turn| turn.state == ListedState::Running) else { return false };
+        let Some(turn) = self.find_mut(id).filter(|turn| turn.state == ListedState::Running) else {
+            return false;
+        };
         turn.said.push(text.to_owned());
         true
     }
 
     /// The page of turns before this one, or the newest.
     pub(crate) fn page(&self, protocol: Protocol, before: Option<&str>) -> Page {
-        let end = before.and_then(|id| self.turns.iter().position(|turn| turn.id == id)).unwrap_or(self.turns.len());
+        let end = before
+            .and_then(|id| self.turns.iter().position(|turn| turn.id == id))
+            .unwrap_or(self.turns.len());
         let start = end.saturating_sub(protocol.page);
         let mut turns: Vec<_> = self.turns[start..end].iter().map(|turn| listed(turn, protocol)).collect();
         if protocol.newest_first {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use turnwire::conversation::{
-    Activity, Delivery, Effect, End, Fact, Key, ListedState, Options, QueuedState, Refusal, Sent, ShownState, 
+    Activity, Delivery, Effect, End, Fact, Key, ListedState, Options, QueuedState, Refusal, Sent, ShownState,
     WhenBusy, Who, write_view,
 };
 
@@ -47,7 +47,8 @@ impl World {
             discard_pending: protocol.discard_pending,
             history: true,
             leaves_unseen: bit(8),
-            when_busy: [WhenBusy::Queue, WhenBusy::Steer, WhenBusy::Interrupt, WhenBusy::Queue][(bits >> 9 & 3) as usize],
+            when_busy: [WhenBusy::Queue, WhenBusy::Steer, WhenBusy::Interrupt, WhenBusy::Queue]
+                [(bits >> 9 & 3) as usize],
         };
         let mut world = Self {
             protocol,
@@ -103,7 +104,9 @@ impl World {
             Effect::CreateSession => Request::CreateSession,
             Effect::Start { turn, after, input, discard } => {
                 let asking = match &input {
-                    turnwire::conversation::StartInput::Answers(asking, _) => tab.id_of(*asking).expect("a turn that asks has an id"),
+                    turnwire::conversation::StartInput::Answers(asking, _) => {
+                        tab.id_of(*asking).expect("a turn that asks has an id")
+                    }
                     _ => String::new(),
                 };
                 Request::Start { turn, after, asking, input, discard }
@@ -132,7 +135,8 @@ impl World {
                 return;
             }
             Effect::Load { before } => {
-                let is_loading = tab.flying.iter().any(|flying| matches!(flying.request, Request::Load { .. }));
+                let is_loading =
+                    tab.flying.iter().any(|flying| matches!(flying.request, Request::Load { .. }));
                 assert!(!is_loading, "two pages are read at once");
                 let before = before.map(|key| tab.id_of(key).expect("a page ends before a known turn"));
                 Request::Load { before }
@@ -208,7 +212,14 @@ impl World {
 
     fn send(&mut self, at: usize, one: u32, two: usize) {
         let text = self.text();
-        let when_busy = [None, None, Some(WhenBusy::Queue), Some(WhenBusy::Steer), Some(WhenBusy::Interrupt), Some(WhenBusy::Reject)][two % 6];
+        let when_busy = [
+            None,
+            None,
+            Some(WhenBusy::Queue),
+            Some(WhenBusy::Steer),
+            Some(WhenBusy::Interrupt),
+            Some(WhenBusy::Reject),
+        ][two % 6];
         let discard = one % 8 == 7;
         self.laws.sends(&text);
         if self.tell(at, Fact::Send { input: text.clone(), when_busy, discard }).is_err() {
@@ -217,7 +228,8 @@ impl World {
     }
 
     fn answer(&mut self, at: usize, one: u32, two: usize) {
-        let pending: Vec<_> = self.tabs[at].plan.pending().iter().map(|asked| (asked.turn, asked.call.to_owned())).collect();
+        let pending: Vec<_> =
+            self.tabs[at].plan.pending().iter().map(|asked| (asked.turn, asked.call.to_owned())).collect();
         if pending.is_empty() {
             return;
         }
@@ -235,7 +247,12 @@ impl World {
         let turn = shown[shown.len() - 1 - two % shown.len().min(4)];
         let plan = &self.tabs[at].plan;
         let question = plan.question_of(turn);
-        let here = plan.turns().iter().find(|shown| shown.key == turn).map(|shown| shown.input.to_owned()).unwrap_or_default();
+        let here = plan
+            .turns()
+            .iter()
+            .find(|shown| shown.key == turn)
+            .map(|shown| shown.input.to_owned())
+            .unwrap_or_default();
         let input = question
             .and_then(|key| self.server.find(plan.id_of(key)).map(|turn| turn.input.clone()))
             .filter(|input| !input.is_empty())
@@ -366,7 +383,9 @@ impl World {
     fn reload(&mut self, at: usize, two: usize) {
         self.log.push(format!("tab {at}: reload"));
         let stored = self.tabs[at].stored.clone();
-        for (place, InFlight { request, response }) in std::mem::take(&mut self.tabs[at].flying).into_iter().enumerate() {
+        for (place, InFlight { request, response }) in
+            std::mem::take(&mut self.tabs[at].flying).into_iter().enumerate()
+        {
             // What is sent again is what the server's list does not have.
             match &request {
                 Request::Answer { answer, .. } => self.laws.answer_failed(answer),
@@ -401,7 +420,8 @@ impl World {
         let InFlight { request, response } = self.tabs[at].flying.remove(two % count);
         let chance = if self.is_calm { 0 } else { one % 16 };
         if let Request::Cancel { turn } = &request {
-            let here = self.tabs[at].plan.turns().iter().find(|shown| shown.key == *turn).map(|shown| shown.state);
+            let here =
+                self.tabs[at].plan.turns().iter().find(|shown| shown.key == *turn).map(|shown| shown.state);
             // While the turn starts, the carrier waits.
             if here == Some(ShownState::Here(Sent::Sending)) {
                 self.tabs[at].flying.push(InFlight { request, response });
@@ -523,7 +543,9 @@ impl World {
             let (at, request) = self.late.remove(two % self.late.len());
             let response = self.arrive(at, &request);
             self.log.push(format!("server, late: {request:?} -> {response:?}"));
-            if let Request::Start { input: turnwire::conversation::StartInput::Message(text), .. } | Request::Steer { text, .. } = &request {
+            if let Request::Start { input: turnwire::conversation::StartInput::Message(text), .. }
+            | Request::Steer { text, .. } = &request
+            {
                 self.laws.came_late(text);
             }
         }
@@ -555,7 +577,9 @@ impl World {
                     self.tabs[at].watched[place].calls = calls;
                     let _ = self.tell(at, Fact::Waits { turn, calls: served.calls });
                 } else {
-                    let activity = [Activity::Thinking, Activity::Answering, Activity::Working, Activity::Reconnecting][two % 4];
+                    let activity =
+                        [Activity::Thinking, Activity::Answering, Activity::Working, Activity::Reconnecting]
+                            [two % 4];
                     let _ = self.tell(at, Fact::Active { turn, activity });
                 }
             }
@@ -568,7 +592,13 @@ impl World {
 
     /// A running turn goes on at the server.
     fn serve(&mut self, one: u32, two: usize) {
-        let Some(id) = self.server.turns.iter().rfind(|turn| turn.state == ListedState::Running).map(|turn| turn.id.clone()) else {
+        let Some(id) = self
+            .server
+            .turns
+            .iter()
+            .rfind(|turn| turn.state == ListedState::Running)
+            .map(|turn| turn.id.clone())
+        else {
             return;
         };
         match if self.is_calm { 5 } else { one % 8 } {
@@ -629,7 +659,10 @@ impl World {
                 self.carry(at, 0, 0);
             }
         }
-        panic!("it does not come to rest: {:?}", self.tabs.iter().map(|tab| (&tab.flying, &tab.watched)).collect::<Vec<_>>());
+        panic!(
+            "it does not come to rest: {:?}",
+            self.tabs.iter().map(|tab| (&tab.flying, &tab.watched)).collect::<Vec<_>>()
+        );
     }
 }
 
