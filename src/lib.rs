@@ -36,6 +36,16 @@
     not(feature = "default"),
     allow(dead_code, unused_imports, reason = "a build with some of the protocols leaves parts unused")
 )]
+#![cfg_attr(
+    not(any(feature = "http", feature = "socket")),
+    allow(
+        unreachable_code,
+        unused_variables,
+        unused_mut,
+        unused_macros,
+        reason = "a build of the plan alone has no protocol"
+    )
+)]
 
 mod bytes;
 #[cfg(feature = "conversation")]

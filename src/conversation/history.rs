@@ -49,15 +49,12 @@ impl Plan {
             _ if self.load.wants_newest => None,
             _ => return,
         };
-        match before {
-            Some(cut) => {
-                self.load.wants_earlier = false;
-                self.load.state = LoadState::Before(cut);
-            }
-            None => {
-                self.load.wants_newest = false;
-                self.load.state = LoadState::Newest;
-            }
+        if let Some(cut) = before {
+            self.load.wants_earlier = false;
+            self.load.state = LoadState::Before(cut);
+        } else {
+            self.load.wants_newest = false;
+            self.load.state = LoadState::Newest;
         }
         self.load.count = self.load.count.wrapping_add(1);
         self.effects.push(Effect::Load { before });

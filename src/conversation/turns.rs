@@ -90,9 +90,8 @@ impl Plan {
     }
 
     pub(super) fn ended(&mut self, key: Key, end: End, calls: Vec<Waiting>) {
-        match self.heard(key).map(|turn| &turn.state) {
-            Some(TurnState::Running(_) | TurnState::Incomplete) => self.end(key, end, calls),
-            _ => {}
+        if let Some(TurnState::Running(_) | TurnState::Incomplete) = self.heard(key).map(|turn| &turn.state) {
+            self.end(key, end, calls);
         }
     }
 
