@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use turnwire::conversation::{
-    Effect, Fact, Key, Phase, Queued, QueuedState, Sent, ShownState, StartInput, Taken,
+    Delivery, Effect, Fact, Key, Phase, Queued, QueuedState, Sent, ShownState, StartInput, Taken,
 };
 
 use super::server::{Protocol, Server};
 use super::tab::Tab;
-use super::world::Counts;
+
+/// How often something was done with a text.
+type Counts = BTreeMap<String, usize>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Laws {
@@ -21,6 +23,8 @@ pub(crate) struct Laws {
     /// How often an answer has left, and how often that has failed.
     answers: Counts,
     failed_answers: Counts,
+    /// Answers that may have arrived: neither a list nor the turn's end has told.
+    unclear: BTreeSet<String>,
     /// What was given back, by tab.
     given_back: BTreeMap<String, usize>,
     /// Texts that arrived when the carrier had given up, and those that a person has replaced.
@@ -81,13 +85,16 @@ impl Laws {
         self.late.insert(text.to_owned());
     }
 
-    pub(crate) fn answer_failed(&mut self, answer: &str) {
+    pub(crate) fn answer_failed(&mut self, answer: &str, delivery: Delivery) {
+        if delivery == Delivery::Lost {
+            self.unclear.insert(answer.to_owned());
+        }
         *self.failed_answers.entry(answer.to_owned()).or_default() += 1;
     }
 
-    pub(crate) fn failed(&mut self, at: usize, turn: Key) {
+    pub(crate) fn failed(&mut self, at: usize, turn: Key, delivery: Delivery) {
         for answer in self.tabs[at].leaving.remove(&turn.0).unwrap_or_default() {
-            self.answer_failed(&answer);
+            self.answer_failed(&answer, delivery);
         }
     }
 
@@ -95,6 +102,9 @@ impl Laws {
     pub(crate) fn took(&mut self, at: usize, fact: &Fact, taken: &Taken, queue: &[Queued]) {
         if let Fact::Send { input, .. } | Fact::Edit { input, .. } | Fact::EditQueued { input, .. } = fact {
             self.owner.insert(input.clone(), at);
+        }
+        if matches!(fact, Fact::Page(_) | Fact::Ended { .. }) {
+            self.unclear.clear();
         }
         for effect in &taken.effects {
             match effect {
@@ -122,6 +132,7 @@ impl Laws {
     }
 
     fn answer_leaves(&mut self, answer: &str) {
+        assert!(!self.unclear.contains(answer), "the answer {answer} may have arrived, and leaves again");
         let left = self.answers.entry(answer.to_owned()).or_default();
         *left += 1;
         let failed = self.failed_answers.get(answer).copied().unwrap_or_default();

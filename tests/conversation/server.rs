@@ -4,6 +4,7 @@ use turnwire::conversation::{After, End, Listed, ListedState, Page, StartInput, 
 
 /// What the server's protocol is like.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a trait of the protocol")]
 pub(crate) struct Protocol {
     pub(crate) fork: bool,
     pub(crate) live_answers: bool,

@@ -35,10 +35,10 @@ pub(crate) struct Watched {
     pub(crate) id: String,
     pub(crate) calls: Vec<String>,
     pub(crate) said: usize,
-    pub(crate) was_told: bool,
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one fact of the page")]
 pub(crate) struct Tab {
     pub(crate) plan: Plan,
     pub(crate) stored: String,
@@ -76,6 +76,6 @@ impl Tab {
 
     pub(crate) fn watch(&mut self, turn: Key, id: String) {
         self.watched.retain(|watched| watched.turn != turn);
-        self.watched.push(Watched { turn, id, calls: vec![], said: 0, was_told: false });
+        self.watched.push(Watched { turn, id, calls: vec![], said: 0 });
     }
 }
