@@ -11,9 +11,10 @@
 //! | `aap` | the Agent Application Protocol |
 //! | `turn-rpc` | the JSON-RPC turn gateway, and Codex app-server |
 //! | `js-classes` | classes for JavaScript beside a front end in Rust |
-//! | `module` | the npm package's own exports |
+//! | `conversation` | the plan of a conversation |
+//! | `module`, `conversation-module` | the npm package's own exports |
 //!
-//! The first four are on by default; other features are parts of these.
+//! The first four and `conversation` are on by default; other features are parts of these.
 //!
 //! The modules in the order of the data flow:
 //!
@@ -26,6 +27,8 @@
 //! 7. [`snapshot`]: a turn at one moment, for front ends in Rust,
 //! 8. `web`: the browser: fetch, timers, and the exports to JavaScript.
 //!
+//! Above the turns is `conversation`: what a chat sends, queues, holds and shows.
+//!
 //! All but the last know neither a clock nor a socket nor a JavaScript type. They run on any host; `web` exists only in
 //! the WebAssembly build.
 
@@ -33,8 +36,20 @@
     not(feature = "default"),
     allow(dead_code, unused_imports, reason = "a build with some of the protocols leaves parts unused")
 )]
+#![cfg_attr(
+    not(any(feature = "http", feature = "socket")),
+    allow(
+        unreachable_code,
+        unused_variables,
+        unused_mut,
+        unused_macros,
+        reason = "a build of the plan alone has no protocol"
+    )
+)]
 
 mod bytes;
+#[cfg(feature = "conversation")]
+pub mod conversation;
 pub mod delivery;
 mod error;
 pub mod event;

@@ -17,6 +17,8 @@ mod client_socket;
 pub mod exports;
 mod fetch;
 mod page;
+#[cfg(feature = "conversation-module")]
+pub mod plans;
 mod random;
 #[cfg(feature = "socket")]
 pub mod socket;
@@ -30,6 +32,6 @@ pub mod token;
 mod turn;
 
 /// Half the bytes of the standard allocator, and constant time.
-#[cfg(feature = "module")]
+#[cfg(any(feature = "module", feature = "conversation-module"))]
 #[global_allocator]
 static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
