@@ -21,14 +21,6 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
         }
         (one, other) = (one_rest, other_rest);
     }
-    if let (Some((a, one_rest)), Some((b, other_rest))) =
-        (one.split_first_chunk::<4>(), other.split_first_chunk::<4>())
-    {
-        if u32::from_le_bytes(*a) != u32::from_le_bytes(*b) {
-            return false;
-        }
-        (one, other) = (one_rest, other_rest);
-    }
     for (a, b) in one.iter().zip(other) {
         if a != b {
             return false;

@@ -1,7 +1,6 @@
 //! Whole frames in memory, for readers that take many at once.
 
-use super::decoder::field;
-use super::line::line_len;
+use super::line::{field, line_len};
 
 /// The lines of a simple frame: at most one of each kind, and no others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -76,10 +76,7 @@ fn value_len(bytes: &[u8]) -> Option<usize> {
     match bytes.first()? {
         b'"' => match RawStr::inside_len(bytes.get(1..)?)? {
             (len, false) => Some(len + 2),
-            (len, true) => {
-                RawStr::escaped(str::from_utf8(bytes.get(1..=len)?).ok()?)?;
-                Some(len + 2)
-            }
+            (len, true) => valid_len(bytes, len + 2),
         },
         b'{' | b'[' => container_len(bytes),
         _ => {

@@ -123,8 +123,8 @@ fn pieces_are_read_in_runs() {
     for end in ["\n", "\r\n"] {
         for size in [7, 150, 1000, 100_000] {
             let frame = |at: u32| {
-                let name = if at % 7 == 0 { "thinking_delta" } else { "text_delta" };
-                let text = if at % 10 == 0 { "é\"\n".to_owned() } else { at.to_string() };
+                let name = if at.is_multiple_of(7) { "thinking_delta" } else { "text_delta" };
+                let text = if at.is_multiple_of(10) { "é\"\n".to_owned() } else { at.to_string() };
                 format!("event: {name}{end}data: {}{end}{end}", json!({"delta": text}))
             };
             let stream: String = (0..500).map(frame).collect();

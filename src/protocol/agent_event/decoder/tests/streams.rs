@@ -124,7 +124,7 @@ proptest! {
         broken in prop::option::weighted(0.2, any::<(prop::sample::Index, u8)>()),
         sizes in prop::collection::vec(1..900_usize, 1..8),
     ) {
-        let begin: String = [run_start(), step("m")].iter().map(|frame| format!("data: {frame}\n\n")).collect();
+        let begin = format!("data: {}\n\ndata: {}\n\n", run_start(), step("m"));
         let mut stream = (begin + &frames.concat()).into_bytes();
         if let Some((at, byte)) = broken {
             let at = at.index(stream.len());
@@ -160,7 +160,7 @@ fn deltas_are_read_in_runs() {
     for shape in shapes {
         for size in [7, 150, 1000, 100_000] {
             let frame = |at: usize| {
-                let text = if at % 10 == 0 { "é\"\n".to_owned() } else { at.to_string() };
+                let text = if at.is_multiple_of(10) { "é\"\n".to_owned() } else { at.to_string() };
                 shape(&Json::from(text).to_string(), at)
             };
             let stream: String = (0..500).map(frame).collect();
