@@ -209,6 +209,11 @@ impl Session {
         self.ids.iter().filter(|(other, _)| *other != key).map(|(_, id)| id.clone()).collect()
     }
 
+    /// Forgets the id of the turn with this key.
+    pub fn forget(&mut self, key: u32) {
+        self.ids.retain(|(known, _)| *known != key);
+    }
+
     /// The turn with this key was not started after all: the turn before it is the newest again, with what it waits for.
     pub fn start_refused(&mut self, key: u32) {
         if let Some(at) = self.position(key) {

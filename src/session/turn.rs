@@ -177,6 +177,11 @@ impl SessionTurn {
         self.note(session);
     }
 
+    /// The session forgets the turn: it ended before all that this client may still ask for.
+    pub fn forget(&self, session: &mut Session) {
+        session.forget(self.key);
+    }
+
     /// A later turn has answered the pending calls of this one.
     pub fn settle(&mut self, is_discarded: bool) {
         self.reader_mut().resolve_actions(is_discarded);

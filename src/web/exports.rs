@@ -157,10 +157,15 @@ pub fn turn_open(session: u32, is_newest: bool) -> u32 {
     })
 }
 
-/// Frees the turn. JavaScript no longer refers to it.
+/// Frees the turn. JavaScript no longer refers to it. With `forget`, its session forgets its id as well.
 #[wasm_bindgen(js_name = turnFree)]
-pub fn turn_free(turn: u32) {
-    with(|core| core.turns.free(turn));
+pub fn turn_free(turn: u32, forget: bool) {
+    with(|core| {
+        if forget && let Ok((turn, session)) = core.turn(turn) {
+            turn.turn().forget(session);
+        }
+        core.turns.free(turn);
+    });
 }
 
 /// Takes the input (JSON) of a new turn, and after a NUL character further options of its start (JSON), if any.

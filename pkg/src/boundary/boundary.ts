@@ -201,7 +201,13 @@ export class CoreTurn {
     this.coreNumber = turn;
     this.#room = roomOf(exports);
     this.session = session;
-    collected?.register(this, () => exports.turnFree(turn));
+    collected?.register(this, () => exports.turnFree(turn, 0), this);
+  }
+
+  /** Frees the turn, and has its session forget it. It must not be used any more. */
+  free(): void {
+    collected?.unregister(this);
+    this.#exports.turnFree(this.coreNumber, 1);
   }
 
   takeInput(json: string, discardsPending: boolean): string {

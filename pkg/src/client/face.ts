@@ -20,6 +20,7 @@ export {
   TurnFailedError,
   TurnwireError,
 } from "../common/errors.js";
+export { follows, historyOf, settled } from "./history.js";
 export { chunk, compiled, load, started, startFailure } from "./load.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "../snapshot/merge.js";
 export { demand, demandNames, isObject } from "../common/check.js";

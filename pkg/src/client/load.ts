@@ -10,6 +10,7 @@ import type { Settings, Transport } from "../transport/transport.js";
 import type { Connection } from "../turn/connection.js";
 import type { Turn } from "../turn/turn.js";
 import type { SessionEvent, SessionRecord, TurnRecord } from "../wire/events.js";
+import type { History, PageOptions } from "./history.js";
 import type { MakeManagedSession, MakeSession, ManagedAgents } from "./managed-session.js";
 import type { ConnectOptions } from "./options.js";
 
@@ -24,30 +25,36 @@ export interface Extras {
   readonly Managed?: MakeManagedSession;
   /** The agents of a server whose sessions need to know theirs. @internal */
   readonly Agents?: new <S>(server: Connection, make: MakeSession<S>) => ManagedAgents<S>;
-  /** Reads a session's history if messages do not name their turns. @internal */
-  readonly readConversation?: (host: ConversationHost) => Promise<Turn[]>;
+  /** Reads a page of a session's history. @internal */
+  readonly readHistory: (host: ConversationHost, page: PageOptions) => Promise<History>;
   /** Whether a list was refused because it is empty; `read` reads the session. @internal */
   readonly isEmptyList?: (error: unknown, read: () => Promise<SessionRecord>) => Promise<boolean>;
-  /** Adds to a turn's events those that the session's list lacks. @internal */
-  readonly withTaskEvents?: (turn: Turn, listed: SessionEvent["event"][], limits: Limits) => Promise<SessionEvent["event"][]>;
 }
 
 /** What the reading of a conversation needs of its session. @internal */
 export interface ConversationHost {
-  /** The server's records of turns, oldest first. */
-  readonly records: AsyncIterable<TurnRecord>;
-  /** The messages, oldest first, as events. */
-  readonly listedEvents: AsyncIterable<SessionEvent>;
+  /** The limits of its requests. */
+  readonly limits: Limits;
+  /** The server's records of turns, in its order, each with the token of its page in the list. */
+  records(options: { limit?: number; pageToken?: string }): AsyncIterable<readonly [TurnRecord, string | undefined]>;
+  /** The events of finished turns, in the server's order. */
+  events(options: { limit?: number; lastTurnId?: string }): AsyncIterable<SessionEvent>;
+  /** Reads the record of one turn. */
+  record(id: string): Promise<TurnRecord>;
+  /** Makes a turn of its record, unless this client still reads it. */
+  attach(record: TurnRecord, isNewest: boolean): Turn;
+  /** Whether lists have pages. */
+  readonly hasPages: boolean;
+  /** Where in the list of turns the pages of this history begin, by the id of the turn after them. */
+  readonly places: Map<string, string | undefined>;
   /** Reads the session's record, if only that has what the last turn waits for. */
   reread(): Promise<SessionRecord | undefined>;
   /** The turn that is still read here, if only this client can tell turns apart. */
   liveTurn(): Turn | undefined;
   /** Whether the server keeps nothing of a stream. */
   readonly isForgotten: boolean;
-  /** Makes a turn of its record, unless this client still reads it. */
-  attach(record: TurnRecord, isNewest: boolean): Turn;
   /** Everything was read: the last turn, its record, and the number of the user's messages. */
-  wasRead(last: Turn | undefined, record: TurnRecord | undefined, said: number): void;
+  wasRead(last: Turn | undefined, record?: TurnRecord, said?: number): void;
 }
 
 /** A connected server, and the extras of its core. @internal */

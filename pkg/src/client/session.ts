@@ -4,11 +4,12 @@ import { Call } from "../boundary/calls.js";
 import { type Capabilities, newId } from "../boundary/capabilities.js";
 import { adopting, busy, InputError, StateError } from "../common/errors.js";
 import type { ListedEvent } from "../delivery/delivery.js";
-import { within } from "../transport/clocks.js";
+import { type Limits, within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import { checkedTurn, type CreateTurnOptions, inputOrOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
+import { follows, type History, type HistoryOptions, pageOf, type PageOptions } from "./history.js";
 import type { ClientConnection, ConversationHost } from "./load.js";
 
 import { demand, demandNames } from "../common/check.js";
@@ -50,6 +51,8 @@ export class Session {
   readonly #managed: ManagedSession | undefined;
 
   #where: SessionPlace | undefined;
+  /** Where pages of the history begin in the list of turns, by the ids of the turns after them. */
+  readonly #places = new Map<string, string | undefined>();
 
   /** @internal */
   unsent: Promise<void> | undefined;
@@ -223,54 +226,45 @@ export class Session {
   }
 
   /**
-   * The conversation so far, oldest turn first, each finished turn with a complete snapshot. If the last turn still
-   * runs, it is included without its events: its `stream()` brings all of them.
+   * The conversation so far: its newest turns, 50 by default, the oldest of them first. For those before them, pass the
+   * id of the first one as `before`. Each turn that is over has its complete snapshot, and is no more than that: a
+   * frozen `SettledTurn`. The last turn is a `Turn`. If it still runs, it is included without its events: its `stream()`
+   * brings all of them.
+   *
+   * Turns that were retried or edited away are not part of it: `branches` has those that the server lists, and
+   * `lastTurnId` shows the conversation up to one of them.
    */
-  async history(options: RequestOptions = {}): Promise<Turn[]> {
-    demandOptions("history", options);
-    return within(options, async (limits) => {
-      const turns = await this.#history(limits);
-      // A waiting call may come from an earlier turn.
-      await turns.at(-1)?.filled(limits);
-      return turns;
-    });
+  async history(options: HistoryOptions = {}): Promise<History> {
+    const page = pageOf("history", options, "before", "lastTurnId");
+    return within(options, ({ signal, ...limits }) => this.#history(page, { ...split(limits)[0], signal }));
   }
 
-  async #history(limits: RequestOptions): Promise<Turn[]> {
-    const { readConversation, withTaskEvents } = this.#connection.extras;
-    if (readConversation) return readConversation(this.#conversation(limits));
-    const turns: Turn[] = [];
-    for await (const turn of this.listTurns({ ...limits, limit: 25 })) turns.push(turn);
-    const [one, next] = turns;
-    const isOldestFirst =
-      one && next && (next.previousTurnId === one.id || (next.createdAt ?? "") > (one.createdAt ?? ""));
-    if (!isOldestFirst) turns.reverse();
-    const events = new Map<string | null, SessionEvent["event"][]>(turns.map(({ id }) => [id, []]));
-    for await (const { turn_id, event } of this.listEvents({ ...limits, limit: 100 })) events.get(turn_id)?.unshift(event);
-    for (const turn of turns) {
-      // The stream of a running turn repeats its listed events.
-      if (!turn.isOver) continue;
-      const own = events.get(turn.id)!;
-      turn.fill(withTaskEvents ? await withTaskEvents(turn, own, limits) : own);
-    }
-    for (const [at, turn] of turns.entries()) {
-      const before = turns[at - 1];
-      if (before && turn.previousTurnId === before.id) turn.follows(before);
-    }
-    this.#newest = turns.at(-1);
+  async #history(page: PageOptions, limits: Limits & { signal: AbortSignal }): Promise<History> {
+    const turns = await this.#connection.extras.readHistory(this.#host(limits), page);
+    if (page.before !== undefined || page.lastTurnId !== undefined) return turns;
+    const last = turns.at(-1) as Turn | undefined;
+    // A waiting call may come from an earlier turn.
+    await last?.filled(limits);
     return turns;
   }
 
-  /** What the reading of a conversation needs of this session. */
-  #conversation(limits: RequestOptions): ConversationHost {
+  /** What the reading of a history needs of this session. */
+  #host(limits: Limits): ConversationHost {
     return {
-      records: list(this.#connection, Call.ListTurns, this.params(), limits, (record: TurnRecord) => record),
-      listedEvents: this.listEvents(limits),
+      limits,
+      records: (options) => {
+        const records = list(this.#connection, Call.ListTurns, this.params(), { ...limits, ...options }, (record: TurnRecord, place) => [record, place] as const);
+        return this.#listed(records, limits, () => {});
+      },
+      events: (options) => this.listEvents({ ...limits, ...options }),
+      record: (turnId) => this.#connection.transport.ask(Call.GetTurn, this.params({ turnId }), limits),
+      places: this.#places,
+      hasPages: this.capabilities.pages,
       reread: async () => (this.#managed ? undefined : (await this.refresh(limits)).#record),
       liveTurn: () => this.#managed && this.#prepared,
       isForgotten: this.capabilities.resume === "none",
-      attach: (record, isNewest) => this.#attach(record, isNewest),
-      wasRead: (last, record, said) => {
+      attach: (record, isNewest) => this.#attach(record, isNewest, isNewest ? {} : null),
+      wasRead: (last, record, said = 0) => {
         if (this.#newest && last) this.#registry.move(this.#newest, last);
         this.#newest = last;
         this.#core.listed();
@@ -286,12 +280,12 @@ export class Session {
    *
    * The options also apply to that stream.
    */
-  async resume(options: ResumeOptions = {}): Promise<Turn[]> {
-    demandOptions("resume", options, "reconnect");
-    const [limits] = split(options);
-    const turns = await this.history(limits);
-    const last = turns.at(-1);
-    if (last && !last.isOver && !last.isRead) last.attach(options);
+  async resume(options: ResumeOptions & Pick<HistoryOptions, "turns"> = {}): Promise<History> {
+    const page = pageOf("resume", options, "reconnect");
+    const { turns: _, ...reading } = options;
+    const turns = await within(options, ({ signal, ...limits }) => this.#history(page, { ...split(limits)[0], signal }));
+    const last = turns.at(-1) as Turn | undefined;
+    if (last && !last.isOver && !last.isRead) last.attach(reading);
     return turns;
   }
 
@@ -431,14 +425,15 @@ export class Session {
     if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
   }
 
-  #attach(record: TurnRecord, isNewest: boolean): Turn {
+  /** `how` is null for a turn of the past. */
+  #attach(record: TurnRecord, isNewest: boolean, how: object | null = {}): Turn {
     // The known object of a turn that continues here keeps representing it.
     const known = this.#newest;
     if (known !== undefined && known.id === record.id && !known.isOver) return known;
     this.#forgetCreation();
     const core = adopting(() => this.#core.turn("", "", isNewest));
     adopting(() => core.takeRecord(JSON.stringify(record)));
-    return new Turn(this, this.#connection, core, record);
+    return new Turn(this, this.#connection, core, record, how);
   }
 
   /** The parameters that name the session in requests. @internal */
@@ -454,9 +449,4 @@ declare module "../turn/turn.js" {
     /** The session that the turn belongs to. */
     readonly session: Session;
   }
-}
-
-/** Whether a turn is newer than the one that was listed before it. */
-function follows(turn: TurnRecord, before: TurnRecord): boolean {
-  return turn.previous_turn_id === before.id || (turn.created_at ?? "") > (before.created_at ?? "");
 }

@@ -4,11 +4,11 @@ import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } from "../client/agent.js";
 import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
+import type { History, PageOptions } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
 import type { ManagedSession } from "../client/managed-session.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
-import type { Turn } from "../turn/turn.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import { readConversation as conversation } from "./conversation.js";
 import { demandSettings } from "./aap-settings.js";
@@ -16,9 +16,9 @@ import { Turnstile } from "./turnstile.js";
 
 export { AapAgents } from "./aap-agents.js";
 
-/** Reads a session's history. */
-export function readConversation(host: ConversationHost): Promise<Turn[]> {
-  return conversation(host, hasInput);
+/** Reads a page of a session's history. */
+export function readConversation(host: ConversationHost, page: PageOptions): Promise<History> {
+  return conversation(host, page, hasInput);
 }
 
 /** What the next turn says because it is new, and what holds in the session then. */

@@ -29,7 +29,7 @@ import {
   WAKE,
 } from "./core-socket.js";
 
-export { isEmptyList, withTaskEvents } from "./socket-lists.js";
+export { isEmptyList, readHistory } from "./socket-lists.js";
 
 /** `WebSocket.OPEN` */
 const OPEN = 1;

@@ -233,6 +233,8 @@ export class TurnRunner<T extends Owner> {
     });
     this.#reading = { whole, over, users: 0 };
     this.#store.changed();
+    // A person who sends something sees it in the same event.
+    this.#store.frames.flush();
     return this.#reading;
   }
 

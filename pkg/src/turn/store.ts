@@ -40,8 +40,8 @@ export class TurnStore {
   readonly texts = new LongTexts();
   /** Leaves long texts out of what the core reads. */
   readonly elision: Elision;
-  /** The subscribers to new snapshots. */
-  readonly frames = new FrameNotifier();
+  /** The snapshot that readers of a frame see, and its subscribers. */
+  readonly frames = new FrameNotifier(() => this.snapshot());
   /** The functions that wake code waiting for a change. */
   #wakes: (() => void)[] = [];
   #origin: Origin;
