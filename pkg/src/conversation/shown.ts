@@ -1,0 +1,260 @@
+// One turn as a conversation shows it: its rows, messages, calls and threads. What did not change since the last time
+// stays the same object, so that components compare by identity.
+import type { TurnwireError } from "../common/errors.js";
+import type { MessageSnapshot, RequiredAction, ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot } from "../snapshot/snapshot.js";
+import type { ContentPart, TurnInputItem } from "../wire/events.js";
+import type { SteeredRows } from "./tracked.js";
+import type { AssistantMessage, Branch, Call, GivenAnswer, Message, Part, Row, Thread, TurnView, UserMessage } from "./types.js";
+
+/** A turn to show. */
+export interface TurnFacts {
+  readonly key: string;
+  readonly snapshot: TurnSnapshot;
+  /** Its siblings. The same object while they do not change. */
+  readonly branch: Branch | null;
+  readonly canRetry: boolean;
+  readonly delivery: UserMessage["delivery"];
+  /** Why the input was not sent. */
+  readonly error: TurnwireError | null;
+  /** ISO 8601; `null` if it is not known. */
+  readonly createdAt: string | null;
+  /** Messages that were steered into it here. The same list while they do not change. */
+  readonly steered: SteeredRows;
+}
+
+/** What calls have that their own turn does not know. */
+export interface CallFacts {
+  /** The action of a call that a person can answer now. */
+  pendingOf(callId: string): RequiredAction | null;
+  answerOf(callId: string): GivenAnswer | null;
+  /** The result that came with a later turn. */
+  lateResponseOf(callId: string): ToolCallResponse | null;
+}
+
+/** A turn's part of what a conversation shows. */
+export interface ShownTurn {
+  readonly facts: TurnFacts;
+  readonly view: TurnView;
+  readonly rows: readonly Row[];
+  readonly messages: ReadonlyMap<string, Message>;
+  readonly calls: ReadonlyMap<string, Call>;
+  /** The keys of calls by the server's ids. */
+  readonly callKeys: ReadonlyMap<string, string>;
+  /** The parts of sub-agents' threads that happen in this turn, by thread. */
+  readonly threads: ReadonlyMap<string, Omit<Thread, "call">>;
+}
+
+const LIVE: readonly string[] = ["unstarted", "starting", "running"];
+const UNHAPPY: readonly string[] = ["error", "incomplete", "cancelled"];
+
+/** Whether the turn runs or is about to. */
+export function isLive({ status }: TurnSnapshot): boolean {
+  return LIVE.includes(status);
+}
+
+/** Shows a turn; `before` is what was shown of it last. */
+export function show(facts: TurnFacts, about: CallFacts, before?: ShownTurn): ShownTurn {
+  const build = new Build(facts, about, before);
+  return build.turn();
+}
+
+/** Makes one turn's part. */
+class Build {
+  readonly #facts: TurnFacts;
+  readonly #about: CallFacts;
+  readonly #before: ShownTurn | undefined;
+  readonly #messages = new Map<string, Message>();
+  readonly #calls = new Map<string, Call>();
+  readonly #callKeys = new Map<string, string>();
+
+  constructor(facts: TurnFacts, about: CallFacts, before: ShownTurn | undefined) {
+    this.#facts = facts;
+    this.#about = about;
+    this.#before = before;
+  }
+
+  turn(): ShownTurn {
+    const { key, snapshot, branch, canRetry } = this.#facts;
+    const [main, ...others] = snapshot.threads;
+    const rows: Row[] = [];
+    snapshot.input.forEach((item, at) => {
+      if (item.type === "user.message") rows.push(this.#user(`${key}/input/${at}`, item, false));
+    });
+    if (main) this.#main(main, rows);
+    // The turn's own record does not have them yet.
+    for (const [steeredKey, items] of this.#facts.steered) {
+      for (const item of items ?? []) if (item.type === "user.message") rows.push(this.#user(steeredKey, item, true));
+    }
+    if (UNHAPPY.includes(snapshot.status)) rows.push({ key: `${key}/end`, role: "end", turn: key });
+    const threads = new Map<string, Omit<Thread, "call">>();
+    for (const thread of others) threads.set(thread.id, this.#thread(thread));
+    const { view } = this.#before ?? {};
+    const next = { key, branch, canRetry, snapshot };
+    return {
+      facts: this.#facts,
+      view: view && isShallowlySame(view, next) ? view : Object.freeze(next),
+      rows: keptRows(rows, this.#before?.rows),
+      messages: this.#messages,
+      calls: this.#calls,
+      callKeys: this.#callKeys,
+      threads,
+    };
+  }
+
+  /** The main thread's messages, and those of the user that were sent while they came. */
+  #main(main: ThreadSnapshot, rows: Row[]): void {
+    const steered = steeredIn(this.#facts.snapshot, main.messages);
+    // A message that was sent from here keeps its key.
+    const recorded = this.#facts.steered.filter(([, items]) => items === null);
+    const put = (after: string | null): void => {
+      for (const [at, item] of steered.get(after) ?? []) rows.push(this.#user(recorded[at]?.[0] ?? `${this.#facts.key}/steered/${at}`, item, true));
+    };
+    put(null);
+    for (const message of main.messages) {
+      rows.push(this.#assistant(message, main));
+      put(message.id);
+    }
+  }
+
+  #thread(thread: ThreadSnapshot): Omit<Thread, "call"> {
+    const { id, title, agent_info, status, error, messages } = thread;
+    const before = this.#before?.threads.get(id);
+    const rows = keptRows(messages.map((message) => this.#assistant(message, thread)), before?.rows);
+    const next = { key: id, title, agent_info, status, error, rows };
+    return before && isShallowlySame(before, next) ? before : Object.freeze(next);
+  }
+
+  #user(key: string, item: Extract<TurnInputItem, { type: "user.message" }>, steered: boolean): Row {
+    const { key: turn, branch, delivery, error, createdAt } = this.#facts;
+    const parts = partsOf(item);
+    const first = key === `${turn}/input/0`;
+    const next: UserMessage = {
+      key,
+      turn,
+      id: null,
+      created_at: createdAt,
+      text: textOf(parts),
+      branch: first ? branch : null,
+      role: "user",
+      parts,
+      delivery: steered ? "sent" : delivery,
+      steered,
+      error: steered ? null : error,
+    };
+    this.#put(next);
+    return { key, role: "user", turn };
+  }
+
+  #assistant(message: MessageSnapshot, thread: ThreadSnapshot): Row {
+    const { key: turn } = this.#facts;
+    const key = `${turn}/${message.id}`;
+    const isLast = thread.messages.at(-1) === message;
+    const streaming = isLast && message.finish_reason === null && thread.status === "running" && isLive(this.#facts.snapshot);
+    const before = this.#before?.messages.get(key) as AssistantMessage | undefined;
+    const parts = this.#parts(key, message, streaming, before);
+    const next: AssistantMessage = {
+      key,
+      turn,
+      id: message.id,
+      created_at: message.created_at,
+      text: message.content,
+      branch: null,
+      role: "assistant",
+      parts,
+      streaming,
+      finish_reason: message.finish_reason,
+      usage: message.usage,
+      ...(message.model !== undefined && { model: message.model }),
+    };
+    this.#put(next);
+    return { key, role: "assistant", turn };
+  }
+
+  /** Keeps a message, or the one before if that is the same. */
+  #put(next: Message): void {
+    const before = this.#before?.messages.get(next.key);
+    this.#messages.set(next.key, before && isShallowlySame(before, next) ? before : Object.freeze(next));
+  }
+
+  #parts(key: string, message: MessageSnapshot, streaming: boolean, before: AssistantMessage | undefined): readonly Part[] {
+    const { reasoning_content, content, refusal, tool_calls } = message;
+    const texts = { reasoning: reasoning_content, text: content, refusal };
+    const parts: Part[] = [];
+    for (const [type, text] of Object.entries(texts) as ["reasoning" | "text" | "refusal", string][]) {
+      if (text !== "") parts.push({ type, key: `${key}/${type}`, text, streaming: false });
+    }
+    // Text comes before calls: the last part is the one that grows.
+    const last = parts.at(-1);
+    if (streaming && last && tool_calls.length === 0) parts[parts.length - 1] = { ...last, streaming } as Part;
+    for (const call of tool_calls) {
+      const callKey = `${key}/call/${call.index}`;
+      parts.push({ type: "call", key: callKey, call: this.#call(callKey, call) });
+    }
+    const known = before?.parts ?? [];
+    const kept = parts.map((part, at) => (known[at] && isShallowlySame(known[at], part) ? known[at] : Object.freeze(part)));
+    return kept.length === known.length && kept.every((part, at) => part === known[at]) ? known : Object.freeze(kept);
+  }
+
+  #call(key: string, call: ToolCallSnapshot): Call {
+    const { id } = call;
+    if (id !== "") this.#callKeys.set(id, key);
+    const next: Call = {
+      ...call,
+      response: call.response ?? this.#about.lateResponseOf(id),
+      key,
+      pending: this.#about.pendingOf(id),
+      answer: this.#about.answerOf(id),
+      thread: call.thread_id,
+    };
+    const before = this.#before?.calls.get(key);
+    const kept = before && isShallowlySame(before, next) ? before : Object.freeze(next);
+    this.#calls.set(key, kept);
+    return kept;
+  }
+}
+
+/** The user's messages that were sent while the turn ran, with their numbers, by the message that they follow. */
+function steeredIn({ notices }: TurnSnapshot, messages: readonly MessageSnapshot[]): Map<string | null, [number, UserItem][]> {
+  const steered = new Map<string | null, [number, UserItem][]>();
+  let at = 0;
+  for (const { code, details } of notices) {
+    if (code !== "user_message") continue;
+    const { input, after } = details as { input: UserItem[]; after: string | null };
+    // After the last message, if the server has not kept the interrupted one.
+    const place = after === null || messages.some(({ id }) => id === after) ? after : (messages.at(-1)?.id ?? null);
+    steered.set(place, [...(steered.get(place) ?? []), ...input.map((item): [number, UserItem] => [at++, item])]);
+  }
+  return steered;
+}
+
+type UserItem = Extract<TurnInputItem, { type: "user.message" }>;
+
+/** The parts of messages whose content is a text: the same ones each time. */
+const textParts = new WeakMap<UserItem, readonly ContentPart[]>();
+
+/** The parts of a user's message: a text is one part. */
+export function partsOf(item: UserItem): readonly ContentPart[] {
+  const { content } = item;
+  if (typeof content !== "string") return content;
+  let parts = textParts.get(item);
+  if (!parts) textParts.set(item, (parts = Object.freeze([Object.freeze({ type: "text" as const, text: content })])));
+  return parts;
+}
+
+/** The text of all parts, without files. */
+export function textOf(parts: readonly ContentPart[]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** The rows. Known ones stay the same objects, and so does their list if nothing changed. */
+function keptRows(rows: readonly Row[], before: readonly Row[] = []): readonly Row[] {
+  const known = new Map(before.map((row) => [row.key, row]));
+  const kept = rows.map((row) => known.get(row.key) ?? Object.freeze(row));
+  return kept.length === before.length && kept.every((row, at) => row === before[at]) ? before : Object.freeze(kept);
+}
+
+/** Whether the members are identical. */
+export function isShallowlySame<T extends object>(one: T, other: T): boolean {
+  const names = Object.keys(other) as (keyof T)[];
+  return names.length === Object.keys(one).length && names.every((name) => one[name] === other[name]);
+}

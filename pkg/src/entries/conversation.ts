@@ -1,0 +1,29 @@
+// What a page needs for a conversation: its messages, a queue, answers, branches; and the registry that keeps it.
+export { Conversation, type ConversationTopics, type QueueActions } from "../conversation/conversation.js";
+export { Conversations, type ConversationsOptions } from "../conversation/conversations.js";
+export { type Dehydrated, type DehydratedTurn, load, type LoadOptions } from "../conversation/dehydrated.js";
+export { type FileLimits, fileParts } from "../conversation/files.js";
+export type { TextStore } from "../conversation/store.js";
+export type {
+  Answer,
+  AssistantMessage,
+  Branch,
+  Call,
+  Draft,
+  GivenAnswer,
+  Info,
+  Message,
+  Part,
+  Pending,
+  Phase,
+  Queued,
+  Row,
+  SendOptions,
+  Snapshot,
+  Status,
+  Thread,
+  TurnView,
+  UserMessage,
+  WhenBusy,
+} from "../conversation/types.js";
+export type { Readable } from "../common/readable.js";
