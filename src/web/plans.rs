@@ -1,6 +1,6 @@
 //! The functions of the plan's own module. Only numbers cross the boundary; texts are in the module's memory.
 //!
-//! The lines of a call are written to [`room`] first. A call that returns lines returns the address of their header: the
+//! The lines of a call are written to [`plan_room`] first. A call that returns lines returns the address of their header: the
 //! address of the text, and its length in bytes. They stay until the next call.
 
 use std::cell::RefCell;
@@ -40,8 +40,8 @@ fn word(number: usize) -> u32 {
 }
 
 /// Makes room for `len` bytes of the next call's lines. Returns their address.
-#[wasm_bindgen]
-pub fn room(len: u32) -> u32 {
+#[wasm_bindgen(js_name = planRoom)]
+pub fn plan_room(len: u32) -> u32 {
     PLANS.with_borrow_mut(|plans| {
         plans.input = vec![0; len as usize];
         word(plans.input.as_ptr().addr())

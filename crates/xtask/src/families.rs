@@ -10,6 +10,10 @@ use serde_json::{Map, Value};
 pub(crate) static FAMILIES: LazyLock<Vec<String>> =
     LazyLock::new(|| listed().into_iter().map(|(name, _)| name).collect());
 
+/// The plan of a conversation: its module is made as the families' cores are, and speaks no protocol. Its name is that of the
+/// crate's feature, of the module's folder, and of the package's entry.
+pub(crate) const PLAN: &str = "conversation";
+
 /// The names of the files that come with some cores only.
 pub(crate) static EXTRAS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let families = listed();

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::command::run;
-use crate::families::FAMILIES;
+use crate::families::{FAMILIES, PLAN};
 use crate::progress::{begin, note};
 use crate::project::{Project, cargo};
 use crate::stamp::Stamp;
@@ -44,9 +44,11 @@ pub(crate) fn build(project: &Project) -> Result<()> {
     }
     let mut core_changed = false;
     for family in &*FAMILIES {
-        let module = compile(project, family)?;
+        let module = compile(project, family, &format!("module,{family}"))?;
         core_changed |= bind_and_optimise(project, family, &module)?;
     }
+    let module = compile(project, PLAN, "conversation-module")?;
+    core_changed |= bind_and_optimise(project, PLAN, &module)?;
     let dist_changed = bundle(project)?;
     note(if core_changed || dist_changed { "package: pkg/ is built" } else { "package: pkg/ is up to date" });
     Ok(())
@@ -68,7 +70,7 @@ fn lock(project: &Project) -> Result<File> {
 ///
 /// Cargo has one place for a package's `cdylib`, whatever its features, so each core is copied from there; without a
 /// stamp of our own every build would make all of them anew. What they depend on is compiled once.
-fn compile(project: &Project, family: &str) -> Result<PathBuf> {
+fn compile(project: &Project, family: &str, features: &str) -> Result<PathBuf> {
     let module = project.scratch("cores")?.join(format!("{family}.wasm"));
     let flags = flags(project)?;
     let mut stamp = Stamp::new(project, &format!("compile-{family}"))?.text(&flags).output(module.clone());
@@ -83,7 +85,7 @@ fn compile(project: &Project, family: &str) -> Result<PathBuf> {
     run(cargo()
         .args(["rustc", "--quiet", "--release", "--lib", "--package", "turnwire", "--crate-type", "cdylib"])
         .args(["--target", rust::WASM_TARGET, "--no-default-features", "--features"])
-        .arg(format!("module,{family}"))
+        .arg(features)
         .arg("--config")
         .arg(format!("target.{}.rustflags={flags}", rust::WASM_TARGET))
         .current_dir(project.root()))?;
@@ -150,15 +152,15 @@ fn bundle(project: &Project) -> Result<bool> {
     for input in BUNDLED {
         stamp = stamp.input(&pkg.join(input))?;
     }
-    for family in &*FAMILIES {
+    for module in FAMILIES.iter().map(String::as_str).chain([PLAN]) {
         for input in CORE {
-            stamp = stamp.input(&pkg.join("core").join(family).join(input))?;
+            stamp = stamp.input(&pkg.join("core").join(module).join(input))?;
         }
     }
     let types = |name: &str| {
-        if matches!(name, "index" | "slim") { name.to_owned() } else { format!("families/{name}") }
+        if matches!(name, "index" | "slim" | PLAN) { name.to_owned() } else { format!("families/{name}") }
     };
-    for entry in ["index", "slim"].into_iter().chain(FAMILIES.iter().map(String::as_str)) {
+    for entry in ["index", "slim", PLAN].into_iter().chain(FAMILIES.iter().map(String::as_str)) {
         for extension in ["js", "cjs"] {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
         }

@@ -9,6 +9,7 @@ export {
   adopted,
   adopting,
   ApiError,
+  asTurnwireError,
   busy,
   ConnectionError,
   coreFailure,
@@ -23,7 +24,9 @@ export {
 export { follows, historyOf, settled } from "./history.js";
 export { chunk, compiled, load, started, startFailure } from "./load.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "../snapshot/merge.js";
-export { demand, demandNames, isObject } from "../common/check.js";
+export { checkedInput, demand, demandNames, isObject } from "../common/check.js";
+export { Listeners } from "../common/listeners.js";
+export { FrameNotifier } from "../delivery/frames.js";
 export { demandOptions, list, split } from "../transport/lists.js";
 export { Run } from "../tools/run.js";
 export { Session } from "./session.js";

@@ -14,7 +14,7 @@ import type { ClientConnection, ConversationHost } from "./load.js";
 
 import { demand, demandNames } from "../common/check.js";
 import { Run, type RunOptions } from "../tools/run.js";
-import { ToolRegistry, type Tools, type ToolsOptions } from "../tools/tools.js";
+import { type ToolAnswer, ToolRegistry, type Tools, type ToolsOptions, type WaitingCall } from "../tools/tools.js";
 import { Turn } from "../turn/turn.js";
 import type { ManagedSession, SetUpRecord } from "./managed-session.js";
 
@@ -434,6 +434,12 @@ export class Session {
     const core = adopting(() => this.#core.turn("", "", isNewest));
     adopting(() => core.takeRecord(JSON.stringify(record)));
     return new Turn(this, this.#connection, core, record, how);
+  }
+
+  /** Runs a tool of the page for a call of a turn; returns the answer. Rejects if `signal` aborts it. @internal */
+  runTool(turn: Turn, call: WaitingCall, signal: AbortSignal): Promise<ToolAnswer> {
+    this.#registry.callsOf(turn);
+    return this.#registry.answerOf(call, signal);
   }
 
   /** The parameters that name the session in requests. @internal */

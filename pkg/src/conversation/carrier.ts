@@ -1,11 +1,12 @@
 // Carries out what the plan of a conversation wants: sessions, turns, answers, tools and pages of the history. It reports
 // what comes of it as facts, and decides nothing.
-import { asTurnwireError, ConnectionError, InputError, type TurnwireError } from "../common/errors.js";
+import { asTurnwireError, ConnectionError, InputError } from "../client/face.js";
 import type { Client, CreateSessionOptions } from "../client/client.js";
 import type { History } from "../client/history.js";
 import type { Session } from "../client/session.js";
+import type { TurnwireError } from "../common/errors.js";
 import type { TurnSnapshot } from "../snapshot/snapshot.js";
-import type { Tools } from "../tools/tools.js";
+import type { Tools, WaitingCall } from "../tools/tools.js";
 import type { CreateTurnOptions } from "../turn/options.js";
 import type { Turn } from "../turn/turn.js";
 import type { TurnInputItem, TurnRecord } from "../wire/events.js";
@@ -318,7 +319,8 @@ export class Carrier {
     const { signal } = this.#tools;
     const { key, turn } = tracked;
     try {
-      const item = await this.#session!.runTool(turn!, actionIn(tracked.snapshot(), call)!, signal);
+      const action = actionIn(tracked.snapshot(), call) as WaitingCall;
+      const item = await this.#session!.runTool(turn!, action, signal);
       this.#to.tell({ fact: Fact.ToolEnded, key, number: 1, lines: [call, JSON.stringify(item)] });
     } catch {
       // The registry answers for a tool that throws: this one was stopped.

@@ -1,5 +1,5 @@
 // The readables of a conversation. They change only when it publishes: all of them together, and then all are told.
-import { Listeners } from "../common/listeners.js";
+import { Listeners } from "../client/face.js";
 import type { Readable } from "../common/readable.js";
 
 /** A readable whose value is set when it is published. */

@@ -1,6 +1,6 @@
 // The life of a conversation behind its readables: starts its plan when it is needed, tells it what happens, has its
 // effects carried out, and puts together what is shown.
-import { asTurnwireError, FrameNotifier, Listeners, onReturn } from "../client/face.js";
+import { asTurnwireError, FrameNotifier, onReturn } from "../client/face.js";
 import type { Client, CreateSessionOptions } from "../client/client.js";
 import type { Session } from "../client/session.js";
 import type { TurnwireError } from "../common/errors.js";
@@ -268,7 +268,7 @@ export class Engine implements Carried {
   /** Reads the turns of the path of which only the server's records are known: those of another branch. */
   #readBranch(): void {
     const tracked = this.planned.path.map(({ key, id }) => this.#carrier!.turn(key, id));
-    const last = tracked.findLast(({ known }) => known !== undefined && !("snapshot" in known));
+    const last = tracked.reverse().find(({ known }) => known !== undefined && !("snapshot" in known));
     if (last) void this.#carrier!.loadBranch(last.known!.id!).then(() => this.#refresh());
   }
 

@@ -1,5 +1,5 @@
 // Files of a page as parts of a message: read in the page, and sent inside the message as `data:` URIs.
-import { InputError } from "../common/errors.js";
+import { InputError } from "../client/face.js";
 import type { ContentPart } from "../wire/events.js";
 
 /** Limits for files. */

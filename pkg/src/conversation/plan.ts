@@ -1,7 +1,8 @@
 // The plan of a conversation, which is Rust (`src/conversation`): facts go in, effects and what is shown come out, as
 // lines of text.
 import type { InitOutput } from "../../core/conversation/core.js";
-import { InputError, StateError, type TurnwireError } from "../common/errors.js";
+import { InputError, StateError } from "../client/face.js";
+import type { TurnwireError } from "../common/errors.js";
 import type { Status } from "./types.js";
 
 /** The facts, by the plan's numbers (`src/conversation/lines.rs`). */
@@ -189,7 +190,7 @@ export class Plan {
   /** Takes a fact; throws why it was refused, which changed nothing. Errors mention `method`. */
   take({ fact, key = 0, number = 0, lines = [] }: FactLines, method = ""): Taken {
     const bytes = encoder.encode(lines.map((line) => `${line}\n`).join(""));
-    const address = this.#exports.room(bytes.length) >>> 0;
+    const address = this.#exports.planRoom(bytes.length) >>> 0;
     new Uint8Array(this.#exports.memory.buffer).set(bytes, address);
     const header = this.#exports.planTake(this.#plan, fact, key, number) >>> 0;
     const refusal = REFUSALS[header - 1];

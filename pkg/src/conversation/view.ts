@@ -164,7 +164,8 @@ export class View {
     const last = parts.at(-1);
     if (last) {
       const rows = parts.length === 1 ? last.rows : Object.freeze(parts.flatMap((part) => part.rows));
-      const title = parts.findLast((part) => part.title !== null)?.title ?? null;
+      // Only the turn in which it began may have its title.
+      const title = parts.find((part) => part.title !== null)?.title ?? null;
       this.#values.thread.set(id, Object.freeze({ ...last, title, rows, call: this.#parents.get(id) ?? null }));
     } else {
       this.#values.thread.delete(id);
