@@ -88,15 +88,14 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
-  "changeRecords chunkRead clientIds completed configure conventions core coreExports coreNumber cut " +
-  "cutting demandTools download drain enter extras facts filled flush follows forwardResults frames free hasAny " +
-  "hasOthers hasPages heard isBusy isForgotten isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved " +
-  "isTaken isUncertain isWhole lastMessage learn liveTurn markCancelled mirror move notify " +
-  "opened places prepare putTools received records release reread resolveActions separateAnswers serverTools " +
-  "setPause setTerms settings settled setWantsEvents setWantsNative shorten socket spare stands startedId " +
-  "startSettled takeAnswers takeChanges takeInput takeNews takeRecord tell took toolNames toolSpecs " +
-  "transport unnamed unread wasRead whenPaused wide word words";
+  "alive answered answerOf applyListed ascii began begin begun callsOf cancelByDisconnect changed changeRecords " +
+  "chunkRead clientIds completed configure conventions core coreExports coreNumber cut cutting demandTools download " +
+  "drain enter extras facts filled flush follows forwardResults frames free hasAny hasOthers hasPages heard isBusy " +
+  "isForgotten isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved isTaken isUncertain isWhole " +
+  "lastMessage learn liveTurn markCancelled mirror notify opened places prepare putTools received records " +
+  "release reread resolveActions separateAnswers serverTools setPause setTerms settings settled setWantsEvents " +
+  "setWantsNative shorten socket spare stands startedId startSettled takeAnswers takeChanges takeInput takeNews " +
+  "takeRecord tell took toolNames toolSpecs transport unnamed unread wasRead whenPaused wide word words";
 
 // Modules whose classes and interfaces users are handed.
 const PUBLIC = [
@@ -104,6 +103,11 @@ const PUBLIC = [
   "client/history",
   "client/session",
   "common/errors",
+  "conversation/conversation",
+  "conversation/conversations",
+  "conversation/dehydrated",
+  "conversation/store",
+  "conversation/types",
   "common/readable",
   "snapshot/merge",
   "snapshot/snapshot",

@@ -33,7 +33,8 @@ impl Tree {
 
     /// The turn with this id; of several that continue each other the last.
     pub(super) fn with_id(&self, id: &str) -> Option<usize> {
-        self.turns.iter().rposition(|turn| turn.id == id && turn.is_named())
+        // A turn that is being named has none yet.
+        self.turns.iter().rposition(|turn| !id.is_empty() && turn.id == id && turn.is_named())
     }
 
     pub(super) fn parent_of(&self, at: usize) -> Option<usize> {

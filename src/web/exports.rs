@@ -330,7 +330,7 @@ pub fn turn_next(
 /// `attempts` is the number of attempts before it. Returns the address of their new number, and of the wait and of its part
 /// that the server asks for, in milliseconds; 0 if the failure is final.
 #[expect(clippy::too_many_arguments, reason = "numbers cross one by one")]
-#[wasm_bindgen(js_name = retry)]
+#[wasm_bindgen(js_name = nextRetry)]
 pub fn retry(
     status: u16,
     retry_after: u32,

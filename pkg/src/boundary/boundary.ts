@@ -140,7 +140,7 @@ export class CoreClient {
    */
   retry({ code, status = 0, retryAfter = 0 }: TurnwireError, isOffline: boolean, attempts: number, reconnect: Reconnect): Uint32Array {
     passText(this.coreExports, code);
-    const at = this.coreExports.retry(status, retryAfter, Number(isOffline), attempts, ...reconnect, Math.random()) >>> 2;
+    const at = this.coreExports.nextRetry(status, retryAfter, Number(isOffline), attempts, ...reconnect, Math.random()) >>> 2;
     return roomOf(this.coreExports).memory.words.slice(at, at && at + 3);
   }
 

@@ -109,8 +109,8 @@ export function started(module: WasmModule): Exports {
   return new WebAssembly.Instance(module).exports as unknown as Exports;
 }
 
-/** A core whose module is stored as text. */
-export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Core> {
+/** A core whose module is stored as text, and what comes with it. */
+export async function compiled<E extends object>({ packed, ...extras }: E & { packed: readonly string[] }): Promise<Omit<E, "packed"> & { exports: Exports }> {
   return { exports: started(await WebAssembly.compile(unpack(packed))), ...extras };
 }
 

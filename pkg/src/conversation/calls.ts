@@ -42,7 +42,11 @@ export class CallBook {
       const action = actionIn(snapshotOf(turn), call);
       if (id === undefined || !action || who === TOOL) continue;
       if (!sent) pending.set(id, action);
-      if (answer !== "") given.set(id, givenAnswer(JSON.parse(answer) as Answer, sent, this.#given.get(id)));
+      if (answer === "") continue;
+      const own = givenAnswer(JSON.parse(answer) as Answer, sent, this.#given.get(id));
+      given.set(id, own);
+      // A turn that went on has it in no input.
+      if (sent) this.#sent.set(id, own);
     }
     const changed = new Set<string>();
     const compare = <T>(next: Map<string, T>, before: Map<string, T>): void => {

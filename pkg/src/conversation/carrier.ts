@@ -233,7 +233,7 @@ export class Carrier {
     if (!told.id && snapshot.turn_id !== null) {
       told.id = true;
       const { previousTurnId } = turn;
-      this.#to.tell({ fact: Fact.Named, key, number: 1, lines: [snapshot.turn_id, previousTurnId ?? ""] });
+      this.#to.tell({ fact: Fact.Named, key, number: Number(previousTurnId !== null), lines: [snapshot.turn_id, previousTurnId ?? ""] });
     }
     if (told.id && isLive(snapshot)) {
       const activity = activityOf(snapshot);

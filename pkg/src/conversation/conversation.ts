@@ -319,6 +319,7 @@ export class Conversation {
   async #load(): Promise<void> {
     await this.#engine.start();
     this.#engine.tell({ fact: Fact.CatchUp });
+    this.#engine.flush();
     if (this.#status.get().phase !== "loading") return;
     await new Promise<void>((resolve) => {
       const remove = this.#status.subscribe(() => {

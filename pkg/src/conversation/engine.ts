@@ -196,6 +196,11 @@ export class Engine implements Carried {
     this.#drain();
   }
 
+  /** Publishes at once what has changed. */
+  flush(): void {
+    this.#frames.flush();
+  }
+
   /** Tells all facts that wait, one after the other: carrying out effects may lead to others. */
   #drain(): void {
     if (!this.#plan || this.#isTelling) return;

@@ -4,6 +4,10 @@ import { connect } from "../../dist/index.js";
 import { Conversations } from "../../dist/conversation.js";
 import { fakeServer } from "../../dist/testing.js";
 
+// A page's frames, faster than a screen's.
+globalThis.requestAnimationFrame ??= (frame) => setTimeout(frame, 4);
+globalThis.cancelAnimationFrame ??= clearTimeout;
+
 /** All protocols of the fake. */
 export const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"];
 
@@ -16,7 +20,7 @@ export function memoryStore() {
 /** A page: its registry, connected to a fake server. */
 export async function pageOf(script, { protocol = "truefoundry", server = fakeServer(script, { protocol }), ...options } = {}) {
   const client = await connect({ ...server.connection, reconnect: { baseDelay: 1, maxDelay: 5 } });
-  const agentName = protocol === "aap" ? (await client.agents.list().next?.()).value?.name ?? "support" : "support";
+  const agentName = protocol === "turn-rpc" ? "Chat" : "support";
   return { server, client, chats: new Conversations({ client, agentName, store: null, ...options }) };
 }
 

@@ -24,6 +24,12 @@ interface Item {
 const THREAD = "main";
 const ROOTS = { truefoundry: "v1/agents/sessions", trueforge: "api/v1/sessions" };
 
+/** The turn that a new one follows: the newest, none, or the one that the page names. */
+function previousOf({ turns }: Session, named: string | undefined = "auto"): string | null {
+  if (named === "auto") return turns.at(-1)?.id ?? null;
+  return named === "none" ? null : named;
+}
+
 /** The routes of a server. */
 export function truefoundry(world: World, protocol: "truefoundry" | "trueforge"): Routes {
   const isGateway = protocol === "truefoundry";
@@ -52,7 +58,7 @@ export function truefoundry(world: World, protocol: "truefoundry" | "trueforge")
   const begin = (session: Session, { body }: Asked): Reply => {
     const input = (body["input"] ?? []) as Item[];
     const words = input.filter(({ type }) => type === "user.message");
-    const turn = new Turn(world, session, input);
+    const turn = new Turn(world, session, input, previousOf(session, body["previous_turn_id"]));
     if (words.length === 0 && session.talk.waiting.length > 0) {
       session.talk.take(answersOf(input));
       session.talk.goOn(turn);
@@ -149,12 +155,12 @@ class Turn implements Writer {
   #message: Message | undefined;
   #output: Message | null = null;
 
-  constructor(world: World, session: Session, input: unknown) {
+  constructor(world: World, session: Session, input: unknown, previous: string | null) {
     this.#world = world;
     this.#session = session;
     this.#input = input;
     this.id = world.nextId("turn");
-    this.#previous = session.turns.at(-1)?.id ?? null;
+    this.#previous = previous;
     this.#publish({ type: "turn.created", id: world.nextId("event"), turn_id: this.id, previous_turn_id: this.#previous, input, state: this.#state, created_at: this.#createdAt, thread_id: null });
   }
 
