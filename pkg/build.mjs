@@ -87,11 +87,11 @@ const INTERNAL =
   "alive answered answerOf applyListed ascii attach began begin begun callsOf cancelByDisconnect changed " +
   "changeRecords chunkRead clientIds completed configure conventions core coreExports coreNumber cut " +
   "cutting demandTools download drain enter extras facts filled follows forwardResults frames hasAny " +
-  "hasOthers heard isBusy isForgotten isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved " +
-  "isTaken isUncertain isWhole lastMessage learn listedEvents liveTurn markCancelled mirror move notify " +
+  "hasEvents hasOthers heard isBusy isChanged isForgotten isFree isHeard isIdle isLeft isOpen isOver isPaused isRead isRemoved " +
+  "isTaken isUncertain isWaiting isWhole lastMessage learn listedEvents liveTurn markCancelled mirror move notify " +
   "opened prepare putTools received records release reread resolveActions separateAnswers serverTools " +
   "setPause setTerms settings setWantsEvents setWantsNative shorten socket spare stands startedId " +
-  "startSettled takeAnswers takeChanges takeInput takeNews takeRecord tell took toolNames toolSpecs " +
+  "startSettled takeAnswers takeChanges takeInput takeNews takeRecord takesEvents tell took toolNames toolSpecs " +
   "transport unnamed unread wasRead whenPaused wide word words";
 
 // Modules whose classes and interfaces users are handed.

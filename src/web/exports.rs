@@ -15,7 +15,7 @@ use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
 
 use super::boundary::{call_of, failure_code};
 use super::state::{texts, with};
-use super::turn::Turn;
+use super::turn::{HAS_EVENTS, HAS_NEWS, Turn};
 use crate::session::{Goal, Session};
 
 /// Makes room for `len` bytes of the next call's input. Returns their address.
@@ -367,17 +367,22 @@ pub fn chunk_room(len: u32) -> u32 {
 }
 
 /// Takes `len` bytes of the stream from the room for chunks. Chunks may be cut anywhere. Returns 1 if more is to be
-/// read, plus 2 if there are reports ([`turn_take_news`]), and 8 if there are events ([`turn_events`]).
+/// read, plus 2 if there are reports ([`turn_take_news`]), and 8 if there are events ([`turn_events`]). With
+/// `takes_events` and no reports, the header that `turn_events` would return, a multiple of 4, stands in place of the 8.
 #[wasm_bindgen(js_name = turnPush)]
-pub fn turn_push(turn: u32, len: u32) -> u8 {
+pub fn turn_push(turn: u32, len: u32, takes_events: bool) -> u32 {
     if !HAS_HTTP {
         return 0;
     }
     with(|core| {
-        core.with_chunk(turn, len, |turn, session, chunk| {
+        let flags = core.with_chunk(turn, len, |turn, session, chunk| {
             let goes_on = turn.turn().push(session, chunk);
             turn.flags(goes_on)
-        })
+        });
+        if takes_events && flags & (HAS_EVENTS | HAS_NEWS) == HAS_EVENTS {
+            return core.lend(turn, Turn::events) | u32::from(flags & !HAS_EVENTS);
+        }
+        flags.into()
     })
 }
 

@@ -11,6 +11,13 @@ const encoder = new TextEncoder();
 /** Decodes the core's strings. A byte order mark inside them is part of the text. */
 export const decoder: { decode(bytes: Uint8Array): string } = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** The flags that the core returns for a chunk: whether to read on, and whether there are reports. */
+export const GOES_ON = 1;
+export const HAS_NEWS = 2;
+/** Whether there are events. Any larger number without the two flags is the address of the events. */
+export const HAS_EVENTS = 8;
+export const FLAGS = GOES_ON | HAS_NEWS;
+
 /** Frees objects in the core when JavaScript has collected their handles. Some platforms do not have it. */
 const collected =
   typeof FinalizationRegistry === "undefined" ? undefined : new FinalizationRegistry<() => void>((free) => free());
@@ -55,19 +62,23 @@ class ChunkRoom {
     this.memory = new CoreMemory(exports.memory);
   }
 
-  /** Writes a piece at offset `at`, with space for `more` bytes after it. */
-  write(piece: Uint8Array, at = 0, more = 0): void {
-    const length = at + piece.length + more;
+  /** Writes consecutive pieces of a stream. Returns their length. */
+  write(pieces: readonly Uint8Array[]): number {
+    let length = 0;
+    for (const piece of pieces) length += piece.length;
     if (length > this.#length) {
       this.#length = Math.max(length, MIN_ROOM);
       this.#address = this.#exports.chunkRoom(this.#length) >>> 0;
     }
-    this.memory.bytes.set(piece, this.#address + at);
-  }
-
-  /** The core has read the buffer. A large one is not kept. */
-  taken(): void {
+    const { bytes } = this.memory;
+    let at = this.#address;
+    for (const piece of pieces) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    // A large buffer is not kept.
     if (this.#length > MAX_ROOM) this.#length = 0;
+    return length;
   }
 }
 
@@ -195,6 +206,10 @@ export class CoreTurn {
   readonly #room: ChunkRoom;
   /** A reference that keeps the session alive: the turn needs it in the core. */
   readonly session: CoreSession;
+  /** Whether events may wait in the core. */
+  hasEvents = false;
+  /** Whether the core may know more of the turn than when `facts` was last called. */
+  isChanged = true;
 
   constructor(exports: Exports, turn: number, session: CoreSession) {
     this.#exports = exports;
@@ -221,11 +236,13 @@ export class CoreTurn {
   }
 
   resolveActions(isDiscarded: boolean): void {
+    this.isChanged = true;
     this.#exports.turnSettle(this.coreNumber, Number(isDiscarded));
   }
 
   facts(): string {
-    return this.#ask(this.#exports.turnFacts);
+    this.isChanged = false;
+    return this.#read(this.#exports.turnFacts);
   }
 
   setWantsEvents(wantsEvents: boolean): void {
@@ -245,10 +262,12 @@ export class CoreTurn {
   }
 
   cancelByDisconnect(): void {
+    this.isChanged = true;
     this.#exports.turnHangUp(this.coreNumber);
   }
 
   opened(): void {
+    this.isChanged = true;
     this.#exports.turnOpened(this.coreNumber, Date.now());
   }
 
@@ -263,30 +282,27 @@ export class CoreTurn {
     return this.#room.memory;
   }
 
-  /** Pushes consecutive pieces of the stream. */
-  push(pieces: readonly Uint8Array[]): number {
-    let length = 0;
-    let rest = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    for (const piece of pieces) {
-      rest -= piece.length;
-      this.#room.write(piece, length, rest);
-      length += piece.length;
-    }
-    const flags = this.#exports.turnPush(this.coreNumber, length);
-    this.#room.taken();
-    return flags;
+  /**
+   * Pushes consecutive pieces of the stream. Returns the core's flags; with `takesEvents` also the address of the
+   * events, which no longer wait then.
+   */
+  push(pieces: readonly Uint8Array[], takesEvents: boolean): number {
+    return this.#exports.turnPush(this.coreNumber, this.#room.write(pieces), Number(takesEvents));
   }
 
   takeNews(): string {
-    return this.#ask(this.#exports.turnTakeNews);
+    return this.#read(this.#exports.turnTakeNews);
   }
 
+  /** The address of the waiting events; 0 if there are none. */
   events(): number {
+    if (!this.hasEvents) return 0;
+    this.hasEvents = false;
     return this.#exports.turnEvents(this.coreNumber) >>> 0;
   }
 
   takeChanges(): string {
-    return this.#ask(this.#exports.turnTakeChanges);
+    return this.#read(this.#exports.turnTakeChanges);
   }
 
   changeRecords(): number {
@@ -295,6 +311,12 @@ export class CoreTurn {
 
   #ask(call: (turn: number) => number, text?: string): string {
     if (text !== undefined) passText(this.#exports, text);
+    // Answers have events, too.
+    this.hasEvents = this.isChanged = true;
+    return this.#read(call);
+  }
+
+  #read(call: (turn: number) => number): string {
     return textAt(this.#exports, call(this.coreNumber));
   }
 }

@@ -32,7 +32,6 @@ export type Numbered<E> = E extends unknown
 const STRIDE = 10;
 const CONTENT = 0;
 const REASONING = 1;
-const ARGUMENTS = 2;
 const JSON_TEXT = 3;
 const NATIVE = 4;
 const WIDE = 1 << 8;
@@ -87,8 +86,9 @@ export class EventReader {
     this.#texts = texts;
   }
 
-  /** Appends the events of `lent` to `events`; returns the native frames, if they are wanted. */
-  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): unknown[] | undefined {
+  /** Returns the events of `lent`, and the native frames, if they are wanted. */
+  read({ words: records, from, to, ascii, wide }: Lent): [events: StreamEvent[], natives?: unknown[]] {
+    let events: StreamEvent[] | undefined;
     let natives: unknown[] | undefined;
     for (let at = from; at < to; at += STRIDE) {
       const kind = records[at]!;
@@ -102,28 +102,40 @@ export class EventReader {
         this.#names.push(text);
         continue;
       }
-      const sequenceNumber = records[at + 3]! + records[at + 4]! * 0x1_0000_0000;
-      if ((kind & 0xff) === JSON_TEXT) {
-        const event = this.#texts.parse(text) as { sequence_number: number };
-        event.sequence_number = sequenceNumber;
-        events.push(event as StreamEvent);
-        continue;
-      }
-      const event = delta(
-        kind & 0xff,
-        this.#names[records[at + 1]!]!,
-        this.#names[records[at + 2]!]!,
-        sequenceNumber,
-        text,
-        records[at + 9]!,
-      );
+      const event = this.#event(kind, records, at, text);
       if (kind & TIMED) {
         const time = records[at + 7]!;
-        event.created_at = ascii.slice(time, time + records[at + 8]!);
+        (event as { created_at?: string }).created_at = ascii.slice(time, time + records[at + 8]!);
       }
-      events.push(event);
+      // Most chunks have one event. To begin with an empty array reserves space for 17.
+      if (events) events.push(event);
+      else events = [event];
     }
-    return natives;
+    return [events ?? [], natives];
+  }
+
+  #event(kind: number, records: Uint32Array, at: number, text: string): StreamEvent {
+    const high = records[at + 4]!;
+    // Small numbers stay whole numbers for the engine, which need no memory of their own.
+    const sequence_number = high === 0 ? records[at + 3]! : records[at + 3]! + high * 0x1_0000_0000;
+    if ((kind & 0xff) === JSON_TEXT) {
+      const event = this.#texts.parse(text) as { sequence_number: number };
+      event.sequence_number = sequence_number;
+      return event as StreamEvent;
+    }
+    const id = this.#names[records[at + 1]!]!;
+    const thread_id = this.#names[records[at + 2]!]!;
+    switch (kind & 0xff) {
+      case CONTENT:
+        return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
+      case REASONING:
+        return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
+      default: {
+        // Arguments of a tool call.
+        const tool_calls = [{ index: records[at + 9]!, function: { arguments: text } }];
+        return { type: "model.message.delta", id, thread_id, tool_calls, sequence_number };
+      }
+    }
   }
 }
 
@@ -133,29 +145,5 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return text;
-  }
-}
-
-type Delta = Extract<StreamEvent, { type: "model.message.delta" }>;
-
-function delta(
-  kind: number,
-  id: string,
-  thread_id: string,
-  sequence_number: number,
-  text: string,
-  index: number,
-): Delta {
-  switch (kind) {
-    case CONTENT:
-      return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
-    case REASONING:
-      return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
-    case ARGUMENTS: {
-      const tool_calls = [{ index, function: { arguments: text } }];
-      return { type: "model.message.delta", id, thread_id, tool_calls, sequence_number };
-    }
-    default:
-      throw new RangeError(`unknown record kind ${kind}`);
   }
 }

@@ -17,9 +17,18 @@ export class LongTexts {
 
   /** Parses JSON from the core, with the texts in place of their names. */
   parse(json: string): unknown {
-    return this.#texts.length > 0 && json.includes(this.#prefix) ? JSON.parse(json, this.#restore) : JSON.parse(json);
+    const value: unknown = JSON.parse(json);
+    if (this.#texts.length > 0 && json.includes(this.#prefix)) this.#restore(value as Record<string, unknown>);
+    return value;
   }
 
-  readonly #restore = (_: string, value: unknown): unknown =>
-    typeof value === "string" && value.startsWith(this.#prefix) ? this.#texts[Number(value.slice(this.#prefix.length))] : value;
+  /** By hand: a function for `JSON.parse` takes five times as long. */
+  #restore(parent: Record<string, unknown>): void {
+    for (const [name, value] of Object.entries(parent)) {
+      if (typeof value === "object" && value !== null) this.#restore(value as Record<string, unknown>);
+      else if (typeof value === "string" && value.startsWith(this.#prefix)) {
+        parent[name] = this.#texts[Number(value.slice(this.#prefix.length))];
+      }
+    }
+  }
 }

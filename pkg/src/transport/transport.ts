@@ -4,6 +4,7 @@ import { Call } from "../boundary/calls.js";
 import { AbortError, ConnectionError, InputError, TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
 import { type Limits, onAbort, type Watch } from "./clocks.js";
+import { arrivalTime, beginStream, endStream, pageTurn } from "./pace.js";
 import type { Token } from "./platform.js";
 
 /** The timeouts and retries of a client. */
@@ -118,52 +119,19 @@ export async function pump(
     isCut = true;
     release();
   });
+  beginStream();
   try {
     while (!isCut) {
       const { done, value } = await reader.read();
       if (done) return;
-      const now = Date.now();
-      watch.alive(now);
+      watch.alive(arrivalTime());
       if (!push(value)) return;
-      // The wall clock may be set back.
-      if (Math.abs(now - turnBegan) > LONGEST_TURN) await (nextTurn ??= nextTask());
+      const turn = pageTurn();
+      if (turn) await turn;
     }
   } finally {
+    endStream();
     forget();
     release();
   }
-}
-
-/**
- * How long to read chunks that have already arrived without letting the page run, in milliseconds. Their promises
- * settle in one task, however many they are. Half a frame.
- */
-const LONGEST_TURN = 8;
-
-/** When the page last ran something else and streams were read again. All streams share this time. */
-let turnBegan = 0;
-let nextTurn: Promise<void> | undefined;
-
-/** Resolves in a new task. Not by a timer, which hidden tabs delay. */
-function nextTask(): Promise<void> {
-  return new Promise((resolve) => {
-    const run = (): void => {
-      turnBegan = Date.now();
-      nextTurn = undefined;
-      resolve();
-    };
-    let channel: MessageChannel;
-    try {
-      channel = new MessageChannel();
-    } catch {
-      // Some runtimes at the edge have no channels, and no hidden tabs either.
-      return void setTimeout(run);
-    }
-    const { port1, port2 } = channel;
-    port1.onmessage = () => {
-      port1.close();
-      run();
-    };
-    port2.postMessage(null);
-  });
 }

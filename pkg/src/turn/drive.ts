@@ -1,5 +1,5 @@
 // Carries out what the core decides for a turn: requests, streams and waits.
-import type { CoreTurn } from "../boundary/boundary.js";
+import { type CoreTurn, FLAGS, GOES_ON, HAS_EVENTS, HAS_NEWS } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, coreFailure, TurnwireError } from "../common/errors.js";
 import type { ConnectionTopics, Waiting } from "../delivery/connection-topics.js";
@@ -51,8 +51,10 @@ export interface Driven {
   tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void;
   /** A stream has opened. */
   opened(): void;
-  /** A chunk of this length was read. `hasEvents` says whether the core now has events. */
-  chunkRead(length: number, hasEvents: boolean): void;
+  /** Whether events are delivered as soon as they come. */
+  readonly takesEvents: boolean;
+  /** A chunk of this length was read. `address` is that of its events, if they were taken; else 0. */
+  chunkRead(length: number, address: number): void;
   /** Returns what cuts a stream into the lines that the core takes. */
   lines(): Lines;
   /** Whether the turn has ended. */
@@ -161,24 +163,28 @@ export class Drive implements StreamReader {
 
   /** Pushes the lines that end in a chunk of this length. Returns whether to read on. */
   #push(lines: readonly Uint8Array[], length: number): boolean {
-    let flags: number;
+    let pushed: number;
     try {
-      flags = this.core.push(lines);
+      pushed = this.core.push(lines, this.#driven.takesEvents);
     } catch (cause) {
-      this.#driven.chunkRead(length, true);
+      this.core.isChanged = true;
+      this.#driven.chunkRead(length, 0);
       throw coreFailure(cause);
     }
-    return this.took(flags, length);
+    return this.took(pushed, length);
   }
 
-  /** The core has taken so much, with these flags; returns whether to read on. */
+  /** The core has taken so much, with these flags or this address of its events; returns whether to read on. */
   took(flags: number, length: number): boolean {
+    const address = flags & ~FLAGS;
+    this.core.hasEvents = address === HAS_EVENTS;
+    this.core.isChanged = true;
     for (let news = flags & HAS_NEWS ? this.core.takeNews() : ""; news !== ""; news = this.core.takeNews()) {
       for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
         this.#driven.tell(topic as keyof ConnectionTopics, value);
       }
     }
-    this.#driven.chunkRead(length, (flags & HAS_EVENTS) !== 0);
+    this.#driven.chunkRead(length, this.core.hasEvents ? 0 : address);
     return (flags & GOES_ON) !== 0;
   }
 
@@ -202,8 +208,3 @@ export class Drive implements StreamReader {
     return ABORTED;
   }
 }
-
-/** The flags that the core returns for a chunk. */
-const GOES_ON = 1;
-const HAS_NEWS = 2;
-const HAS_EVENTS = 8;

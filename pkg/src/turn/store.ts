@@ -55,6 +55,8 @@ export class TurnStore {
   #reconnecting: Reconnecting | null = null;
   /** The next poll of the server. */
   #waiting: Waiting | null = null;
+  /** What the core knew when it was last asked. */
+  #facts: Facts | undefined;
 
   constructor(
     connection: Connection,
@@ -73,9 +75,10 @@ export class TurnStore {
     this.#input = record.input ?? [];
   }
 
-  /** Reads the turn's facts from the core. */
+  /** The turn's facts. Asks the core only if it may know more than the last time. */
   learn(): Facts {
-    const learnt = JSON.parse(this.#core.facts()) as Facts;
+    if (this.#facts && !this.#core.isChanged) return this.#facts;
+    const learnt = (this.#facts = JSON.parse(this.#core.facts()) as Facts);
     const { created, state } = learnt;
     if (created) {
       this.#origin = created;
