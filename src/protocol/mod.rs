@@ -154,6 +154,22 @@ pub trait EventDecoder {
         true
     }
 
+    /// The message that was decoded last as a template, if it is a piece of text of this turn.
+    #[cfg(feature = "socket")]
+    fn template(&mut self, data: &str) -> Option<crate::rpc::Template> {
+        let _ = data;
+        None
+    }
+
+    /// Decodes messages that equal the template of this number outside its holes. `texts` has the inside of the string
+    /// that is the piece of text of each, and the quote after it. Returns how many were decoded: the whole next one goes to
+    /// [`decode`](Self::decode). Both must have the same result.
+    #[cfg(feature = "socket")]
+    fn decode_like(&mut self, template: u32, texts: &str, sink: &mut dyn EventSink) -> u32 {
+        let _ = (template, texts, sink);
+        0
+    }
+
     /// Why this connection must no longer be read, if so: then the turn is requested again, or given up.
     #[cfg(feature = "socket")]
     fn failure(&mut self) -> Option<crate::Error> {

@@ -7,6 +7,7 @@
 mod connection;
 mod messages;
 mod speaker;
+mod template;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -14,5 +15,6 @@ mod wire;
 pub use connection::{Connection, Input, Limits, Output};
 pub use messages::{Message, Messages};
 pub use speaker::Speaker;
+pub use template::{Hole, Slot, Template};
 pub use wire::{ID_PREFIX_LENGTH, response_to};
 pub(crate) use wire::{decimal, thread_mark};

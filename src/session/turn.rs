@@ -248,6 +248,15 @@ impl SessionTurn {
         pushed.is_ok() && !self.machine().status().is_terminal()
     }
 
+    /// Takes messages like an earlier one, as [`TurnReader::push_like`] does, and returns how many. None of them is the
+    /// turn's end.
+    #[cfg(feature = "socket")]
+    pub fn push_like(&mut self, session: &mut Session, template: u32, texts: &str, size: usize) -> u32 {
+        let count = self.reader_mut().push_like(template, texts, size);
+        self.note(session);
+        count
+    }
+
     /// How much the turn has delivered that this one continues under the same id.
     fn paused_stream<'s>(&self, session: &'s Session) -> Option<&'s PausedStream> {
         let (machine, input) = (self.machine(), self.driver.input());

@@ -43,11 +43,17 @@ impl Frames {
     /// Takes a message of a socket, which is a frame that has only data.
     #[cfg(feature = "socket")]
     pub(super) fn take(&mut self, message: &str, sink: &mut dyn FrameSink) -> Result<(), FrameError> {
-        if message.len() > self.limit {
+        if !self.fits(message.len()) {
             return Err(FrameError::TooLarge { limit: self.limit });
         }
         sink.frame(Frame { event: "", data: message, id: None, has_own_id: false });
         Ok(())
+    }
+
+    /// Whether a message of so many bytes is not too large.
+    #[cfg(feature = "socket")]
+    pub(super) fn fits(&self, size: usize) -> bool {
+        size <= self.limit
     }
 
     /// A new connection begins.

@@ -142,6 +142,24 @@ impl TurnReader {
         self.take(|frames, incoming| frames.take(message, incoming))
     }
 
+    /// The message that was pushed last as a template, if it is a piece of text, and if the caller does not take messages
+    /// as they come.
+    #[cfg(feature = "socket")]
+    pub fn template(&mut self, message: &str) -> Option<crate::rpc::Template> {
+        if self.intake.output.wants_native { None } else { self.decoder.template(message) }
+    }
+
+    /// Takes messages of up to `size` bytes each that equal the template of this number outside its holes. `texts` has the
+    /// inside of the string that is the piece of text of each, and the quote after it. Returns how many were taken: the next
+    /// one must be [pushed](Self::push_message).
+    #[cfg(feature = "socket")]
+    pub fn push_like(&mut self, template: u32, texts: &str, size: usize) -> u32 {
+        if self.intake.output.wants_native || self.intake.broken.is_some() || !self.frames.fits(size) {
+            return 0;
+        }
+        self.decoder.decode_like(template, texts, &mut self.intake)
+    }
+
     fn take(
         &mut self,
         feed: impl FnOnce(&mut Frames, &mut Incoming<'_>) -> Result<(), FrameError>,

@@ -10,4 +10,6 @@ pub(super) struct Socket {
     pub(super) readers: Vec<(u32, u32)>,
     /// The calls whose turns have taken messages, and for each the length of the message and the turn's flags.
     pub(super) taken: Vec<(u32, u32)>,
+    /// The message that came last as a template, until JavaScript has it; else empty.
+    pub(super) template: String,
 }

@@ -3,6 +3,7 @@
 import type { InitOutput } from "../../core/turn-rpc/core.js";
 import type { CoreClient, CoreMemory } from "../boundary/boundary.js";
 import { passText, roomOf, textAt } from "../client/face.js";
+import { Template, Templates, writtenEnd } from "./templates.js";
 
 /** What to do, by the core's numbers. */
 export const TAKEN = 0;
@@ -37,7 +38,17 @@ const collected =
 const MIN_BUFFER = 1 << 16;
 const MAX_BUFFER = 1 << 18;
 
-/** The core with the buffer for messages; the buffer's address and length; and the memory from there on. */
+/** The most bytes of text that are gathered. */
+const GATHERED = 1 << 13;
+/** So many bytes are copied one by one. */
+const FEW = 48;
+
+/** What `takeGathered` returns: the turn's flags, whether there may be outputs, and from which bit on the number taken. */
+export const FLAGS = 15;
+export const MORE = 32;
+export const COUNT = 6;
+
+/** The core with the buffer for messages; the buffer's address and length; and the buffer. */
 let owner: InitOutput | undefined;
 let address = 0;
 let length = 0;
@@ -48,6 +59,15 @@ export class CoreSocket {
   readonly #exports: InitOutput;
   readonly #memory: CoreMemory;
   readonly #socket: number;
+  readonly #templates = new Templates();
+  /** Messages that are like one earlier one, and were not taken yet. */
+  gathered: string[] = [];
+  #template: Template | undefined;
+  /** Their pieces of text. */
+  readonly #texts = new Uint8Array(GATHERED);
+  #textsEnd = 0;
+  /** The length of the longest one. */
+  #largest = 0;
 
   constructor({ coreExports, coreNumber }: CoreClient, idPrefix: string, connectTimeout: number, maxFrameBytes: number) {
     const exports = (this.#exports = coreExports as unknown as InitOutput);
@@ -70,7 +90,54 @@ export class CoreSocket {
   /** A message arrived. It is written into the core's memory once, and only the core reads it. */
   received(message: string): number {
     // One UTF-16 code unit needs at most three bytes.
-    const most = message.length * 3;
+    const { written } = encoder.encodeInto(message, this.#room(message.length * 3));
+    return this.#exports.socketReceived(this.#socket, written, Date.now()) >>> 0;
+  }
+
+  /**
+   * A message arrived. Returns whether it equals an earlier one but for its piece of text, as all that are gathered do:
+   * then it is gathered until `takeGathered`.
+   */
+  gather(message: string): boolean {
+    const { gathered } = this;
+    const template = this.#templates.find(message, this.#texts, this.#textsEnd);
+    if (!template || (gathered.length > 0 && template !== this.#template)) return false;
+    gathered.push(message);
+    this.#template = template;
+    this.#textsEnd = writtenEnd();
+    if (message.length > this.#largest) this.#largest = message.length;
+    return true;
+  }
+
+  /** The call whose stream the gathered messages belong to. */
+  get gatheredCall(): number {
+    return this.#template?.call ?? 0;
+  }
+
+  /** The core takes what was gathered. Returns how many messages it has taken, and flags, as `socketReceivedLike` does. */
+  takeGathered(): number {
+    const { call, number } = this.#template!;
+    const end = this.#textsEnd;
+    const room = this.#room(end);
+    // To set a few bytes one by one is faster than to make a view of them.
+    if (end > FEW) room.set(this.#texts.subarray(0, end));
+    else for (let at = 0; at < end; at += 1) room[at] = this.#texts[at]!;
+    const largest = this.#largest;
+    const wanted = this.gathered.length;
+    this.gathered = [];
+    this.#textsEnd = this.#largest = 0;
+    const taken = this.#exports.socketReceivedLike(this.#socket, call, number, end, largest, Date.now());
+    if (taken >>> COUNT < wanted) this.#templates.remove(this.#template!);
+    return taken;
+  }
+
+  /** The message that arrived last was taken by this call's stream, and may be a template of others. */
+  learn(output: number, call: number, message: string): void {
+    if (this.word(output, 1) > 0) this.#templates.add(new Template(call, this.text(output), message));
+  }
+
+  /** The buffer for messages, with room for so many bytes. */
+  #room(most: number): Uint8Array {
     if (owner !== this.#exports || most > length || length > MAX_BUFFER) {
       owner = this.#exports;
       length = Math.max(most, MIN_BUFFER);
@@ -78,9 +145,8 @@ export class CoreSocket {
       view = new Uint8Array(0);
     }
     // It is empty after the memory has grown, too.
-    if (view.length === 0) view = this.#memory.bytes.subarray(address);
-    const { written } = encoder.encodeInto(message, view);
-    return this.#exports.socketReceived(this.#socket, written, Date.now()) >>> 0;
+    if (view.length === 0) view = this.#memory.bytes.subarray(address, address + length);
+    return view;
   }
 
   /** Something else happened. */

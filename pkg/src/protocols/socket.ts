@@ -15,9 +15,12 @@ import {
   CLOSED,
   CONNECT,
   CoreSocket,
+  COUNT,
   END,
   FAILED,
+  FLAGS,
   FORGOTTEN,
+  MORE,
   NOTHING,
   OPENED,
   OVERDUE,
@@ -35,6 +38,8 @@ export { isEmptyList, withTaskEvents } from "./socket-lists.js";
 const OPEN = 1;
 /** The longest time that a timer takes, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
+/** Runs what was handed to `then` after the task that runs now. */
+const SOON = Promise.resolve();
 /** What stands before an error in place of a text. */
 const MARK = "!";
 
@@ -135,6 +140,7 @@ export class SocketTransport implements Transport {
   }
 
   #carry(begin: () => number): void {
+    this.#takeGathered();
     try {
       this.#carryOut(begin());
     } catch (cause) {
@@ -146,26 +152,63 @@ export class SocketTransport implements Transport {
   #received(message: unknown): void {
     if (this.#isTelling) return void this.#late.push(message);
     if (typeof message !== "string") return this.#heed(BINARY);
+    const isFirst = this.#core.gathered.length === 0;
+    if (!this.#core.gather(message)) {
+      this.#takeGathered();
+      // What came while their reader was told comes after this message.
+      if (isFirst || this.#late.length > 0 || !this.#core.gather(message)) return this.#receivedWhole(message);
+    }
+    // All that arrive in one task cross into the core together.
+    if (this.#core.gathered.length === 1) void SOON.then(this.#flush);
+  }
+
+  /** The core reads a message. */
+  #receivedWhole(message: string): void {
     try {
-      this.#carryOut(this.#core.received(message));
+      this.#carryOut(this.#core.received(message), message);
     } catch (cause) {
       this.#crash(cause);
     }
     if (this.#late.length > 0) this.#heed(NOTHING);
   }
 
-  #carryOut(first: number): void {
+  /** The core takes the gathered messages, and their reader is told. */
+  #takeGathered(): void {
+    const messages = this.#core.gathered;
+    if (messages.length === 0) return;
+    try {
+      const id = this.#core.gatheredCall;
+      const taken = this.#core.takeGathered();
+      const count = taken >>> COUNT;
+      let length = 0;
+      for (let at = 0; at < count; at += 1) length += messages[at]!.length;
+      if (count > 0) this.#tell(id, taken & FLAGS, length);
+      if (taken & MORE) this.#carryOut(this.#core.heed(NOTHING, 0, "", this.#buffered));
+      for (const message of messages.slice(count)) this.#carryOut(this.#core.received(message), message);
+    } catch (cause) {
+      this.#crash(cause);
+    }
+  }
+
+  readonly #flush = (): void => {
+    this.#takeGathered();
+    if (this.#late.length > 0) this.#heed(NOTHING);
+  };
+
+  /** Carries out the core's outputs from this one on, which follow from a message, if any. */
+  #carryOut(first: number, message = ""): void {
     for (let output = first; output !== 0; ) {
       const more = this.#core.word(output, 5);
-      this.#do(output, this.#core.word(output, 2), this.#core.word(output, 3), this.#core.word(output, 4));
+      this.#do(output, this.#core.word(output, 2), this.#core.word(output, 3), this.#core.word(output, 4), message);
       output = more ? this.#core.heed(NOTHING, 0, "", this.#buffered) : 0;
     }
   }
 
-  #do(output: number, kind: number, id: number, number: number): void {
+  #do(output: number, kind: number, id: number, number: number, message: string): void {
     switch (kind) {
       case TAKEN:
-        return this.#tell(id, number & 15, number >>> 4);
+        this.#core.learn(output, id, message);
+        return this.#tell(id, number & FLAGS, number >>> 4);
       case SEND:
         return this.#send(this.#core.text(output));
       case CONNECT:

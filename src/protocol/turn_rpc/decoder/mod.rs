@@ -34,7 +34,7 @@ use crate::json::{Object, Value, write_u64};
 use crate::names::Names;
 use crate::protocol::fields::{Problem, put, text, with_text};
 use crate::protocol::{EventDecoder, EventSink};
-use crate::rpc::{Messages, thread_mark};
+use crate::rpc::{Messages, Template, thread_mark};
 use crate::sse::Frame;
 use crate::text::{cut, is_among};
 
@@ -105,6 +105,7 @@ impl TurnDecoder {
 
 impl EventDecoder for TurnDecoder {
     fn begin(&mut self, params: &Object<'_>) {
+        self.deltas.forget();
         self.turn = Turn::started(params);
         // A turn whose id the server makes is not known before its response.
         let awaits: &[_] = if self.turn.turn_id.is_empty() { &["turn/start"] } else { &[] };
@@ -112,6 +113,7 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn resume(&mut self, params: &Object<'_>) {
+        self.deltas.forget();
         self.turn.resumed(params);
         self.gate = Gate::awaiting(match self.dialect {
             Dialect::Gateway => {
@@ -165,6 +167,27 @@ impl EventDecoder for TurnDecoder {
             || turn.agents.any(names)
     }
 
+    fn template(&mut self, data: &str) -> Option<Template> {
+        let Self { deltas, turn, gate, .. } = self;
+        if !gate.is_open() {
+            return None;
+        }
+        deltas.learn(data, |thread_id, turn_id| turn.is_own(thread_id, turn_id))
+    }
+
+    fn decode_like(&mut self, template: u32, texts: &str, sink: &mut dyn EventSink) -> u32 {
+        let Self { deltas, turn, gate, .. } = self;
+        if !gate.is_open() || turn.is_over || turn.failure.is_some() {
+            return 0;
+        }
+        let (mut rest, mut count) = (texts, 0);
+        while let Some((piece, after)) = deltas.read_like(template, rest) {
+            turn.piece(&piece, sink);
+            (rest, count) = (after, count + 1);
+        }
+        count
+    }
+
     fn failure(&mut self) -> Option<Error> {
         self.turn.failure.clone()
     }
@@ -203,8 +226,8 @@ impl TurnDecoder {
 
     /// Takes a message. `may_be_piece` allows the hot path.
     fn take(&mut self, data: &str, may_be_piece: bool, sink: &mut dyn EventSink) {
-        if may_be_piece && let Some(piece) = self.deltas.read(data) {
-            if self.turn.is_own(piece.thread_id, piece.turn_id) {
+        if may_be_piece && let Some(((thread_id, turn_id), piece)) = self.deltas.read(data) {
+            if self.turn.is_own(thread_id, turn_id) {
                 self.turn.piece(&piece, sink);
             }
         } else {

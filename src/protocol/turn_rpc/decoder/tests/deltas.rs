@@ -5,6 +5,8 @@ use serde_json::{Value as Json, json};
 
 use super::super::delta::DeltaReader;
 use super::Reading;
+use crate::protocol::EventDecoder;
+use crate::rpc::{Slot, Template};
 
 /// A piece as the gateway writes it, with the whole text so far.
 fn gateway(text: &str, stream: &str, whole: &str) -> String {
@@ -108,4 +110,163 @@ fn pieces_of_others_are_not_taken() {
     }
     assert_eq!(events(&gateway("x", "agent_message", "x"), false).len(), 3);
     assert_eq!(json!(events(&gateway("x", "generic", "x"), false)[2])["reasoning_content"], "x");
+}
+
+/// Frames whose members are in another order, with a number before the text or none, and with other texts of reasoning
+/// and output.
+const SHAPES: [(&str, bool); 7] = [
+    (
+        r#"{"jsonrpc":"2.0","method":"item/agent_message/delta","params":{"workspace_id":"w","thread_id":"t","turn_id":"u","item_id":"a","delta":"TEXT","stream":"agent_message","markdown":REST,"markdown_version":1}}"#,
+        false,
+    ),
+    (
+        r#"{"jsonrpc":"2.0","method":"item/agent_message/delta","params":{"stream":"generic","delta":"TEXT","item_id":"é","turn_id":"u","thread_id":"t"}}"#,
+        false,
+    ),
+    (
+        r#"{"jsonrpc":"2.0","method":"item/command_execution/output_delta","params":{"thread_id":"t","turn_id":"u","item_id":"a","payload":{"kind":"progress","stage":"s","metadata":{}},"stream":"stderr","delta":"TEXT","markdown":REST,"markdown_version":1}}"#,
+        false,
+    ),
+    (
+        r#"{"method":"item/agentMessage/delta","params":{"threadId":"t","turnId":"u","itemId":"a","delta":"TEXT"},"emittedAtMs":NUMBER}"#,
+        true,
+    ),
+    (
+        r#"{ "emittedAtMs" : NUMBER, "method":"item/agentMessage/delta",
+            "params" : {"delta" : "TEXT", "itemId":"a","turnId":"u","threadId":"t"} }"#,
+        true,
+    ),
+    (
+        r#"{"method":"item/reasoning/summaryTextDelta","params":{"threadId":"t","turnId":"u","itemId":"a","summaryIndex":NUMBER,"delta":"TEXT"},"emittedAtMs":1.5}"#,
+        true,
+    ),
+    (
+        r#"{"method":"item/commandExecution/outputDelta","params":{"threadId":"t","turnId":"u","itemId":"a","delta":"TEXT"}}"#,
+        true,
+    ),
+];
+
+fn filled(shape: &str, text: &str, number: u64, rest: &str) -> String {
+    shape.replace("NUMBER", &number.to_string()).replace("REST", rest).replace("TEXT", text)
+}
+
+/// The inside of a JSON string, with this one's escapes, and some that are not needed, or wrong.
+fn inside() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        ".{0,8}".prop_map(|text| {
+            let json = serde_json::to_string(&text).expect("JSON");
+            json[1..json.len() - 1].to_owned()
+        }),
+        proptest::sample::select(
+            &[r"\/", r"\u0041", r"\ud83d\ude00", r"\ud83d", "é", "😀", r#"\""#, r"\\", r"\x", "\u{1}"][..]
+        )
+        .prop_map(str::to_owned),
+    ];
+    proptest::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat())
+}
+
+/// What stands outside the holes.
+fn outside(message: &str, template: &Template) -> Vec<String> {
+    let mut from = 0;
+    let mut parts = Vec::new();
+    for hole in &template.holes {
+        parts.push(message[from..hole.start].to_owned());
+        from = hole.end;
+    }
+    parts.push(message[from..].to_owned());
+    parts
+}
+
+proptest! {
+    #[test]
+    fn a_message_like_an_earlier_one_says_the_same_as_by_itself(
+        (shape, is_codex) in proptest::sample::select(&SHAPES),
+        first in inside(),
+        others in proptest::collection::vec((inside(), any::<u32>(), "[a-z{}:,\"]{0,9}"), 1..5),
+    ) {
+        let begun = || if is_codex { Reading::codex() } else { Reading::gateway() };
+        let (mut one, mut other) = (begun(), begun());
+        let earlier = filled(shape, &first, 0, r#"{"blocks":["x"]}"#);
+        one.line(&earlier);
+        other.line(&earlier);
+        let Some(template) = one.decoder.template(&earlier) else {
+            prop_assert!(DeltaReader::default().read(&earlier).is_none(), "{earlier} is a piece, and no template");
+            return Ok(());
+        };
+        let slots: Vec<Slot> = template.holes.iter().map(|hole| hole.slot).collect();
+        prop_assert_eq!(slots.iter().filter(|slot| **slot == Slot::Text).count(), 1);
+        prop_assert_eq!(slots.contains(&Slot::Rest), shape.contains("REST"));
+        prop_assert_eq!(slots.contains(&Slot::Number), shape.contains("NUMBER"));
+        let mut texts = String::new();
+        let mut whole = Vec::new();
+        for (inside, number, rest) in &others {
+            let message = filled(shape, inside, (*number).into(), rest);
+            let alike = filled(shape, &first, (*number).into(), rest);
+            // Nothing but the holes differs.
+            let fixed = outside(&earlier, &template);
+            prop_assert!(alike.starts_with(&fixed[0]) && alike.ends_with(&fixed[fixed.len() - 1]));
+            texts.push_str(inside);
+            texts.push('"');
+            whole.push(message);
+        }
+        let taken = one.decoder.decode_like(template.number, &texts, &mut one.seen);
+        // The carrier hands in the others whole, from the first on that was not taken.
+        for message in &whole[taken as usize..] {
+            one.line(message);
+        }
+        for message in &whole {
+            other.line(message);
+        }
+        prop_assert_eq!(&one.seen.events, &other.seen.events);
+        let readable = whole.iter().take_while(|message| DeltaReader::default().read(message).is_some()).count();
+        prop_assert_eq!(taken as usize, readable, "{:?}", whole);
+    }
+}
+
+#[test]
+fn only_pieces_of_this_turn_are_templates() {
+    let usual = gateway("x", "agent_message", "x");
+    let mut turn = Reading::gateway();
+    turn.line(&usual);
+    assert!(turn.decoder.template(&usual).is_some());
+    for (from, to) in [
+        (r#""thread_id":"t""#, r#""thread_id":"o""#),
+        (r#""turn_id":"u""#, r#""turn_id":"o""#),
+        (r#""stream":"agent_message""#, r#""stream":"part""#),
+        ("item/agent_message/delta", "item/started"),
+        (r#""delta":"x""#, r#""delta":1"#),
+        (r#""stream":"agent_message","#, r#""more":1,"#),
+        // What varies comes before its end.
+        (r#","markdown_version":1"#, r#","markdown_version":1,"workspace_id":"w""#),
+    ] {
+        let frame = usual.replacen(from, to, 1);
+        assert_ne!(frame, usual);
+        turn.line(&frame);
+        assert!(turn.decoder.template(&frame).is_none(), "{frame}");
+    }
+}
+
+#[test]
+fn templates_are_forgotten_and_end_with_their_turn() {
+    let usual = gateway("x", "agent_message", "x");
+    let mut turn = Reading::gateway();
+    turn.line(&usual);
+    let first = turn.decoder.template(&usual).expect("a template").number;
+    assert_eq!(turn.decoder.decode_like(first + 1, "y\"", &mut turn.seen), 0, "it is not known");
+    assert_eq!(turn.decoder.decode_like(first, "y\"z\"", &mut turn.seen), 2);
+    assert_eq!(turn.decoder.decode_like(first, "y", &mut turn.seen), 0, "it is not whole");
+    for item in 0..8 {
+        let other = usual.replace(r#""item_id":"a""#, &format!(r#""item_id":"{item}""#));
+        turn.line(&other);
+        assert!(turn.decoder.template(&other).is_some());
+    }
+    assert_eq!(turn.decoder.decode_like(first, "y\"", &mut turn.seen), 0, "newer ones took its place");
+    let last = turn.decoder.template(&usual).expect("a template").number;
+    turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
+    assert_eq!(turn.decoder.decode_like(last, "y\"", &mut turn.seen), 0, "the missed part comes first");
+    let mut turn = Reading::gateway();
+    turn.line(&usual);
+    let last = turn.decoder.template(&usual).expect("a template").number;
+    turn.notify("turn/completed", json!({"turn": {"id": "u", "status": "Completed"}}));
+    assert_eq!(turn.decoder.decode_like(last, "y\"", &mut turn.seen), 0, "the turn is over");
 }
