@@ -4,7 +4,8 @@
 //! of rest, the queue's order.
 //!
 //! `TURNWIRE_MODEL_SEED` is the first seed, `TURNWIRE_MODEL_CASES` the number of cases; without it there are fewer where
-//! `TURNWIRE_TEST` is `quick`. A failure prints its shortest schedule as a case for `tests/conformance/conversation.json`,
+//! `TURNWIRE_TEST` is `quick`. `TURNWIRE_MODEL_LOG` names a file for all that the plans were told and what followed, as
+//! lines (JSON), by which a plan in another language can be checked. A failure prints its shortest schedule as a case for `tests/conformance/conversation.json`,
 //! and everything that happened.
 #![cfg(not(target_arch = "wasm32"))]
 
@@ -51,6 +52,10 @@ fn every_schedule_ends_as_it_must() {
         report(&format!("seed {seed}"), &case);
     }
     println!("seeds {first} to {}", end - 1);
+    if let Some(file) = std::env::var_os("TURNWIRE_MODEL_LOG") {
+        let replays: Vec<_> = (first..end).flat_map(|seed| Case::draw(seed).replays()).collect();
+        std::fs::write(file, serde_json::to_string(&replays).expect("replays are JSON")).expect("a file");
+    }
 }
 
 /// Schedules that have failed once.

@@ -240,7 +240,7 @@ impl Plan {
         let Some(key) = self.key_of(&listed.id) else { return };
         self.settle_parent(key);
         for said in &listed.said {
-            self.said_before(key, said);
+            self.said(key, said);
         }
         let follows = self.tree.turns.iter().any(|turn| turn.parent == Parent::Turn(key) && !turn.is_aside());
         let Some(turn) = self.tree.get(key).filter(|turn| turn.heard < count) else { return };
@@ -288,13 +288,6 @@ impl Plan {
             {
                 item.state = QueuedState::Held;
             }
-        }
-    }
-
-    fn said_before(&mut self, key: Key, said: &str) {
-        let is_open = |state: &QueuedState| !matches!(state, QueuedState::Waits | QueuedState::Held);
-        if self.queue.0.iter().any(|item| item.input == said && is_open(&item.state)) {
-            self.said(key, said);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the turns report.
 
 use super::call::{Answer, AnswerState, Call};
-use super::queue::QueuedState;
+use super::queue::{Queued, QueuedState};
 use super::turn::{Input, Joint, Parent, Running, Steered, Turn, TurnState};
 use super::{Activity, Delivery, Effect, End, Key, Plan, Text, Waiting};
 
@@ -184,44 +184,50 @@ impl Plan {
 
     pub(super) fn steered(&mut self, key: Key, delivery: Delivery) {
         let Some(at) = self.queue.find(key) else { return };
-        let Some(item) = self.queue.0.get_mut(at) else { return };
-        let QueuedState::Steering(into) = item.state else { return };
-        let turn = self.tree.turns.iter_mut().find(|turn| turn.key == into);
-        let running = turn.as_ref().and_then(|turn| match &turn.state {
-            TurnState::Running(running) => Some(running.is_stopping),
-            _ => None,
+        let Some(&QueuedState::Steering(into)) = self.queue.0.get(at).map(|item| &item.state) else { return };
+        let id = self.id_of(into).to_owned();
+        // A turn that goes on under the same id may have taken it.
+        let mut same = self.tree.turns.iter().filter(|turn| turn.id == id);
+        let is_over = same.all(|turn| matches!(turn.state, TurnState::Ended(_)));
+        let turn = self.tree.get(into);
+        let is_stopping = turn.as_ref().is_some_and(|turn| match &turn.state {
+            TurnState::Running(running) => running.is_stopping,
+            _ => false,
         });
-        let is_over = turn.as_ref().is_none_or(|turn| matches!(turn.state, TurnState::Ended(_)));
-        match delivery {
+        let state = match delivery {
             Delivery::Taken => {
                 if let (Some(turn), Some(item)) = (turn, self.queue.take(at)) {
                     turn.steered.push(Steered { key, text: item.input });
                 }
+                return;
             }
-            Delivery::Lost if !is_over => {
-                item.state = QueuedState::Unknown(turn.map(|turn| turn.id.clone()).unwrap_or_default());
-            }
+            Delivery::Lost if !is_over => QueuedState::Unknown(id),
+            Delivery::Refused if !is_stopping => QueuedState::Waits,
             // A turn that is over did not take it.
-            Delivery::Lost => item.state = QueuedState::Held,
-            Delivery::Refused => {
-                item.state = if running == Some(true) { QueuedState::Held } else { QueuedState::Waits }
-            }
+            _ => QueuedState::Held,
+        };
+        if let Some(item) = self.queue.0.get_mut(at) {
+            item.state = state;
         }
     }
 
     pub(super) fn said(&mut self, key: Key, input: &str) {
-        let Some(turn) = self.tree.turns.iter_mut().find(|turn| turn.key == key) else { return };
-        if let Some(steered) = turn.steered.iter_mut().find(|steered| steered.text == input) {
-            steered.text = Text::new();
+        let id = self.id_of(key).to_owned();
+        let same = |turn: &Turn| turn.id == id && turn.is_named();
+        let steered = self.tree.turns.iter_mut().filter(|turn| same(turn)).flat_map(|turn| &mut turn.steered);
+        if let Some(known) = { steered }.find(|known| known.text == input) {
+            known.text = Text::new();
             return;
         }
-        let is_it = |state: &QueuedState| match state {
-            QueuedState::Steering(into) => *into == key,
-            QueuedState::Unknown(id) => *id == turn.id,
+        let is_it = |item: &Queued| match &item.state {
+            QueuedState::Steering(into) => self.id_of(*into) == id,
+            QueuedState::Unknown(into) => *into == id,
             _ => false,
         };
-        let found = self.queue.0.iter().position(|item| item.input == input && is_it(&item.state));
-        if let Some(item) = found.and_then(|at| self.queue.take(at)) {
+        let found = self.queue.0.iter().position(|item| item.input == input && is_it(item));
+        if let (Some(turn), Some(at)) = (self.tree.find(key), found)
+            && let (Some(turn), Some(item)) = (self.tree.turns.get_mut(turn), self.queue.take(at))
+        {
             turn.steered.push(Steered { key: item.key, text: Text::new() });
         }
     }

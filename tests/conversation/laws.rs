@@ -250,7 +250,14 @@ impl Laws {
         // A text that has arrived is nowhere else, however late it came.
         for (text, sends) in self.sends.iter().filter(|(text, _)| self.owner.get(*text) == Some(&at)) {
             let here = tab.plan.queue().iter().filter(|item| item.input == *text).count()
-                + tab.plan.turns().iter().filter(|turn| turn.input == text).count();
+                + tab.plan.turns().iter().filter(|turn| turn.input == text).count()
+                + tab
+                    .plan
+                    .turns()
+                    .iter()
+                    .flat_map(|turn| &turn.steered)
+                    .filter(|(_, steered)| steered == text)
+                    .count();
             assert!(server.count(text) + here <= *sends, "{text} is on the server and here");
         }
     }

@@ -6,6 +6,7 @@ pub(crate) mod people;
 #[expect(dead_code, reason = "the other model draws in more ways")]
 #[path = "../model/random.rs"]
 pub(crate) mod random;
+pub(crate) mod replay;
 pub(crate) mod schedule;
 pub(crate) mod server;
 pub(crate) mod tab;

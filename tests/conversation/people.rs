@@ -3,6 +3,7 @@
 use turnwire::conversation::{Delivery, End, Fact, Key, Options, QueuedState, Sent, ShownState, WhenBusy};
 
 use super::laws::Seen;
+use super::replay::Replay;
 use super::tab::{InFlight, Request, Tab};
 use super::world::World;
 
@@ -196,6 +197,8 @@ impl World {
         let options = Options { has_session: self.server.has_session, ..self.options };
         let is_leading = self.tabs[at].is_leading;
         self.tabs[at] = Tab::new(options);
+        let past = std::mem::replace(&mut self.replays[at], Replay::new(options));
+        self.past.push(past);
         self.tabs[at].stored.clone_from(&stored);
         self.laws.tabs[at] = Seen::default();
         if !stored.is_empty() {

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::random::Random;
+use super::replay::Replay;
 use super::world::World;
 
 /// One action: which one, and two numbers by which it chooses. Any schedule can be played.
@@ -45,6 +46,17 @@ impl Case {
                 Err((text.unwrap_or_default(), world.log))
             }
         }
+    }
+
+    /// The lives of all plans in this case, to hold another plan to.
+    pub(crate) fn replays(&self) -> Vec<Replay> {
+        let mut world = World::new(self.protocol);
+        for action in &self.actions {
+            world.act(*action);
+        }
+        world.settle();
+        world.past.append(&mut world.replays);
+        world.past
     }
 
     /// The shortest schedule found that breaks something.

@@ -1,10 +1,11 @@
 //! Two tabs and a server: what a schedule does, and what comes of the effects.
 
 use turnwire::conversation::{
-    Effect, End, Fact, Key, ListedState, Options, Refusal, WhenBusy, Who, write_view,
+    Effect, End, Fact, Key, ListedState, Options, Refusal, WhenBusy, Who, read_fact, write_view,
 };
 
 use super::laws::{Laws, Seen};
+use super::replay::{Replay, lines};
 use super::schedule::Action;
 use super::server::{Protocol, Server};
 use super::tab::{InFlight, Request, Tab};
@@ -18,6 +19,9 @@ pub(crate) struct World {
     pub(crate) tabs: Vec<Tab>,
     pub(crate) laws: Laws,
     pub(crate) log: Vec<String>,
+    /// The lives of the tabs' plans; the last ones are those that are loaded.
+    pub(crate) replays: Vec<Replay>,
+    pub(crate) past: Vec<Replay>,
     /// Requests of which the carrier has given up: they may still arrive.
     pub(super) late: Vec<(usize, Request)>,
     texts: u32,
@@ -54,6 +58,8 @@ impl World {
             tabs: vec![],
             laws: Laws::default(),
             log: vec![],
+            replays: vec![Replay::new(options); TABS],
+            past: vec![],
             late: vec![],
             texts: 0,
             is_calm: false,
@@ -78,7 +84,14 @@ impl World {
     #[expect(clippy::needless_pass_by_value, reason = "facts are made where they are told")]
     pub(super) fn tell(&mut self, at: usize, fact: Fact) -> Result<Option<Key>, Refusal> {
         let before = (write_view(&self.tabs[at].plan), self.tabs[at].plan.queue().to_vec());
+        let (kind, key, number, text) = lines(&fact);
+        assert_eq!(
+            read_fact(kind, key, number, &text).as_ref(),
+            Some(&fact),
+            "a fact is read otherwise than it is written"
+        );
         let taken = self.tabs[at].plan.take(fact.clone());
+        self.replays[at].add(&fact, &taken);
         self.log.push(format!("tab {at}: {fact:?} -> {taken:?}"));
         let taken = match taken {
             Ok(taken) => taken,
