@@ -48,7 +48,6 @@ export function arrivalTime(): number {
   now = Date.now();
   unmoved = now === last ? unmoved + 1 : 0;
   if (unmoved >= UNTIMED) {
-    unmoved = 0;
     untimed = UNTIMED;
     // A chunk that comes in a later task has its own time.
     nextTask();
