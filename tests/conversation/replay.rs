@@ -134,7 +134,7 @@ fn page_lines(page: &Page) -> String {
             ListedState::Ended(end) => place(&[End::Done, End::Failed, End::Cancelled], &end),
             ListedState::Running => 3,
         };
-        let said = turn.said.iter().map(|said| said.as_str()).chain([""]).collect::<Vec<_>>().join("\n");
+        let said = turn.said.iter().map(String::as_str).chain([""]).collect::<Vec<_>>().join("\n");
         let calls = call_lines(&turn.calls);
         let (id, previous, created, input) = (&turn.id, &turn.previous, &turn.created_at, &turn.input);
         lines.push(format!("{id}\n{previous}\n{created}\n{input}\n{state}\n{calls}{said}\n"));

@@ -79,6 +79,23 @@ fn turns_of_others_are_adopted_and_read() {
 }
 
 #[test]
+fn a_page_that_is_older_than_what_was_heard_does_not_count() {
+    let running = Listed { state: ListedState::Running, ..listed("x", "", "a") };
+    let asks = Listed { calls: waiting(&[("c", Who::Person)]), ..listed("x", "", "a") };
+    for stale in [running, asks] {
+        let steps = vec![
+            (send("a"), "start 1 after newest: a"),
+            (named(1, "x"), ""),
+            (Fact::CatchUp, "load"),
+            (ended(1, &[]), ""),
+            (page(vec![stale], false), ""),
+        ];
+        let plan = play("stale", all(), steps);
+        assert_eq!((plan.phase(), plan.pending().len()), (Phase::Idle, 0));
+    }
+}
+
+#[test]
 fn a_turn_that_was_left_is_read_on_when_it_is_shown() {
     let leaving = Options { leaves_unseen: true, ..all() };
     play(
