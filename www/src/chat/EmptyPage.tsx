@@ -41,7 +41,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
       <h1>What should the agent do?</h1>
       <p className="lead">
         You are talking to <strong>{agentName}</strong>. turnwire streams every answer: exact, fast, {RECOVERY[client.capabilities.resume]}.
-        Write something, or try one of these.
+        Write, or try one of these.
       </p>
       {onProtocol && (
         <div className="speaks">
