@@ -1,4 +1,4 @@
-// What cases do in a page again and again, installed there as `globalThis.kit`. What it gives is plain JSON.
+// What cases do in a page again and again, installed there as `globalThis.kit`. What it returns is plain JSON.
 
 /** Runs in the page. */
 export function install({ relay, protocol, agent: usual, token }) {
@@ -71,7 +71,8 @@ export function install({ relay, protocol, agent: usual, token }) {
     const sorted = (list) => JSON.stringify(list.map(gist).sort(([a], [b]) => (a < b ? -1 : 1)));
     return plain({
       id: turn.id,
-      session: turn.session.id,
+      // A settled turn has no session.
+      session: turn.session?.id,
       status: turn.status,
       error: told(error),
       types: events.map(({ type }) => type),
@@ -115,7 +116,7 @@ export function install({ relay, protocol, agent: usual, token }) {
     return items;
   }
 
-  /** Starts a run with nothing but `fetch`, and gives its frames as they come. */
+  /** Starts a run with nothing but `fetch`, and returns its frames as they come. */
   async function* raw(body, signal) {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(`${relay}/v1/runs`, { method: "POST", headers, body: JSON.stringify(body), signal });

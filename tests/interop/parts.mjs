@@ -31,7 +31,7 @@ export async function startWorld(start) {
   }
 }
 
-/** Starts the relay before `upstream`, with headers that it adds. Gives its address, and its log as it grows. */
+/** Starts the relay before `upstream`, with headers that it adds. Returns its address, and its log as it grows. */
 export async function startRelay(upstream, added, onStop) {
   const gateway = named("TURNWIRE_GATEWAY", join(root, "target", "debug", "turnwire-gateway"));
   const relay = run(gateway, ["relay", "--upstream", upstream, "--listen", "127.0.0.1:0", "--log"], { env: { ...process.env, ...added } });
@@ -107,7 +107,7 @@ export function run(program, argv, options = {}) {
   };
 }
 
-/** Serves the files of the built package, and one page that loads it. Gives its address. */
+/** Serves the files of the built package, and one page that loads it. Returns its address. */
 export async function startSite(onStop) {
   const types = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".map": "application/json" };
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,">

@@ -32,7 +32,7 @@ export class Case {
 
 /**
  * Runs the cases whose names contain the word, each with what `make` makes for a page; then `last`, which belongs to
- * every run. Prints the closing line, and gives how many failed.
+ * every run. Prints the closing line, and returns how many failed.
  */
 export async function runCases(world, make, cases, last, word = "") {
   let [passed, failed] = [0, 0];
@@ -72,7 +72,7 @@ async function within(promise) {
   }
 }
 
-/** Starts a world, runs it with `action`, which gives how many cases failed, and ends it, also when told to by a signal. */
+/** Starts a world, runs it with `action`, which returns how many cases failed, and ends it, also when told to by a signal. */
 export async function inWorld(start, action) {
   const world = await startWorld(start);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,7 +12,8 @@ use crate::config::Config;
 use crate::error::ApiError;
 use crate::faults::{FaultState, Injection};
 use crate::http::{Delivery, Output, Ping};
-use crate::store::Store;
+use crate::store::{Store, Turn};
+use crate::turns::Clock;
 
 /// What is written after a silence.
 const PING: &[u8] = b": ping\n\n";
@@ -62,6 +64,12 @@ impl Context {
     /// Whether a request with this bearer token is admitted.
     pub(crate) fn admits(&self, token: Option<&str>) -> bool {
         self.config.token.as_deref().is_none_or(|expected| token == Some(expected))
+    }
+
+    /// The clock of a turn. The pace is the one that the request asks for, else the script's own, else the default.
+    pub(crate) fn clock(&self, turn: &Turn, delay: Option<Duration>, script: Option<Duration>) -> Clock {
+        let beat = delay.or(script).unwrap_or(self.config.beat);
+        Clock::new(beat, self.config.turn_limit, turn.stop.subscribe())
     }
 
     /// Checks the bearer token of a request to the gateway's own endpoints.

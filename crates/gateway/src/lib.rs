@@ -4,17 +4,18 @@
 //! Each module knows only those below it:
 //! - `server`: the routes of all protocols, CORS, and static files; `access`: the log of requests;
 //! - `control`: the endpoints under `/_gateway`;
-//! - `truefoundry`, `agent_event`, `aap`, `turn_rpc`: the endpoints of a protocol, and its events;
+//! - `truefoundry`, `agent_event`, `aap`, `ag_ui`, `turn_rpc`: the endpoints of a protocol, and its events;
 //! - `context`: what all handlers share; `config`: the settings;
 //! - `http`: how the stream of a turn is written;
 //! - `faults`: what goes wrong on purpose;
 //! - `store`: sessions, turns, and the log that all readers of a turn share;
 //! - `turns`: plays a script at its pace, until it ends or is stopped;
 //! - `agents`: the scripts, in steps that belong to no protocol;
-//! - `content`, `error`, `guarded`, `lock`, `time`: small things.
+//! - `content`, `error`, `guarded`, `json`, `lock`, `time`: small things.
 
 mod aap;
 mod access;
+mod ag_ui;
 mod agent_event;
 mod agents;
 mod config;
@@ -25,6 +26,7 @@ mod error;
 mod faults;
 mod guarded;
 mod http;
+mod json;
 mod lock;
 mod server;
 mod store;

@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::context::App;
 use crate::error::ApiError;
 use crate::faults::{FaultState, Surface, follow, inject};
-use crate::{aap, agent_event, control, truefoundry, turn_rpc};
+use crate::{aap, ag_ui, agent_event, control, truefoundry, turn_rpc};
 
 /// A handler without state, as a service.
 type HandlerService = MethodRouter<(), Infallible>;
@@ -32,6 +32,7 @@ type HandlerService = MethodRouter<(), Infallible>;
 struct Protocols {
     agent_event: Arc<agent_event::Threads>,
     aap: Arc<aap::Sessions>,
+    ag_ui: Arc<ag_ui::Threads>,
     turn_rpc: Arc<turn_rpc::Threads>,
 }
 
@@ -41,6 +42,7 @@ impl Protocols {
         vec![
             Box::new(agent_event::AgentEvent(Arc::clone(&self.agent_event))),
             Box::new(aap::Aap),
+            Box::new(ag_ui::AgUi),
             Box::new(turn_rpc::TurnRpc),
             Box::new(truefoundry::TrueFoundry),
         ]
@@ -77,6 +79,7 @@ fn router(app: &App, protocols: &Protocols) -> Router {
         .with_state(app.clone())
         .merge(agent_event::routes().with_state(app.with(Arc::clone(&protocols.agent_event))))
         .merge(aap::routes().with_state(app.with(Arc::clone(&protocols.aap))))
+        .merge(ag_ui::routes().with_state(app.with(Arc::clone(&protocols.ag_ui))))
         .merge(turn_rpc::routes().with_state(app.with(Arc::clone(&protocols.turn_rpc))))
         .layer(from_fn_with_state(Arc::clone(&app.faults), inject))
         .merge(control.with_state(app.clone()))
@@ -117,6 +120,7 @@ async fn welcome(State(app): State<App>) -> String {
          AgentEvent, tirea:          base URL /tirea\n\
          AgentEvent, awaken:         base URL /awaken, or /awaken-plain without an event store\n\
          Agent Application Protocol: base URL /aap\n\
+         AG-UI:                      POST /ag-ui, or /ag-ui/store, or /ag-ui/copilotkit/agent/{{agent}}/run\n\
          turn-rpc:                   WebSocket at /turn-rpc\n\
          Authorization:              {lock} bearer token\n\
          Faults on request:          header x-turnwire-fault, see the README\n\n\
@@ -172,6 +176,10 @@ mod tests {
             ("GET", "/aap/sessions/{session}/history", Some(On::SessionEvents)),
             ("GET", "/aap/sessions/{session}", Some(On::Session)),
             ("GET", "/turn-rpc", Some(On::Connect)),
+            ("POST", "/ag-ui", Some(On::Create)),
+            ("POST", "/ag-ui/copilotkit/agent/{agent}/connect", Some(On::Subscribe)),
+            ("POST", "/ag-ui/copilotkit/agent/{agent}/stop/{session}", Some(On::Cancel)),
+            ("GET", "/ag-ui", None),
         ] {
             let method = method.parse().expect("a method");
             assert_eq!(surface(route).classify(&method, route), on, "{method} {route}");
@@ -201,7 +209,7 @@ mod tests {
             let faults = grammar.parse(&written).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(faults.list.len(), usize::from(form != "none"), "{written}");
         }
-        assert_eq!(catalog.lines().count(), 69);
+        assert_eq!(catalog.lines().count(), 106);
     }
 
     #[test]

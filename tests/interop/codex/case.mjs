@@ -30,12 +30,12 @@ export class CodexCase extends Case {
     this.#world.tap.cut();
   }
 
-  /** Cuts all connections, and every new one, until the function is called that it gives. */
+  /** Cuts all connections, and every new one, until the function is called that it returns. */
   away() {
     return this.#world.tap.away();
   }
 
-  /** Loses what pages say, until the function is called that it gives, which cuts all connections. */
+  /** Loses what pages say, until the function is called that it returns, which cuts all connections. */
   deaf() {
     return this.#world.tap.deaf();
   }

@@ -49,13 +49,13 @@ export async function startTap(target) {
     sockets,
     /** Cuts all connections. */
     cut,
-    /** Cuts all connections, and every new one, until the function is called that it gives. */
+    /** Cuts all connections, and every new one, until the function is called that it returns. */
     away() {
       isAway = true;
       cut();
       return () => (isAway = false);
     },
-    /** Loses what clients say, until the function is called that it gives, which cuts all connections. */
+    /** Loses what clients say, until the function is called that it returns, which cuts all connections. */
     deaf() {
       isDeaf = true;
       return () => {

@@ -15,7 +15,7 @@ const world = useWorld();
 const folder = mkdtempSync(join(tmpdir(), "turnwire-dialogs-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Gives how the checker judges a dialog: whether it is right, and what it says. */
+/** Returns how the checker judges a dialog: whether it is right, and what it says. */
 function judged(name, dialog) {
   const file = join(folder, `${name}.jsonl`);
   writeFileSync(file, dialog.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -23,7 +23,7 @@ function judged(name, dialog) {
   return { isRight: status === 0, said: stdout + stderr };
 }
 
-/** Plays in a page, and gives what was said on its sockets. */
+/** Plays in a page, and returns what was said on its sockets. */
 async function recorded(play, options) {
   const dialog = [];
   const page = await world.page("/", (page) => {

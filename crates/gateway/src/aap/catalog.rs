@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::wire::Mode;
+use crate::agents::exists;
 
 /// The agents, and the tools and options that all of them have.
 static META: LazyLock<Value> =
@@ -17,7 +18,7 @@ pub(super) struct Capabilities(&'static Value);
 
 /// What an agent can do; `None` if there is no such agent.
 pub(super) fn capabilities(agent: &str) -> Option<Capabilities> {
-    if agent == "nope" || agent.starts_with("no-such") {
+    if !exists(agent) {
         return None;
     }
     let agents = META["agents"].as_array()?;

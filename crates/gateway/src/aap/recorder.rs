@@ -10,7 +10,7 @@ use super::session::{App, Session};
 use super::sub_agents::SubAgents;
 use super::traps::{BLOCK_RESULTS, PLAIN_CONTENT, SILENT_GRANT, TEXT_FIRST, THROW, TWICE_STORED, USE_DENIED};
 use super::wire::{Event, Mode, StopReason, Wire};
-use crate::agents::{FinishReason, MAIN, MessageKey, Step, Tool};
+use crate::agents::{Draft, Drafts, FinishReason, MAIN, Step};
 use crate::faults::{Traps, UNKNOWN_TERMINATION};
 
 /// Writes one turn.
@@ -22,26 +22,12 @@ pub(super) struct Recorder {
     pub(super) sub_agents: SubAgents,
     /// Calls that need no result any more.
     pub(super) settled: HashSet<String>,
-    open: Option<Open>,
+    drafts: Drafts<()>,
     /// What the turn adds to the conversation.
     messages: Vec<Message>,
     /// Pieces of text so far.
     deltas: u64,
     finish: Option<FinishReason>,
-}
-
-/// The message that is being streamed.
-struct Open {
-    key: MessageKey,
-    thinking: String,
-    text: String,
-    calls: Vec<OpenCall>,
-}
-
-struct OpenCall {
-    id: String,
-    name: &'static str,
-    arguments: String,
 }
 
 /// The answer of a turn that is not streamed.
@@ -61,7 +47,7 @@ impl Recorder {
             traps,
             sub_agents: SubAgents::default(),
             settled: HashSet::new(),
-            open: None,
+            drafts: Drafts::default(),
             messages: Vec::new(),
             deltas: 0,
             finish: None,
@@ -70,83 +56,48 @@ impl Recorder {
 
     /// Writes the events of a step. Returns the calls of a message that ends with some.
     pub(super) fn record(&mut self, step: Step) -> Option<Vec<Call>> {
-        match step {
-            Step::BeginMessage { message, thread } if thread == MAIN => self.begin(message),
-            Step::Text { message, text } if self.is_open(message) => self.text(&text),
-            Step::Reasoning { message, text } if self.is_open(message) => self.thinking(&text),
-            Step::BeginCall { message, call, tool, .. } if self.is_open(message) => {
-                self.begin_call(call, tool);
-            }
-            Step::Arguments { message, index, text } if self.is_open(message) => {
-                let call = self.open.as_mut().and_then(|open| open.calls.get_mut(index));
-                if let Some(call) = call {
-                    call.arguments.push_str(&text);
-                }
-            }
-            Step::EndMessage { message, reason } if self.is_open(message) => {
-                self.finish = Some(reason);
-                return self.end_message();
-            }
-            other => {
-                if let Some((call, content)) = self.aside(other) {
-                    self.result(&call, content);
-                }
-            }
+        if let Step::EndMessage { message, reason } = step
+            && self.drafts.on(MAIN).is_some_and(|(key, _)| key == message)
+        {
+            self.finish = Some(reason);
+            return self.end_message();
+        }
+        if let Some((call, content)) = self.aside(step) {
+            self.result(&call, content);
         }
         None
     }
 
-    /// What happens beside the agent's own messages. A call's id and result, if this is one.
+    /// Records a step that does not end a message of the agent's own. Returns a call's id and result, if the step
+    /// brings one.
     pub(super) fn aside(&mut self, step: Step) -> Option<(String, String)> {
+        self.say(&step);
         match step {
-            Step::WriteFile { sandbox, path, bytes } => {
-                self.app.store.sandboxes.write(&sandbox, path, bytes);
-                None
-            }
-            Step::CreateSandbox { sandbox } => {
-                self.app.store.sandboxes.create(&sandbox);
-                None
-            }
+            Step::BeginMessage { message, thread } => self.drafts.begin(message, thread, ()),
+            Step::EndMessage { message, .. } => self.sub_agents.said(self.drafts.end(message)?),
+            Step::WriteFile { sandbox, path, bytes } => self.app.store.sandboxes.write(&sandbox, path, bytes),
+            Step::CreateSandbox { sandbox } => self.app.store.sandboxes.create(&sandbox),
             Step::Remember { key, value } => {
-                self.session.state().memory.insert(key, value);
-                None
+                self.session.state().conversation.memory.insert(key, value);
             }
-            other => self.sub_agents.follow(other),
+            other => return self.sub_agents.follow(other),
         }
+        None
     }
 
-    fn is_open(&self, key: MessageKey) -> bool {
-        self.open.as_ref().is_some_and(|open| open.key == key)
-    }
-
-    fn begin(&mut self, key: MessageKey) {
-        self.open = Some(Open { key, thinking: String::new(), text: String::new(), calls: Vec::new() });
-    }
-
-    fn text(&mut self, text: &str) {
+    /// Adds to a message, and sends what was added if it is the agent's own message.
+    fn say(&mut self, step: &Step) {
+        if self.drafts.add(step).is_none_or(|draft| draft.thread != MAIN) {
+            return;
+        }
+        let event = match step {
+            Step::Text { text, .. } => Event::TextDelta { delta: text },
+            Step::Reasoning { text, .. } => Event::ThinkingDelta { delta: text },
+            _ => return,
+        };
         self.deltas += 1;
         if self.wire.mode == Mode::Delta {
-            self.wire.send(&Event::TextDelta { delta: text });
-        }
-        if let Some(open) = &mut self.open {
-            open.text.push_str(text);
-        }
-    }
-
-    fn thinking(&mut self, text: &str) {
-        self.deltas += 1;
-        if self.wire.mode == Mode::Delta {
-            self.wire.send(&Event::ThinkingDelta { delta: text });
-        }
-        if let Some(open) = &mut self.open {
-            open.thinking.push_str(text);
-        }
-    }
-
-    fn begin_call(&mut self, id: String, tool: Tool) {
-        let (Tool::Remote { name, .. } | Tool::System { name }) = tool;
-        if let Some(open) = &mut self.open {
-            open.calls.push(OpenCall { id, name, arguments: String::new() });
+            self.wire.send(&event);
         }
     }
 
@@ -157,14 +108,18 @@ impl Recorder {
 
     /// Ends the open message, if there is one: streams it if that is not done yet, and stores it.
     fn end_message(&mut self) -> Option<Vec<Call>> {
-        let open = self.open.take()?;
-        let calls: Vec<Call> = open.calls.into_iter().map(OpenCall::complete).collect();
+        let Draft { reasoning, text, calls, .. } = self.drafts.end_on(MAIN)?;
+        let calls = calls.iter().map(|call| {
+            let name = call.tool.name().to_owned();
+            Call { id: call.id.clone(), name, input: call.input() }
+        });
+        let calls: Vec<Call> = calls.collect();
         let mut said = Vec::new();
-        if !open.thinking.is_empty() {
-            said.push(Block::Thinking { thinking: open.thinking });
+        if !reasoning.is_empty() {
+            said.push(Block::Thinking { thinking: reasoning });
         }
-        if !open.text.is_empty() {
-            said.push(Block::Text { text: open.text });
+        if !text.is_empty() {
+            said.push(Block::Text { text });
         }
         if self.traps.has(&TEXT_FIRST) {
             said.reverse();
@@ -277,19 +232,11 @@ impl Recorder {
 
     /// The model failed, and the server is not prepared for that.
     pub(super) fn throw(&mut self) {
-        self.open = None;
+        self.drafts.end_on(MAIN);
         let stop_reason = StopReason::Error;
         if self.wire.mode == Mode::Delta {
             self.wire.send(&Event::TurnStop { stop_reason });
             self.wire.send(&Event::TurnStop { stop_reason });
         }
-    }
-}
-
-impl OpenCall {
-    fn complete(self) -> Call {
-        // Scripts write whole objects.
-        let input = serde_json::from_str(&self.arguments).unwrap_or_default();
-        Call { id: self.id, name: self.name.to_owned(), input }
     }
 }

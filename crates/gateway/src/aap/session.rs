@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::catalog;
 use super::message::Message;
 use super::pending::Pending;
-use crate::agents::Memory;
+use crate::agents::Conversation;
+use crate::json;
 use crate::lock::lock;
 use crate::store::{self, PageToken};
 use crate::turns::Stop;
@@ -44,9 +45,7 @@ pub(super) struct State {
     pub(super) history: Vec<Message>,
     /// The calls that wait for the client.
     pub(super) pending: Option<Box<Pending>>,
-    pub(super) memory: Memory,
-    /// How many turns began with a message of the user.
-    pub(super) turns: usize,
+    pub(super) conversation: Conversation,
 }
 
 /// The agent of a session, as the client has set it up.
@@ -136,9 +135,7 @@ impl Session {
             }
         }
         let mut shown = json!({"sessionId": self.id, "agent": agent});
-        if let Some(tools) = &state.tools {
-            shown["tools"] = json!(tools);
-        }
+        json::add(&mut shown, [("tools", state.tools.as_ref())]);
         shown
     }
 }
@@ -154,7 +151,7 @@ impl Sessions {
         let id = format!("sess_{}", app.store.ids.next());
         let kept = store::Session::plain(&id, SPACE, &agent.name);
         let pending = Pending::of_seed(&history).map(Box::new);
-        let state = State { agent, tools, history, pending, memory: Memory::new(), turns: 0 };
+        let state = State { agent, tools, history, pending, conversation: Conversation::default() };
         let session =
             Arc::new(Session { id: id.clone(), kept: app.store.insert(kept), state: Mutex::new(state) });
         lock(&self.0).insert(id, Arc::clone(&session));

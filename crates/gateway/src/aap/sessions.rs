@@ -17,6 +17,7 @@ use super::message::{Message, compacted};
 use super::session::{AgentConfig, App, Session, ToolSpec};
 use super::traps::OTHER_VERSION;
 use crate::faults::Injection;
+use crate::json;
 
 /// The version of the protocol.
 const VERSION: u64 = 3;
@@ -41,9 +42,7 @@ pub(super) async fn list(Admitted(app): Admitted, Query(listing): Query<Listing>
     let (sessions, next) = page.ok_or_else(|| Refusal::bad("Unknown cursor"))?;
     let sessions: Vec<Value> = sessions.iter().map(|session| session.show()).collect();
     let mut page = json!({"sessions": sessions});
-    if let Some(next) = next {
-        page["next"] = json!(next);
-    }
+    json::add(&mut page, [("next", next)]);
     Ok(Json(page).into_response())
 }
 

@@ -9,18 +9,14 @@ use super::wire::Event;
 use crate::faults::Forge;
 use crate::guarded::Guarded;
 use crate::http::{Output, event_stream, stream};
-use crate::store::{EventLog, Turn};
-use crate::turns::Stop;
+use crate::store::{EventLog, OnlyReader, Turn};
 
 /// The events of a turn.
-pub(super) fn events(app: &App, turn: &Arc<Turn>, mut output: Output, reader: Option<Reader>) -> Response {
+pub(super) fn events(app: &App, turn: &Turn, mut output: Output, reader: Option<OnlyReader>) -> Response {
     // The real server writes no comments in a silence.
     output.ping = None;
     let body = stream(&turn.id, Arc::clone(&turn.log), 0, output, &app.faults, Forgery);
-    match reader {
-        Some(reader) => event_stream(Guarded::body(body, reader)),
-        None => event_stream(body),
-    }
+    event_stream(Guarded::body(body, reader))
 }
 
 /// A stream without a single event.
@@ -29,17 +25,6 @@ pub(super) fn nothing(app: &App, mut output: Output) -> Response {
     let log = EventLog::new();
     log.close();
     event_stream(stream("", Arc::new(log), 0, output, &app.faults, Forgery))
-}
-
-/// The only reader of a turn, which ends with it.
-#[derive(Debug)]
-pub(super) struct Reader(pub(super) Arc<Turn>);
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        // A turn that is over does not care.
-        self.0.stop(Stop::Cancelled);
-    }
 }
 
 /// Imitates the stream of a turn.

@@ -3,15 +3,13 @@
 
 use std::collections::HashMap;
 
-use crate::agents::{MAIN, MessageKey, Step, SubAgent};
+use crate::agents::{Draft, MAIN, Step, SubAgent};
 
 /// The sub-agents of one turn.
 #[derive(Debug, Default)]
 pub(super) struct SubAgents {
     /// The call that started each thread.
     parents: HashMap<String, String>,
-    /// The threads of messages that are being streamed.
-    open: HashMap<MessageKey, String>,
     /// The last message of each thread.
     words: HashMap<String, String>,
 }
@@ -23,21 +21,16 @@ impl SubAgents {
             Step::BeginThread(agent) => {
                 self.parents.insert(agent.thread, agent.parent_call);
             }
-            Step::BeginMessage { message, thread } => {
-                self.words.insert(thread.clone(), String::new());
-                self.open.insert(message, thread);
-            }
-            Step::Text { message, text } => {
-                let words = self.open.get(&message).and_then(|thread| self.words.get_mut(thread));
-                if let Some(words) = words {
-                    words.push_str(&text);
-                }
-            }
             Step::ToolResult { thread, call, content } if thread == MAIN => return Some((call, content)),
             Step::EndThread { agent, failure } => return Some(self.end(agent, failure)),
             _ => {}
         }
         None
+    }
+
+    /// A sub-agent's message is complete.
+    pub(super) fn said(&mut self, message: Draft<()>) {
+        self.words.insert(message.thread, message.text);
     }
 
     fn end(&mut self, agent: SubAgent, failure: Option<String>) -> (String, String) {

@@ -5,7 +5,6 @@ use crate::faults::traps;
 traps! {
     LOST_END = "lost-end": "AAP: `turn_stop` gets lost, with whole messages all of the last round",
     THROW = "throw:N": "AAP: the model fails after N deltas: `turn_stop` twice, none at all, or a 500",
-    NOTHING = "nothing": "AAP: no events, for a turn that is not even begun",
     SILENT_GRANT = "silent-grant": "AAP: a granted call runs without a `tool_result`",
     TWICE_STORED = "twice-stored": "AAP: results of trusted tools are stored twice",
     TEXT_FIRST = "text-first": "AAP: whole messages have their text before the thinking",

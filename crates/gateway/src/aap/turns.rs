@@ -16,13 +16,14 @@ use super::message::Message;
 use super::player::{Beginning, Player};
 use super::recorder::{Recorder, TurnResponse};
 use super::session::Session;
-use super::stream::{Reader, events, nothing};
-use super::traps::{ABANDON, LOST_END, NOTHING};
+use super::stream::{events, nothing};
+use super::traps::{ABANDON, LOST_END};
 use super::wire::{Mode, Wire};
-use crate::agents::{self, Prompt};
+use crate::agents;
+use crate::faults::NOTHING;
 use crate::http::Output;
-use crate::store::Turn;
-use crate::turns::Clock;
+use crate::store::{OnlyReader, Turn};
+use crate::turns::Stop;
 
 pub(super) async fn create(
     Admitted(app): Admitted,
@@ -43,12 +44,11 @@ pub(super) async fn create(
     let Accepted { text, beginning, beat } = accept(&session, wanted)?;
     let turn = Turn::plain(app.store.ids.next(), text);
     session.kept.add(&turn);
-    let beat = output.delivery.delay.or(beat).unwrap_or(app.config.beat);
-    let reader = traps.has(&ABANDON).then(|| Reader(Arc::clone(&turn)));
+    let clock = app.clock(&turn, output.delivery.delay, beat);
+    let reader = traps.has(&ABANDON).then(|| OnlyReader::new(&turn, Stop::Cancelled));
     let wire = Wire::new(mode, Arc::clone(&turn.log), traps.has(&LOST_END));
     let recorder = Recorder::new(app.clone(), session, wire, traps);
-    let player = Player::new(recorder, Clock::new(beat, app.config.turn_limit, turn.stop.subscribe()));
-    let task = tokio::spawn(play(player, beginning, Arc::clone(&turn)));
+    let task = tokio::spawn(play(Player::new(recorder, clock), beginning, Arc::clone(&turn)));
     if mode != Mode::None {
         return Ok(events(&app, &turn, output, reader));
     }
@@ -85,9 +85,6 @@ fn accept(session: &Session, wanted: NewTurn) -> Result<Accepted, Refusal> {
     if let Some(pending) = pending.filter(|_| !sorted.answers.is_empty()) {
         return Ok(Accepted { text, beginning: Beginning::Answers(pending, sorted.answers), beat: None });
     }
-    let prompt =
-        Prompt { text: text.clone(), files, memory: state.memory.clone(), turns_before: state.turns };
-    state.turns += 1;
-    let script = agents::choose(&prompt);
-    Ok(Accepted { text, beginning: Beginning::Script((script.play)(&prompt)), beat: script.beat })
+    let (steps, beat) = agents::perform(&state.conversation.prompt(text.clone(), files));
+    Ok(Accepted { text, beginning: Beginning::Script(steps), beat })
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::message::{Call, Content};
+use crate::http::write_frame;
 use crate::store::EventLog;
 
 /// How a turn's answer is wanted.
@@ -98,14 +99,9 @@ impl Event<'_> {
         }
     }
 
-    /// Writes the event as a frame: its name, one line of JSON, a blank line.
-    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(b"event: ");
-        bytes.extend_from_slice(self.name().as_bytes());
-        bytes.extend_from_slice(b"\ndata: ");
-        // Writing our own types into memory cannot fail.
-        let _ = serde_json::to_writer(&mut *bytes, self);
-        bytes.extend_from_slice(b"\n\n");
+    /// Writes the event as a frame with its name.
+    fn write(&self, bytes: &mut Vec<u8>) {
+        write_frame(bytes, &format!("event: {}\n", self.name()), self, "");
     }
 
     pub(super) fn frame(&self) -> Vec<u8> {

@@ -14,6 +14,7 @@ use super::server::Server;
 use super::start::{PlayOptions, Start, start};
 use super::stream;
 use super::threads::{App, Thread};
+use crate::agents::exists;
 use crate::context::bearer;
 use crate::http::Output;
 
@@ -62,8 +63,7 @@ impl Call {
 
     /// Starts a run; its events are the answer.
     pub(super) async fn stream(&self, wanted: Start, output: Output) -> Result<Response, Refusal> {
-        // Every agent exists, except for those whose names say that they do not.
-        if wanted.agent == "nope" || wanted.agent.starts_with("no-such") {
+        if !exists(&wanted.agent) {
             return Err(Refusal::no_agent(&wanted.agent));
         }
         let run = self.start(wanted, options(&output)).await;

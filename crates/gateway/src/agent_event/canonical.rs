@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::event::Event;
 use super::message::message_id;
 use super::run::Run;
+use crate::http::write_frame;
 use crate::lock::lock;
 use crate::store::{EventLog, Read, Turn};
 use crate::time::now_ms;
@@ -111,6 +112,19 @@ impl EventStore {
         Arc::clone(recorded)
     }
 
+    /// An event of the run itself.
+    pub(super) fn observe(&self, run: &Run, event: &Event) {
+        self.append(run, kind(run, event), event, "runtime");
+        if is_permission_request(event) {
+            self.append(run, "ToolPermissionRequested", event, "runtime");
+        }
+    }
+
+    /// Something that the server did.
+    pub(super) fn note(&self, run: &Run, kind: &str, payload: &Value) {
+        self.append(run, kind, payload, "server");
+    }
+
     /// Appends an event to the scopes of its thread and its run.
     fn append(&self, run: &Run, kind: &str, payload: &impl Serialize, origin: &str) {
         let scopes = [Scope::thread(&run.thread), Scope::run(&run.id)];
@@ -132,14 +146,10 @@ impl EventStore {
             created_at: now_ms(),
         };
         // Our own types always serialize.
-        let event = serde_json::to_string(&stored).unwrap_or_default();
+        let event = to_raw_value(&stored).unwrap_or_default();
         for ((recorded, turns), cursor) in recorded.iter().zip(&mut turns).zip(&cursors) {
             turns.push(Arc::clone(&run.turn));
-            recorded.log.append(|_, bytes| {
-                for part in ["id: ", cursor, "\n", DATA, &event, "\n\n"] {
-                    bytes.extend_from_slice(part.as_bytes());
-                }
-            });
+            recorded.log.append(|_, bytes| write_frame(bytes, &format!("id: {cursor}\n"), &event, ""));
         }
     }
 }
@@ -181,65 +191,39 @@ impl Recorded {
     }
 }
 
-/// Where the events of runs are observed.
-#[derive(Debug, Clone)]
-pub(super) struct Canonical {
-    store: Arc<EventStore>,
-    /// Whether the run began before, and is resumed now.
-    resumed: bool,
-}
-
-impl Canonical {
-    pub(super) fn new(store: Arc<EventStore>, resumed: bool) -> Self {
-        Self { store, resumed }
-    }
-
-    /// An event of the run itself.
-    pub(super) fn observe(&self, run: &Run, event: &Event) {
-        self.store.append(run, self.kind(event), event, "runtime");
-        if is_permission_request(event) {
-            self.store.append(run, "ToolPermissionRequested", event, "runtime");
-        }
-    }
-
-    /// Something that the server did.
-    pub(super) fn note(&self, run: &Run, kind: &str, payload: &Value) {
-        self.store.append(run, kind, payload, "server");
-    }
-
-    fn kind(&self, event: &Event) -> &'static str {
-        match event {
-            Event::RunStart(_) if self.resumed => "RunResumed",
-            Event::RunStart(_) => "RunStarted",
-            Event::RunFinish(finish) => match finish.termination.r#type.as_str() {
-                "natural_end" => "RunFinished",
-                "suspended" => "RunSuspended",
-                "cancelled" => "RunCancelled",
-                "error" => "RunErrored",
-                _ => "RunTerminated",
-            },
-            Event::StepStart(_) => "StepStarted",
-            Event::StepEnd => "StepEnded",
-            Event::TextDelta(_) => "TextDeltaObserved",
-            Event::ReasoningDelta(_) => "ReasoningDeltaObserved",
-            Event::ToolCallStart(_) => "ToolCallStarted",
-            Event::ToolCallDelta(_) => "ToolCallDeltaObserved",
-            Event::ToolCallReady(_) => "ToolCallReady",
-            Event::ToolCallDone(done) if done.outcome.as_deref() == Some("suspended") => "ToolCallSuspended",
-            Event::ToolCallDone(_) => "ToolCallDone",
-            Event::ToolCallResumed(_) => "ToolCallResumed",
-            Event::ToolCallCancel(_) => "ToolCallCancelled",
-            Event::StreamReset(_) => "StreamReset",
-            Event::InferenceComplete(_) => "InferenceComplete",
-            Event::StateSnapshot(_) => "StateSnapshotObserved",
-            Event::StateDelta(_) => "StateDeltaObserved",
-            Event::MessagesSnapshot(_) => "MessagesSnapshotObserved",
-            Event::ActivitySnapshot(_) => "ActivitySnapshotObserved",
-            Event::ActivityDelta(_) => "ActivityDeltaObserved",
-            Event::Error(_) => "ErrorRecorded",
-            // The scripts have none of these.
-            Event::ReasoningEncryptedValue(_) | Event::ToolCallStreamDelta(_) => "EventObserved",
-        }
+/// The kind of a run's event.
+fn kind(run: &Run, event: &Event) -> &'static str {
+    match event {
+        Event::RunStart(_) if run.resumed => "RunResumed",
+        Event::RunStart(_) => "RunStarted",
+        Event::RunFinish(finish) => match finish.termination.r#type.as_str() {
+            "natural_end" => "RunFinished",
+            "suspended" => "RunSuspended",
+            "cancelled" => "RunCancelled",
+            "error" => "RunErrored",
+            _ => "RunTerminated",
+        },
+        Event::StepStart(_) => "StepStarted",
+        Event::StepEnd => "StepEnded",
+        Event::TextDelta(_) => "TextDeltaObserved",
+        Event::ReasoningDelta(_) => "ReasoningDeltaObserved",
+        Event::ToolCallStart(_) => "ToolCallStarted",
+        Event::ToolCallDelta(_) => "ToolCallDeltaObserved",
+        Event::ToolCallReady(_) => "ToolCallReady",
+        Event::ToolCallDone(done) if done.outcome.as_deref() == Some("suspended") => "ToolCallSuspended",
+        Event::ToolCallDone(_) => "ToolCallDone",
+        Event::ToolCallResumed(_) => "ToolCallResumed",
+        Event::ToolCallCancel(_) => "ToolCallCancelled",
+        Event::StreamReset(_) => "StreamReset",
+        Event::InferenceComplete(_) => "InferenceComplete",
+        Event::StateSnapshot(_) => "StateSnapshotObserved",
+        Event::StateDelta(_) => "StateDeltaObserved",
+        Event::MessagesSnapshot(_) => "MessagesSnapshotObserved",
+        Event::ActivitySnapshot(_) => "ActivitySnapshotObserved",
+        Event::ActivityDelta(_) => "ActivityDeltaObserved",
+        Event::Error(_) => "ErrorRecorded",
+        // The scripts have none of these.
+        Event::ReasoningEncryptedValue(_) | Event::ToolCallStreamDelta(_) => "EventObserved",
     }
 }
 

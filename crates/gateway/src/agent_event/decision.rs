@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agents::Approval;
+use crate::json;
 use crate::time::now_ms;
 
 /// The text of a denial without a reason.
@@ -99,9 +100,7 @@ impl Decision {
             "result": self.result(),
             "updated_at": self.updated_at,
         });
-        if let Some(reason) = &self.reason {
-            shown["reason"] = json!(reason);
-        }
+        json::add(&mut shown, [("reason", self.reason.as_ref())]);
         shown
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Lineage {
 #[derive(Debug, Default)]
 pub(super) struct Activities {
     contents: HashMap<String, Map<String, Value>>,
+    /// Whether nothing is reported.
+    pub(super) quiet: bool,
 }
 
 impl Activities {
@@ -62,6 +64,9 @@ impl Activities {
         lineage: &Lineage,
         legacy: bool,
     ) -> Vec<Event> {
+        if self.quiet {
+            return Vec::new();
+        }
         let fields = fields(report, lineage);
         if legacy {
             let content = json!({"progress": ratio(report), "total": 1.0, "message": report.message});

@@ -14,6 +14,8 @@ use crate::time::now_ms;
 #[derive(Debug)]
 pub(super) struct Run {
     head: RunHead,
+    /// Whether it began before, and goes on after an answer.
+    pub(super) resumed: bool,
     pub(super) created_at: u64,
     /// The ids of the dispatch and of the session in awaken's events.
     pub(super) dispatch: String,
@@ -79,6 +81,7 @@ impl Run {
         let now = now_ms();
         Self {
             head,
+            resumed: false,
             created_at: now,
             dispatch: super::message::message_id(),
             session: super::message::message_id(),
@@ -98,6 +101,7 @@ impl Run {
             ..self.record().clone()
         };
         Self {
+            resumed: true,
             created_at: self.created_at,
             session: self.session.clone(),
             record: Mutex::new(record),

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::canonical::Canonical;
 use super::decision::Decision;
 use super::message::{Message, Role, message_id, plain_id};
 use super::player::{Beginning, Player};
@@ -15,10 +14,10 @@ use super::server::{Dialect, Server};
 use super::state::without_calls;
 use super::threads::{App, Content, Thread};
 use super::wire::Wire;
-use crate::agents::{self, Prompt};
+use crate::agents;
 use crate::faults::Traps;
 use crate::store::Turn;
-use crate::turns::{Clock, Stop};
+use crate::turns::Stop;
 
 /// What a run is asked to do.
 #[derive(Debug, Default)]
@@ -59,7 +58,7 @@ pub(super) async fn start(app: &App, server: Server, start: Start, options: Play
     let thread = app.own.obtain(&app.store, server, &thread_id, &start.agent);
     let _starting = thread.session.starting.lock().await;
     let fits = |live: &Arc<Run>| !start.input.messages.is_empty() && live.agent == start.agent;
-    let replaced = thread.content().live.clone().filter(fits);
+    let replaced = thread.content().runs.live.clone().filter(fits);
     if dialect == Dialect::Awaken {
         supersede(replaced.as_deref()).await;
     }
@@ -78,7 +77,8 @@ pub(super) async fn start(app: &App, server: Server, start: Start, options: Play
     }
     let turn = Turn::plain(new.id.clone(), input.text);
     let run = Arc::new(Run::new(new, turn));
-    play(app, &thread, &run, input.beginning, options, input.preferred, false);
+    let delay = options.delay.or(input.preferred);
+    play(app, &thread, &run, input.beginning, PlayOptions { delay, ..options });
     run
 }
 
@@ -92,8 +92,8 @@ struct Accepted {
 
 /// Stores the input. A message of the user makes waiting calls void.
 fn accept(content: &mut Content, run: &RunHead, input: Input, dialect: Dialect) -> Accepted {
-    content.parent_thread_id = run.parent_thread.clone().or(content.parent_thread_id.take());
-    content.resource_id = input.resource_id.or(content.resource_id.take());
+    content.labels.parent_thread_id = run.parent_thread.clone().or(content.labels.parent_thread_id.take());
+    content.labels.resource_id = input.resource_id.or(content.labels.resource_id.take());
     if let Some(state) = input.state {
         content.state = state;
     }
@@ -104,9 +104,11 @@ fn accept(content: &mut Content, run: &RunHead, input: Input, dialect: Dialect) 
     }
     let text = store(content, input.messages, &run.id);
     let answers = !speaks && (content.suspension.is_some() || !input.decisions.is_empty());
-    let (beginning, preferred) =
-        if answers { (Beginning::Decisions(input.decisions), None) } else { script(content, text.clone()) };
-    Accepted { text, beginning, preferred }
+    if answers {
+        return Accepted { text, beginning: Beginning::Decisions(input.decisions), preferred: None };
+    }
+    let (steps, preferred) = agents::perform(&content.conversation.prompt(text.clone(), Vec::new()));
+    Accepted { text, beginning: Beginning::Script(steps), preferred }
 }
 
 /// Ends the run in whose place another one comes.
@@ -132,7 +134,7 @@ fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
         message.run_id = Some(run.to_owned());
         content.messages.push(message);
     }
-    content.touch();
+    content.writes.touch();
     if texts.is_empty() && asked {
         let said = content.messages.iter().rev().find(|message| message.role == Role::User);
         texts.extend(said.map(|message| message.content.clone()));
@@ -140,38 +142,21 @@ fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
     texts.join("\n\n")
 }
 
-fn script(content: &mut Content, text: String) -> (Beginning, Option<Duration>) {
-    let prompt =
-        Prompt { text, files: Vec::new(), memory: content.memory.clone(), turns_before: content.turns };
-    content.turns += 1;
-    let script = agents::choose(&prompt);
-    (Beginning::Script((script.play)(&prompt)), script.beat)
-}
-
 /// Plays a run in the background.
-fn play(
-    app: &App,
-    thread: &Arc<Thread>,
-    run: &Arc<Run>,
-    beginning: Beginning,
-    options: PlayOptions,
-    preferred: Option<Duration>,
-    resumed: bool,
-) {
+fn play(app: &App, thread: &Arc<Thread>, run: &Arc<Run>, beginning: Beginning, options: PlayOptions) {
     let server = thread.server;
     app.own.add(server, run);
     thread.session.add(&run.turn);
     {
         let mut content = thread.content();
-        content.live = Some(Arc::clone(run));
-        content.latest_run = Some(run.id.clone());
+        content.runs.live = Some(Arc::clone(run));
+        content.runs.latest = Some(run.id.clone());
     }
-    let events = server.keeps_events().then(|| Canonical::new(app.own.events(), resumed));
+    let events = server.keeps_events().then(|| app.own.events());
     let wire = Wire::new(server.dialect(), Arc::clone(run), events, options.traps);
-    let beat = options.delay.or(preferred).unwrap_or(app.config.beat);
     let player = Player {
         recorder: Recorder::new(app.clone(), Arc::clone(thread), Arc::clone(run), wire),
-        clock: Clock::new(beat, app.config.turn_limit, run.turn.stop.subscribe()),
+        clock: app.clock(&run.turn, options.delay, None),
         decisions: run.listen(),
         early: Vec::new(),
     };
@@ -190,5 +175,5 @@ pub(super) fn resume_run(
     let recorded = run.turn.log.recorded();
     turn.log.append(|_, bytes| bytes.extend_from_slice(&recorded));
     let run = Arc::new(run.again(turn));
-    play(app, thread, &run, Beginning::Decisions(vec![decision]), options, None, true);
+    play(app, thread, &run, Beginning::Decisions(vec![decision]), options);
 }

@@ -38,6 +38,8 @@ pub(super) struct Totals {
     pub(super) output_tokens: usize,
     pub(super) steps: u64,
     pub(super) texts: Vec<String>,
+    /// The last answer in words.
+    pub(super) response: String,
 }
 
 /// A state tree in the making.

@@ -9,11 +9,10 @@ use super::message::plain_id;
 use super::run::Run;
 use super::server::{Dialect, Server};
 use super::threads::App;
-use super::wire::write_frame;
 use crate::faults::Forge;
 use crate::guarded::Guarded;
-use crate::http::{Output, Ping, event_stream, stream};
-use crate::store::EventLog;
+use crate::http::{Output, Ping, event_stream, frame, stream};
+use crate::store::{EventLog, OnlyReader};
 use crate::turns::Stop;
 
 /// What awaken writes after a silence.
@@ -26,11 +25,8 @@ pub(super) fn answer(app: &App, run: &Arc<Run>, mut output: Output, server: Serv
     output.ping = ping(app, server.dialect());
     let log = Arc::clone(&run.turn.log);
     let body = stream(&run.id, log, 0, output, &app.faults, forgery);
-    match server.dialect() {
-        // The run has no other reader: it ends with this one.
-        Dialect::Tirea => event_stream(Guarded::body(body, Reader(Arc::clone(run)))),
-        Dialect::Awaken => event_stream(body),
-    }
+    let only = (server.dialect() == Dialect::Tirea).then(|| OnlyReader::new(&run.turn, Stop::Abandoned));
+    event_stream(Guarded::body(body, only))
 }
 
 /// A stream of the event store.
@@ -41,16 +37,6 @@ pub(super) fn follow(app: &App, scope: &str, log: Arc<EventLog>, after: u64, mut
 
 fn ping(app: &App, dialect: Dialect) -> Option<Ping> {
     (dialect == Dialect::Awaken).then_some(Ping { silence: app.config.silence, comment: HEARTBEAT })
-}
-
-/// Who keeps the run going.
-struct Reader(Arc<Run>);
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        // A run that is over does not care.
-        self.0.turn.stop(Stop::Abandoned);
-    }
 }
 
 /// Imitates the stream of a run.
@@ -69,24 +55,20 @@ impl Forge for Forgery {
 
     fn beginning(&self, _number: u64) -> Vec<u8> {
         let (run, thread) = (plain_id(), &self.run.thread);
-        frame(&match self.dialect {
+        let event = match self.dialect {
             Dialect::Tirea => json!({"type": "run_start", "run_id": run, "thread_id": thread, "seq": 0}),
             Dialect::Awaken => json!({"event_type": "run_start", "run_id": run, "thread_id": thread}),
-        })
+        };
+        frame("", &event, "")
     }
 
     fn delta(&self, _number: u64) -> Vec<u8> {
-        frame(&match self.dialect {
+        let event = match self.dialect {
             Dialect::Tirea => json!({"type": "text_delta", "data": {"delta": " too late"}}),
             Dialect::Awaken => json!({"event_type": "text_delta", "delta": " too late"}),
-        })
+        };
+        frame("", &event, "")
     }
-}
-
-fn frame(event: &serde_json::Value) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_frame(event, &mut bytes);
-    bytes
 }
 
 /// The stream of the event store has no last event, and nothing is forged in it.

@@ -11,7 +11,7 @@ use super::message::Message;
 use super::run::Run;
 use super::server::Server;
 use super::suspension::{SuspendedCall, Suspension};
-use crate::agents::{Approval, Memory};
+use crate::agents::{Approval, Conversation};
 use crate::context;
 use crate::lock::lock;
 use crate::store::{Session, Store};
@@ -105,29 +105,61 @@ pub(super) struct Thread {
 /// What a thread holds.
 #[derive(Debug, Default)]
 pub(super) struct Content {
-    pub(super) created_at: u64,
-    pub(super) updated_at: u64,
-    pub(super) title: Option<String>,
-    pub(super) parent_thread_id: Option<String>,
-    pub(super) resource_id: Option<String>,
+    pub(super) labels: Labels,
     pub(super) messages: Vec<Message>,
     /// The state at the last checkpoint.
     pub(super) state: Map<String, Value>,
-    pub(super) memory: Memory,
-    /// How many runs began with a message of the user.
-    pub(super) turns: usize,
+    pub(super) conversation: Conversation,
     pub(super) suspension: Option<Suspension>,
     /// Whether calls of a tool are always allowed, or always denied.
     pub(super) remembered: HashMap<String, bool>,
-    /// The live run, if there is one.
+    pub(super) runs: Runs,
+    pub(super) writes: Writes,
+}
+
+/// How clients find a thread.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    pub(super) title: Option<String>,
+    pub(super) parent_thread_id: Option<String>,
+    pub(super) resource_id: Option<String>,
+}
+
+/// The runs of a thread.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    /// The live one, if there is one.
     pub(super) live: Option<Arc<Run>>,
-    pub(super) latest_run: Option<String>,
-    /// Runs that wait for the thread to be free.
+    pub(super) latest: Option<String>,
+    /// Those that wait for the thread to be free.
     pub(super) queue: Vec<Queued>,
     /// How often the thread was interrupted.
     pub(super) generation: u64,
+}
+
+/// When a thread was written to.
+#[derive(Debug)]
+pub(super) struct Writes {
+    pub(super) created_at: u64,
+    pub(super) updated_at: u64,
     /// Writes so far.
     pub(super) version: u64,
+}
+
+impl Default for Writes {
+    fn default() -> Self {
+        let now = now_ms();
+        Self { created_at: now, updated_at: now, version: 0 }
+    }
+}
+
+impl Writes {
+    /// Something was written. Returns the thread's version from then on.
+    pub(super) fn touch(&mut self) -> u64 {
+        self.updated_at = now_ms();
+        self.version += 1;
+        self.version
+    }
 }
 
 /// A run that waits for its turn.
@@ -144,13 +176,7 @@ pub(super) struct Queued {
 impl Thread {
     fn new(store: &Store, server: Server, id: &str, agent: &str) -> Self {
         let session = Session::plain(id, server.name(), agent);
-        let now = now_ms();
-        Self {
-            id: id.to_owned(),
-            server,
-            session: store.insert(session),
-            content: Mutex::new(Content { created_at: now, updated_at: now, ..Content::default() }),
-        }
+        Self { id: id.to_owned(), server, session: store.insert(session), content: Mutex::default() }
     }
 
     pub(super) fn content(&self) -> MutexGuard<'_, Content> {
@@ -159,12 +185,6 @@ impl Thread {
 }
 
 impl Content {
-    /// Something was written.
-    pub(super) fn touch(&mut self) {
-        self.updated_at = now_ms();
-        self.version += 1;
-    }
-
     /// Takes an answer; the call that waited for it, if one did.
     pub(super) fn answer(&mut self, decision: &Decision) -> Option<SuspendedCall> {
         let call = self.suspension.as_mut()?.answer(decision)?;

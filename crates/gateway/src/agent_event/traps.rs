@@ -14,6 +14,5 @@ traps! {
     TOOL_CANCEL = "tool-cancel": "awaken: a call is begun and taken back",
     LEGACY_PROGRESS = "legacy-progress": "AgentEvent: tools report progress in the older form",
     STATE_DELTA = "state-delta": "AgentEvent: the state changes by patches too",
-    MESSAGES_SNAPSHOT = "messages-snapshot": "AgentEvent: the run begins with all messages so far",
     ACTIVITY_DELTA = "activity-delta": "AgentEvent: an activity changes by a patch",
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::canonical::Canonical;
+use super::canonical::EventStore;
 use super::event::{ErrorData, Event, Termination};
 use super::message::Message;
 use super::run::Run;
 use super::server::Dialect;
 use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR};
 use crate::faults::{Traps, UNKNOWN_TERMINATION};
+use crate::http::write_frame;
 use crate::time::now_ms;
 
 /// The envelope of a frame (`AgentEvent` protocol, envelope); keys in the order of the wire.
@@ -39,17 +40,23 @@ struct Context {
 pub(super) struct Wire {
     dialect: Dialect,
     run: Arc<Run>,
-    canonical: Option<Canonical>,
+    events: Option<Arc<EventStore>>,
     pub(super) traps: Traps,
     seq: u64,
     step: Option<u32>,
+    next_step: u32,
     /// Nothing more is written after a broken end.
     broken: bool,
 }
 
 impl Wire {
-    pub(super) fn new(dialect: Dialect, run: Arc<Run>, canonical: Option<Canonical>, traps: Traps) -> Self {
-        Self { dialect, run, canonical, traps, seq: 0, step: None, broken: false }
+    pub(super) fn new(
+        dialect: Dialect,
+        run: Arc<Run>,
+        events: Option<Arc<EventStore>>,
+        traps: Traps,
+    ) -> Self {
+        Self { dialect, run, events, traps, seq: 0, step: None, next_step: 0, broken: false }
     }
 
     /// Whether the stream ended before its time.
@@ -57,9 +64,16 @@ impl Wire {
         self.broken
     }
 
-    /// Frames from here on belong to a step, or to none.
-    pub(super) fn set_step(&mut self, step: Option<u32>) {
-        self.step = step;
+    /// Frames from here on belong to a new step, whose number is returned.
+    pub(super) fn begin_step(&mut self) -> u32 {
+        let step = self.next_step;
+        (self.step, self.next_step) = (Some(step), step + 1);
+        step
+    }
+
+    /// Frames from here on belong to no step.
+    pub(super) fn end_step(&mut self) {
+        self.step = None;
     }
 
     pub(super) fn send(&mut self, mut event: Event) {
@@ -71,8 +85,8 @@ impl Wire {
         {
             finish.termination = Termination::QuotaExhausted { limit: 3 }.into();
         }
-        if let Some(canonical) = &self.canonical {
-            canonical.observe(&self.run, &event);
+        if let Some(events) = &self.events {
+            events.observe(&self.run, &event);
         }
         let terminal = matches!(event, Event::RunFinish(_));
         match self.dialect {
@@ -96,7 +110,7 @@ impl Wire {
 
     /// A message is stored, after so many others.
     pub(super) fn committed(&self, message: &Message, before: usize) {
-        let Some(canonical) = &self.canonical else {
+        let Some(events) = &self.events else {
             return;
         };
         let payload = json!({
@@ -107,7 +121,7 @@ impl Wire {
             "role": message.role,
             "content_blocks": message.show(self.dialect)["content"],
         });
-        canonical.note(&self.run, "MessageCommitted", &payload);
+        events.note(&self.run, "MessageCommitted", &payload);
     }
 
     /// A write was refused: the stream ends without a terminal event of its own.
@@ -129,7 +143,7 @@ impl Wire {
     }
 
     fn write(&self, frame: &impl Serialize) {
-        self.run.turn.log.append(|_, bytes| write_frame(frame, bytes));
+        self.run.turn.log.append(|_, bytes| write_frame(bytes, "", frame, ""));
     }
 
     fn envelope(&self, event: &Event) -> Envelope {
@@ -172,12 +186,4 @@ fn leaked(own: Context) -> Option<Context> {
         3 => None,
         _ => Some(own),
     }
-}
-
-/// A frame as it goes on the wire.
-pub(super) fn write_frame(frame: &impl Serialize, bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(b"data: ");
-    // Writing our own types into memory cannot fail.
-    let _ = serde_json::to_writer(&mut *bytes, frame);
-    bytes.extend_from_slice(b"\n\n");
 }

@@ -2,6 +2,7 @@
 //! answered by the support agent.
 
 mod compose;
+mod draft;
 mod prompt;
 mod served;
 mod step;
@@ -18,12 +19,15 @@ use std::fmt::Write;
 use std::time::Duration;
 
 pub(crate) use compose::{Message, Play, call_id, words};
-pub(crate) use prompt::{Answers, Approval, Attachment, Memory, Prompt, tokens};
+pub(crate) use draft::{Draft, Drafts};
+pub(crate) use prompt::{Answers, Approval, Attachment, Conversation, Memory, Prompt, tokens};
 pub(crate) use served::serve;
 pub(crate) use step::{Ending, FinishReason, MAIN, MessageKey, Resume, Server, Step, Steps, SubAgent, Tool};
 
 /// The fact under which a conversation keeps the id of its sandbox.
 pub(crate) const SANDBOX: &str = "sandbox";
+/// All facts that conversations keep.
+pub(crate) const FACTS: [&str; 2] = [SANDBOX, support::TICKET];
 
 /// One scripted agent.
 #[derive(Debug)]
@@ -80,6 +84,17 @@ pub(crate) fn choose(prompt: &Prompt) -> &'static Script {
         other => other,
     };
     SCRIPTS.iter().find(|script| script.name == name).unwrap_or(&SUPPORT)
+}
+
+/// The steps for a prompt, and the pace of the script if it has one of its own.
+pub(crate) fn perform(prompt: &Prompt) -> (Steps, Option<Duration>) {
+    let script = choose(prompt);
+    ((script.play)(prompt), script.beat)
+}
+
+/// Whether an agent of this name exists. Every name does, except `nope` and names that begin with `no-such`.
+pub(crate) fn exists(name: &str) -> bool {
+    name != "nope" && !name.starts_with("no-such")
 }
 
 /// All scripts as a Markdown list.

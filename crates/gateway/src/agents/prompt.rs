@@ -42,6 +42,22 @@ impl Prompt {
     }
 }
 
+/// What a conversation keeps from turn to turn.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    pub(crate) memory: Memory,
+    /// How many turns began with words of the user.
+    turns: usize,
+}
+
+impl Conversation {
+    /// The prompt of the next turn.
+    pub(crate) fn prompt(&mut self, text: String, files: Vec<Attachment>) -> Prompt {
+        self.turns += 1;
+        Prompt { text, files, memory: self.memory.clone(), turns_before: self.turns - 1 }
+    }
+}
+
 /// About how many tokens a text has: one for four characters.
 pub(crate) fn tokens(text: &str) -> usize {
     text.chars().count().div_ceil(4)

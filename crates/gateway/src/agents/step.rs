@@ -45,6 +45,14 @@ pub(crate) enum Tool {
     System { name: &'static str },
 }
 
+impl Tool {
+    /// The name by which its host knows it.
+    pub(crate) fn name(self) -> &'static str {
+        let (Self::Remote { name, .. } | Self::System { name }) = self;
+        name
+    }
+}
+
 /// Why a model message ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FinishReason {

@@ -7,7 +7,7 @@ use super::compose::{Message, Play, call_id, console, helpdesk};
 use super::{Answers, MAIN, Prompt, Step, Steps, catalog};
 
 /// The fact under which the number of the filed ticket is kept.
-const TICKET: &str = "ticket";
+pub(super) const TICKET: &str = "ticket";
 
 /// What the user wants, as far as a few words tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

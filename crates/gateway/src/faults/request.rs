@@ -3,7 +3,7 @@
 use axum::RequestExt;
 use axum::body::{Body, to_bytes};
 use axum::extract::{MatchedPath, Query, RawPathParams, Request};
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, Method, Uri, header};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -50,13 +50,15 @@ impl View {
             streaming: matches!(on, Some(On::Subscribe | On::Connect)),
             after: None,
         };
-        if on == Some(On::Create) || on == Some(On::Subscribe) {
-            let options;
+        let is_stream = on == Some(On::Create) || on == Some(On::Subscribe);
+        let is_unnamed = on.is_some() && view.session.is_none() && *request.method() == Method::POST;
+        if is_stream || is_unnamed {
+            let mut options;
             (options, request) = StreamOptions::of(request).await;
+            view.session = view.session.or(options.thread.take());
             if on == Some(On::Create) {
                 view.streaming = surface.is_some_and(|surface| surface.streams(options.stream.as_ref()));
-                view.session = view.session.or(options.thread);
-            } else if !view.path.ends_with("/events/stream") {
+            } else if on == Some(On::Subscribe) && !view.path.ends_with("/events/stream") {
                 // Those streams have cursors that are no numbers.
                 view.after = options.cursor(request.uri(), request.headers());
             }

@@ -1,5 +1,7 @@
 //! Traps: faults of a turn itself, as some real servers have them. Each protocol lists its own.
 
+use std::time::Duration;
+
 /// A trap as it can be asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrapKind {
@@ -33,15 +35,24 @@ impl TrapKind {
 
 /// The model says nothing for so many milliseconds.
 pub(crate) const SILENCE: TrapKind =
-    TrapKind::new("silence:MS", "AgentEvent, AAP, turn-rpc: the provider says nothing for so long");
+    TrapKind::new("silence:MS", "AgentEvent, AAP, AG-UI, turn-rpc: the provider says nothing for so long");
 /// An event of a type that no client knows.
 pub(crate) const UNKNOWN_TYPE: TrapKind =
-    TrapKind::new("unknown-type", "AgentEvent, AAP, turn-rpc: an event of an unknown type");
+    TrapKind::new("unknown-type", "AgentEvent, AAP, AG-UI, turn-rpc: an event of an unknown type");
 /// A reason of the turn's end that no client knows.
 pub(crate) const UNKNOWN_TERMINATION: TrapKind =
-    TrapKind::new("unknown-termination", "AgentEvent, AAP: the run ends for an unknown reason");
+    TrapKind::new("unknown-termination", "AgentEvent, AAP, AG-UI: the run ends for an unknown reason");
+/// The answer is a stream of no events.
+pub(crate) const NOTHING: TrapKind =
+    TrapKind::new("nothing", "AAP, AG-UI: no events, for a turn that is not even begun");
+/// All messages come in one event.
+pub(crate) const MESSAGES_SNAPSHOT: TrapKind = TrapKind::new(
+    "messages-snapshot",
+    "AgentEvent: the run begins with all messages so far; AG-UI: it ends with them",
+);
 /// The traps that several protocols know.
-pub(super) const SHARED: [TrapKind; 3] = [SILENCE, UNKNOWN_TYPE, UNKNOWN_TERMINATION];
+pub(super) const SHARED: [TrapKind; 5] =
+    [SILENCE, UNKNOWN_TYPE, UNKNOWN_TERMINATION, NOTHING, MESSAGES_SNAPSHOT];
 
 /// The traps of one turn.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +71,11 @@ impl Traps {
     /// The number of this trap, if the turn has it.
     pub(crate) fn number(&self, kind: &TrapKind) -> Option<u64> {
         self.find(kind).map(|trap| trap.number)
+    }
+
+    /// How long the model says nothing.
+    pub(crate) fn silence(&self) -> Duration {
+        Duration::from_millis(self.number(&SILENCE).unwrap_or_default())
     }
 
     /// Whether this trap was asked for with its optional word.

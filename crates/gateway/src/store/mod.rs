@@ -18,7 +18,7 @@ pub(crate) use log::{EventLog, Read};
 pub(crate) use page::{Page, PageToken, paginate};
 pub(crate) use sandbox::Sandboxes;
 pub(crate) use session::{Agent, Session};
-pub(crate) use turn::{Entry, Pending, PendingCall, Turn};
+pub(crate) use turn::{Entry, OnlyReader, Pending, PendingCall, Turn};
 
 use crate::lock::lock;
 

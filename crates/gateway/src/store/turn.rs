@@ -28,6 +28,25 @@ pub(crate) struct Turn {
     progress: Mutex<Progress>,
 }
 
+/// The only reader of a turn: the turn stops when it leaves.
+#[derive(Debug)]
+pub(crate) struct OnlyReader {
+    turn: Arc<Turn>,
+    reason: Stop,
+}
+
+impl OnlyReader {
+    pub(crate) fn new(turn: &Arc<Turn>, reason: Stop) -> Self {
+        Self { turn: Arc::clone(turn), reason }
+    }
+}
+
+impl Drop for OnlyReader {
+    fn drop(&mut self) {
+        self.turn.stop(self.reason);
+    }
+}
+
 /// What a turn has done so far.
 #[derive(Default)]
 pub(crate) struct Progress {

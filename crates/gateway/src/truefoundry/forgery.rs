@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::caller::{Dialect, Subject};
-use super::recorder::frame;
+use super::recorder::id_line;
 use super::wire::{Delta, Event, TurnState};
 use crate::faults::Forge;
+use crate::http::frame;
 use crate::store::{Turn, random_suffix};
 use crate::time::iso;
 
@@ -39,13 +40,13 @@ impl Forge for Forgery {
             created_at: iso(turn.created_at),
             thread_id: (),
         };
-        frame(&created, number)
+        frame("", &created, &id_line(number))
     }
 
     fn delta(&self, number: u64) -> Vec<u8> {
         let message = self.last_message();
         let delta = Delta::new(&message.id, &message.thread_id);
-        frame(&Delta { content: Some(" too late"), ..delta }, number)
+        frame("", &Delta { content: Some(" too late"), ..delta }, &id_line(number))
     }
 }
 

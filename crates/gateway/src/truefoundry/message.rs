@@ -1,142 +1,109 @@
-//! A model message while it is streamed: every change goes out as a delta and is kept here, so
-//! that the complete message is the sum of its deltas.
+//! What the stream tells of a model message, and the complete message that its deltas add up to.
 
 use super::wire::{
     Breakdown, Delta, Function, FunctionDelta, ModelMessage, ToolCall, ToolCallDelta, ToolInfo, Usage,
     function_name,
 };
-use crate::agents::{Tool, tokens};
+use crate::agents::{Draft, Step, tokens};
 
 /// Tokens of the parts that are the same in every request to the model.
 const HARNESS_TOKENS: usize = 412;
 const INSTRUCTION_TOKENS: usize = 180;
 const TOOL_TOKENS: usize = 264;
 
-/// The message, and whether its first delta is still to come.
+/// What a message has from its beginning on.
 #[derive(Debug)]
-pub(super) struct OpenMessage {
-    message: ModelMessage,
-    fresh: bool,
+pub(super) struct Head {
+    pub(super) id: String,
+    pub(super) created_at: String,
+    /// Whether its first delta is still to come.
+    pub(super) fresh: bool,
 }
 
-impl OpenMessage {
-    pub(super) fn new(id: String, thread_id: String, created_at: String) -> Self {
-        let message = ModelMessage {
+impl Head {
+    /// The event that opens the message on the stream: nothing in it yet.
+    pub(super) fn base<'a>(&'a self, thread_id: &'a str) -> ModelMessage<'a> {
+        ModelMessage {
             kind: "model.message",
             thread_id,
-            created_at,
-            id,
+            created_at: &self.created_at,
+            id: &self.id,
             content: None,
             reasoning_content: None,
             tool_calls: None,
             finish_reason: None,
             usage: None,
-        };
-        Self { message, fresh: true }
-    }
-
-    pub(super) fn id(&self) -> &str {
-        &self.message.id
-    }
-
-    /// The event that opens the message on the stream: nothing in it yet.
-    pub(super) fn base(&self) -> &ModelMessage {
-        &self.message
-    }
-
-    pub(super) fn text(&mut self, text: &str, send: impl FnOnce(&Delta<'_>)) {
-        send(&Delta { content: Some(text), ..self.delta() });
-        self.fresh = false;
-        self.message.content.get_or_insert_default().push_str(text);
-    }
-
-    pub(super) fn reasoning(&mut self, text: &str, send: impl FnOnce(&Delta<'_>)) {
-        send(&Delta { reasoning_content: Some(text), ..self.delta() });
-        self.fresh = false;
-        let reasoning = &mut self.message.reasoning_content;
-        reasoning.get_or_insert_default().push_str(text);
-    }
-
-    /// The first delta of a call: everything but its arguments.
-    pub(super) fn call(&mut self, index: usize, id: String, tool: Tool, send: impl FnOnce(&Delta<'_>)) {
-        let name = function_name(tool);
-        let tool_info = ToolInfo::from(tool);
-        send(&Delta {
-            tool_calls: Some([ToolCallDelta {
-                index,
-                id: Some(&id),
-                kind: Some("function"),
-                function: FunctionDelta { name: Some(&name), arguments: "" },
-                tool_info: Some(tool_info),
-            }]),
-            ..self.delta()
-        });
-        self.fresh = false;
-        let function = Function { name, arguments: String::new() };
-        self.message.tool_calls.get_or_insert_default().push(ToolCall {
-            id,
-            kind: "function",
-            function,
-            tool_info,
-        });
-    }
-
-    pub(super) fn arguments(&mut self, index: usize, text: &str, send: impl FnOnce(&Delta<'_>)) {
-        send(&Delta {
-            tool_calls: Some([ToolCallDelta {
-                index,
-                id: None,
-                kind: None,
-                function: FunctionDelta { name: None, arguments: text },
-                tool_info: None,
-            }]),
-            ..self.delta()
-        });
-        self.fresh = false;
-        let calls = self.message.tool_calls.get_or_insert_default();
-        if let Some(call) = calls.get_mut(index) {
-            call.function.arguments.push_str(text);
         }
     }
+}
 
-    /// Sends the last delta. Returns the complete message with its usage.
-    pub(super) fn finish(
-        mut self,
-        reason: &'static str,
-        context_tokens: usize,
-        send: impl FnOnce(&Delta<'_>),
-    ) -> (ModelMessage, Usage) {
-        let usage = self.usage(context_tokens);
-        send(&Delta { finish_reason: Some(reason), usage: Some(usage), ..self.delta() });
-        self.message.finish_reason = Some(reason);
-        self.message.usage = Some(usage);
-        (self.message, usage)
+/// The delta with what a step adds to a message.
+pub(super) fn delta<'a>(draft: &'a Draft<Head>, step: &'a Step) -> Delta<'a> {
+    let delta = empty_delta(draft);
+    match step {
+        Step::Text { text, .. } => Delta { content: Some(text), ..delta },
+        Step::Reasoning { text, .. } => Delta { reasoning_content: Some(text), ..delta },
+        // Everything of a call but its arguments.
+        Step::BeginCall { index, call, tool, .. } => {
+            let function = FunctionDelta { name: Some(function_name(*tool)), arguments: "" };
+            let tool_info = Some(ToolInfo::from(*tool));
+            let call =
+                ToolCallDelta { index: *index, id: Some(call), kind: Some("function"), function, tool_info };
+            Delta { tool_calls: Some([call]), ..delta }
+        }
+        Step::Arguments { index, text, .. } => {
+            let function = FunctionDelta { name: None, arguments: text };
+            let call = ToolCallDelta { index: *index, id: None, kind: None, function, tool_info: None };
+            Delta { tool_calls: Some([call]), ..delta }
+        }
+        _ => delta,
     }
+}
 
-    fn usage(&self, context_tokens: usize) -> Usage {
-        let message = &self.message;
-        let texts = [&message.content, &message.reasoning_content];
-        let calls = message.tool_calls.iter().flatten();
-        let output_tokens = texts.into_iter().flatten().map(|text| tokens(text)).sum::<usize>()
-            + calls.map(|call| tokens(&call.function.arguments)).sum::<usize>();
-        let breakdown = Breakdown {
+/// A message's last delta.
+pub(super) fn last_delta<'a>(draft: &'a Draft<Head>, reason: &'static str, usage: Usage) -> Delta<'a> {
+    Delta { finish_reason: Some(reason), usage: Some(usage), ..empty_delta(draft) }
+}
+
+fn empty_delta(draft: &Draft<Head>) -> Delta<'_> {
+    let head = &draft.own;
+    Delta {
+        created_at: head.fresh.then_some(head.created_at.as_str()),
+        ..Delta::new(&head.id, &draft.thread)
+    }
+}
+
+/// The complete message.
+pub(super) fn complete<'a>(draft: &'a Draft<Head>, reason: &'static str, usage: Usage) -> ModelMessage<'a> {
+    let said = |text: &'a String| Some(text.as_str()).filter(|text| !text.is_empty());
+    let calls = draft.calls.iter().map(|call| ToolCall {
+        id: &call.id,
+        kind: "function",
+        function: Function { name: function_name(call.tool), arguments: &call.arguments },
+        tool_info: ToolInfo::from(call.tool),
+    });
+    ModelMessage {
+        content: said(&draft.text),
+        reasoning_content: said(&draft.reasoning),
+        tool_calls: (!draft.calls.is_empty()).then(|| calls.collect()),
+        finish_reason: Some(reason),
+        usage: Some(usage),
+        ..draft.own.base(&draft.thread)
+    }
+}
+
+/// The tokens of a message before which there were so many in its conversation.
+pub(super) fn usage(draft: &Draft<Head>, context_tokens: usize) -> Usage {
+    let arguments = draft.calls.iter().map(|call| tokens(&call.arguments)).sum::<usize>();
+    Usage {
+        input_tokens: HARNESS_TOKENS + INSTRUCTION_TOKENS + TOOL_TOKENS + context_tokens,
+        output_tokens: tokens(&draft.text) + tokens(&draft.reasoning) + arguments,
+        input_tokens_breakdown: Breakdown {
             harness: HARNESS_TOKENS,
             skills: 0,
             instructions: INSTRUCTION_TOKENS,
             tool_definitions: TOOL_TOKENS,
             messages: context_tokens,
-        };
-        Usage {
-            input_tokens: HARNESS_TOKENS + INSTRUCTION_TOKENS + TOOL_TOKENS + context_tokens,
-            output_tokens,
-            input_tokens_breakdown: breakdown,
-        }
-    }
-
-    fn delta(&self) -> Delta<'_> {
-        Delta {
-            created_at: self.fresh.then(|| self.message.created_at.clone()),
-            ..Delta::new(&self.message.id, &self.message.thread_id)
-        }
+        },
     }
 }

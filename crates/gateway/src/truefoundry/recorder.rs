@@ -1,20 +1,20 @@
 //! Steps of a script as TrueFoundry events: numbered on the stream, complete ones kept.
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::caller::{Dialect, Subject};
-use super::message::OpenMessage;
+use super::message::{self, Head};
 use super::wire::{
     AgentInfo, CallRef, Event, McpAuthorization, McpSession, Metrics, Parent, Required, ThreadState,
     TurnState,
 };
-use crate::agents::{MAIN, MessageKey, Resume, Server, Step, SubAgent, tokens};
+use crate::agents::{Drafts, MAIN, MessageKey, Resume, Server, Step, SubAgent, tokens};
 use crate::context::App;
+use crate::http::write_frame;
 use crate::store::{Entry, Pending, PendingCall, Turn};
 use crate::time::{iso, now};
 use crate::turns::Stop;
@@ -25,7 +25,7 @@ pub(crate) struct TurnRecorder {
     turn: Arc<Turn>,
     /// Where the user's browser reaches this gateway.
     origin: String,
-    open: HashMap<MessageKey, OpenMessage>,
+    drafts: Drafts<Head>,
     /// The message that each call stands in.
     sources: HashMap<String, String>,
     /// The last complete message of each thread.
@@ -45,7 +45,7 @@ impl TurnRecorder {
             app,
             turn,
             origin,
-            open: HashMap::new(),
+            drafts: Drafts::default(),
             sources: HashMap::new(),
             outputs: HashMap::new(),
             required: Vec::new(),
@@ -89,31 +89,36 @@ impl TurnRecorder {
         json
     }
 
-    /// Changes an open message and streams what changed.
-    fn update(&mut self, key: MessageKey, change: impl FnOnce(&mut OpenMessage, &Turn)) {
-        if let Some(message) = self.open.get_mut(&key) {
-            change(message, &self.turn);
-        }
+    fn begin_message(&mut self, key: MessageKey, thread: String) {
+        let head = Head { id: self.next_id(), created_at: iso(now()), fresh: true };
+        self.send(&head.base(&thread));
+        self.drafts.begin(key, thread, head);
     }
 
-    fn begin_message(&mut self, key: MessageKey, thread: String) {
-        let message = OpenMessage::new(self.next_id(), thread, iso(now()));
-        self.send(&message.base());
-        self.open.insert(key, message);
+    /// Adds to a message, and streams what was added.
+    fn add(&mut self, step: &Step) {
+        let Some(draft) = self.drafts.add(step) else {
+            return;
+        };
+        if let Step::BeginCall { call, .. } = step {
+            self.sources.insert(call.clone(), draft.own.id.clone());
+        }
+        send(&self.turn, &message::delta(draft, step));
+        draft.own.fresh = false;
     }
 
     fn end_message(&mut self, key: MessageKey, reason: &'static str) {
-        let Some(message) = self.open.remove(&key) else {
+        let Some(draft) = self.drafts.end(key) else {
             return;
         };
-        let (complete, usage) = message.finish(reason, self.context_tokens, |last| self.send(last));
+        let usage = message::usage(&draft, self.context_tokens);
+        self.send(&message::last_delta(&draft, reason, usage));
         self.metrics.total_input_tokens += usage.input_tokens;
         self.metrics.total_output_tokens += usage.output_tokens;
         self.context_tokens += usage.output_tokens;
-        let thread = complete.thread_id.clone();
-        let json = raw(&complete);
+        let json = raw(&message::complete(&draft, reason, usage));
         self.keep(json.clone(), false);
-        self.outputs.insert(thread, json);
+        self.outputs.insert(draft.thread, json);
     }
 
     fn connect(&self, thread: String, servers: Vec<Server>) {
@@ -247,23 +252,9 @@ impl TurnRecorder {
             Step::CreateSandbox { sandbox } => self.create_sandbox(sandbox),
             Step::WriteFile { sandbox, path, bytes } => self.app.store.sandboxes.write(&sandbox, path, bytes),
             Step::BeginMessage { message, thread } => self.begin_message(message, thread),
-            Step::Text { message, text } => self.update(message, |open, turn| {
-                open.text(&text, |delta| send(turn, delta));
-            }),
-            Step::Reasoning { message, text } => self.update(message, |open, turn| {
-                open.reasoning(&text, |delta| send(turn, delta));
-            }),
-            Step::BeginCall { message, index, call, tool } => {
-                if let Some(open) = self.open.get(&message) {
-                    self.sources.insert(call.clone(), open.id().to_owned());
-                }
-                self.update(message, |open, turn| {
-                    open.call(index, call, tool, |delta| send(turn, delta));
-                });
+            Step::Text { .. } | Step::Reasoning { .. } | Step::BeginCall { .. } | Step::Arguments { .. } => {
+                self.add(&step);
             }
-            Step::Arguments { message, index, text } => self.update(message, |open, turn| {
-                open.arguments(index, &text, |delta| send(turn, delta));
-            }),
             Step::EndMessage { message, reason } => self.end_message(message, reason.as_str()),
             Step::ToolResult { thread, call, content } => self.respond(thread, call, content),
             Step::BeginThread(agent) => self.begin_thread(agent),
@@ -322,21 +313,12 @@ impl TurnRecorder {
 
 /// Writes an event to a turn's stream: data first, then its number.
 fn send(turn: &Turn, event: &impl Serialize) {
-    turn.log.append(|sequence, bytes| write_frame(event, sequence, bytes));
+    turn.log.append(|number, bytes| write_frame(bytes, "", event, &id_line(number)));
 }
 
-/// An event with its number, as it goes on the wire.
-pub(super) fn frame(event: &impl Serialize, sequence: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_frame(event, sequence, &mut bytes);
-    bytes
-}
-
-fn write_frame(event: &impl Serialize, sequence: u64, bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(b"data: ");
-    // Writing our own types into memory cannot fail.
-    let _ = serde_json::to_writer(&mut *bytes, event);
-    let _ = write!(bytes, "\nid: {sequence}\n\n");
+/// How a frame says its number.
+pub(super) fn id_line(number: u64) -> String {
+    format!("id: {number}\n")
 }
 
 /// The JSON of an event. Our own types always serialize; `null` would stand for a defect.

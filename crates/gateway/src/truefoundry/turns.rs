@@ -23,7 +23,7 @@ use crate::agents::{self, Prompt, Steps};
 use crate::error::ApiError;
 use crate::http::{Delivery, Output, event_stream, stream};
 use crate::store::{Pending, Session, Turn, paginate};
-use crate::turns::{Clock, Stop};
+use crate::turns::Stop;
 
 type Answer = Result<Response, ApiError>;
 
@@ -111,8 +111,7 @@ async fn start(
     );
     let (steps, preferred) = script(session, previous.as_deref(), accepted);
     session.add(&turn);
-    let beat = delivery.delay.or(preferred).unwrap_or(app.config.beat);
-    let clock = Clock::new(beat, app.config.turn_limit, turn.stop.subscribe());
+    let clock = app.clock(&turn, delivery.delay, preferred);
     let recorder = TurnRecorder::begin(app.clone(), Arc::clone(&turn), caller.dialect, origin);
     let (keep, running) = (app.config.stream_kept, Arc::clone(&turn));
     tokio::spawn(async move {
@@ -154,8 +153,7 @@ fn script(
         memory: previous.map(|turn| turn.progress().memory.clone()).unwrap_or_default(),
         turns_before: previous.map_or(0, |turn| session.chain(&turn.id).len()),
     };
-    let script = agents::choose(&prompt);
-    ((script.play)(&prompt), script.beat)
+    agents::perform(&prompt)
 }
 
 /// `GET …/turns/{turn}`

@@ -170,38 +170,38 @@ pub(crate) struct Breakdown {
 }
 
 /// `model.message`: complete in lists, empty at the beginning of a streamed message.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct ModelMessage {
+#[derive(Debug, Serialize)]
+pub(crate) struct ModelMessage<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
-    pub(crate) thread_id: String,
-    pub(crate) created_at: String,
-    pub(crate) id: String,
+    pub(crate) thread_id: &'a str,
+    pub(crate) created_at: &'a str,
+    pub(crate) id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) content: Option<String>,
+    pub(crate) content: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reasoning_content: Option<String>,
+    pub(crate) reasoning_content: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tool_calls: Option<Vec<ToolCall>>,
+    pub(crate) tool_calls: Option<Vec<ToolCall<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) finish_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
 }
 
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct ToolCall {
-    pub(crate) id: String,
+#[derive(Debug, Serialize)]
+pub(crate) struct ToolCall<'a> {
+    pub(crate) id: &'a str,
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
-    pub(crate) function: Function,
+    pub(crate) function: Function<'a>,
     pub(crate) tool_info: ToolInfo,
 }
 
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Function {
+#[derive(Debug, Serialize)]
+pub(crate) struct Function<'a> {
     pub(crate) name: String,
-    pub(crate) arguments: String,
+    pub(crate) arguments: &'a str,
 }
 
 /// Who runs a tool, and its own name there.
@@ -242,7 +242,7 @@ pub(crate) struct Delta<'a> {
     pub(crate) thread_id: &'a str,
     /// Only on a message's first delta.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) created_at: Option<String>,
+    pub(crate) created_at: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -286,6 +286,6 @@ pub(crate) struct ToolCallDelta<'a> {
 #[derive(Debug, Serialize)]
 pub(crate) struct FunctionDelta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) name: Option<&'a str>,
+    pub(crate) name: Option<String>,
     pub(crate) arguments: &'a str,
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::agents::exists;
+
 /// One thing that a turn asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Capability {
@@ -71,7 +73,7 @@ impl Capability {
         self.label.as_deref().unwrap_or(&self.id)
     }
 
-    /// Why it is rejected. As elsewhere, everything exists except `nope` and `no-such…`.
+    /// Why it is rejected. A capability exists if an agent of its name would.
     fn reason(&self, before: &[Self]) -> Option<&'static str> {
         let name = self.name();
         if self.id.is_empty() || name.is_empty() {
@@ -84,7 +86,7 @@ impl Capability {
         if let Some((reason, _)) = REASONS.iter().find(|(reason, _)| words.starts_with(reason)) {
             return Some(reason);
         }
-        let is_missing = name == "nope" || name.starts_with("no-such");
+        let is_missing = !exists(name);
         match &self.kind {
             Kind::Skill { .. } if is_missing => Some("not_found"),
             Kind::McpServer { .. } if is_missing => Some("catalog_missing"),

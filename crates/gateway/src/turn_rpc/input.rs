@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::agents::Attachment;
 use crate::content::data_url;
+use crate::json;
 
 /// One part of a turn's input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,9 +112,7 @@ impl UserInput {
                     "kind": "file",
                     "status": "ready",
                 });
-                if let Some(version) = version_id {
-                    artifact["version_id"] = json!(version);
-                }
+                json::add(&mut artifact, [("version_id", version_id.as_ref())]);
                 Some(json!({"type": "artifact", "artifact": artifact}))
             }
             media => serde_json::to_value(media).ok(),

@@ -8,7 +8,7 @@ use super::thread::Mode;
 use super::tool::{self, Call, Outcome};
 use super::traps::DOUBLE_REASONING;
 use super::turn_writer::{Delta, TurnWriter};
-use crate::agents::{MessageKey, Tool};
+use crate::agents::{Draft, Step};
 use crate::store::random_suffix;
 
 /// An id of an item, as long as the ids of requests.
@@ -16,12 +16,22 @@ pub(super) fn item_id() -> String {
     random_suffix(21)
 }
 
+/// The items of a message.
+#[derive(Debug)]
+pub(super) struct Items {
+    /// The id of its reasoning.
+    reasoning: String,
+    /// Whether the reasoning is complete.
+    reasoned: bool,
+    /// The id of its answer, once that has begun.
+    answer: Option<String>,
+}
+
 /// Writes what one model says and calls.
 #[derive(Debug)]
 pub(super) struct ModelWriter {
     pub(super) out: TurnWriter,
     mode: Mode,
-    open: Option<Open>,
     /// Calls without a result.
     calls: Vec<Call>,
     /// The reasoning of the latest round.
@@ -30,104 +40,49 @@ pub(super) struct ModelWriter {
     pub(super) words: String,
 }
 
-/// The message that is being streamed.
-#[derive(Debug)]
-struct Open {
-    key: MessageKey,
-    reasoning: TextItem,
-    /// Whether the reasoning is complete.
-    reasoned: bool,
-    answer: Option<TextItem>,
-    text: String,
-    calls: Vec<(String, Tool, String)>,
-}
-
-#[derive(Debug)]
-struct TextItem {
-    id: String,
-    text: String,
-}
-
-impl TextItem {
-    fn new() -> Self {
-        Self { id: item_id(), text: String::new() }
-    }
-}
-
 impl ModelWriter {
     pub(super) fn new(out: TurnWriter, mode: Mode) -> Self {
-        Self { out, mode, open: None, calls: Vec::new(), latest: None, words: String::new() }
+        Self { out, mode, calls: Vec::new(), latest: None, words: String::new() }
     }
 
     /// Every message begins with reasoning, also of a model that does not show any.
-    pub(super) fn begin(&mut self, key: MessageKey) {
-        let reasoning = TextItem::new();
-        self.out.start(&reasoning_item(&reasoning.id, ""));
-        self.latest = Some(ItemRef { id: reasoning.id.clone(), kind: "reasoning" });
-        self.open = Some(Open {
-            key,
-            reasoning,
-            reasoned: false,
-            answer: None,
-            text: String::new(),
-            calls: Vec::new(),
-        });
+    pub(super) fn begin(&mut self) -> Items {
+        let reasoning = item_id();
+        self.out.start(&reasoning_item(&reasoning, ""));
+        self.latest = Some(ItemRef { id: reasoning.clone(), kind: "reasoning" });
+        Items { reasoning, reasoned: false, answer: None }
     }
 
-    pub(super) fn reason(&mut self, text: &str) {
-        let Some(open) = &mut self.open else { return };
-        // What comes after the item's end is sent, but is not part of it.
-        open.reasoning.text.push_str(text);
-        if self.mode == Mode::Chat {
-            self.out.delta(Delta {
+    /// Writes what a step has added to a message.
+    pub(super) fn add(&mut self, draft: &mut Draft<Items>, step: &Step) {
+        match (step, self.mode) {
+            // What comes after the item's end is sent, but is not part of it.
+            (Step::Reasoning { text, .. }, Mode::Chat) => self.out.delta(Delta {
                 method: "item/agent_message/delta",
                 stream: "generic",
-                item: &open.reasoning.id,
+                item: &draft.own.reasoning,
                 text,
-                whole: &open.reasoning.text,
-            });
+                whole: &draft.reasoning,
+            }),
+            (Step::Text { text, .. }, Mode::Chat) => {
+                self.end_reasoning(draft);
+                let answer = draft.own.answer.get_or_insert_with(|| {
+                    let answer = item_id();
+                    self.out.start(&message_item(&answer, ""));
+                    answer
+                });
+                self.out.delta(answer_delta(answer, text, &draft.text));
+            }
+            _ => {}
         }
     }
 
-    pub(super) fn say(&mut self, text: &str) {
-        let Some(open) = &mut self.open else { return };
-        open.text.push_str(text);
-        if self.mode == Mode::Agent {
-            return;
-        }
-        self.end_reasoning();
-        let Some(open) = &mut self.open else { return };
-        let answer = open.answer.get_or_insert_with(|| {
-            let answer = TextItem::new();
-            self.out.start(&message_item(&answer.id, ""));
-            answer
-        });
-        answer.text.push_str(text);
-        let (item, whole) = (answer.id.as_str(), answer.text.as_str());
-        self.out.delta(answer_delta(item, text, whole));
-    }
-
-    pub(super) fn call(&mut self, id: String, tool: Tool) {
-        if let Some(open) = &mut self.open {
-            open.calls.push((id, tool, String::new()));
-        }
-    }
-
-    pub(super) fn arguments(&mut self, index: usize, text: &str) {
-        let call = self.open.as_mut().and_then(|open| open.calls.get_mut(index));
-        if let Some((_, _, arguments)) = call {
-            arguments.push_str(text);
-        }
-    }
-
-    /// The message is complete: its answer, and its calls, which begin together. A call for which
-    /// `is_task` holds is no item of its own.
-    pub(super) fn end(&mut self, is_task: impl Fn(&str) -> bool) {
-        self.end_reasoning();
-        let Some(open) = self.open.take() else { return };
-        let Open { reasoning, answer, text, calls, .. } = open;
-        match answer {
-            Some(answer) => self.out.complete(&message_item(&answer.id, &answer.text)),
+    /// The message is complete: its answer, and its calls, which begin together.
+    pub(super) fn end(&mut self, mut draft: Draft<Items>) {
+        self.end_reasoning(&mut draft);
+        let Draft { own, text, calls, .. } = draft;
+        match own.answer {
+            Some(answer) => self.out.complete(&message_item(&answer, &text)),
             // In rounds, what is said beside calls is not shown.
             None if self.mode == Mode::Agent && calls.is_empty() && !text.is_empty() => {
                 let id = item_id();
@@ -138,40 +93,34 @@ impl ModelWriter {
             None => {}
         }
         if self.out.traps.has(&DOUBLE_REASONING) {
-            self.out.complete(&reasoning_item(&reasoning.id, ""));
+            self.out.complete(&reasoning_item(&own.reasoning, ""));
         }
         self.words = text;
-        for (id, tool, arguments) in calls {
-            let name = tool::name(tool);
-            if is_task(&name) {
+        for draft in calls {
+            let name = tool::name(draft.tool);
+            if tool::makes_task(&name) {
                 continue;
             }
-            let call = Call::new(&id, &name, &arguments);
+            let call = Call::new(&draft.id, &name, draft.input());
             self.out.start(&call.started());
             self.calls.push(call);
         }
     }
 
-    fn end_reasoning(&mut self) {
-        let Some(open) = self.open.as_mut().filter(|open| !open.reasoned) else { return };
-        open.reasoned = true;
-        self.out.complete(&reasoning_item(&open.reasoning.id, &open.reasoning.text));
+    fn end_reasoning(&mut self, draft: &mut Draft<Items>) {
+        if !std::mem::replace(&mut draft.own.reasoned, true) {
+            self.out.complete(&reasoning_item(&draft.own.reasoning, &draft.reasoning));
+        }
     }
 
-    /// The model's connection breaks: the attempt is void. Its reasoning is completed, maybe
-    /// a second time, with nothing in it. Returns the item that recovery is about; `None` if no message
-    /// was open.
-    pub(super) fn break_off(&mut self) -> Option<ItemRef> {
-        let open = self.open.take()?;
-        self.out.complete(&reasoning_item(&open.reasoning.id, ""));
-        Some(match open.answer {
-            Some(answer) => ItemRef { id: answer.id, kind: "agent_message" },
-            None => ItemRef { id: open.reasoning.id, kind: "reasoning" },
-        })
-    }
-
-    pub(super) fn speaks(&self, key: MessageKey) -> bool {
-        self.open.as_ref().is_some_and(|open| open.key == key)
+    /// The model's connection breaks within a message: the attempt is void. Its reasoning is completed, maybe
+    /// a second time, with nothing in it. Returns the item that recovery is about.
+    pub(super) fn break_off(&mut self, items: Items) -> ItemRef {
+        self.out.complete(&reasoning_item(&items.reasoning, ""));
+        match items.answer {
+            Some(answer) => ItemRef { id: answer, kind: "agent_message" },
+            None => ItemRef { id: items.reasoning, kind: "reasoning" },
+        }
     }
 
     pub(super) fn find(&self, call: &str) -> Option<&Call> {

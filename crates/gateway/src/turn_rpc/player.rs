@@ -1,12 +1,10 @@
 //! Plays a script as a turn: to its end, or until it is stopped. Calls never wait for an answer.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use super::recorder::Recorder;
 use super::scripts::{Act, Acts, steps};
 use crate::agents::Resume;
-use crate::faults::SILENCE;
 use crate::turns::{self, Clock, Flow, Script, Stop};
 
 /// Plays one turn.
@@ -27,9 +25,7 @@ impl Player {
     }
 
     async fn run(&mut self, acts: Acts) -> Flow {
-        if let Some(pause) = self.recorder.traps().number(&SILENCE) {
-            self.clock.sleep(Duration::from_millis(pause)).await?;
-        }
+        self.clock.sleep(self.recorder.traps().silence()).await?;
         turns::play(self, acts.peekable()).await
     }
 }

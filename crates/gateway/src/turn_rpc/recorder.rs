@@ -7,14 +7,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::event::{Event, ItemRef};
-use super::model_writer::{ModelWriter, item_id};
+use super::model_writer::{Items, ModelWriter, item_id};
 use super::recovery::{Recovery, RecoveryEvent};
 use super::scripts::Act;
-use super::task::{self, Task};
+use super::task::Task;
 use super::thread::{App, Mode, Thread};
 use super::turn::Status;
 use super::turn_writer::TurnWriter;
-use crate::agents::{Answers, Approval, MAIN, MessageKey, Step, serve};
+use crate::agents::{Answers, Approval, Drafts, MAIN, Step, serve};
 use crate::faults::{Traps, UNKNOWN_TYPE};
 
 /// Writes one turn, and those of its sub-agents.
@@ -22,10 +22,9 @@ pub(super) struct Recorder {
     app: App,
     main: ModelWriter,
     tasks: HashMap<String, Task>,
-    /// The script's thread of each message.
-    threads: HashMap<MessageKey, String>,
-    /// Calls that wait for consent, and those that wait for an answer.
-    approvals: Vec<(String, String)>,
+    drafts: Drafts<Items>,
+    /// Calls that wait for consent, and those of each thread that wait for an answer.
+    approvals: Vec<String>,
     questions: Vec<(String, String)>,
     recovery: Recovery,
 }
@@ -36,7 +35,7 @@ impl Recorder {
             app,
             main: ModelWriter::new(TurnWriter::new(thread, turn, traps), mode),
             tasks: HashMap::new(),
-            threads: HashMap::new(),
+            drafts: Drafts::default(),
             approvals: Vec::new(),
             questions: Vec::new(),
             recovery: Recovery::default(),
@@ -64,9 +63,7 @@ impl Recorder {
             Act::Output { call, stream, text } => self.main.put_out(&call, stream, &text),
             Act::Return { call, outcome } => self.main.result(&call, &outcome),
             Act::Break => {
-                if let Some(item) = self.main.break_off() {
-                    self.recovery.open(&self.main, item, "provider_error", "retry_with_backoff");
-                }
+                self.break_off();
             }
             Act::Recover(news) => self.recovery.notify(&self.main, news),
         }
@@ -76,21 +73,23 @@ impl Recorder {
         match step {
             Step::BeginMessage { message, thread } => {
                 if let Some(writer) = self.writer(&thread) {
-                    writer.begin(message);
+                    let items = writer.begin();
+                    self.drafts.begin(message, thread, items);
                 }
-                self.threads.insert(message, thread);
             }
-            Step::Text { message, text } => self.speaker(message, |writer| writer.say(&text)),
-            Step::Reasoning { message, text } => self.speaker(message, |writer| writer.reason(&text)),
-            Step::BeginCall { message, call, tool, .. } => {
-                self.speaker(message, |writer| writer.call(call, tool));
-            }
-            Step::Arguments { message, index, text } => {
-                self.speaker(message, |writer| writer.arguments(index, &text));
+            Step::Text { .. } | Step::Reasoning { .. } | Step::BeginCall { .. } | Step::Arguments { .. } => {
+                if let Some(draft) = self.drafts.add(&step)
+                    && let Some(writer) = writer(&mut self.main, &mut self.tasks, &draft.thread)
+                {
+                    writer.add(draft, &step);
+                }
             }
             Step::EndMessage { message, .. } => {
-                self.speaker(message, |writer| writer.end(task::makes_task));
-                self.threads.remove(&message);
+                if let Some(draft) = self.drafts.end(message)
+                    && let Some(writer) = self.writer(&draft.thread)
+                {
+                    writer.end(draft);
+                }
             }
             Step::ToolResult { thread, call, content } => {
                 if let Some(writer) = self.writer(&thread) {
@@ -111,9 +110,7 @@ impl Recorder {
                     task.end(&mut parent.out, failure);
                 }
             }
-            Step::AwaitApproval { thread, calls } => {
-                self.approvals.extend(calls.into_iter().map(|call| (thread.clone(), call)));
-            }
+            Step::AwaitApproval { calls, .. } => self.approvals.extend(calls),
             Step::AwaitResponse { thread, calls } => {
                 self.questions.extend(calls.into_iter().map(|call| (thread.clone(), call)));
             }
@@ -131,18 +128,15 @@ impl Recorder {
     }
 
     fn writer(&mut self, thread: &str) -> Option<&mut ModelWriter> {
-        if thread == MAIN {
-            return Some(&mut self.main);
-        }
-        self.tasks.get_mut(thread).map(|task| &mut task.writer)
+        writer(&mut self.main, &mut self.tasks, thread)
     }
 
-    fn speaker(&mut self, message: MessageKey, speak: impl FnOnce(&mut ModelWriter)) {
-        let thread = self.threads.get(&message).cloned();
-        let writer = thread.and_then(|thread| self.writer(&thread));
-        if let Some(writer) = writer.filter(|writer| writer.speaks(message)) {
-            speak(writer);
-        }
+    /// The model's connection breaks. If that is within a message, its recovery begins, and the result is true.
+    fn break_off(&mut self) -> bool {
+        let Some(draft) = self.drafts.end_on(MAIN) else { return false };
+        let item = self.main.break_off(draft.own);
+        self.recovery.open(&self.main, item, "provider_error", "retry_with_backoff");
+        true
     }
 
     fn compress(&mut self) {
@@ -158,9 +152,8 @@ impl Recorder {
     /// protocol cannot ask.
     pub(super) fn answer_all(&mut self) -> Answers {
         let mut answers = Answers::default();
-        for (_, call) in std::mem::take(&mut self.approvals) {
-            answers.approvals.insert(call, Approval::Allow);
-        }
+        let approvals = std::mem::take(&mut self.approvals);
+        answers.approvals.extend(approvals.into_iter().map(|call| (call, Approval::Allow)));
         for (thread, id) in std::mem::take(&mut self.questions) {
             let Some(writer) = self.writer(&thread) else { continue };
             let Some(call) = writer.find(&id) else { continue };
@@ -183,8 +176,7 @@ impl Recorder {
 
     /// The model failed for good. If it broke off within a message, another attempt fails too.
     pub(super) fn fail_attempt(&mut self, error: &str) {
-        if let Some(item) = self.main.break_off() {
-            self.recovery.open(&self.main, item, "provider_error", "retry_with_backoff");
+        if self.break_off() {
             self.recovery.notify(&self.main, RecoveryEvent::Attempt);
             self.empty_round();
             self.recovery.notify(&self.main, RecoveryEvent::Exhausted(error.to_owned()));
@@ -213,4 +205,16 @@ impl Recorder {
             );
         }
     }
+}
+
+/// The writer of a thread of the script.
+fn writer<'a>(
+    main: &'a mut ModelWriter,
+    tasks: &'a mut HashMap<String, Task>,
+    thread: &str,
+) -> Option<&'a mut ModelWriter> {
+    if thread == MAIN {
+        return Some(main);
+    }
+    tasks.get_mut(thread).map(|task| &mut task.writer)
 }

@@ -94,8 +94,8 @@ pub(super) fn choose(prompt: &Prompt) -> Chosen {
         let early = if *name == "compact" { 2 } else { 0 };
         return Chosen { acts: Box::new(play(prompt).into_iter()), beat: None, early };
     }
-    let script = agents::choose(prompt);
-    Chosen { acts: steps((script.play)(prompt)), beat: script.beat, early: 0 }
+    let (play, beat) = agents::perform(prompt);
+    Chosen { acts: steps(play), beat, early: 0 }
 }
 
 /// Acts in the order in which they are added.

@@ -17,11 +17,6 @@ const DEEPEST: u64 = 3;
 /// How much of a result an item shows.
 const PREVIEW: usize = 200;
 
-/// Whether a call makes a task, and so is no item of its own.
-pub(super) fn makes_task(tool: &str) -> bool {
-    tool == "create_sub_agent"
-}
-
 /// A task that runs.
 #[derive(Debug)]
 pub(super) struct Task {

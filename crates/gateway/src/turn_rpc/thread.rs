@@ -14,6 +14,7 @@ use super::turn::{Opening, Record, Status, now};
 use super::workspace::WORKSPACE;
 use crate::agents::Memory;
 use crate::faults::OutFrame;
+use crate::json;
 use crate::lock::lock;
 use crate::store::{self, Store};
 use crate::turns::Stop;
@@ -173,15 +174,11 @@ impl Thread {
             "turns": state.turns.iter().map(Record::show).collect::<Vec<_>>(),
         });
         let optional = [
-            ("name", &settings.name),
-            ("agent_nickname", &settings.nickname),
-            ("agent_role", &settings.role),
+            ("name", settings.name.as_ref()),
+            ("agent_nickname", settings.nickname.as_ref()),
+            ("agent_role", settings.role.as_ref()),
         ];
-        for (name, value) in optional {
-            if let Some(value) = value {
-                thread[name] = json!(value);
-            }
-        }
+        json::add(&mut thread, optional);
         thread
     }
 

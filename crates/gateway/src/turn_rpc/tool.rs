@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::event::ItemRef;
 use crate::agents::Tool;
+use crate::json;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -57,10 +58,14 @@ pub(super) fn name(tool: Tool) -> String {
     }
 }
 
+/// Whether a call makes a task, and so is no item of its own.
+pub(super) fn makes_task(tool: &str) -> bool {
+    tool == "create_sub_agent"
+}
+
 impl Call {
-    pub(super) fn new(id: &str, tool: &str, arguments: &str) -> Self {
-        // Scripts write whole objects.
-        let mut arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    pub(super) fn new(id: &str, tool: &str, arguments: Map<String, Value>) -> Self {
+        let mut arguments = Value::Object(arguments);
         if tool == "exec_command" {
             // A command in one text is a line for the shell.
             let line = arguments.get("command").filter(|command| command.is_string()).cloned();
@@ -186,17 +191,13 @@ impl Call {
             "fileChange" => item["changedFiles"] = argument("files").unwrap_or_else(|| json!([])),
             "webSearch" => {
                 item["results"] = json!([]);
-                if let Some(query) = argument("query") {
-                    item["query"] = query;
-                }
+                json::add(&mut item, [("query", argument("query"))]);
             }
             "webFetch" | "download" => {
                 if self.kind().0 == "webFetch" {
                     item["links"] = json!([]);
                 }
-                if let Some(url) = argument("url") {
-                    item["url"] = url;
-                }
+                json::add(&mut item, [("url", argument("url"))]);
             }
             _ => {}
         }
@@ -257,13 +258,17 @@ fn policy(tool: &str) -> Value {
 mod tests {
     use super::*;
 
+    fn of(tool: &str, arguments: Value) -> Call {
+        Call::new("c", tool, serde_json::from_value(arguments).unwrap())
+    }
+
     #[test]
     fn commands_are_lines_for_the_shell() {
-        let call = Call::new("c", "exec_command", r#"{"command":"ls"}"#);
+        let call = of("exec_command", json!({"command": "ls"}));
         let item = call.started();
         assert_eq!(item["command"], json!(["zsh", "-lc", "ls"]));
         assert_eq!(item["arguments"], json!({"cmd": "ls"}));
-        let call = Call::new("c", "exec_command", r#"{"command":["ls","-l"]}"#);
+        let call = of("exec_command", json!({"command": ["ls", "-l"]}));
         assert_eq!(call.started()["command"], json!(["ls", "-l"]));
     }
 
@@ -277,13 +282,13 @@ mod tests {
             ("download_url", "download"),
             ("mcp_console_get_account", "dynamicToolCall"),
         ] {
-            assert_eq!(Call::new("c", tool, "{}").started()["type"], kind);
+            assert_eq!(of(tool, json!({})).started()["type"], kind);
         }
     }
 
     #[test]
     fn an_error_is_a_failure() {
-        let call = Call::new("c", "mcp_x_y", "{}");
+        let call = of("mcp_x_y", json!({}));
         let item = call.completed(&Outcome::of("Error: refused"));
         assert_eq!((&item["status"], &item["success"]), (&json!("failed"), &json!(false)));
         let item = call.completed(&Outcome::of("fine"));

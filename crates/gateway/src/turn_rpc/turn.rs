@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::event::{Event, ItemRef, Place};
 use super::reply::Reply;
-use crate::store;
+use crate::{json, store};
 
 /// How a turn stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -126,12 +126,8 @@ impl Record {
         let (kind, origin) =
             if self.is_task { ("task_run", "attached_task") } else { ("conversation", "user") };
         let mut turn = json!({"id": self.id, "status": self.status, "turn_kind": kind, "origin": origin});
-        if let Some(error) = &self.error {
-            turn["error"] = json!(error);
-        }
-        if let Some(manifest) = self.manifest.as_ref().filter(|_| !self.is_running()) {
-            turn["prompt_manifest"] = manifest.clone();
-        }
+        json::add(&mut turn, [("error", self.error.as_ref())]);
+        json::add(&mut turn, [("prompt_manifest", self.manifest.as_ref().filter(|_| !self.is_running()))]);
         turn
     }
 

@@ -23,7 +23,6 @@ use super::workspace::WORKSPACE;
 use crate::agents::Prompt;
 use crate::faults::traps_of;
 use crate::store::Turn;
-use crate::turns::Clock;
 
 /// How many notifications come before the response under the trap.
 const EARLY_NOTIFICATIONS: u32 = 2;
@@ -87,9 +86,8 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     record.opening = Some(Opening { reply, left, events });
     state.begin(&thread, record);
     drop(state);
-    let beat = asked.peer.delivery.delay.or(script.beat).unwrap_or(asked.app.config.beat);
     let recorder = Recorder::new(asked.app.clone(), Arc::clone(&thread), start.turn_id, mode, traps);
-    let clock = Clock::new(beat, asked.app.config.turn_limit, kept.stop.subscribe());
+    let clock = asked.app.clock(&kept, asked.peer.delivery.delay, script.beat);
     let player = Player { recorder, clock };
     tokio::spawn(player.play(script.acts));
 }

@@ -58,6 +58,9 @@ impl Clock {
 
     /// Waits for this long.
     pub(crate) async fn sleep(&mut self, pause: Duration) -> Flow {
+        if pause.is_zero() {
+            return ControlFlow::Continue(());
+        }
         tokio::select! {
             biased;
             reason = stopped(&mut self.stop) => ControlFlow::Break(Some(reason)),

@@ -192,7 +192,7 @@ pub(crate) fn outline(frames: &[Frame]) -> Vec<&str> {
     names
 }
 
-/// Reads what a response gives until it contains a text, and to the end of that frame.
+/// Reads what a response returns until it contains a text, and to the end of that frame.
 pub(crate) async fn read_until(response: &mut Response, text: &str) -> String {
     let mut all = Vec::new();
     while !(all.ends_with(b"\n\n") && String::from_utf8_lossy(&all).contains(text)) {

@@ -82,7 +82,7 @@ impl Gateway {
         self.post(&format!("/awaken/v1/runs?fault={fault}"), words(thread, text)).await.frames()
     }
 
-    /// What an endpoint gives once it fits.
+    /// What an endpoint returns once it fits.
     pub(crate) async fn until(&self, path: &str, fits: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..400 {
             let answer = self.get(path).await.json();
@@ -129,7 +129,7 @@ pub(crate) fn frames(stream: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Reads what a response gives until it contains a text, and to the end of that frame.
+/// Reads what a response returns until it contains a text, and to the end of that frame.
 pub(crate) async fn read_until(response: &mut Response, text: &str) -> String {
     let mut all = Vec::new();
     while !(all.ends_with(b"\n\n") && String::from_utf8_lossy(&all).contains(text)) {

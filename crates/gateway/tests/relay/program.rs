@@ -21,7 +21,7 @@ fn run(arguments: &[&str]) -> Output {
 pub(crate) struct Running(Child);
 
 impl Running {
-    /// Starts it and gives the address that it prints.
+    /// Starts it and returns the address that it prints.
     pub(crate) fn start(command: &mut Command) -> (Self, String) {
         let started = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut running = Self(started.expect("started"));
@@ -33,7 +33,7 @@ impl Running {
         (running, address)
     }
 
-    /// Ends it and gives what it wrote to stderr.
+    /// Ends it and returns what it wrote to stderr.
     fn log(mut self) -> String {
         self.0.kill().expect("ended");
         let mut log = String::new();

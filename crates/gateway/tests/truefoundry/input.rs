@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Gateway, Numbered, answers, fast, state, text};
 
-/// Sends an input; gives status and message of the refusal.
+/// Sends an input; returns status and message of the refusal.
 async fn refused(gateway: &Gateway, session: &str, input: Value) -> (u16, String) {
     let answer = gateway.post(&format!("{session}/turns"), json!({ "input": input })).await;
     (answer.status.as_u16(), answer.error())

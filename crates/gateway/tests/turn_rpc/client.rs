@@ -108,7 +108,7 @@ impl Gateway {
 }
 
 impl Client {
-    /// Sends a request and gives its id.
+    /// Sends a request and returns its id.
     pub(crate) async fn send(&mut self, method: &str, params: Value) -> String {
         self.requests += 1;
         let id = format!("rq{:019}", self.requests);
@@ -122,7 +122,7 @@ impl Client {
         self.socket.send(Message::text(text)).await.expect("sent");
     }
 
-    /// Sends a request, and gives its whole response. What comes before stays for later.
+    /// Sends a request, and returns its whole response. What comes before stays for later.
     pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params).await;
         self.response(&id).await

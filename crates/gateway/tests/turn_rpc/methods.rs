@@ -1,4 +1,4 @@
-//! What each method gives.
+//! What each method returns.
 
 use serde_json::{Value, json};
 

@@ -102,7 +102,7 @@ pub(crate) fn plain(server: &Server) -> RelayConfig {
     }
 }
 
-/// Starts a relay and gives its address. It ends with the test's runtime.
+/// Starts a relay and returns its address. It ends with the test's runtime.
 pub(crate) async fn start(config: RelayConfig) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();

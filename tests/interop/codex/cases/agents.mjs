@@ -24,7 +24,7 @@ const end = (t, how = "allow") =>
     return played.streamed;
   }, how);
 
-/** What holds while a sub-agent's command waits. Gives the id of its thread. */
+/** What holds while a sub-agent's command waits. Returns the id of its thread. */
 function expectAsked(t, { snapshot, status }) {
   assert.equal(status, "running");
   const [request] = t.heard(REQUEST);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { expectAnswered, GREETING, said } from "./expect.mjs";
 
-/** A session with these turns, in which every command is granted; gives its id and what they came to. */
+/** A session with these turns, in which every command is granted; returns its id and what they came to. */
 const talk = (t, inputs) =>
   t.run(async (inputs) => {
     const own = await kit.session();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { GREETING } from "./expect.mjs";
 
-/** A session with these turns; gives its id and what they came to. */
+/** A session with these turns; returns its id and what they came to. */
 const talk = (t, inputs, agent = "assistant") =>
   t.run(
     async ({ inputs, agent }) => {

@@ -8,13 +8,12 @@ mod round;
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use super::pending::{CallAnswer, Pending};
 use super::recorder::{Recorder, TurnResponse};
 use super::wire::{Event, StopReason};
 use crate::agents::{Answers, Resume, Step, Steps};
-use crate::faults::{SILENCE, UNKNOWN_TYPE};
+use crate::faults::UNKNOWN_TYPE;
 use crate::turns::{self, Clock, Flow, Script, Stop};
 
 /// What a turn begins with.
@@ -55,9 +54,7 @@ impl Player {
         if self.recorder.traps.has(&UNKNOWN_TYPE) {
             self.recorder.wire.send(&Event::Progress { percent: 50 });
         }
-        if let Some(pause) = self.recorder.traps.number(&SILENCE) {
-            self.clock.sleep(Duration::from_millis(pause)).await?;
-        }
+        self.clock.sleep(self.recorder.traps.silence()).await?;
         let script = match beginning {
             Beginning::Script(steps) => steps.peekable(),
             Beginning::Answers(pending, answers) => self.answer(pending, answers).await?,

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
 use serde_json::json;
 
 use super::super::call::Call;
@@ -13,26 +12,14 @@ use super::super::error::Refusal;
 use super::super::paging::Paging;
 use super::super::server::Dialect;
 use super::super::stream::follow;
+use super::named::Named;
 use crate::http::Output;
 
 type Answer = Result<Response, Refusal>;
 
-/// The thread or the run that a path names.
-#[derive(Debug, Deserialize)]
-pub(super) struct Of {
-    session: Option<String>,
-    turn: Option<String>,
-}
-
-impl From<Of> for Scope {
-    fn from(of: Of) -> Self {
-        of.session.map_or_else(|| Self::run(of.turn.unwrap_or_default()), Self::thread)
-    }
-}
-
 /// A page of the events of a thread or a run: `GET …/events`.
-pub(super) async fn page(call: Call, Path(of): Path<Of>, Query(paging): Query<Paging>) -> Answer {
-    let scope = &Scope::from(of);
+pub(super) async fn page(call: Call, Path(named): Path<Named>, Query(paging): Query<Paging>) -> Answer {
+    let scope = &named.scope();
     let recorded = call.own.events().scope(scope);
     let after = match &paging.cursor {
         Some(cursor) => position(&recorded, scope, cursor)?,
@@ -46,12 +33,12 @@ pub(super) async fn page(call: Call, Path(of): Path<Of>, Query(paging): Query<Pa
 /// those that are still to come. The stream does not end with the run.
 pub(super) async fn stream(
     call: Call,
-    Path(of): Path<Of>,
+    Path(named): Path<Named>,
     Query(paging): Query<Paging>,
     output: Output,
     headers: HeaderMap,
 ) -> Answer {
-    let scope = &Scope::from(of);
+    let scope = &named.scope();
     let recorded = call.own.events().scope(scope);
     let in_header = || headers.get("last-event-id")?.to_str().ok().map(str::to_owned);
     let after = match paging.cursor.or_else(in_header) {

@@ -1,6 +1,7 @@
 //! The endpoints of awaken (`AgentEvent` HTTP, awaken).
 
 mod events;
+mod named;
 mod runs;
 mod threads;
 
@@ -28,9 +29,9 @@ pub(super) fn routes(server: Server) -> Router<App> {
         .route(thread, get(threads::get).delete(threads::delete))
         .route(&format!("{thread}/messages"), get(threads::messages))
         .route(&format!("{thread}/metadata"), patch(threads::update))
-        .route(&format!("{thread}/interrupt"), post(threads::interrupt))
-        .route(&format!("{thread}/cancel"), post(runs::cancel_of_thread))
-        .route(&format!("{thread}/decision"), post(runs::decide_in_thread))
+        .route(&format!("{thread}/interrupt"), post(runs::interrupt))
+        .route(&format!("{thread}/cancel"), post(runs::cancel))
+        .route(&format!("{thread}/decision"), post(runs::decide))
         .route(&format!("{thread}/runs"), get(runs::list_of_thread))
         .route(&format!("{thread}/runs/latest"), get(runs::latest))
         .route(&format!("{thread}/runs/active"), get(runs::active));

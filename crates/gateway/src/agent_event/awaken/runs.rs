@@ -1,18 +1,15 @@
 //! Runs of awaken: start and stream, list, decide, cancel.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, Query};
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::super::call::{Call, options};
-use super::super::canonical::Canonical;
 use super::super::decision::{Action, Decision};
 use super::super::error::Refusal;
 use super::super::message::{Message, Role};
@@ -20,7 +17,7 @@ use super::super::paging::Paging;
 use super::super::run::{Run, RunStatus};
 use super::super::start::{Input, Start, resume_run};
 use super::super::suspension::{SuspendedCall, Suspension};
-use super::super::threads::Thread;
+use super::named::{Named, active_run};
 use crate::http::Output;
 use crate::turns::Stop;
 
@@ -111,7 +108,7 @@ pub(super) async fn get(call: Call, Path(id): Path<String>) -> Answer {
 
 /// `GET /v1/threads/{id}/runs/latest`
 pub(super) async fn latest(call: Call, Path(id): Path<String>) -> Answer {
-    let latest = call.thread(&id).ok().and_then(|thread| thread.content().latest_run.clone());
+    let latest = call.thread(&id).ok().and_then(|thread| thread.content().runs.latest.clone());
     let run = latest.and_then(|run| call.own.run(call.server, &run));
     let run = run.ok_or_else(|| Refusal::no_run(&format!("no runs for thread {id}")))?;
     Ok(Json(show(&call, &run)).into_response())
@@ -136,26 +133,6 @@ pub(super) async fn active(call: Call, Path(id): Path<String>) -> Answer {
         Value::Object(fields.collect())
     });
     Ok(Json(json!({"active_run": active})).into_response())
-}
-
-/// The run of a thread that is live, or waits.
-pub(super) fn active_run(call: &Call, thread: &Thread) -> Option<Arc<Run>> {
-    let (live, latest) = {
-        let content = thread.content();
-        (content.live.clone(), content.latest_run.clone())
-    };
-    let latest = || call.own.run(thread.server, &latest?);
-    live.or_else(latest).filter(|run| run.record().status != RunStatus::Done)
-}
-
-/// The active run of the thread with this id.
-pub(super) fn active_of(call: &Call, thread: &str) -> Result<Arc<Run>, Refusal> {
-    active_run(call, &*call.thread(thread)?).ok_or_else(|| Refusal::no_thread(thread))
-}
-
-/// An answer with status 202.
-pub(super) fn accepted(body: &Value) -> Response {
-    (StatusCode::ACCEPTED, Json(body)).into_response()
 }
 
 /// A run's record; its times are in seconds.
@@ -247,36 +224,20 @@ impl Answered {
     }
 }
 
-/// `POST /v1/runs/{id}/decision`: resumes the run, without a stream.
+/// `POST …/decision`: resumes a run, without a stream.
 pub(super) async fn decide(
     call: Call,
-    Path(id): Path<String>,
+    Path(named): Path<Named>,
     output: Output,
     Json(answered): Json<Answered>,
 ) -> Answer {
     let decision = answered.decision(&call)?;
-    let run = call.run(&id)?;
+    let run = named.run(&call)?;
     if !deliver(&call, &run, decision, &output).await {
-        return Err(Refusal::no_run(&id));
+        return Err(named.missing());
     }
     let call = answered.tool_call_id;
-    Ok(accepted(&json!({"status": "decision_submitted", "run_id": id, "tool_call_id": call})))
-}
-
-/// `POST /v1/threads/{id}/decision`
-pub(super) async fn decide_in_thread(
-    call: Call,
-    Path(id): Path<String>,
-    output: Output,
-    Json(answered): Json<Answered>,
-) -> Answer {
-    let decision = answered.decision(&call)?;
-    let run = active_of(&call, &id)?;
-    if !deliver(&call, &run, decision, &output).await {
-        return Err(Refusal::no_thread(&id));
-    }
-    let call = answered.tool_call_id;
-    Ok(accepted(&json!({"status": "decision_submitted", "thread_id": id, "tool_call_id": call})))
+    Ok(named.accepted(json!({"status": "decision_submitted", "tool_call_id": call})))
 }
 
 /// Hands a decision to a live run, or resumes one that waits for it.
@@ -294,7 +255,7 @@ async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) ->
             "action": decision.action,
             "result": decision.result(),
         });
-        Canonical::new(call.own.events(), true).note(run, "MailboxDecisionReceived", &payload);
+        call.own.events().note(run, "MailboxDecisionReceived", &payload);
     }
     // A run that is about to end takes no decisions, and is not yet recorded as waiting.
     for _ in 0..ENDING_MS {
@@ -318,24 +279,23 @@ async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) ->
     true
 }
 
-/// `POST /v1/runs/{id}/cancel`
-pub(super) async fn cancel(call: Call, Path(id): Path<String>) -> Answer {
-    let run = call.run(&id)?;
+/// `POST …/cancel`
+pub(super) async fn cancel(call: Call, Path(named): Path<Named>) -> Answer {
+    let run = named.run(&call)?;
     if !halt(&call, &run) {
-        return Err(Refusal::no_run(&id));
+        return Err(named.missing());
     }
-    Ok(accepted(&json!({"status": "cancel_requested", "run_id": id})))
+    Ok(named.accepted(json!({"status": "cancel_requested"})))
 }
 
-/// `POST /v1/threads/{id}/cancel`
-pub(super) async fn cancel_of_thread(call: Call, Path(id): Path<String>) -> Answer {
-    let run = active_of(&call, &id)?;
-    halt(&call, &run);
-    Ok(accepted(&json!({"status": "cancel_requested", "thread_id": id})))
+/// `POST /v1/threads/{id}/interrupt`
+pub(super) async fn interrupt(call: Call, Path(named): Path<Named>) -> Answer {
+    halt(&call, &*named.run(&call)?);
+    Ok(named.accepted(json!({"status": "interrupt_requested", "superseded_dispatches": 0})))
 }
 
 /// Cancels a run that is live, or that waits. `false` if it is over.
-pub(super) fn halt(call: &Call, run: &Run) -> bool {
+fn halt(call: &Call, run: &Run) -> bool {
     if run.is_live() {
         run.turn.stop(Stop::Cancelled);
         return true;

@@ -16,7 +16,8 @@ use super::super::paging::{Page, Paging};
 use super::super::run::RunStatus;
 use super::super::server::Dialect;
 use super::super::threads::{Content, Thread};
-use super::runs::{accepted, active_of, active_run, halt};
+use super::named::active_run;
+use crate::json;
 
 type Answer = Result<Response, Refusal>;
 
@@ -33,9 +34,9 @@ pub(super) struct Listing {
 impl Listing {
     fn fits(&self, content: &Content) -> bool {
         let parent = self.parent_thread_id.as_ref();
-        (!self.root || content.parent_thread_id.is_none())
-            && parent.is_none_or(|id| content.parent_thread_id.as_ref() == Some(id))
-            && self.resource_id.as_ref().is_none_or(|id| content.resource_id.as_ref() == Some(id))
+        (!self.root || content.labels.parent_thread_id.is_none())
+            && parent.is_none_or(|id| content.labels.parent_thread_id.as_ref() == Some(id))
+            && self.resource_id.as_ref().is_none_or(|id| content.labels.resource_id.as_ref() == Some(id))
     }
 
     fn page(&self, call: &Call, paging: &Paging) -> Result<Page<Arc<Thread>>, Refusal> {
@@ -79,13 +80,13 @@ pub(super) async fn summaries(
 
 fn summary(call: &Call, thread: &Thread) -> Value {
     let content = thread.content();
-    let run = content.latest_run.as_ref().and_then(|run| call.own.run(thread.server, run));
+    let run = content.runs.latest.as_ref().and_then(|run| call.own.run(thread.server, run));
     json!({
         "id": thread.id,
-        "resource_id": content.resource_id,
-        "parent_thread_id": content.parent_thread_id,
-        "title": content.title,
-        "updated_at": content.updated_at,
+        "resource_id": content.labels.resource_id,
+        "parent_thread_id": content.labels.parent_thread_id,
+        "title": content.labels.title,
+        "updated_at": content.writes.updated_at,
         "agent_id": run.map(|run| run.agent.clone()),
     })
 }
@@ -105,9 +106,9 @@ pub(super) async fn create(call: Call, Json(new): Json<NewThread>) -> Answer {
     let thread = call.own.obtain(&call.store, call.server, &message_id(), "");
     {
         let mut content = thread.content();
-        content.title = new.title;
-        content.resource_id = new.resource_id;
-        content.parent_thread_id = new.parent_thread_id;
+        content.labels.title = new.title;
+        content.labels.resource_id = new.resource_id;
+        content.labels.parent_thread_id = new.parent_thread_id;
     }
     Ok((StatusCode::CREATED, Json(show(&call, &thread))).into_response())
 }
@@ -123,24 +124,18 @@ fn show(call: &Call, thread: &Thread) -> Value {
     let content = thread.content();
     let mut shown = json!({
         "id": thread.id,
-        "metadata": {"created_at": content.created_at, "updated_at": content.updated_at},
+        "metadata": {"created_at": content.writes.created_at, "updated_at": content.writes.updated_at},
     });
-    if let Some(title) = &content.title {
-        shown["metadata"]["title"] = json!(title);
-    }
+    json::add(&mut shown["metadata"], [("title", content.labels.title.as_ref())]);
     let running = open.as_ref().filter(|run| run.record().status == RunStatus::Running);
     let optional = [
-        ("resource_id", content.resource_id.clone()),
-        ("parent_thread_id", content.parent_thread_id.clone()),
-        ("active_run_id", running.map(|run| run.id.clone())),
-        ("open_run_id", open.as_ref().map(|run| run.id.clone())),
-        ("latest_run_id", content.latest_run.clone()),
+        ("resource_id", content.labels.resource_id.as_ref()),
+        ("parent_thread_id", content.labels.parent_thread_id.as_ref()),
+        ("active_run_id", running.map(|run| &run.id)),
+        ("open_run_id", open.as_ref().map(|run| &run.id)),
+        ("latest_run_id", content.runs.latest.as_ref()),
     ];
-    for (name, value) in optional {
-        if let Some(value) = value {
-            shown[name] = json!(value);
-        }
-    }
+    json::add(&mut shown, optional);
     shown
 }
 
@@ -155,8 +150,8 @@ pub(super) async fn update(call: Call, Path(id): Path<String>, Json(update): Jso
     let thread = call.thread(&id)?;
     {
         let mut content = thread.content();
-        content.title = update.title.or(content.title.take());
-        content.touch();
+        content.labels.title = update.title.or(content.labels.title.take());
+        content.writes.touch();
     }
     Ok(Json(show(&call, &thread)).into_response())
 }
@@ -167,12 +162,6 @@ pub(super) async fn delete(call: Call, Path(id): Path<String>) -> Answer {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Err(Refusal::no_thread(&id))
-}
-
-/// `POST /v1/threads/{id}/interrupt`
-pub(super) async fn interrupt(call: Call, Path(id): Path<String>) -> Answer {
-    halt(&call, &*active_of(&call, &id)?);
-    Ok(accepted(&json!({"status": "interrupt_requested", "thread_id": id, "superseded_dispatches": 0})))
 }
 
 #[derive(Debug, Deserialize)]

@@ -139,7 +139,7 @@ impl Player {
 
     /// The provider failed for good.
     fn fail(&mut self, message: String) {
-        if self.recorder.dialect == Dialect::Tirea {
+        if self.recorder.dialect() == Dialect::Tirea {
             let code = Some("LLM_ERROR".to_owned());
             self.recorder.wire.send(Event::Error(ErrorData { message: message.clone(), code }));
         }
@@ -148,7 +148,7 @@ impl Player {
 
     /// The run is stopped from outside.
     fn stop(&mut self, reason: Stop) {
-        match (reason, self.recorder.dialect) {
+        match (reason, self.recorder.dialect()) {
             // It is as if the run had never been: nothing is written, nothing is sent.
             (Stop::Abandoned, _) => {}
             (Stop::NextTurn, Dialect::Tirea) => {
@@ -165,13 +165,13 @@ impl Player {
 
     fn cancel(&mut self) {
         let at_work = self.recorder.round.as_ref().is_some_and(|round| !round.calls.is_empty());
-        match self.recorder.dialect {
+        match self.recorder.dialect() {
             Dialect::Tirea => {
                 let stage = if at_work { "while using tools" } else { "during inference" };
                 let text = format!(
                     "The previous run was interrupted {stage}. Please continue from the current context."
                 );
-                self.recorder.uncommitted.push(Message::new(Role::User, text));
+                self.recorder.commits.add(Message::new(Role::User, text));
             }
             Dialect::Awaken => self.recorder.close_step(),
         }
@@ -213,7 +213,7 @@ impl turns::Player for Player {
         self.beat(1).await?;
         match failure {
             None => self.recorder.finish(Termination::NaturalEnd),
-            Some(message) if self.recorder.open.is_none() => {
+            Some(message) if self.recorder.drafts.on(MAIN).is_none() => {
                 let termination = Termination::Stopped { code: "token_budget_exceeded", detail: message };
                 self.recorder.finish(termination);
             }

@@ -109,7 +109,7 @@ impl Player {
             results.extend(prefix.filter_map(main_result));
             return ControlFlow::Continue(results);
         }
-        self.recorder.quiet = true;
+        self.recorder.activities.quiet = true;
         while steps.peek().is_some_and(|step| !step.begins_talk()) {
             match steps.next() {
                 Some(Step::Wait(beats)) => self.beat(beats).await?,
@@ -124,7 +124,7 @@ impl Player {
                 None => {}
             }
         }
-        self.recorder.quiet = false;
+        self.recorder.activities.quiet = false;
         ControlFlow::Continue(results)
     }
 
@@ -135,7 +135,7 @@ impl Player {
             // This protocol cannot ask for it: the script continues as if it had been answered.
             return ControlFlow::Continue(resume(&Answers::default()).peekable());
         }
-        let settled = self.run_other_calls(&resume).await?;
+        let meanwhile = self.run_other_calls(&resume).await?;
         let settled_ids = self.recorder.settled();
         {
             let mut content = self.recorder.thread.content();
@@ -152,11 +152,10 @@ impl Player {
         for decision in std::mem::take(&mut self.early) {
             self.decided(&decision);
         }
-        if settled {
-            let text = if self.recorder.had_extra_call { WHILE_WATCHING } else { WHILE_WAITING };
-            if self.recorder.dialect == Dialect::Tirea {
-                self.say(text).await?;
-            }
+        if let Some(text) = meanwhile
+            && self.recorder.dialect() == Dialect::Tirea
+        {
+            self.say(text).await?;
         }
         self.settle_or_suspend()
     }
@@ -177,10 +176,11 @@ impl Player {
         }
     }
 
-    /// The other calls of the round run, also if one waits. Whether there were any.
-    async fn run_other_calls(&mut self, resume: &Resume) -> Flow<bool> {
+    /// The other calls of the round run, also if one waits. Returns what the agent says then; `None` if there are
+    /// no others.
+    async fn run_other_calls(&mut self, resume: &Resume) -> Flow<Option<&'static str>> {
         let others = self.recorder.unsettled();
-        let mut any = !self.recorder.settled().is_empty();
+        let mut said = (!self.recorder.settled().is_empty()).then_some(WHILE_WAITING);
         let prefix = resume(&Answers::default()).take_while(|step| !step.begins_talk());
         let mut beats = 0;
         for step in prefix {
@@ -189,7 +189,7 @@ impl Player {
                 Step::ToolResult { thread, call, content } if thread == MAIN && others.contains(&call) => {
                     self.work(&call, beats.max(LONG)).await?;
                     self.recorder.result(&call, &content);
-                    any = true;
+                    said = Some(WHILE_WAITING);
                     beats = 0;
                 }
                 _ => beats = 0,
@@ -198,10 +198,9 @@ impl Player {
         for call in self.recorder.unsettled() {
             self.work(&call, EXTRA_BEATS).await?;
             self.recorder.result(&call, &json!({"service": "shop-web", "status": "healthy"}).to_string());
-            self.recorder.had_extra_call = true;
-            any = true;
+            said = Some(WHILE_WATCHING);
         }
-        ControlFlow::Continue(any)
+        ControlFlow::Continue(said)
     }
 
     /// What waited, if everything was answered in the meantime.

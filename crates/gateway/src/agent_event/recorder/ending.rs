@@ -22,17 +22,16 @@ impl Recorder {
             code => code,
         };
         self.state.lifecycle(status.as_str(), Some(shown), &self.totals);
-        let result = match self.dialect {
-            Dialect::Tirea => {
-                (natural && !self.response.is_empty()).then(|| json!({"response": self.response}))
-            }
+        let result = match self.dialect() {
+            Dialect::Tirea => (natural && !self.totals.response.is_empty())
+                .then(|| json!({"response": self.totals.response})),
             Dialect::Awaken if matches!(termination, Termination::Suspended | Termination::Error(_)) => None,
             Dialect::Awaken => {
-                let response = if natural { self.response.as_str() } else { "" };
+                let response = if natural { self.totals.response.as_str() } else { "" };
                 Some(json!({"response": response, "status": status.as_str(), "status_reason": code}))
             }
         };
-        if self.dialect == Dialect::Awaken && !matches!(termination, Termination::Error(_)) {
+        if self.dialect() == Dialect::Awaken && !matches!(termination, Termination::Error(_)) {
             self.snapshot();
         }
         self.checkpoint();
@@ -44,7 +43,8 @@ impl Recorder {
             let mut record = self.run.record();
             record.input_tokens += self.totals.input_tokens;
             record.output_tokens += self.totals.output_tokens;
-            record.output = (natural && !self.response.is_empty()).then(|| self.response.clone());
+            record.output =
+                (natural && !self.totals.response.is_empty()).then(|| self.totals.response.clone());
         }
         // The record can be read before the end is sent.
         self.release();
@@ -61,8 +61,8 @@ impl Recorder {
     pub(crate) fn release(&self) {
         self.run.close();
         let mut content = self.thread.content();
-        if content.live.as_ref().is_some_and(|live| Arc::ptr_eq(live, &self.run)) {
-            content.live = None;
+        if content.runs.live.as_ref().is_some_and(|live| Arc::ptr_eq(live, &self.run)) {
+            content.runs.live = None;
         }
     }
 }

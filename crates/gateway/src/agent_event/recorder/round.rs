@@ -85,7 +85,7 @@ impl Recorder {
             wait,
         };
         call.suspended = Some(suspended.clone());
-        if self.dialect == Dialect::Tirea && suspended.asks_consent() {
+        if self.dialect() == Dialect::Tirea && suspended.asks_consent() {
             let id = suspended.pending_id("fc_");
             let arguments = suspended.projection();
             self.wire.send(Event::ToolCallStart(ToolCallStart { id: id.clone(), name: CONFIRM.to_owned() }));
@@ -116,14 +116,14 @@ impl Recorder {
                 (None, None) => {}
             }
         }
-        if self.dialect == Dialect::Awaken {
+        if self.dialect() == Dialect::Awaken {
             let status = if waits { "waiting" } else { "running" };
             self.state.lifecycle(status, waits.then_some("suspended"), &self.totals);
         }
-        if had_calls || self.dialect == Dialect::Awaken {
+        if had_calls || self.dialect() == Dialect::Awaken {
             self.snapshot();
         }
-        if self.dialect == Dialect::Awaken {
+        if self.dialect() == Dialect::Awaken {
             self.wire.send(Event::StepEnd);
         }
         self.checkpoint();
@@ -139,7 +139,7 @@ impl Recorder {
             suspended: Some(suspended),
             resumed: None,
         });
-        match self.dialect {
+        match self.dialect() {
             Dialect::Tirea => {
                 let text = format!("Tool '{}' is awaiting approval. Execution paused.", call.name);
                 self.tool_message(message_id(), &call.id, text, Some(step));
@@ -147,7 +147,7 @@ impl Recorder {
             Dialect::Awaken => {
                 let message = format!("Tool '{}' suspended: awaiting approval", call.name);
                 let mut result =
-                    self.dialect.tool_result(&call.name, status::PENDING, Value::Null, Some(message));
+                    self.dialect().tool_result(&call.name, status::PENDING, Value::Null, Some(message));
                 result.suspension = Some(typed(&suspended.ticket("perm_")));
                 self.send_done(call, String::new(), result, None);
             }
@@ -178,15 +178,15 @@ impl Recorder {
             resumed,
         }));
         let patch = json!({"patch": {"ops": operations}, "source": format!("tool:{}", call.name)});
-        let patches = self.dialect == Dialect::Tirea && !denied;
+        let patches = self.dialect() == Dialect::Tirea && !denied;
         let patch = patches.then(|| serde_json::from_value(patch).ok()).flatten();
-        let content = match self.dialect {
+        let content = match self.dialect() {
             Dialect::Tirea => serde_json::to_string(&result).unwrap_or_default(),
             Dialect::Awaken => result.message.clone().unwrap_or_else(|| result.data.to_string()),
         };
         let message = message_id();
         self.tool_message(message.clone(), &call.id, content, step);
-        let shown = if self.dialect == Dialect::Tirea { message } else { String::new() };
+        let shown = if self.dialect() == Dialect::Tirea { message } else { String::new() };
         self.send_done(call, shown, result, patch);
     }
 
@@ -204,15 +204,15 @@ impl Recorder {
         let mut arguments = call.arguments.clone();
         let result = if denied {
             let message = Some(decision.denial());
-            self.dialect.tool_result(&call.tool, status::ERROR, Value::Null, message)
+            self.dialect().tool_result(&call.tool, status::ERROR, Value::Null, message)
         } else if call.wait == Wait::Answer {
             // A bare yes is no result: the arguments stand for it.
             if !decision.result().is_boolean() {
                 arguments = decision.result();
             }
-            self.dialect.tool_result(&call.tool, status::SUCCESS, arguments.clone(), None)
+            self.dialect().tool_result(&call.tool, status::SUCCESS, arguments.clone(), None)
         } else {
-            self.dialect.result(&call.tool, content.unwrap_or("null"))
+            self.dialect().result(&call.tool, content.unwrap_or("null"))
         };
         let done = ToolCall { id: call.call.clone(), name: call.tool.clone(), arguments };
         let resumed = (decision.show(&call.call), call.pending_id("fc_"));
@@ -247,9 +247,9 @@ impl Recorder {
         message.id = Some(id);
         message.tool_call_id = Some(call.to_owned());
         message.step = step;
-        let counts = step.is_some() || self.dialect == Dialect::Awaken;
+        let counts = step.is_some() || self.dialect() == Dialect::Awaken;
         message.run_id = counts.then(|| self.run.id.clone());
-        self.uncommitted.push(message);
+        self.commits.add(message);
     }
 }
 

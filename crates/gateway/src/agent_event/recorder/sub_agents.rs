@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::super::message::{Message, Role, ToolCall, plain_id};
+use super::super::message::{Message, Role, plain_id};
 use super::super::progress::{Lineage, Report, ToolStatus};
 use super::super::run::{Run, RunHead, RunStatus};
 use super::super::sub_agents::Working;
-use super::Recorder;
-use crate::agents::{MessageKey, SubAgent};
+use super::{Recorder, tool_calls};
+use crate::agents::{Draft, Step, SubAgent};
 use crate::store::Turn;
 
 /// The number of steps that a sub-agent reports.
@@ -33,13 +33,13 @@ impl Recorder {
         self.app.own.add(server, &run);
         {
             let mut content = thread.content();
-            content.parent_thread_id = Some(self.run.thread.clone());
-            content.title = Some(agent.title);
-            content.latest_run = Some(run.id.clone());
+            content.labels.parent_thread_id = Some(self.run.thread.clone());
+            content.labels.title = Some(agent.title);
+            content.runs.latest = Some(run.id.clone());
             let mut message = Message::new(Role::User, agent.input);
             message.run_id = Some(run.id.clone());
             content.messages.push(message);
-            content.touch();
+            content.writes.touch();
         }
         let working = Working {
             parent_call: agent.parent_call,
@@ -54,30 +54,20 @@ impl Recorder {
         self.report(&parent, ToolStatus::Pending, 0, STEPS, &format!("Starting {name}"));
     }
 
-    pub(crate) fn begin_sub_call(&mut self, key: MessageKey, call: &str, name: &str) {
-        let Some(calls) = self.sub_agents.calls.get_mut(&key) else {
+    /// Adds to a message of a sub-agent. Only calls are reported.
+    pub(crate) fn add_of_sub_agent(&mut self, step: &Step) {
+        let Some(draft) = self.sub_agents.drafts.add(step) else {
             return;
         };
-        let begun = ToolCall { id: call.to_owned(), name: name.to_owned(), arguments: json!({}) };
-        calls.push((begun, String::new()));
-        let Some((thread, _)) = self.sub_agents.buffers.get(&key).cloned() else {
-            return;
-        };
-        self.report_sub_call(&thread, call, name, ToolStatus::Running, "Running");
+        if let Step::BeginCall { call, tool, .. } = step {
+            let thread = draft.thread.clone();
+            self.report_sub_call(&thread, call, tool.name(), ToolStatus::Running, "Running");
+        }
     }
 
-    pub(crate) fn end_sub_message(&mut self, key: MessageKey) {
-        let Some((thread, said)) = self.sub_agents.buffers.remove(&key) else {
-            return;
-        };
-        let calls = self.sub_agents.calls.remove(&key).unwrap_or_default();
-        let calls: Vec<ToolCall> = calls
-            .into_iter()
-            .map(|(call, arguments)| ToolCall {
-                arguments: serde_json::from_str(&arguments).unwrap_or(json!({})),
-                ..call
-            })
-            .collect();
+    pub(crate) fn end_sub_message(&mut self, draft: Draft<()>) {
+        let calls = tool_calls(&draft);
+        let Draft { thread, text: said, .. } = draft;
         let Some(agent) = self.sub_agents.agents.get_mut(&thread) else {
             return;
         };
@@ -159,7 +149,7 @@ impl Recorder {
         if let Some(thread) = self.app.own.thread(self.thread.server, thread) {
             let mut content = thread.content();
             content.messages.push(message);
-            content.touch();
+            content.writes.touch();
         }
     }
 }

@@ -10,8 +10,11 @@ use super::super::message::message_id;
 use super::super::server::Dialect;
 use super::super::traps::{ACTIVITY_DELTA, RETRY_STEP, STATE_DELTA, STREAM_RESET, TOOL_CANCEL};
 use super::Recorder;
-use crate::agents::{MessageKey, call_id};
+use crate::agents::{MAIN, Step, Tool, call_id};
 use crate::faults::UNKNOWN_TYPE;
+
+/// The tool that runs while another call waits.
+const EXTRA_TOOL: &str = "watch_service";
 
 impl Recorder {
     /// What happens after the first step has begun.
@@ -48,7 +51,7 @@ impl Recorder {
                 patch,
             }));
         }
-        if traps.has(&TOOL_CANCEL) && self.dialect == Dialect::Awaken {
+        if traps.has(&TOOL_CANCEL) && self.dialect() == Dialect::Awaken {
             let (id, name) = self.broken_call();
             self.wire.send(Event::ToolCallCancel(ToolCallCancel {
                 id,
@@ -59,7 +62,7 @@ impl Recorder {
     }
 
     /// What happens after so many deltas of text.
-    pub(crate) fn apply_text_traps(&mut self, key: MessageKey, deltas: u64) {
+    pub(crate) fn apply_text_traps(&mut self, deltas: u64) {
         if self.wire.traps.number(&RETRY_STEP) == Some(deltas) {
             if self.wire.traps.has_word(&RETRY_STEP) {
                 self.broken_call();
@@ -67,12 +70,22 @@ impl Recorder {
             self.wire.traps.take(&RETRY_STEP);
             self.retry_step();
         }
-        if self.wire.traps.number(&STREAM_RESET) == Some(deltas) && self.dialect == Dialect::Awaken {
+        if self.wire.traps.number(&STREAM_RESET) == Some(deltas) && self.dialect() == Dialect::Awaken {
             self.wire.traps.take(&STREAM_RESET);
             self.wire.send(Event::StreamReset(StreamReset { reason: "provider connection lost".to_owned() }));
-            let said = self.open.as_ref().filter(|open| open.key == key).map(|open| open.text.clone());
+            let said = self.drafts.on(MAIN).map(|(_, draft)| draft.text.clone());
             self.wire.send(Event::TextDelta(TextDeltaData { delta: said.unwrap_or_default() }));
         }
+    }
+
+    /// A call that no script made.
+    pub(crate) fn extra_call(&mut self) {
+        let Some((message, draft)) = self.drafts.on(MAIN) else {
+            return;
+        };
+        let (index, tool) = (draft.calls.len(), Tool::System { name: EXTRA_TOOL });
+        self.add(Step::BeginCall { message, index, call: call_id(), tool });
+        self.add(Step::Arguments { message, index, text: json!({"service": "shop-web"}).to_string() });
     }
 
     /// A call that begins and never completes.
@@ -89,7 +102,7 @@ impl Recorder {
 
     fn unknown_frame(&self) -> Value {
         let sample = json!({"cpu": 0.25, "note": "of a later version"});
-        match self.dialect {
+        match self.dialect() {
             Dialect::Tirea => json!({"type": "telemetry_sample", "run_id": self.run.id, "data": sample}),
             Dialect::Awaken => json!({"event_type": "telemetry_sample", "sample": sample}),
         }
@@ -97,7 +110,7 @@ impl Recorder {
 
     /// A step that was broken off, as awaken ends it.
     pub(crate) fn close_step(&mut self) {
-        let Some(open) = self.open.take() else {
+        let Some(draft) = self.drafts.end_on(MAIN) else {
             if self.round.is_some() {
                 self.state.lifecycle("done", Some("cancelled"), &self.totals);
                 self.snapshot();
@@ -108,7 +121,7 @@ impl Recorder {
         self.wire.send(Event::InferenceComplete(InferenceComplete {
             model: super::MODEL.to_owned(),
             usage: None,
-            duration_ms: open.milliseconds(),
+            duration_ms: draft.own.milliseconds(),
         }));
         self.state.lifecycle("done", Some("cancelled"), &self.totals);
         self.snapshot();

@@ -17,6 +17,7 @@ use super::super::start::{Input, PlayOptions, Start, start};
 use super::super::threads::{App, Queued};
 use super::accepted;
 use crate::http::Output;
+use crate::json;
 use crate::time::now_ms;
 use crate::turns::Stop;
 
@@ -187,16 +188,12 @@ fn show(run: &Run) -> Value {
         "output_tokens": record.output_tokens,
     });
     let optional = [
-        ("parent_run_id", &run.parent),
-        ("parent_thread_id", &run.parent_thread),
-        ("termination_code", &record.code),
-        ("termination_detail", &record.detail),
+        ("parent_run_id", run.parent.as_ref()),
+        ("parent_thread_id", run.parent_thread.as_ref()),
+        ("termination_code", record.code.as_ref()),
+        ("termination_detail", record.detail.as_ref()),
     ];
-    for (name, value) in optional {
-        if let Some(value) = value {
-            shown[name] = json!(value);
-        }
-    }
+    json::add(&mut shown, optional);
     shown
 }
 
@@ -262,7 +259,7 @@ async fn continue_later(call: &Call, wanted: Start, options: PlayOptions) {
     let Some(thread) = thread else {
         return;
     };
-    let live = thread.content().live.clone();
+    let live = thread.content().runs.live.clone();
     if live.is_none() && thread.content().suspension.is_none() {
         call.start(wanted, options).await;
         return;
@@ -277,7 +274,7 @@ async fn continue_later(call: &Call, wanted: Start, options: PlayOptions) {
         created_at: now_ms(),
     };
     let wanted = Start { run_id: Some(queued.run.clone()), ..wanted };
-    thread.content().queue.push(queued);
+    thread.content().runs.queue.push(queued);
     let app = App::clone(call);
     tokio::spawn(async move {
         if let Some(live) = live {
@@ -285,9 +282,9 @@ async fn continue_later(call: &Call, wanted: Start, options: PlayOptions) {
         }
         let free = {
             let mut content = thread.content();
-            let place = content.queue.iter().position(|queued| queued.entry == entry);
-            let free = content.suspension.is_none() && content.live.is_none();
-            place.filter(|_| free).map(|place| content.queue.remove(place)).is_some()
+            let place = content.runs.queue.iter().position(|queued| queued.entry == entry);
+            let free = content.suspension.is_none() && content.runs.live.is_none();
+            place.filter(|_| free).map(|place| content.runs.queue.remove(place)).is_some()
         };
         if free {
             start(&app, Server::Tirea, wanted, options).await;

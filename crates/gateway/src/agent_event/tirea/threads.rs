@@ -12,8 +12,9 @@ use super::super::error::Refusal;
 use super::super::message::Message;
 use super::super::paging::Paging;
 use super::super::server::Dialect;
-use super::super::threads::{Content, Queued};
+use super::super::threads::{Content, Labels, Queued};
 use super::accepted;
+use crate::json;
 use crate::turns::Stop;
 
 type Answer = Result<Response, Refusal>;
@@ -30,7 +31,7 @@ pub(super) struct Listing {
 pub(super) async fn list(call: Call, Query(listing): Query<Listing>, Query(paging): Query<Paging>) -> Answer {
     let parent = listing.parent_thread_id;
     let mut threads = call.own.all(call.server);
-    threads.retain(|thread| parent.is_none() || thread.content().parent_thread_id == parent);
+    threads.retain(|thread| parent.is_none() || thread.content().labels.parent_thread_id == parent);
     let page = paging.page_at_offset(threads.iter().map(|thread| &thread.id).collect());
     Ok(Json(json!({"items": page.items, "total": page.total, "has_more": page.more})).into_response())
 }
@@ -43,7 +44,11 @@ pub(super) async fn summaries(call: Call) -> Answer {
         .take(MOST)
         .filter_map(|thread| {
             let content = thread.content();
-            content.parent_thread_id.is_none().then(|| (content.updated_at, summary(&thread.id, &content)))
+            content
+                .labels
+                .parent_thread_id
+                .is_none()
+                .then(|| (content.writes.updated_at, summary(&thread.id, &content)))
         })
         .collect();
     summaries.sort_by_key(|(updated_at, _)| std::cmp::Reverse(*updated_at));
@@ -54,9 +59,9 @@ pub(super) async fn summaries(call: Call) -> Answer {
 fn summary(id: &str, content: &Content) -> Value {
     json!({
         "id": id,
-        "title": content.title,
-        "updated_at": content.updated_at,
-        "created_at": content.created_at,
+        "title": content.labels.title,
+        "updated_at": content.writes.updated_at,
+        "created_at": content.writes.created_at,
         "message_count": content.messages.len(),
     })
 }
@@ -71,21 +76,16 @@ pub(super) async fn get(call: Call, Path(id): Path<String>) -> Answer {
         run.remove("id");
     }
     let mut shown = json!({"id": id, "messages": messages, "state": state, "metadata": metadata(&content)});
-    for (name, value) in
-        [("parent_thread_id", &content.parent_thread_id), ("resource_id", &content.resource_id)]
-    {
-        if let Some(value) = value {
-            shown[name] = json!(value);
-        }
-    }
+    let Labels { parent_thread_id, resource_id, .. } = &content.labels;
+    let optional = [("parent_thread_id", parent_thread_id.as_ref()), ("resource_id", resource_id.as_ref())];
+    json::add(&mut shown, optional);
     Ok(Json(shown).into_response())
 }
 
 fn metadata(content: &Content) -> Value {
-    let mut metadata = json!({"created_at": content.created_at, "updated_at": content.updated_at});
-    if let Some(title) = &content.title {
-        metadata["title"] = json!(title);
-    }
+    let mut metadata =
+        json!({"created_at": content.writes.created_at, "updated_at": content.writes.updated_at});
+    json::add(&mut metadata, [("title", content.labels.title.as_ref())]);
     metadata
 }
 
@@ -154,8 +154,8 @@ pub(super) struct Rename {
 pub(super) async fn rename(call: Call, Path(id): Path<String>, Json(rename): Json<Rename>) -> Answer {
     let thread = call.thread(&id)?;
     let mut content = thread.content();
-    content.title = rename.title.or(content.title.take());
-    content.version += 1;
+    content.labels.title = rename.title.or(content.labels.title.take());
+    content.writes.version += 1;
     Ok(Json(metadata(&content)).into_response())
 }
 
@@ -170,10 +170,10 @@ pub(super) async fn interrupt(call: Call, Path(id): Path<String>) -> Answer {
     let (cancelled, generation, superseded) = match call.thread(&id) {
         Ok(thread) => {
             let mut content = thread.content();
-            content.generation += 1;
-            let live = content.live.clone().filter(|run| run.is_live());
-            let waited: Vec<String> = content.queue.drain(..).map(|queued| queued.entry).collect();
-            (live, content.generation, waited)
+            content.runs.generation += 1;
+            let live = content.runs.live.clone().filter(|run| run.is_live());
+            let waited: Vec<String> = content.runs.queue.drain(..).map(|queued| queued.entry).collect();
+            (live, content.runs.generation, waited)
         }
         Err(_) => (None, 1, Vec::new()),
     };
@@ -192,7 +192,7 @@ pub(super) async fn interrupt(call: Call, Path(id): Path<String>) -> Answer {
 
 /// `GET /v1/threads/{id}/mailbox`: the runs that wait for the thread to be free.
 pub(super) async fn mailbox(call: Call, Path(id): Path<String>) -> Answer {
-    let queue = call.thread(&id).map(|thread| thread.content().queue.clone());
+    let queue = call.thread(&id).map(|thread| thread.content().runs.queue.clone());
     let items: Vec<Value> = queue.iter().flatten().map(|queued| entry(&id, queued)).collect();
     Ok(Json(json!({"items": items, "total": items.len(), "has_more": false})).into_response())
 }

@@ -48,7 +48,7 @@ impl Gateway {
         self.log(&turn).await
     }
 
-    /// Waits until the session's last turn has ended, and gives its id.
+    /// Waits until the session's last turn has ended, and returns its id.
     async fn end_of_turn(&self, session: &str) -> String {
         loop {
             let turn = self.get(&format!("{session}/turns?limit=1")).await.data()[0].take();

@@ -1,0 +1,100 @@
+//! AG-UI, version 1.0, and 0.x on request: one POST, one stream of events, a conversation that the client holds.
+//!
+//! In the order of a run:
+//! - `runs`: a request becomes a run; `server`: the servers that this one stands for;
+//! - `input`, `error`: what a request asks for, and how it is refused;
+//! - `scripts`: what only this protocol has;
+//! - `player`, `asking`, `waiting`: the script's acts at their pace, what waits, and its answers;
+//! - `recorder`: the events of steps;
+//! - `wire`, `habits`: what becomes of events on their way, `traps`: and how that is asked for;
+//! - `stream`: the answer that carries them;
+//! - `copilot`, `compact`: reading a thread again, and stopping it;
+//! - `threads`, `message`, `event`: what is kept, and how it looks.
+
+mod asking;
+mod compact;
+mod conversation;
+mod copilot;
+mod error;
+mod event;
+mod habits;
+mod input;
+mod message;
+mod player;
+mod recorder;
+mod runs;
+mod scripts;
+mod server;
+mod stream;
+mod threads;
+mod traps;
+mod waiting;
+mod wire;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+
+pub(crate) use threads::Threads;
+
+use crate::faults::{On, Surface, TrapKind};
+use error::Refusal;
+use threads::App;
+
+/// The address of the agent.
+const BASE: &str = "/ag-ui";
+/// The largest body that is read: whole conversations come inside it, with their images.
+const BODY_LIMIT: usize = 30 * 1024 * 1024;
+
+/// The protocol as the faults see it.
+#[derive(Debug)]
+pub(crate) struct AgUi;
+
+impl Surface for AgUi {
+    fn speaks(&self, path: &str) -> bool {
+        path.strip_prefix(BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    fn classify(&self, method: &Method, route: &str) -> Option<On> {
+        if *method != Method::POST {
+            return None;
+        }
+        match route.strip_prefix(BASE)? {
+            "" | "/store" | "/copilotkit/agent/{agent}/run" => Some(On::Create),
+            "/copilotkit/agent/{agent}/connect" => Some(On::Subscribe),
+            "/copilotkit/agent/{agent}/stop/{session}" => Some(On::Cancel),
+            "/store/agents/state" => Some(On::SessionEvents),
+            _ => None,
+        }
+    }
+
+    fn refuse(&self, status: StatusCode, message: String) -> Response {
+        Refusal::detail(status, message).into_response()
+    }
+
+    fn traps(&self) -> &'static [TrapKind] {
+        traps::TRAPS
+    }
+}
+
+/// All endpoints.
+pub(crate) fn routes() -> Router<App> {
+    let copilot = "/copilotkit";
+    let agent = format!("{copilot}/agent/{{agent}}");
+    let endpoints = Router::new()
+        .route("/", post(runs::plain))
+        .route("/store", post(runs::store))
+        .route("/store/agents/state", post(runs::agents_state))
+        .route(&format!("{copilot}/info"), get(copilot::info))
+        .route(&format!("{agent}/run"), post(copilot::run))
+        .route(&format!("{agent}/connect"), post(copilot::connect))
+        .route(&format!("{agent}/stop/{{session}}"), post(copilot::stop))
+        .fallback(async || Refusal::text(StatusCode::NOT_FOUND, "Not Found"))
+        .method_not_allowed_fallback(async || {
+            Refusal::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
+        })
+        .layer(DefaultBodyLimit::max(BODY_LIMIT));
+    Router::new().nest(BASE, endpoints)
+}
