@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::features::{Causes, Part};
+
 /// The kind of an error, for code. The set may grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -92,14 +94,8 @@ pub struct ErrorDetails {
     pub status: Option<u16>,
     /// The body of the error response, cut to [`Error::BODY_LIMIT`] bytes.
     pub body: Option<String>,
-    source: Source,
+    source: Part<Option<Error>, { Causes::COUNT }>,
 }
-
-/// The failure behind an error. The npm package keeps it in JavaScript (measured: 200 brotli bytes).
-#[cfg(not(feature = "module"))]
-type Source = Option<Error>;
-#[cfg(feature = "module")]
-type Source = ();
 
 impl Deref for Error {
     type Target = ErrorDetails;
@@ -120,7 +116,7 @@ impl Error {
             message: message.to_owned(),
             status: None,
             body: None,
-            source: Source::default(),
+            source: Part::default(),
         }))
     }
 
@@ -142,33 +138,19 @@ impl Error {
         self.with_status(Some(status)).with_body(body)
     }
 
-    /// The same error with the failure behind it.
+    /// The same error with the failure behind it, except in the npm package's module.
     #[must_use]
-    #[cfg(not(feature = "module"))]
     pub fn with_source(mut self, source: Option<Error>) -> Self {
-        self.0.source = source;
+        if let Some(kept) = self.0.source.get_mut() {
+            *kept = source;
+        }
         self
     }
 
     /// The failure behind this one, for instance of the last attempt to reconnect.
-    #[cfg(not(feature = "module"))]
     #[must_use]
     pub fn cause(&self) -> Option<&Error> {
-        self.0.source.as_ref()
-    }
-
-    /// The package's module keeps none.
-    #[cfg(feature = "module")]
-    #[must_use]
-    pub fn with_source(self, _source: Option<Error>) -> Self {
-        self
-    }
-
-    /// The package's module keeps none.
-    #[cfg(feature = "module")]
-    #[must_use]
-    pub fn cause(&self) -> Option<&Error> {
-        None
+        self.0.source.get()?.as_ref()
     }
 
     /// The same error, whose message also names the URL that was asked, without its query.
@@ -226,7 +208,6 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Joins the parts of a message. `format!` would bring the formatting code into the module, and `concat` is four
 /// times as large.
-/// `concat` is four times as large.
 pub(crate) fn sentence(parts: &[&str]) -> String {
     let mut sentence = String::new();
     for part in parts {

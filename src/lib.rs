@@ -38,13 +38,13 @@ mod bytes;
 pub mod delivery;
 mod error;
 pub mod event;
+mod features;
 pub mod index;
 mod iso;
 pub mod json;
 mod message;
 mod names;
 pub mod protocol;
-#[cfg(feature = "socket")]
 pub mod rpc;
 pub mod session;
 pub mod snapshot;

@@ -57,7 +57,7 @@ impl Names {
         (number, is_new)
     }
 
-    /// Gives a number another string, which has no number yet.
+    /// Sets another string for a number, which has no number yet.
     pub(crate) fn rename(&mut self, number: u32, name: &str) {
         if self.get(name).is_some() {
             return;

@@ -1,5 +1,6 @@
 //! Required actions: the calls and servers that wait for the client.
 
+use crate::features::CallUpdates;
 use crate::json::{Object, Value};
 
 use crate::message::{Json, Message};
@@ -95,15 +96,18 @@ impl EventIndex {
     }
 
     /// The call no longer waits.
-    #[cfg(feature = "call-updates")]
     pub(super) fn tool_resumed(&mut self, event: &Object<'_>) {
-        let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
-        self.remove_actions(&|action| action.is_call(thread_id, call_id));
+        if CallUpdates::EXISTS {
+            let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
+            self.remove_actions(&|action| action.is_call(thread_id, call_id));
+        }
     }
 
     /// The call is cancelled. A later call may have the same id.
-    #[cfg(feature = "call-updates")]
     pub(super) fn tool_cancelled(&mut self, event: &Object<'_>) {
+        if !CallUpdates::EXISTS {
+            return;
+        }
         let (thread_id, call_id) = (event.text("thread_id"), event.text("tool_call_id"));
         self.remove_actions(&|action| action.is_call(thread_id, call_id));
         let Some(slot) = self.newest_call(thread_id, call_id) else {
@@ -121,7 +125,6 @@ impl EventIndex {
     }
 
     /// Removes all actions, and cancels the calls without a result: a later turn has discarded them.
-    #[cfg(feature = "discard-pending")]
     pub fn discard_actions(&mut self) {
         self.resolve_actions();
         for slot in 0..self.messages.len() {

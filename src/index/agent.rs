@@ -87,31 +87,32 @@ impl EventIndex {
     /// The agent's state, if it is known, without the names that begin with `__`, which are private to the server.
     #[must_use]
     pub fn agent_state(&self) -> Option<serde_json::Value> {
-        self.agent.state.as_ref().map(|state| to_serde(&without_private_names(state)))
+        self.agent.get()?.state.as_ref().map(|state| to_serde(&without_private_names(state)))
     }
 
     /// Why the last change of the agent's state failed, if it did. The state stays as it was before, until the next
     /// snapshot.
     #[must_use]
     pub fn agent_state_problem(&self) -> Option<&str> {
-        (!self.agent.problem.is_empty()).then_some(&*self.agent.problem)
+        self.agent.get().map(|agent| &*agent.problem).filter(|problem| !problem.is_empty())
     }
 
     /// The last report of the activity with this id.
     #[must_use]
     pub fn activity(&self, message_id: &str) -> Option<serde_json::Value> {
-        let known = self.agent.activities.iter().find(|activity| activity.message_id == message_id);
+        let known = self.agent.get()?.activities.iter().find(|activity| activity.message_id == message_id);
         known.map(|activity| to_serde(&activity.content))
     }
 
     /// Takes an event of an agent's state, activities or messages.
     pub(super) fn apply_agent(&mut self, event: EventRef<'_>) {
         let fields = event.fields;
+        let Some(agent) = self.agent.get_mut() else { return };
         match event.kind {
-            EventKind::StateSnapshot => self.agent.snapshot(fields.get("snapshot")),
+            EventKind::StateSnapshot => agent.snapshot(fields.get("snapshot")),
             EventKind::StateDelta => {
                 let delta = fields.array("delta");
-                self.agent.change(&|state| patch(state, delta));
+                agent.change(&|state| patch(state, delta));
             }
             EventKind::ActivitySnapshot => self.snapshot_activity(fields),
             EventKind::ActivityDelta => self.patch_activity(fields),
@@ -122,7 +123,7 @@ impl EventIndex {
         self.changes.turn = true;
     }
 
-    /// If a message continues a known one, gives that one the new id. Returns whether it does.
+    /// If a message continues a known one, that one gets the new id. Returns whether it does.
     pub(super) fn continue_message(&mut self, message: &Object<'_>) -> bool {
         let (id, before) = (message.text("id"), message.text("continues"));
         let slot = self.message_of.get(before).filter(|_| !before.is_empty());
@@ -141,24 +142,22 @@ impl EventIndex {
 
     /// Takes the changes of a tool call to the state. They are ignored while the state is not known.
     pub(super) fn apply_tracked_patch(&mut self, patch: &Object<'_>) {
-        if self.agent.state.is_none() {
-            return;
-        }
+        let known = self.agent.get_mut().filter(|agent| agent.state.is_some());
+        let Some(agent) = known else { return };
         let operations = patch.object("patch").map(|patch| patch.array("ops")).unwrap_or_default();
         let operations = operations.iter().filter_map(Value::as_object);
-        self.agent
-            .change(&|state| operations.clone().try_for_each(|operation| apply_operation(state, operation)));
+        agent.change(&|state| operations.clone().try_for_each(|operation| apply_operation(state, operation)));
         self.changes.turn = true;
     }
 
     fn snapshot_activity(&mut self, event: &Object<'_>) {
         let message_id = event.text("message_id");
         let content = owned(event.get("content"));
-        let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
-        match known {
+        let Some(Agent { activities, .. }) = self.agent.get_mut() else { return };
+        match activities.iter_mut().find(|activity| activity.message_id == message_id) {
             Some(_) if event.get("replace").is_some_and(|replace| replace.as_bool() == Some(false)) => return,
             Some(activity) => activity.content = content,
-            None => self.agent.activities.push(Activity {
+            None => activities.push(Activity {
                 message_id: message_id.to_owned(),
                 kind: event.text("activity_type").to_owned(),
                 thread_id: event.text("thread_id").to_owned(),
@@ -170,11 +169,14 @@ impl EventIndex {
         self.update_progress(message_id);
     }
 
+    fn find_activity(&mut self, message_id: &str) -> Option<&mut Activity> {
+        self.agent.get_mut()?.activities.iter_mut().find(|activity| activity.message_id == message_id)
+    }
+
     fn patch_activity(&mut self, event: &Object<'_>) {
         let message_id = event.text("message_id");
         let delta = event.array("patch");
-        let known = self.agent.activities.iter_mut().find(|activity| activity.message_id == message_id);
-        if let Some(activity) = known {
+        if let Some(activity) = self.find_activity(message_id) {
             let mut content = activity.content.clone();
             // A patch that does not fit leaves the report as it was.
             if patch(&mut content, delta).is_ok() {
@@ -188,8 +190,10 @@ impl EventIndex {
     pub(super) fn link_activities(&mut self, slot: usize) {
         let Some(message) = self.messages.get_mut(slot) else { return };
         let thread_id = self.threads.get(message.thread).map_or("", |thread| &thread.id);
-        let waiting = self.agent.activities.iter_mut();
-        for activity in waiting.filter(|activity| !activity.is_linked && activity.thread_id == thread_id) {
+        let Some(Agent { activities, .. }) = self.agent.get_mut() else { return };
+        for activity in
+            activities.iter_mut().filter(|activity| !activity.is_linked && activity.thread_id == thread_id)
+        {
             if let Some(call) = message.call_mut(&activity.tool_call_id) {
                 call.progress = activity.content.to_json();
                 activity.is_linked = true;
@@ -199,8 +203,7 @@ impl EventIndex {
 
     /// Shows a report in its call.
     fn update_progress(&mut self, message_id: &str) {
-        let is_it = |activity: &&mut Activity| activity.message_id == message_id;
-        let Some(activity) = self.agent.activities.iter_mut().find(is_it) else { return };
+        let Some(activity) = self.find_activity(message_id) else { return };
         activity.is_linked = activity.tool_call_id.is_empty();
         let (thread_id, call_id) = (activity.thread_id.clone(), activity.tool_call_id.clone());
         // Of several calls with that id, the newest counts.

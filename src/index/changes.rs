@@ -126,10 +126,12 @@ impl EventIndex {
         }
         list.end();
         text_or_null(turn.member("sandbox_id"), self.sandbox_id.as_deref());
-        #[cfg(feature = "agent-state")]
-        self.agent.write(&mut turn);
-        #[cfg(feature = "tool-output")]
-        self.notices.write(&mut turn);
+        if let Some(agent) = self.agent.get() {
+            agent.write(&mut turn);
+        }
+        if let Some(notices) = self.notices.get() {
+            notices.write(&mut turn);
+        }
         turn.end();
     }
 
@@ -176,7 +178,9 @@ impl EventIndex {
             Some(message.finish_reason()).filter(|reason| !reason.is_empty()),
         );
         object.raw("usage", &message.usage);
-        message.details.write(&mut object);
+        if let Some(details) = message.details.get() {
+            details.write(&mut object);
+        }
         let mut list = List::new(object.member("tool_calls"));
         for call in &message.calls {
             let out = list.item();
@@ -199,8 +203,9 @@ impl EventIndex {
         if !call.progress.is_empty() {
             object.raw("progress", &call.progress);
         }
-        #[cfg(feature = "tool-output")]
-        call.output.write(&mut object);
+        if let Some(output) = call.output.get() {
+            output.write(&mut object);
+        }
         object.end();
     }
 

@@ -6,18 +6,12 @@
 //! not depend on the number of events before it.
 
 mod actions;
-#[cfg(feature = "agent-state")]
 mod agent;
 mod changes;
-#[cfg(feature = "agent-state")]
 mod decimal;
-#[cfg(feature = "tool-output")]
 mod notices;
-#[cfg(feature = "agent-state")]
 mod operations;
-#[cfg(feature = "tool-output")]
 mod output;
-#[cfg(feature = "agent-state")]
 mod patch;
 #[cfg(test)]
 mod tests;
@@ -29,6 +23,7 @@ pub use thread::{Thread, ThreadStatus};
 pub use crate::message::{Message, MessageCall};
 
 use crate::event::{EventKind, EventRef, MAIN_THREAD, TextDelta, TextField};
+use crate::features::{AgentStates, JsonNumbers, Part, ToolOutputs};
 use crate::json::{Object, Value};
 use crate::message::{Json, NamedJson};
 use crate::names::Names;
@@ -45,10 +40,8 @@ pub struct EventIndex {
     recorded_state: Json,
     /// Whether events of the turn are missing.
     has_missing_events: bool,
-    #[cfg(feature = "agent-state")]
-    agent: agent::Agent,
-    #[cfg(feature = "tool-output")]
-    notices: notices::Notices,
+    agent: Part<agent::Agent, { AgentStates::COUNT }>,
+    notices: Part<notices::Notices, { ToolOutputs::COUNT }>,
     changes: changes::Changes,
 }
 
@@ -63,10 +56,8 @@ impl Default for EventIndex {
             sandbox_id: None,
             recorded_state: Json::new(),
             has_missing_events: false,
-            #[cfg(feature = "agent-state")]
-            agent: agent::Agent::default(),
-            #[cfg(feature = "tool-output")]
-            notices: notices::Notices::default(),
+            agent: Part::default(),
+            notices: Part::default(),
             changes: changes::Changes::new(),
         }
     }
@@ -121,8 +112,7 @@ impl EventIndex {
         if let Some(message) = self.messages.get_mut(slot) {
             let head_changed = message.append(delta);
             self.changes.message(slot, &mut self.messages, head_changed);
-            #[cfg(feature = "agent-state")]
-            if head_changed {
+            if AgentStates::EXISTS && head_changed {
                 self.link_activities(slot);
             }
             if matches!(delta.field, TextField::Arguments(_)) {
@@ -135,8 +125,7 @@ impl EventIndex {
     pub fn apply(&mut self, event: EventRef<'_>) {
         let EventRef { kind, fields } = event;
         match kind {
-            #[cfg(feature = "agent-state")]
-            EventKind::ModelMessage if self.continue_message(fields) => {}
+            EventKind::ModelMessage if AgentStates::EXISTS && self.continue_message(fields) => {}
             EventKind::ModelMessage => self.change(fields, Message::apply_base),
             EventKind::ModelMessageDelta => self.change(fields, Message::apply_delta),
             EventKind::ToolResponse => self.tool_response(fields),
@@ -156,15 +145,10 @@ impl EventIndex {
                 }
             }
             EventKind::TurnCreated | EventKind::Unknown => {}
-            #[cfg(feature = "call-updates")]
             EventKind::ToolResumed => self.tool_resumed(fields),
-            #[cfg(feature = "call-updates")]
             EventKind::ToolCancelled => self.tool_cancelled(fields),
-            #[cfg(feature = "tool-output")]
             EventKind::ToolOutput => self.tool_output(fields),
-            #[cfg(feature = "tool-output")]
             EventKind::Notice => self.add_notice(fields),
-            #[cfg(feature = "agent-state")]
             EventKind::MessageReset
             | EventKind::StateSnapshot
             | EventKind::StateDelta
@@ -172,8 +156,6 @@ impl EventIndex {
             | EventKind::ActivitySnapshot
             | EventKind::ActivityDelta
             | EventKind::Error => self.apply_agent(event),
-            #[cfg(not(all(feature = "agent-state", feature = "call-updates", feature = "tool-output")))]
-            _ => {}
         }
     }
 
@@ -285,8 +267,9 @@ impl EventIndex {
             change(message, event);
             self.changes.message(slot, &mut self.messages, true);
             self.link_actions(slot);
-            #[cfg(feature = "agent-state")]
-            self.link_activities(slot);
+            if AgentStates::EXISTS {
+                self.link_activities(slot);
+            }
         }
     }
 
@@ -295,8 +278,9 @@ impl EventIndex {
     fn tool_response(&mut self, response: &Object<'_>) {
         let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
         self.remove_actions(&|action| action.is_call(thread_id, call_id));
-        #[cfg(feature = "agent-state")]
-        if let Some(patch) = response.object("patch") {
+        if AgentStates::EXISTS
+            && let Some(patch) = response.object("patch")
+        {
             self.apply_tracked_patch(patch);
         }
         let json = without_sequence_number(response);
@@ -380,7 +364,7 @@ impl EventIndex {
 
 /// The JSON of a result without its sequence number, which only listed results have.
 fn without_sequence_number(response: &Object<'_>) -> String {
-    if !cfg!(feature = "json-numbers") || !response.contains("sequence_number") {
+    if !JsonNumbers::EXISTS || !response.contains("sequence_number") {
         return response.to_json();
     }
     let mut response = response.clone();

@@ -35,14 +35,15 @@ impl Notices {
 impl EventIndex {
     /// The last notices of the turn, each a `notice` as JSON.
     pub fn notices(&self) -> impl Iterator<Item = &str> {
-        self.notices.0.iter().map(String::as_str)
+        self.notices.get().into_iter().flat_map(|notices| &notices.0).map(String::as_str)
     }
 
     pub(super) fn add_notice(&mut self, notice: &Object<'_>) {
-        if self.notices.0.len() == MOST {
-            self.notices.0.pop_front();
+        let Some(Notices(last)) = self.notices.get_mut() else { return };
+        if last.len() == MOST {
+            last.pop_front();
         }
-        self.notices.0.push_back(notice.to_json());
+        last.push_back(notice.to_json());
         self.changes.turn = true;
     }
 }

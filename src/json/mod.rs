@@ -11,7 +11,6 @@ mod error;
 mod number;
 mod object;
 mod raw_str;
-#[cfg(feature = "agent-state")]
 mod same;
 mod scan;
 mod special;
@@ -25,7 +24,6 @@ pub use error::{JsonError, JsonErrorKind};
 pub(crate) use number::parse_u64;
 pub use object::Object;
 pub use raw_str::RawStr;
-#[cfg(feature = "agent-state")]
 pub(crate) use same::is_same;
 pub use scan::{MAX_DEPTH, Scanner};
 pub use text::Text;

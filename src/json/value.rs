@@ -83,14 +83,6 @@ impl<'a> Value<'a> {
         parse_u64(self.number_text()?.as_bytes())
     }
 
-    /// The nearest finite float.
-    ///
-    /// A call adds some kilobytes to the module: the standard library's tables for floats.
-    pub fn as_f64(&self) -> Option<f64> {
-        let number: f64 = self.number_text()?.parse().ok()?;
-        number.is_finite().then_some(number)
-    }
-
     /// The number's source, if it is a number.
     pub fn number_text(&self) -> Option<&str> {
         match self {

@@ -1,8 +1,8 @@
 //! A tool call of a message.
 
+use crate::features::{Part, ToolOutputs};
 use crate::json::ObjectWriter;
 
-#[cfg(feature = "tool-output")]
 use super::output::Output;
 use super::{Json, NamedJson, Text};
 
@@ -26,8 +26,7 @@ pub struct MessageCall {
     /// The last report of its progress.
     pub(crate) progress: Json,
     /// Its output while it runs.
-    #[cfg(feature = "tool-output")]
-    pub(crate) output: Output,
+    pub(crate) output: Part<Output, { ToolOutputs::COUNT }>,
     /// Whether it was cancelled, so that it gets no result.
     pub is_cancelled: bool,
 }
@@ -45,8 +44,7 @@ impl MessageCall {
             provider_fields: NamedJson::default(),
             response: Json::new(),
             progress: Json::new(),
-            #[cfg(feature = "tool-output")]
-            output: Output::default(),
+            output: Part::default(),
             is_cancelled: false,
         }
     }

@@ -44,7 +44,6 @@ impl Content {
     }
 
     /// Replaces the content by a text.
-    #[cfg(feature = "agent-state")]
     pub(super) fn replace(&mut self, text: &str) {
         *self = Self { text: Text::of(text), ..Self::default() };
     }

@@ -1,8 +1,6 @@
 //! The fields of a message that only some servers send.
 
-#[cfg(feature = "agent-state")]
-use crate::json::Object;
-use crate::json::{ObjectWriter, write_str};
+use crate::json::{Object, ObjectWriter, write_str};
 
 use super::NamedJson;
 
@@ -15,7 +13,6 @@ pub(crate) struct Details {
 
 impl Details {
     /// Takes the fields that an event has.
-    #[cfg(feature = "agent-state")]
     pub(super) fn take(&mut self, event: &Object<'_>) {
         let encrypted = event.text("reasoning_encrypted");
         if !encrypted.is_empty() {

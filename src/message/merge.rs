@@ -5,16 +5,10 @@
 //! still merged.
 
 use crate::event::{TextDelta, TextField};
-#[cfg(feature = "agent-state")]
-use crate::json::is_same;
-use crate::json::{Object, Value};
+use crate::features::{AgentStates, CallUpdates, PartialLists};
+use crate::json::{Object, Value, is_same};
 
-#[cfg(feature = "partial-lists")]
-use super::Marks;
-use super::{Base, Message, MessageCall, Text};
-
-/// Whether this build has a protocol that can replace a call's arguments.
-const REPLACES_ARGUMENTS: bool = cfg!(feature = "call-updates");
+use super::{Base, Marks, Message, MessageCall, Text};
 
 impl Message {
     /// Appends a piece of text. Returns whether anything other than text changed.
@@ -40,7 +34,7 @@ impl Message {
         for call in delta.array("tool_calls").iter().filter_map(Value::as_object) {
             let index = call.get("index").and_then(Value::as_u64).unwrap_or_default();
             let is_reset = self.call_at(usize::try_from(index).unwrap_or_default()).merge(call);
-            if REPLACES_ARGUMENTS && is_reset {
+            if CallUpdates::EXISTS && is_reset {
                 self.marks.arguments_reset = true;
                 self.calls.iter_mut().flatten().for_each(|call| call.arguments.untake());
             }
@@ -49,12 +43,12 @@ impl Message {
         if let Some(usage) = delta.object("usage") {
             self.usage = usage.to_json();
         }
-        #[cfg(feature = "agent-state")]
-        self.details.take(delta);
+        if let Some(details) = self.details.get_mut() {
+            details.take(delta);
+        }
     }
 
     /// Discards the texts and calls so far (`message.reset`).
-    #[cfg(feature = "agent-state")]
     pub(crate) fn reset(&mut self, _: &Object<'_>) {
         let (id, thread) = (std::mem::take(&mut self.id), self.thread);
         let before = std::mem::replace(self, Self::new(&id, thread));
@@ -64,7 +58,6 @@ impl Message {
     }
 
     /// Replaces the content.
-    #[cfg(feature = "agent-state")]
     pub(crate) fn replace_content(&mut self, text: &str) {
         self.content.replace(text);
         self.marks.content_reset = true;
@@ -111,15 +104,13 @@ impl Message {
 
     /// Whether the calls have equal arguments as JSON: a list may not keep the text that the model wrote.
     fn has_same_arguments(&self, other: &Self) -> bool {
-        #[cfg(feature = "agent-state")]
-        if self.is_partial_listing {
+        if AgentStates::EXISTS && self.is_partial_listing {
             let mut pairs = self.calls().iter().flatten().zip(other.calls().iter().flatten());
             return pairs.all(|(one, other)| {
                 let (one, other) = (Value::parse(one.arguments()), Value::parse(other.arguments()));
                 one.is_ok_and(|one| other.is_ok_and(|other| is_same(&one, &other)))
             });
         }
-        let _ = (self, other);
         false
     }
 
@@ -133,8 +124,9 @@ impl Message {
         self.has_base = true;
         self.base = Base { created_at: base.json("created_at"), name: base.json("name") };
         self.usage = base.json("usage");
-        #[cfg(feature = "agent-state")]
-        self.details.take(base);
+        if let Some(details) = self.details.get_mut() {
+            details.take(base);
+        }
         self.content.set(base, &mut self.refusal);
         self.reasoning = Text::of(base.text("reasoning_content"));
         self.refusal.push(base.text("refusal"));
@@ -145,12 +137,12 @@ impl Message {
             }
         }
         self.keep_earlier(&before, is_beginning);
-        #[cfg(feature = "partial-lists")]
-        self.keep_unlisted(before);
+        if PartialLists::EXISTS {
+            self.keep_unlisted(before);
+        }
     }
 
     /// Keeps the fields that the list of the new base does not have.
-    #[cfg(feature = "partial-lists")]
     fn keep_unlisted(&mut self, before: Self) {
         if before.is_partial_listing && self.reasoning().is_empty() {
             self.marks = Marks { content_reset: true, arguments_reset: true, ..before.marks };
@@ -178,7 +170,6 @@ impl Message {
             }
             replace(&mut call.response, &known.response);
             replace(&mut call.progress, &known.progress);
-            #[cfg(feature = "tool-output")]
             call.output.clone_from(&known.output);
             call.thread_id.clone_from(&known.thread_id);
         }
@@ -194,7 +185,7 @@ impl MessageCall {
         if let Some(function) = delta.object("function") {
             replace(&mut self.name, function.text("name"));
             self.arguments.push(function.text("arguments"));
-            if REPLACES_ARGUMENTS && function.contains("whole_arguments") {
+            if CallUpdates::EXISTS && function.contains("whole_arguments") {
                 self.arguments = Text::of(function.text("whole_arguments"));
                 is_reset = true;
             }

@@ -8,7 +8,6 @@ mod content;
 mod details;
 mod merge;
 mod named;
-#[cfg(feature = "tool-output")]
 mod output;
 mod text;
 
@@ -18,6 +17,7 @@ pub(crate) use details::Details;
 pub(crate) use named::{Json, NamedJson};
 pub(crate) use text::Text;
 
+use crate::features::{AgentStates, Part};
 use crate::json::ObjectWriter;
 
 /// A model message as received so far.
@@ -37,7 +37,7 @@ pub struct Message {
     /// The fields that only a `model.message` has.
     pub(crate) base: Base,
     pub(crate) usage: Json,
-    pub(crate) details: Details,
+    pub(crate) details: Part<Details, { AgentStates::COUNT }>,
     /// Whether the next base comes from a list that has only contents and calls.
     pub(crate) is_partial_listing: bool,
     pub(crate) marks: Marks,
@@ -80,7 +80,7 @@ impl Message {
             finish_reason: String::new(),
             base: Base::default(),
             usage: Json::new(),
-            details: Details::default(),
+            details: Part::default(),
             is_partial_listing: false,
             marks: Marks { head: true, ..Marks::default() },
         }
@@ -142,7 +142,9 @@ impl Message {
             self.calls.iter().map(|call| call.as_ref().map_or("null".into(), MessageCall::to_json)).collect();
         object.raw("tool_calls", &array(&calls));
         object.str("finish_reason", &self.finish_reason).raw("usage", &self.usage);
-        self.details.write(&mut object);
+        if let Some(details) = self.details.get() {
+            details.write(&mut object);
+        }
         object.end();
         json
     }

@@ -52,7 +52,7 @@ impl MessageCall {
     /// The last output of the call on this stream.
     #[must_use]
     pub fn output(&self, stream: &str) -> Option<&str> {
-        let known = self.output.0.iter().find(|(name, _)| name == stream);
+        let known = self.output.get()?.0.iter().find(|(name, _)| name == stream);
         known.map(|(_, text)| &**text)
     }
 }

@@ -1,6 +1,7 @@
 //! HTTP responses: the meaning of their status, type and body.
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::features::Transcripts;
 use crate::json::{Object, Value, write_u64};
 
 use super::{Call, Protocol};
@@ -34,7 +35,6 @@ impl Answer<'_> {
     /// Returns the JSON of the response to `call` in turnwire's form, or the error that the response means. `params`
     /// are those of the request.
     pub fn read(&self, protocol: &dyn Protocol, call: Call, params: &Object<'_>) -> Result<String> {
-        #[cfg(feature = "socket")]
         if protocol.capabilities().has_socket() {
             return super::response::read(protocol, call, params, self.body);
         }
@@ -52,7 +52,7 @@ impl Answer<'_> {
         match answer {
             Ok(json) => Ok(json.to_json()),
             // An answer can hold the news that something is not there.
-            Err(error) if cfg!(feature = "transcripts") && error.status.is_some() => Err(error),
+            Err(error) if Transcripts::EXISTS && error.status.is_some() => Err(error),
             Err(error) => Err(error.with_response(self.status, self.body)),
         }
     }

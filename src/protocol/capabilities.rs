@@ -1,5 +1,9 @@
 //! What a protocol supports, so that callers need not find out by failing.
 
+use crate::features::{
+    ClientIds, Cursors, DiscardPending, Http, Images, LiveAnswers, OtherRecoveries, SeparateAnswers, Sockets,
+    Transcripts, TurnLists, WholeAnswers,
+};
 use crate::json::write_u64;
 
 /// Lists the capabilities: those that users see, with their names in JavaScript, and those that only this package needs.
@@ -146,19 +150,6 @@ impl Resume {
     }
 }
 
-// What the protocols of this build have. If all of them are alike, the compiler removes the code for others.
-
-/// Whether the build has another family than `TrueFoundry`'s.
-pub(crate) const HAS_OTHERS: bool = cfg!(feature = "client-ids");
-/// Whether the build has a protocol whose streams resume after a sequence number.
-const HAS_CURSORED: bool = cfg!(feature = "cursors");
-/// Whether the build has a protocol whose streams do not, so that the client that starts a turn must read it.
-const HAS_UNCURSORED: bool = cfg!(any(feature = "frame-replay", feature = "transcripts"));
-/// Whether the build has a protocol whose servers have ids for turns: a lost start is looked for in the list of turns.
-const HAS_LOOKS: bool = cfg!(feature = "turn-records");
-/// Whether the build has a protocol that uses HTTP.
-pub(crate) const HAS_HTTP: bool = cfg!(feature = "http");
-
 impl Capabilities {
     /// A protocol that supports only what is listed.
     #[must_use]
@@ -194,73 +185,73 @@ impl Capabilities {
     /// Whether a stream continues after a sequence number.
     #[must_use]
     pub fn has_cursor(&self) -> bool {
-        HAS_CURSORED && (!HAS_UNCURSORED || self.resume == Resume::Cursor)
+        Cursors::EXISTS && (!OtherRecoveries::EXISTS || self.resume == Resume::Cursor)
     }
 
     /// Whether a turn's answer comes as a whole.
     #[must_use]
     pub fn has_whole_answers(&self) -> bool {
-        cfg!(feature = "whole-answers") && self.has(Capability::WholeAnswers)
+        WholeAnswers::EXISTS && self.has(Capability::WholeAnswers)
     }
 
     /// Whether a call that streams may be answered with JSON.
     #[must_use]
     pub fn may_answer_whole(&self) -> bool {
-        cfg!(feature = "whole-answers") && self.has(Capability::MayAnswerWhole)
+        WholeAnswers::EXISTS && self.has(Capability::MayAnswerWhole)
     }
 
     /// Whether each answer is a separate request.
     #[must_use]
     pub fn has_answers_apart(&self) -> bool {
-        cfg!(feature = "separate-answers") && self.has(Capability::SeparateAnswers)
+        SeparateAnswers::EXISTS && self.has(Capability::SeparateAnswers)
     }
 
     /// Whether calls can be answered while their turn runs.
     #[must_use]
     pub fn has_live_answers(&self) -> bool {
-        cfg!(feature = "live-answers") && self.has(Capability::LiveAnswers)
+        LiveAnswers::EXISTS && self.has(Capability::LiveAnswers)
     }
 
     /// Whether a user's message can discard the waiting calls.
     #[must_use]
     pub fn can_discard_pending(&self) -> bool {
-        cfg!(feature = "discard-pending") && self.has(Capability::DiscardPending)
+        DiscardPending::EXISTS && self.has(Capability::DiscardPending)
     }
 
     /// Whether a user's message cannot have files.
     #[must_use]
     pub fn takes_text_only(&self) -> bool {
-        HAS_UNCURSORED && !self.has(Capability::Files)
+        OtherRecoveries::EXISTS && !self.has(Capability::Files)
     }
 
     /// Whether a user's message can have images by URL.
     #[must_use]
     pub fn takes_images(&self) -> bool {
-        cfg!(feature = "images") && self.has(Capability::Images)
+        Images::EXISTS && self.has(Capability::Images)
     }
 
     /// Whether a user's message can have parts of kinds that only this protocol has.
     #[must_use]
     pub fn takes_native_parts(&self) -> bool {
-        cfg!(feature = "socket") && (!HAS_HTTP || self.has(Capability::NativeParts))
+        Sockets::EXISTS && (!Http::EXISTS || self.has(Capability::NativeParts))
     }
 
     /// Whether the server has no ids for turns, so that a turn can be found only by its input.
     #[must_use]
     pub fn lacks_turn_ids(&self) -> bool {
-        cfg!(feature = "transcripts") && (!HAS_LOOKS || !self.has(Capability::TurnIds))
+        Transcripts::EXISTS && (!TurnLists::EXISTS || !self.has(Capability::TurnIds))
     }
 
     /// Whether the protocol uses a socket.
     #[must_use]
     pub fn has_socket(&self) -> bool {
-        cfg!(feature = "socket") && (!HAS_HTTP || self.has(Capability::Socket))
+        Sockets::EXISTS && (!Http::EXISTS || self.has(Capability::Socket))
     }
 
     /// Whether the client makes the ids, and every turn names its agent.
     #[must_use]
     pub fn has_client_ids(&self) -> bool {
-        HAS_OTHERS && self.has(Capability::ClientIds)
+        ClientIds::EXISTS && self.has(Capability::ClientIds)
     }
 
     /// The capabilities as a text: the name of [`Resume`], the silence, and `1` or `0` for each [`Capability`] in the

@@ -45,8 +45,24 @@ pub(super) fn event<'a>(kind: &'static str, id: String, thread_id: &str) -> Obje
     let mut event = Object::new();
     event.set("type", kind.into());
     event.set("id", id.into());
-    event.set("thread_id", if thread_id.is_empty() { Value::Null } else { thread_id.to_owned().into() });
+    event.set("thread_id", text_or_null(thread_id));
     event
+}
+
+/// The event for data that is unknown, or could not be read.
+pub(super) fn unknown<'a>(wire_type: Value<'a>, raw: Value<'a>, problem: Option<Problem>) -> Object<'a> {
+    let mut event = with_text("type", "unknown");
+    event.set("wire_type", wire_type);
+    event.set("raw", raw);
+    if let Some(problem) = problem {
+        event.set("problem", problem.into());
+    }
+    event
+}
+
+/// A text; `null` if it is empty.
+pub(super) fn text_or_null(text: &str) -> Value<'static> {
+    if text.is_empty() { Value::Null } else { text.to_owned().into() }
 }
 
 /// Sets a text. Not inlined: copying a text into a value is much code, at many places.

@@ -12,17 +12,15 @@ mod body;
 mod call;
 mod calls;
 mod capabilities;
-#[cfg(test)]
-pub(crate) mod damage;
 mod fields;
 mod options;
 mod registry;
-#[cfg(feature = "socket")]
 pub(crate) mod response;
 mod route;
+mod speaker;
 mod template;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg(feature = "truefoundry")]
 pub mod truefoundry;
 #[cfg(feature = "turn-rpc")]
@@ -30,12 +28,11 @@ pub mod turn_rpc;
 
 pub use answer::Answer;
 pub use call::{Call, Method, Request};
-pub(crate) use capabilities::HAS_HTTP;
-pub(crate) use capabilities::HAS_OTHERS;
 pub use capabilities::{Capabilities, Capability, Resume};
 
 use crate::error::{Error, Result};
 use crate::event::{EventRef, TextDelta};
+use crate::features::WholeAnswers;
 use crate::json::{Object, Value};
 use crate::sse::{Frame, Run};
 
@@ -78,22 +75,31 @@ pub trait Protocol {
 
     /// The messages of `call` over a socket, for protocols whose capabilities have `socket`, in place of
     /// [`request`](Self::request).
-    #[cfg(feature = "socket")]
     fn messages(&self, call: Call, params: Object<'_>) -> Result<crate::rpc::Messages> {
         let _ = (call, params);
         Err(options::unsupported())
     }
 
     /// A message received over a socket, without the parts that must not be read.
-    #[cfg(feature = "socket")]
     fn readable<'m>(&self, message: &'m str) -> std::borrow::Cow<'m, str> {
         message.into()
     }
 
     /// The HTTP status for an error of this code, if it is more than a refusal: 404 if something does not exist.
-    #[cfg(feature = "socket")]
     fn status_of(&self, call: Call, code: i64) -> Option<u16> {
         let _ = (call, code);
+        None
+    }
+
+    /// Whether messages with this method are for the readers of all threads of a socket.
+    fn is_for_all(&self, method: &str) -> bool {
+        let _ = method;
+        false
+    }
+
+    /// The thread that the server has unloaded, if this message says so.
+    fn unloaded(&self, method: &str, message: &str) -> Option<String> {
+        let _ = (method, message);
         None
     }
 
@@ -123,39 +129,50 @@ pub trait EventDecoder {
     }
 
     /// A stream that continues the turn was requested with these parameters, and comes next.
-    #[cfg(feature = "socket")]
     fn resume(&mut self, params: &Object<'_>) {
         let _ = params;
     }
 
     /// Whether there are [follow-up requests](Self::follow_up_requests).
-    #[cfg(feature = "socket")]
     fn has_follow_up_requests(&self) -> bool {
         false
     }
 
     /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses become
     /// part of the stream.
-    #[cfg(feature = "socket")]
     fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
         None
     }
 
     /// The client has answered these calls, by their threads and ids, while the turn runs.
-    #[cfg(feature = "socket")]
     fn answered(&mut self, calls: &[(String, String)]) {
         let _ = calls;
     }
 
     /// Whether a message belongs to the turn, or may belong to it.
-    #[cfg(feature = "socket")]
     fn concerns(&self, data: &str) -> bool {
         let _ = data;
         true
     }
 
+    /// The message that was decoded last as a template, if it is a piece of text of this turn: the template's number, and
+    /// then the message's parts outside of its holes, with a NUL character before each. After that, for all but the first
+    /// part, stands the letter of the hole before it: `t` for the piece of text, the inside of a string; `n` for the digits
+    /// of a number; `r` for everything up to the last part.
+    fn template(&self, data: &str) -> Option<String> {
+        let _ = data;
+        None
+    }
+
+    /// Decodes messages that equal the template of this number outside its holes. `texts` has the inside of the string
+    /// that is the piece of text of each, and the quote after it. Returns how many were decoded: the whole next one goes to
+    /// [`decode`](Self::decode). Both must have the same result.
+    fn decode_like(&mut self, template: u32, texts: &str, sink: &mut dyn EventSink) -> u32 {
+        let _ = (template, texts, sink);
+        0
+    }
+
     /// Why this connection must no longer be read, if so: then the turn is requested again, or given up.
-    #[cfg(feature = "socket")]
     fn failure(&mut self) -> Option<crate::Error> {
         None
     }
@@ -174,12 +191,8 @@ pub trait EventDecoder {
     /// Reads a JSON response that is not a stream as the equivalent events.
     fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
         // Without a protocol that responds in this way, the compiler removes the code.
-        if cfg!(feature = "whole-answers") {
-            let mut event = Object::new();
-            event.set("type", "unknown".into());
-            event.set("wire_type", Value::Null);
-            event.set("raw", body);
-            event.set("problem", "the response is not a stream".into());
+        if WholeAnswers::EXISTS {
+            let event = fields::unknown(Value::Null, body, Some("the response is not a stream".to_owned()));
             sink.event(0, EventRef::of(&event));
         }
     }

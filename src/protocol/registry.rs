@@ -16,6 +16,13 @@ macro_rules! families {
             $family($type),)+
         }
 
+        $(#[cfg(feature = $feature)]
+        impl From<$type> for AnyProtocol {
+            fn from(protocol: $type) -> Self {
+                Self::$family(protocol)
+            }
+        })+
+
         impl AnyProtocol {
             /// The name of each protocol and of its family, in the order of their numbers.
             pub const NAMES: &'static [(&'static str, &'static str)] = &[$($(($name, $feature),)+)+];

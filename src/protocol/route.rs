@@ -6,7 +6,7 @@ use crate::text::cut;
 
 use super::calls::Calls;
 use super::options::option_error;
-use super::{Call, Method};
+use super::{Call, Method, Request};
 
 /// The request of a call. Its line in the table has the method, the path, and what the call takes:
 ///
@@ -88,6 +88,22 @@ impl Route {
             problem = Some(option_error(name, " is not an option of this call"));
         }
         problem.map_or(Ok((path, sent)), Err)
+    }
+
+    /// The request with these headers. What is sent is its body, or else its query.
+    pub(super) fn request(
+        self,
+        mut path: String,
+        sent: &Object<'_>,
+        headers: Vec<(&'static str, String)>,
+    ) -> Request {
+        let body = if self.has_body() {
+            Some(sent.to_json())
+        } else {
+            add_query(sent, &mut path);
+            None
+        };
+        Request { method: self.method, path, headers, body }
     }
 
     /// The headers of every request of this route.

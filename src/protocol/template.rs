@@ -1,63 +1,73 @@
-//! Reads frames by comparing bytes. A *template* is an earlier frame with holes in place of its text, time and numbers.
+//! Reads frames by comparing bytes. A *template* is an earlier frame with holes in place of its piece of text, and of
+//! everything else that differs from frame to frame.
 //!
 //! Nearly every frame of a stream has one piece of text, and differs little else from an earlier frame of the same
 //! message. A frame that equals a template outside its holes has the same meaning, so nothing has to be parsed. A
-//! protocol creates templates from frames that its reader has understood; a property test checks that both have the
-//! same result.
+//! protocol names the parts of its frames that vary ([`Slot`]), and creates templates from frames that its reader has
+//! understood; its property tests check that both have the same result.
+
+use std::convert::Infallible;
 
 use crate::bytes::same;
-use crate::event::{TextDelta, TextField};
-use crate::json::{RawStr, Scanner};
+use crate::json::RawStr;
 
-/// The largest number that JavaScript can count to.
-const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// One template for each message that streams at the same time, and each shape of its frames.
 const MAX_TEMPLATES: usize = 16;
-/// The deepest nesting of unknown fields; the general reader reads deeper ones.
-const MAX_UNKNOWN_DEPTH: u32 = 16;
+/// The largest number that JavaScript can count to.
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-/// What a hole contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slot {
-    /// The piece of text: the inside of a string.
-    Text,
-    /// The time of creation: the inside of a string without escapes.
-    Time,
-    /// The event's number: a whole number in JSON.
-    Number,
-    /// The value of the frame's `id` line.
-    FrameId,
-    /// The value of a field that this version does not know.
-    Other,
-    /// Nothing: the start or the end of the event's JSON.
-    Edge,
+/// What a hole contains in the frames of one protocol, apart from the piece of text.
+pub(crate) trait Slot: Copy {
+    /// The contents of a frame's holes.
+    type Found: std::fmt::Debug + Default;
+
+    /// Reads the hole at the start of `rest`, which is at position `at` of its frame. Returns its length; `None` if
+    /// this is not its content.
+    fn read(self, rest: &[u8], at: usize, found: &mut Self::Found) -> Option<usize>;
 }
 
-/// A part of a frame that may differ, and its position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hole {
-    pub(crate) slot: Slot,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-}
+/// For protocols whose frames differ in nothing but their text.
+impl Slot for Infallible {
+    type Found = ();
 
-impl Slot {
-    /// A hole for this slot at this position.
-    pub(crate) fn at(self, start: usize, end: usize) -> Hole {
-        Hole { slot: self, start, end }
+    fn read(self, _: &[u8], _: usize, (): &mut ()) -> Option<usize> {
+        match self {}
     }
 }
 
-/// A text delta found in a frame, and the positions where it may differ from others.
-#[derive(Debug, Default)]
-pub(crate) struct Shape {
-    /// In the order of their positions.
-    pub(crate) holes: Vec<Hole>,
+/// A part of a frame that may differ, and its position. Without a slot it is the piece of text: the inside of a string.
+#[derive(Debug, Clone, Copy)]
+struct Hole<S> {
+    slot: Option<S>,
+    start: usize,
+    end: usize,
 }
 
-impl Shape {
-    pub(crate) fn hole(&mut self, slot: Slot, start: usize, end: usize) {
-        self.holes.push(slot.at(start, end));
+/// The positions where a frame may differ from others.
+#[derive(Debug)]
+pub(crate) struct Shape<S> {
+    /// In the order of their positions.
+    holes: Vec<Hole<S>>,
+}
+
+impl<S: Slot> Shape<S> {
+    pub(crate) fn new() -> Self {
+        Self { holes: Vec::new() }
+    }
+
+    /// Adds the piece of text.
+    pub(crate) fn text(&mut self, start: usize, end: usize) {
+        self.insert(Hole { slot: None, start, end });
+    }
+
+    /// Adds another hole.
+    pub(crate) fn hole(&mut self, slot: S, start: usize, end: usize) {
+        self.insert(Hole { slot: Some(slot), start, end });
+    }
+
+    fn insert(&mut self, hole: Hole<S>) {
+        let after = self.holes.iter().position(|other| other.start >= hole.end);
+        self.holes.insert(after.unwrap_or(self.holes.len()), hole);
     }
 
     /// Moves all positions by so many bytes.
@@ -69,87 +79,81 @@ impl Shape {
     }
 }
 
-/// What the matching template says of the delta, apart from its holes.
-#[derive(Debug, Default)]
-struct Meaning {
-    id: String,
-    thread_id: String,
-    field: TextField,
-    /// The number of this id and thread.
-    source: u32,
+/// A frame that a protocol's reader has understood.
+pub(crate) struct Known<'f, S, M> {
+    pub(crate) frame: &'f [u8],
+    pub(crate) shape: Shape<S>,
+    /// What all frames of the shape say, apart from their holes.
+    pub(crate) meaning: M,
+}
+
+/// A frame that a template matched.
+#[derive(Debug)]
+pub(crate) struct Piece<'a, S: Slot, M> {
+    /// The frame's length.
+    pub(crate) len: usize,
+    /// The decoded text.
+    pub(crate) text: &'a str,
+    pub(crate) meaning: &'a M,
+    /// The contents of all other holes.
+    pub(crate) found: &'a S::Found,
+    /// The text before it is decoded, if that differs.
+    pub(crate) escaped: Option<&'a str>,
 }
 
 /// An earlier frame with holes.
-#[derive(Debug, Default)]
-struct Template {
-    /// The frame without the contents of its holes.
+#[derive(Debug)]
+struct Template<S, M> {
+    /// The frame without the contents of its holes, which may be long.
     fixed: Vec<u8>,
-    /// The slots of the holes, and their positions in `fixed`.
-    holes: Vec<(Slot, usize)>,
-    meaning: Meaning,
+    /// The holes, at their positions in `fixed`, where they are empty.
+    shape: Shape<S>,
+    meaning: M,
 }
 
-/// The contents of a frame's holes; zeros for missing ones.
-#[derive(Debug, Default)]
-pub(crate) struct Hit {
-    /// The frame's length.
-    pub(crate) len: usize,
-    /// The number in the event's JSON.
-    pub(crate) number: u64,
-    /// The position of the frame's id, and its number.
-    pub(crate) id: Option<(usize, usize)>,
-    pub(crate) id_number: u64,
+/// The contents of the holes of a frame.
+#[derive(Debug)]
+struct Hit<F> {
+    len: usize,
     text: (usize, usize),
     has_escapes: bool,
-    time: Option<(usize, usize)>,
-    /// The position of the event's JSON, if it has fields that this version does not know.
-    json: Option<(usize, usize)>,
+    found: F,
 }
 
-impl Template {
+impl<S: Slot, M> Template<S, M> {
+    /// A template that matches frames that differ from this one only in the holes.
+    fn of(known: Known<'_, S, M>) -> Self {
+        let Known { frame, mut shape, meaning } = known;
+        let (mut fixed, mut from) = (Vec::new(), 0);
+        for hole in &mut shape.holes {
+            fixed.extend_from_slice(frame.get(from..hole.start).unwrap_or_default());
+            from = hole.end;
+            (hole.start, hole.end) = (fixed.len(), fixed.len());
+        }
+        fixed.extend_from_slice(frame.get(from..).unwrap_or_default());
+        Self { fixed, shape, meaning }
+    }
+
     /// Whether `bytes` begin with a frame that this template matches; `hit` receives the contents of its holes.
-    #[inline]
-    fn read(&self, bytes: &[u8], hit: &mut Hit) -> bool {
+    fn matches(&self, bytes: &[u8], hit: &mut Hit<S::Found>) -> bool {
         let (mut at, mut from) = (0, 0);
-        for (slot, place) in &self.holes {
-            let Some(fixed) = self.fixed.get(from..*place) else { return false };
-            let Some(rest) = bytes.get(at..) else { return false };
+        for Hole { slot, start, end } in &self.shape.holes {
+            let (Some(fixed), Some(rest)) = (self.fixed.get(from..*start), bytes.get(at..)) else {
+                return false;
+            };
             if !starts_with(rest, fixed) {
                 return false;
             }
             at += fixed.len();
-            from = *place;
+            from = *end;
             let Some(rest) = rest.get(fixed.len()..) else { return false };
             let len = match slot {
-                Slot::Text => {
-                    let Some((len, has_escapes)) = RawStr::inside_len(rest) else { return false };
+                None => RawStr::inside_len(rest).map(|(len, has_escapes)| {
                     hit.text = (at, at + len);
                     hit.has_escapes = has_escapes;
-                    Some(len)
-                }
-                Slot::FrameId => {
-                    let (len, number) = whole_number(rest);
-                    hit.id = Some((at, at + len));
-                    hit.id_number = number;
-                    matches!(rest.get(len), Some(b'\n' | b'\r')).then_some(len)
-                }
-                Slot::Number => {
-                    let (len, number) = whole_number(rest);
-                    hit.number = number;
-                    // A JSON number does not begin with 0. An invalid one is left to the general reader.
-                    (number > 0 && rest.first() != Some(&b'0')).then_some(len)
-                }
-                Slot::Time => {
-                    RawStr::inside_len(rest).filter(|(_, has_escapes)| !has_escapes).map(|(len, _)| {
-                        hit.time = Some((at, at + len));
-                        len
-                    })
-                }
-                Slot::Other => value_len(rest),
-                Slot::Edge => {
-                    hit.json = Some((hit.json.map_or(at, |(start, _)| start), at));
-                    Some(0)
-                }
+                    len
+                }),
+                Some(slot) => slot.read(rest, at, &mut hit.found),
             };
             let Some(len) = len else { return false };
             at += len;
@@ -158,122 +162,114 @@ impl Template {
         hit.len = at + tail.len();
         starts_with(rest, tail)
     }
-
-    /// Sets the template to match frames that differ from this one only in the holes.
-    fn set(&mut self, frame: &[u8], shape: &Shape) {
-        self.fixed.clear();
-        self.holes.clear();
-        let mut from = 0;
-        for hole in &shape.holes {
-            self.fixed.extend_from_slice(frame.get(from..hole.start).unwrap_or_default());
-            self.holes.push((hole.slot, self.fixed.len()));
-            from = hole.end;
-        }
-        self.fixed.extend_from_slice(frame.get(from..).unwrap_or_default());
-    }
 }
 
-/// Reads text deltas with templates of earlier ones.
-#[derive(Debug, Default)]
-pub(crate) struct Templates {
-    known: Vec<Template>,
+/// Reads pieces of text with templates of earlier ones.
+#[derive(Debug)]
+pub(crate) struct Templates<S: Slot, M> {
+    known: Vec<Template<S, M>>,
     /// The template that matched or was created last.
     recent: usize,
+    /// What it found. Here, because copying it took as long as matching a short frame. Holes that the template does not
+    /// have are empty.
+    hit: Hit<S::Found>,
     /// A buffer for decoded text.
     text: String,
-    /// The number of templates created so far.
-    made: u32,
 }
 
-impl Templates {
-    /// The frame at the start of `bytes`, if a template matches it.
-    #[inline]
-    pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<Hit> {
-        let mut hit = Hit::default();
-        let recent = self.known.get(self.recent)?;
-        (recent.read(bytes, &mut hit) || self.find_other(bytes, &mut hit)).then_some(hit)
+impl<S: Slot, M> Default for Templates<S, M> {
+    fn default() -> Self {
+        Self { known: Vec::new(), recent: 0, hit: Hit::empty(), text: String::new() }
+    }
+}
+
+impl<F: Default> Hit<F> {
+    fn empty() -> Self {
+        Self { len: 0, text: (0, 0), has_escapes: false, found: F::default() }
+    }
+}
+
+impl<S: Slot, M> Templates<S, M> {
+    /// Reads the frame at the start of `bytes`. If no template matches it, `learn` reads it, so that one does. `None`
+    /// for every other frame, and for text that is invalid.
+    pub(crate) fn read<'a>(
+        &'a mut self,
+        bytes: &'a [u8],
+        learn: impl FnOnce(&'a [u8]) -> Option<Known<'a, S, M>>,
+    ) -> Option<Piece<'a, S, M>> {
+        if !self.find(bytes) {
+            let known = learn(bytes)?;
+            self.add(Template::of(known));
+            self.find(bytes).then_some(())?;
+        }
+        self.piece(bytes)
     }
 
-    fn find_other(&mut self, bytes: &[u8], hit: &mut Hit) -> bool {
+    /// Whether a template matches the frame at the start of `bytes`.
+    fn find(&mut self, bytes: &[u8]) -> bool {
+        let recent = self.known.get(self.recent);
+        recent.is_some_and(|recent| recent.matches(bytes, &mut self.hit)) || self.find_other(bytes)
+    }
+
+    fn find_other(&mut self, bytes: &[u8]) -> bool {
         for (at, template) in self.known.iter().enumerate() {
-            *hit = Hit::default();
-            if template.read(bytes, hit) {
+            self.hit = Hit::empty();
+            if template.matches(bytes, &mut self.hit) {
                 self.recent = at;
                 return true;
             }
         }
+        self.hit = Hit::empty();
         false
     }
 
-    /// The delta of the frame found last. `None` if its text is invalid.
-    #[inline]
-    pub(crate) fn delta<'a>(&'a mut self, frame: &'a [u8], hit: &Hit) -> Option<TextDelta<'a>> {
-        let template = self.known.get(self.recent)?;
-        let meaning = &template.meaning;
-        let mut text = str::from_utf8(frame.get(hit.text.0..hit.text.1)?).ok()?;
-        if hit.has_escapes {
-            self.text.clear();
-            RawStr::escaped(text)?.unescape_into(&mut self.text);
-            text = &self.text;
+    /// The piece in the frame that was found last.
+    fn piece<'a>(&'a mut self, frame: &'a [u8]) -> Option<Piece<'a, S, M>> {
+        let Self { known, recent, hit, text: buffer } = self;
+        let meaning = &known.get(*recent)?.meaning;
+        let raw = str::from_utf8(frame.get(hit.text.0..hit.text.1)?).ok()?;
+        let (len, found) = (hit.len, &hit.found);
+        if !hit.has_escapes {
+            return Some(Piece { len, text: raw, meaning, found, escaped: None });
         }
-        let created_at = match hit.time {
-            Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
-            None => None,
-        };
-        let json = match hit.json {
-            // Lone surrogates would have to be replaced, as in the text.
-            Some(_) if hit.has_escapes && text_has_unicode_escapes(frame, hit) => return None,
-            Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
-            None => None,
-        };
-        Some(TextDelta {
-            id: &meaning.id,
-            thread_id: &meaning.thread_id,
-            created_at,
-            field: meaning.field,
-            text,
-            json,
-            source: meaning.source,
-        })
+        buffer.clear();
+        RawStr::escaped(raw)?.unescape_into(buffer);
+        Some(Piece { len, text: buffer, meaning, found, escaped: Some(raw) })
     }
 
-    /// Creates a template from a frame that is a text delta of this shape.
-    pub(crate) fn learn(&mut self, frame: &[u8], shape: &Shape, id: &str, thread_id: &str, field: TextField) {
+    fn add(&mut self, template: Template<S, M>) {
         if self.known.len() < MAX_TEMPLATES {
             self.recent = self.known.len();
-            self.known.push(Template::default());
-        } else {
-            self.recent = (self.recent + 1) % MAX_TEMPLATES;
-        }
-        let Some(template) = self.known.get_mut(self.recent) else {
+            self.known.push(template);
             return;
-        };
-        self.made = self.made.wrapping_add(1);
-        let meaning = &mut template.meaning;
-        id.clone_into(&mut meaning.id);
-        thread_id.clone_into(&mut meaning.thread_id);
-        meaning.field = field;
-        meaning.source = self.made;
-        template.set(frame, shape);
+        }
+        self.recent = (self.recent + 1) % MAX_TEMPLATES;
+        if let Some(replaced) = self.known.get_mut(self.recent) {
+            *replaced = template;
+        }
+    }
+
+    /// The number of templates.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.known.len()
     }
 }
 
 /// Whether `bytes` begins with `prefix`.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call costs as much as a comparison")]
 fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
-    bytes.get(..prefix.len()).is_some_and(|head| same(head, prefix))
+    match bytes.get(..prefix.len()) {
+        Some(head) => same(head, prefix),
+        None => false,
+    }
 }
 
-/// Whether the found text has `\u` escapes.
-fn text_has_unicode_escapes(frame: &[u8], hit: &Hit) -> bool {
-    let text = frame.get(hit.text.0..hit.text.1).unwrap_or_default();
-    text.windows(2).any(|two| two == b"\\u")
-}
-
-/// The digits at the start of `bytes`: their count, and their number; 0 if it is beyond every valid one.
+/// The digits at the start of `bytes`: their count, and their number; 0 if that is larger than JavaScript can count.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as a few digits")]
-fn whole_number(bytes: &[u8]) -> (usize, u64) {
+pub(crate) fn whole_number(bytes: &[u8]) -> (usize, u64) {
     let (mut len, mut number) = (0, 0_u64);
     for byte in bytes {
         let digit = byte.wrapping_sub(b'0');
@@ -285,36 +281,4 @@ fn whole_number(bytes: &[u8]) -> (usize, u64) {
     }
     // More digits are too large in any case.
     (len, if len > 16 || number > MAX_SAFE_INTEGER { 0 } else { number })
-}
-
-/// The length of the value at the start of `bytes`, if it is a valid one.
-fn value_len(bytes: &[u8]) -> Option<usize> {
-    let (mut len, mut depth) = (0, 0);
-    loop {
-        len += match bytes.get(len)? {
-            b'"' => RawStr::inside_len(bytes.get(len + 1..)?)?.0 + 2,
-            b'{' | b'[' => {
-                depth += 1;
-                1
-            }
-            b'}' | b']' if depth > 0 => {
-                depth -= 1;
-                1
-            }
-            // A line's end is not part of a frame's data.
-            b'\n' | b'\r' => return None,
-            _ => 1,
-        };
-        let is_between = matches!(bytes.get(len)?, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-        if depth > MAX_UNKNOWN_DEPTH {
-            return None;
-        }
-        if depth == 0 && is_between {
-            break;
-        }
-    }
-    let mut scanner = Scanner::new(str::from_utf8(bytes.get(..len)?).ok()?);
-    scanner.skip_value().ok()?;
-    scanner.finish().ok()?;
-    Some(len)
 }

@@ -2,9 +2,10 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
+use crate::features::ClientIds;
 use crate::index::{EventIndex, PendingAction};
 use crate::json::Value;
-use crate::protocol::{AnyProtocol, HAS_OTHERS};
+use crate::protocol::AnyProtocol;
 use crate::turn::{Newest, Pending, StartTrace, TurnInput};
 
 /// What the turns of a session share.
@@ -77,7 +78,7 @@ impl Session {
     /// Takes what the server's record of the session contains: the agent's name, and what the last turn waits for, as a
     /// JSON array of the events that asked for it.
     pub fn take_record(&mut self, agent_name: &str, required_actions: &str) {
-        if !HAS_OTHERS {
+        if !ClientIds::EXISTS {
             return;
         }
         agent_name.clone_into(&mut self.agent_name);
@@ -207,6 +208,11 @@ impl Session {
     #[must_use]
     pub fn other_ids(&self, key: u32) -> Vec<String> {
         self.ids.iter().filter(|(other, _)| *other != key).map(|(_, id)| id.clone()).collect()
+    }
+
+    /// Forgets the id of the turn with this key.
+    pub fn forget(&mut self, key: u32) {
+        self.ids.retain(|(known, _)| *known != key);
     }
 
     /// The turn with this key was not started after all: the turn before it is the newest again, with what it waits for.

@@ -1,8 +1,8 @@
 //! A turn of a session: the driver of its requests, and what the session learns from it.
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::features::{ClientIds, Sockets};
 use crate::json::{Object, Value};
-use crate::protocol::HAS_OTHERS;
 use crate::turn::{
     Moment, Newest, Outcome, Pending, Reconnect, Step, TurnDriver, TurnInput, TurnMachine, TurnReader,
     TurnStatus,
@@ -94,7 +94,7 @@ impl SessionTurn {
         discards_pending: bool,
     ) -> Result<()> {
         session.check_open()?;
-        if cfg!(feature = "socket") {
+        if Sockets::EXISTS {
             self.driver.set_options(options);
         }
         let capabilities = self.driver.reader().capabilities();
@@ -126,7 +126,6 @@ impl SessionTurn {
         let json = json.map_err(|error| Error::new(ErrorCode::InvalidInput, &error.message()))?;
         let input = TurnInput::read(json, &self.driver.reader().capabilities())?;
         input.check_answers(self.driver.reader().index().pending())?;
-        #[cfg(feature = "socket")]
         if self.driver.reader().capabilities().has_socket() {
             // The server asked in a message, and needs its id for the response.
             return Ok(input.with_suspensions(self.driver.reader().index().pending()));
@@ -150,7 +149,7 @@ impl SessionTurn {
     pub fn take_record(&mut self, session: &mut Session, json: &str) -> Result<()> {
         let record = Value::parse(json).unwrap_or_default();
         let record = record.as_object().unwrap_or(const { &Object::new() });
-        if HAS_OTHERS && self.driver.reader().capabilities().lacks_turn_ids() {
+        if ClientIds::EXISTS && self.driver.reader().capabilities().lacks_turn_ids() {
             // The turn is found by its input.
             let input = Value::Array(record.array("input").to_vec());
             self.driver
@@ -175,6 +174,11 @@ impl SessionTurn {
         let events = Value::parse(events).unwrap_or_default();
         self.driver.fill(events.as_array().unwrap_or_default(), is_all);
         self.note(session);
+    }
+
+    /// The session forgets the turn: it ended before all that this client may still ask for.
+    pub fn forget(&self, session: &mut Session) {
+        session.forget(self.key);
     }
 
     /// A later turn has answered the pending calls of this one.
@@ -241,11 +245,18 @@ impl SessionTurn {
     }
 
     /// Takes a message of the stream's socket; returns whether to read on.
-    #[cfg(feature = "socket")]
     pub fn push_message(&mut self, session: &mut Session, message: &str) -> bool {
         let pushed = self.reader_mut().push_message(message);
         self.note(session);
         pushed.is_ok() && !self.machine().status().is_terminal()
+    }
+
+    /// Takes messages like an earlier one, as [`TurnReader::push_like`] does, and returns how many. None of them is the
+    /// turn's end.
+    pub fn push_like(&mut self, session: &mut Session, template: u32, texts: &str) -> u32 {
+        let count = self.reader_mut().push_like(template, texts);
+        self.note(session);
+        count
     }
 
     /// How much the turn has delivered that this one continues under the same id.

@@ -1,6 +1,6 @@
 //! The incremental decoder: splits chunks into lines, collects a frame's fields, dispatches the frame.
 
-use super::line::line_len;
+use super::line::{field, line_len};
 use super::whole::{frame_len, is_told_to_wait};
 use super::{Frame, FrameError, FrameSink};
 use crate::json::parse_u64;
@@ -471,17 +471,6 @@ fn empty(buffer: &mut Vec<u8>) {
 
 fn is_comment(line: &[u8]) -> bool {
     line.first() == Some(&b':')
-}
-
-/// The value of `line` if its field is called `name`: the text after the first colon and one space, or nothing in a
-/// line without a colon.
-#[inline]
-fn field<'c>(line: &'c [u8], name: &[u8]) -> Option<&'c [u8]> {
-    match line.strip_prefix(name)? {
-        [] => Some(&[]),
-        [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
-        _ => None,
-    }
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-//! Finds the end of a line.
+//! Finds the end of a line, and reads its field.
 
 const LF: u64 = 0x0A;
 const CR: u64 = 0x0D;
@@ -34,4 +34,15 @@ fn line_end_bits(word: u64) -> u64 {
     let is_lf = lf.wrapping_sub(ONES) & !lf;
     let is_cr = cr.wrapping_sub(ONES) & !cr;
     (is_lf | is_cr) & HIGH_BITS
+}
+
+/// The value of `line` if its field is called `name`: the text after the first colon and one space, or nothing in a
+/// line without a colon.
+#[inline]
+pub(super) fn field<'c>(line: &'c [u8], name: &[u8]) -> Option<&'c [u8]> {
+    match line.strip_prefix(name)? {
+        [] => Some(&[]),
+        [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
+        _ => None,
+    }
 }

@@ -7,9 +7,10 @@ mod decoder;
 mod frame;
 mod line;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod whole;
 
 pub use decoder::{DEFAULT_LIMIT, FrameDecoder};
 pub use frame::{Frame, FrameError, FrameSink, Run};
+pub(crate) use line::line_len;
 pub use whole::WholeFrame;

@@ -1,6 +1,6 @@
 //! Whole frames in memory, for readers that take many at once.
 
-use super::line::line_len;
+use super::line::{field, line_len};
 
 /// The lines of a simple frame: at most one of each kind, and no others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct WholeFrame {
     pub data: (usize, usize),
     /// The range of the id, if there is one.
     pub id: Option<(usize, usize)>,
+    /// The range of the event's name, if there is one.
+    pub event: Option<(usize, usize)>,
     /// The frame's length, including its blank line.
     pub len: usize,
 }
@@ -17,7 +19,7 @@ impl WholeFrame {
     /// The frame at the start of `bytes`: with one `data` line, at most one `id` line and at most one `event` line,
     /// which end in LF or in CR and LF. `None` for all other frames.
     pub fn of(bytes: &[u8]) -> Option<Self> {
-        let (mut data, mut id, mut has_event) = (None, None, false);
+        let (mut data, mut id, mut event) = (None, None, None);
         let mut at = 0;
         loop {
             let rest = bytes.get(at..)?;
@@ -28,16 +30,15 @@ impl WholeFrame {
                 return None;
             }
             if line.is_empty() {
-                return data.map(|data| Self { data, id, len: next });
+                return data.map(|data| Self { data, id, event, len: next });
             }
-            let name = line.iter().position(|byte| *byte == b':')?;
-            let space = usize::from(line.get(name + 1) == Some(&b' '));
-            let value = (at + name + 1 + space, at + len);
-            let is_first = match line.get(..name)? {
-                b"data" => data.replace(value).is_none(),
-                b"id" => id.replace(value).is_none(),
-                b"event" => !std::mem::replace(&mut has_event, true),
-                _ => false,
+            let value = |name| field(line, name).map(|value| (at + len - value.len(), at + len));
+            let is_first = if let Some(value) = value(b"data") {
+                data.replace(value).is_none()
+            } else if let Some(value) = value(b"id") {
+                id.replace(value).is_none()
+            } else {
+                event.replace(value(b"event")?).is_none()
             };
             if !is_first {
                 return None;

@@ -6,7 +6,7 @@ use crate::json::{Object, Value};
 use crate::names::Names;
 use crate::protocol::EventSink;
 
-use super::conventions::SeparateAnswers;
+use crate::features::SeparateAnswers;
 
 /// The calls that were answered and with which the turn has not gone on yet, by their threads and ids. A turn that
 /// goes on with one call may say in between that it waits for another.

@@ -1,59 +1,11 @@
 //! How a protocol lets a turn be started, found and recovered: all that this folder reads of its
 //! [`Capabilities`] for that.
 
+use crate::features::{
+    AttachedReaders, ClientIds, Cursors, FrameRecords, OtherRecoveries, PartialLists, SeparateAnswers,
+    Sockets, Transcripts, TurnLists,
+};
 use crate::protocol::{Capabilities, Capability, Resume};
-
-/// Markers, one for each convention. A build without protocols that follow it has no value of its marker. So the
-/// compiler leaves out every state and every branch that holds one.
-macro_rules! markers {
-    ($($(#[$doc:meta])* $name:ident if $condition:meta;)*) => {$(
-        $(#[$doc])*
-        #[cfg($condition)]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(super) struct $name(());
-        $(#[$doc])*
-        #[cfg(not($condition))]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(super) enum $name {}
-
-        impl $name {
-            fn when(holds: bool) -> Option<Self> {
-                #[cfg($condition)]
-                return holds.then_some(Self(()));
-                #[cfg(not($condition))]
-                {
-                    let _ = holds;
-                    None
-                }
-            }
-        }
-    )*};
-}
-
-markers! {
-    /// Streams resume after a sequence number.
-    Cursors if any(feature = "cursors", not(any(feature = "frame-replay", feature = "transcripts")));
-    /// Servers record what they stream, frame by frame.
-    FrameRecords if feature = "frame-replay";
-    /// Servers stop a turn that has no reader.
-    AttachedReaders if feature = "frame-replay";
-    /// Only the session's transcript tells of a turn.
-    Transcripts if feature = "transcripts";
-    /// Servers list turns.
-    TurnLists if any(feature = "turn-records", not(feature = "transcripts"));
-    /// Lists of events lack reasoning and sequence numbers.
-    PartialLists if feature = "partial-lists";
-    /// Each answer is a request of its own.
-    SeparateAnswers if feature = "separate-answers";
-    /// Servers are spoken to over a socket, and list a turn's items as they store them.
-    Sockets if feature = "socket";
-    /// The client makes the ids of turns.
-    ClientIds if feature = "client-ids";
-}
-
-/// Whether the build has protocols whose streams resume after a sequence number, and others.
-const HAS_CURSORS: bool = cfg!(feature = "cursors");
-const HAS_OTHER_RECOVERIES: bool = cfg!(any(feature = "frame-replay", feature = "transcripts"));
 
 /// What becomes of a turn whose stream drops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +75,7 @@ impl Conventions {
             (Some(transcripts), _) => Some(Recovery::Transcript(transcripts)),
             (None, resume) => FrameRecords::when(resume == Resume::History)
                 .map(Recovery::Frames)
-                .or(Cursors::when(!HAS_OTHER_RECOVERIES || resume == Resume::Cursor).map(Recovery::Cursor))
+                .or(Cursors::when(!OtherRecoveries::EXISTS || resume == Resume::Cursor).map(Recovery::Cursor))
                 .or(AttachedReaders::when(true).map(Recovery::Attached)),
         };
         let client_ids = ClientIds::when(capabilities.has(Capability::ClientIds));
@@ -161,7 +113,7 @@ impl Conventions {
 
     /// Whether a turn can only be started together with its stream.
     pub(super) fn start_needs_stream(self) -> bool {
-        HAS_OTHER_RECOVERIES && (!HAS_CURSORS || self.start_needs_stream)
+        OtherRecoveries::EXISTS && (!Cursors::EXISTS || self.start_needs_stream)
     }
 
     /// The marker of servers whose list of turns is searched for a turn, `is_named` if the client made its id.

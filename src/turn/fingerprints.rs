@@ -1,6 +1,6 @@
 //! Fingerprints of events. They show whether a record repeats what a stream brought.
 
-use super::conventions::FrameRecords;
+use crate::features::FrameRecords;
 
 /// The fingerprints of a turn's events, four bytes each.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ fn fingerprint(parts: &[&str]) -> u32 {
     bytes.fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-#[cfg(all(test, feature = "agent-event"))]
+#[cfg(test)]
 mod tests {
     use super::super::conventions::{Conventions, Recovery};
     use super::Fingerprints;

@@ -1,9 +1,10 @@
 //! A turn's input, and the rules that it must keep before anything is sent (protocol note, section 4.4).
 
 use crate::error::{Error, ErrorCode, Result, sentence};
+use crate::features::ClientIds;
 use crate::index::{PendingAction, PendingKind};
 use crate::json::{Object, Value, write_u64};
-use crate::protocol::{Capabilities, HAS_OTHERS};
+use crate::protocol::Capabilities;
 use crate::text::cut;
 
 use super::fields::note_stray_field;
@@ -123,7 +124,6 @@ impl TurnInput {
 
     /// The items as they are sent where an answer needs what was asked: each with the `suspension` of the call that
     /// it answers.
-    #[cfg(feature = "socket")]
     #[must_use]
     pub fn with_suspensions(&self, actions: &[PendingAction]) -> String {
         let mut items = Value::parse(&self.json).unwrap_or_default();
@@ -280,7 +280,7 @@ fn check_message(message: &mut Object<'_>, takes_native: bool) -> Result<(), &'s
 
 /// What some protocols take besides the verdict.
 fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
-    if !HAS_OTHERS {
+    if !ClientIds::EXISTS {
         return Ok(());
     }
     if approval.get("remember").is_some_and(|remember| remember.as_bool().is_none()) {
@@ -333,7 +333,7 @@ fn check_part(part: &mut Value<'_>, takes_native: bool) -> Result<(), &'static s
             }
             Err("a file must be a data URI: `data:<mime>;base64,<payload>`")
         }
-        "image" if HAS_OTHERS => {
+        "image" if ClientIds::EXISTS => {
             if part.text("url").is_empty() {
                 return Err("an image part must have a `url`: a data URI or an `https:` address");
             }

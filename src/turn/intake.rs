@@ -8,12 +8,13 @@ use crate::names::Names;
 use crate::protocol::EventSink;
 
 use super::answered::AnsweredCalls;
-use super::conventions::{Conventions, PartialLists, Recovery};
+use super::conventions::{Conventions, Recovery};
 use super::fingerprints::Fingerprints;
 use super::numbering::Numbering;
 use super::output::Output;
 use super::result_counts::ResultCounts;
 use super::{Admission, Cursor, TurnMachine, digits};
+use crate::features::{JsonNumbers, PartialLists};
 
 /// Everything after the decoder.
 pub(super) struct Intake {
@@ -214,7 +215,6 @@ impl EventSink for Intake {
         self.take(sequence_number, event);
     }
 
-    #[cfg(feature = "json-numbers")]
     fn mismatch(&mut self, id: u64, sequence_number: u64) {
         self.numbering.mismatched(id, sequence_number);
     }
@@ -226,7 +226,7 @@ fn call_ids(message: &Message) -> impl Iterator<Item = &str> {
 
 /// The number of a listed event; 0 if it has none, as in the lists of all protocols but one.
 fn listed_number(fields: &Object<'_>) -> u64 {
-    let number = fields.get("sequence_number").filter(|_| cfg!(feature = "json-numbers"));
+    let number = fields.get("sequence_number").filter(|_| JsonNumbers::EXISTS);
     // The output in a turn's state was not checked.
     number.and_then(Value::as_u64).filter(|number| *number < 1 << 53).unwrap_or(0)
 }

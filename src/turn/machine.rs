@@ -134,18 +134,6 @@ impl TurnMachine {
         self.is_streaming
     }
 
-    /// The id, for requests that need a started turn. `what` is the method that was called.
-    pub fn started_id(&self, what: &str) -> Result<&str> {
-        self.id().ok_or_else(|| {
-            let parts = [
-                "the turn has no id yet: call `stream()`, `waitForCompletion()` or `state()` before `",
-                what,
-                "()`",
-            ];
-            Error::of(ErrorCode::TurnNotStarted, &parts)
-        })
-    }
-
     /// Begins a start without a stream: by starting, or by looking whether an earlier start arrived.
     pub fn start(&mut self) -> Result<StreamPlan> {
         let plan = match self.status {

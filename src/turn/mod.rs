@@ -9,6 +9,7 @@ mod driver;
 mod fields;
 mod fingerprints;
 mod frames;
+mod incoming;
 mod input;
 mod intake;
 mod lost_start;

@@ -1,5 +1,7 @@
 //! Faults in the numbers of a stream: gaps, and frames with two numbers.
 
+use crate::features::JsonNumbers;
+
 /// A gap that is met this often at the same number is lost. Connections that break leave out events, too.
 const GAP_MEETINGS: u32 = 4;
 /// After this many gaps that no connection filled, the server's numbers are not consecutive.
@@ -15,7 +17,7 @@ pub(super) struct Numbering {
     /// The gaps that were passed over: the numbers on both sides.
     gaps: Vec<(u64, u64)>,
     /// The first frame whose `id` differs from the number in its JSON: both.
-    mismatch: Option<(u64, u64)>,
+    mismatch: Option<(JsonNumbers, (u64, u64))>,
 }
 
 impl Numbering {
@@ -41,13 +43,14 @@ impl Numbering {
     }
 
     /// Notes the first frame with two numbers.
-    #[cfg(feature = "json-numbers")]
     pub(super) fn mismatched(&mut self, id: u64, sequence_number: u64) {
-        self.mismatch.get_or_insert((id, sequence_number));
+        if let Some(by) = JsonNumbers::when(true) {
+            self.mismatch.get_or_insert((by, (id, sequence_number)));
+        }
     }
 
     /// The numbers of the first frame that had two.
     pub(super) fn mismatch(&self) -> Option<(u64, u64)> {
-        self.mismatch.filter(|_| cfg!(feature = "json-numbers"))
+        self.mismatch.map(|(_, numbers)| numbers)
     }
 }

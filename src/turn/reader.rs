@@ -7,13 +7,15 @@ use crate::index::{EventIndex, Message};
 use crate::json::{Object, Value};
 use crate::names::Names;
 use crate::protocol::{Capabilities, EventDecoder, Protocol};
-use crate::sse::{Frame, FrameError, FrameSink, Run};
+use crate::sse::{Frame, FrameError};
 
 use super::answered::{AnsweredCalls, Skim};
-use super::conventions::{Answers, Conventions, FrameRecords, Recovery, SeparateAnswers, Transcripts};
+use super::conventions::{Answers, Conventions, Recovery};
 use super::frames::Frames;
+use super::incoming::{FrameRecord, Incoming};
 use super::intake::{Intake, id_of};
 use super::{TurnInput, TurnMachine, digits};
+use crate::features::{DiscardPending, SeparateAnswers, Sockets};
 
 /// Reads a turn's streams.
 pub struct TurnReader {
@@ -26,13 +28,6 @@ pub struct TurnReader {
     position: u64,
     /// If the server records the frames of streams, and the record is of use.
     record: Option<FrameRecord>,
-}
-
-/// The server's record of a stream.
-struct FrameRecord {
-    _by: FrameRecords,
-    /// The server's name of the last frame that came; empty if unknown.
-    cursor: String,
 }
 
 /// Where a stream resumes by its frames.
@@ -137,9 +132,24 @@ impl TurnReader {
     }
 
     /// Takes a message of the stream's socket. After an error nothing more of this connection is taken.
-    #[cfg(feature = "socket")]
     pub fn push_message(&mut self, message: &str) -> Result<()> {
         self.take(|frames, incoming| frames.take(message, incoming))
+    }
+
+    /// The message that was pushed last as a [template](EventDecoder::template), if it is one, and if the caller does not
+    /// take messages as they come.
+    pub fn template(&self, message: &str) -> Option<String> {
+        if self.intake.output.wants_native { None } else { self.decoder.template(message) }
+    }
+
+    /// Takes messages that equal the template of this number outside its holes, and are not too large. `texts` has the
+    /// inside of the string that is the piece of text of each, and the quote after it. Returns how many were taken: the
+    /// next one must be [pushed](Self::push_message).
+    pub fn push_like(&mut self, template: u32, texts: &str) -> u32 {
+        if self.intake.output.wants_native || self.intake.broken.is_some() {
+            return 0;
+        }
+        self.decoder.decode_like(template, texts, &mut self.intake)
     }
 
     fn take(
@@ -170,14 +180,12 @@ impl TurnReader {
     }
 
     /// A request with these parameters asks for a stream that resumes the turn.
-    #[cfg(feature = "socket")]
     pub(super) fn resume(&mut self, params: &str) {
         let params = Value::parse(params).unwrap_or_default();
         self.decoder.resume(params.as_object().unwrap_or(const { &Object::new() }));
     }
 
     /// Whether there are follow-up requests.
-    #[cfg(feature = "socket")]
     #[must_use]
     pub fn has_follow_up_requests(&self) -> bool {
         self.decoder.has_follow_up_requests()
@@ -185,7 +193,6 @@ impl TurnReader {
 
     /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses are
     /// part of the stream.
-    #[cfg(feature = "socket")]
     pub fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
         self.decoder.follow_up_requests()
     }
@@ -282,8 +289,9 @@ impl TurnReader {
     /// The server has taken these answers while the turn runs.
     pub fn add_answered(&mut self, input: &TurnInput) {
         let calls = input.answered_calls(input.answer_count());
-        #[cfg(feature = "socket")]
-        self.decoder.answered(&calls);
+        if Sockets::EXISTS {
+            self.decoder.answered(&calls);
+        }
         match (self.conventions.answers, &mut self.intake.answered) {
             (Answers::OneByOne(_), Some(answered)) => answered.add(calls),
             (Answers::OneByOne(by), answered) => *answered = Some(AnsweredCalls::new(by, calls)),
@@ -404,12 +412,11 @@ impl TurnReader {
 
     /// A later turn has answered what this one waited for, or has discarded it.
     pub fn resolve_actions(&mut self, is_discarded: bool) {
-        #[cfg(feature = "discard-pending")]
-        if is_discarded {
-            return self.intake.index.discard_actions();
+        if is_discarded && DiscardPending::EXISTS {
+            self.intake.index.discard_actions();
+        } else {
+            self.intake.index.resolve_actions();
         }
-        let _ = is_discarded;
-        self.intake.index.resolve_actions();
     }
 
     /// The events since they were last taken.
@@ -449,63 +456,4 @@ impl TurnReader {
 
 fn listed_frame(data: &str) -> Frame<'_> {
     Frame { event: "", data, id: None, has_own_id: false }
-}
-
-/// Takes the frames of one chunk.
-struct Incoming<'r> {
-    decoder: &'r mut dyn EventDecoder,
-    intake: &'r mut Intake,
-    record: &'r mut Option<FrameRecord>,
-    /// If only a frame's name tells what it is.
-    names: Option<Transcripts>,
-}
-
-impl Incoming<'_> {
-    /// Frames have come: `id` names the last one, if it has a name. `before` is the cursor before them.
-    fn note_place(&mut self, id: Option<&str>, before: u64) {
-        let Some(record) = self.record else { return };
-        if let Some(id) = id.filter(|_| self.intake.broken.is_none()) {
-            id.clone_into(&mut record.cursor);
-        } else if self.intake.machine.cursor().last() != before {
-            // After the last name, these events would come again and count as new.
-            record.cursor.clear();
-        }
-    }
-}
-
-impl FrameSink for Incoming<'_> {
-    fn frame(&mut self, frame: Frame<'_>) {
-        #[cfg(feature = "socket")]
-        let is_native = !self.intake.output.wants_native || self.decoder.concerns(frame.data);
-        #[cfg(not(feature = "socket"))]
-        let is_native = true;
-        if is_native {
-            self.intake.output.native(self.names.map(|_| frame.event), frame.data);
-        }
-        let before = self.intake.machine.cursor().last();
-        self.decoder.decode(&frame, self.intake);
-        #[cfg(feature = "socket")]
-        if let Some(error) = self.decoder.failure() {
-            self.intake.broken.get_or_insert(error);
-        }
-        self.note_place(frame.has_own_id.then(|| frame.id.unwrap_or_default()), before);
-    }
-
-    fn takes_runs(&self) -> bool {
-        !self.intake.output.wants_native && self.intake.broken.is_none()
-    }
-
-    fn run(&mut self, bytes: &[u8]) -> Run {
-        let before = self.intake.machine.cursor().last();
-        let run = self.decoder.run(bytes, self.intake);
-        #[expect(
-            clippy::redundant_pattern_matching,
-            reason = "where no protocol has records, the compiler drops a match and not a call"
-        )]
-        if let Some(_) = self.record {
-            let id = run.id.and_then(|(start, end)| str::from_utf8(bytes.get(start..end)?).ok());
-            self.note_place(id, before);
-        }
-        run
-    }
 }

@@ -1,7 +1,7 @@
 //! Which tool results were delivered. Some servers list them under other ids than they stream them (awaken's streams
 //! name none), so they are counted by their calls.
 
-use super::conventions::PartialLists;
+use crate::features::PartialLists;
 
 /// How many results of each call came. Some models number their calls anew in every message, so a call id can have
 /// several.
@@ -49,7 +49,7 @@ impl ResultCounts {
     }
 }
 
-#[cfg(all(test, feature = "agent-event"))]
+#[cfg(test)]
 mod tests {
     use super::super::conventions::Conventions;
     use super::ResultCounts;

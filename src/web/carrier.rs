@@ -1,4 +1,4 @@
-//! Carries out what a [`Connection`] decides: a WebSocket, a timer, and whoever waits for calls.
+//! Carries out what a [`Connection`] decides: a WebSocket, a timer, and the callers that wait.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -15,8 +15,8 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::WebSocket;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::protocol::{Call, Protocol};
-use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output, Speaker};
+use crate::protocol::{AnyProtocol, Call};
+use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output};
 use crate::turn::Failure;
 
 use super::random::random_letters;
@@ -35,14 +35,14 @@ type Answer = oneshot::Sender<Result<String, Failure>>;
 type Teller = mpsc::UnboundedSender<News>;
 
 /// A client: one connection at a time, for all calls.
-pub(super) struct Carrier<P: Protocol + Speaker<Call = Call> + 'static> {
+pub(super) struct Carrier {
     /// It may hold a token, so that errors do not quote it.
     address: String,
-    state: RefCell<State<P>>,
+    state: RefCell<State>,
 }
 
-struct State<P: Speaker> {
-    connection: Connection<P>,
+struct State {
+    connection: Connection<AnyProtocol>,
     socket: Option<Socket>,
     /// Who waits for which call.
     callers: Vec<Caller>,
@@ -71,19 +71,19 @@ impl Drop for Socket {
 }
 
 /// A call that was made. To drop it is to wait for it no longer.
-pub(super) struct Pending<P: Protocol + Speaker<Call = Call> + 'static> {
-    carrier: Rc<Carrier<P>>,
+pub(super) struct Pending {
+    carrier: Rc<Carrier>,
     pub(super) id: u32,
     pub(super) news: mpsc::UnboundedReceiver<News>,
 }
 
-impl<P: Protocol + Speaker<Call = Call> + 'static> Pending<P> {
+impl Pending {
     pub(super) fn handle(&self, input: Input<'_, Call>) {
         self.carrier.handle(input);
     }
 }
 
-impl<P: Protocol + Speaker<Call = Call> + 'static> Drop for Pending<P> {
+impl Drop for Pending {
     fn drop(&mut self) {
         let id = self.id;
         self.carrier.state.borrow_mut().callers.retain(|caller| caller.id != id);
@@ -91,8 +91,8 @@ impl<P: Protocol + Speaker<Call = Call> + 'static> Drop for Pending<P> {
     }
 }
 
-impl<P: Protocol + Speaker<Call = Call> + 'static> Carrier<P> {
-    pub(super) fn new(address: String, protocol: P, limits: Limits) -> Rc<Self> {
+impl Carrier {
+    pub(super) fn new(address: String, protocol: AnyProtocol, limits: Limits) -> Rc<Self> {
         let connection = Connection::new(protocol, limits, random_letters(ID_PREFIX_LENGTH));
         let state = State { connection, socket: None, callers: Vec::new(), call_count: 0, wake: None };
         Rc::new(Self { address, state: RefCell::new(state) })
@@ -106,7 +106,7 @@ impl<P: Protocol + Speaker<Call = Call> + 'static> Carrier<P> {
         (timeout, idle_timeout): (u64, u64),
         (answer, news): (Answer, Teller),
         heard: mpsc::UnboundedReceiver<News>,
-    ) -> Pending<P> {
+    ) -> Pending {
         let id = {
             let mut state = self.state.borrow_mut();
             state.call_count = state.call_count.wrapping_add(1);
@@ -201,7 +201,7 @@ impl<P: Protocol + Speaker<Call = Call> + 'static> Carrier<P> {
     }
 }
 
-impl<P: Speaker> State<P> {
+impl State {
     fn tell(&self, id: u32, news: News) {
         if let Some(caller) = self.callers.iter().find(|caller| caller.id == id) {
             // Who has left the stream is told nothing.
@@ -211,10 +211,7 @@ impl<P: Speaker> State<P> {
 }
 
 /// Hands in what a socket says, from its opening to its end.
-async fn read<P: Protocol + Speaker<Call = Call> + 'static>(
-    mut incoming: Incoming,
-    carrier: Weak<Carrier<P>>,
-) {
+async fn read(mut incoming: Incoming, carrier: Weak<Carrier>) {
     let handle = |input: Input<'_, Call>| {
         if let Some(carrier) = carrier.upgrade() {
             carrier.handle(input);

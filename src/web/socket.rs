@@ -34,8 +34,8 @@ use js_sys::encode_uri_component;
 use crate::error::{Error, ErrorCode, Result};
 use crate::index::PendingAction;
 use crate::json::{Object, Value};
-use crate::protocol::{Call, Protocol};
-use crate::rpc::{Input, Limits, Messages, Speaker};
+use crate::protocol::{AnyProtocol, Call, Protocol};
+use crate::rpc::{Input, Limits, Messages};
 use crate::turn::{Failure, Plan, Step, TurnDriver, TurnInput};
 
 use super::carrier::{Carrier, News, Pending};
@@ -52,26 +52,27 @@ const LONGEST_TIMER: u32 = i32::MAX.unsigned_abs();
 ///
 /// A turn goes on without its connection; to close that is to drop the server, or [`close`](Self::close). It is also
 /// closed when it was not used for a minute, and made again with the next call.
-pub struct Server<P: Protocol + Speaker<Call = Call> + Clone + 'static> {
+pub struct Server {
     address: String,
-    protocol: P,
+    protocol: AnyProtocol,
     connect_timeout: u32,
     idle_timeout: u32,
     largest: usize,
     /// Made with the first call: until then the settings may change.
-    carrier: RefCell<Option<Rc<Carrier<P>>>>,
+    carrier: RefCell<Option<Rc<Carrier>>>,
 }
 
-impl<P: Protocol + Speaker<Call = Call> + Clone> std::fmt::Debug for Server<P> {
+impl std::fmt::Debug for Server {
     /// Without the address, which may hold a token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Server").finish_non_exhaustive()
     }
 }
 
-impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
+impl Server {
     /// A server at this address, which may begin with `ws:`, `wss:`, `http:` or `https:`. Nothing is sent yet.
-    pub fn new(base_url: &str, protocol: P) -> Self {
+    pub fn new(base_url: &str, protocol: impl Into<AnyProtocol>) -> Self {
+        let protocol = protocol.into();
         let address = match base_url.strip_prefix("http") {
             Some(rest) => ["ws", rest].concat(),
             None => base_url.to_owned(),
@@ -79,7 +80,7 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
         Self {
             address,
             connect_timeout: CONNECT_TIMEOUT,
-            idle_timeout: protocol.capabilities().silence,
+            idle_timeout: protocol.protocol().capabilities().silence,
             largest: LARGEST,
             protocol,
             carrier: RefCell::default(),
@@ -121,8 +122,8 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
     }
 
     /// What the server speaks.
-    pub fn protocol(&self) -> &P {
-        &self.protocol
+    pub fn protocol(&self) -> &dyn Protocol {
+        self.protocol.protocol()
     }
 
     /// Carries out a turn's steps until there is none. Calls `came` whenever something may have come. To drop
@@ -141,7 +142,7 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
         steps::run(self, &steps::Alone::new(driver, came), first).await
     }
 
-    /// Asks for JSON; gives it in turnwire's form. A refusal of the server is an error of code
+    /// Asks for JSON; returns it in turnwire's form. A refusal of the server is an error of code
     /// [`Rpc`](ErrorCode::Rpc). Fails as [`Network`](ErrorCode::Network) when the connection cannot be made or
     /// breaks, and when with this more than 16 MiB would wait to be sent; as [`Timeout`](ErrorCode::Timeout) when the
     /// response does not come in time; as [`FrameTooLarge`](ErrorCode::FrameTooLarge) when it is larger than
@@ -163,11 +164,11 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
         }
     }
 
-    async fn answered(&self, call: Call, params: &Object<'_>) -> Result<(Pending<P>, String), Failure> {
+    async fn answered(&self, call: Call, params: &Object<'_>) -> Result<(Pending, String), Failure> {
         let carrier = Rc::clone(self.carrier.borrow_mut().get_or_insert_with(|| {
             let limits =
                 Limits { connect_timeout: self.connect_timeout.into(), largest_response: self.largest };
-            Carrier::new(self.address.clone(), self.protocol.clone(), limits)
+            Carrier::new(self.address.clone(), self.protocol, limits)
         }));
         let (answer, answered) = oneshot::channel();
         let (news, heard) = mpsc::unbounded();
@@ -181,7 +182,7 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Server<P> {
     }
 }
 
-/// What a turn waits for while it runs. Whoever reads the turn has its driver: the front end keeps this, as it was
+/// What a turn waits for while it runs. The turn's reader has its driver: the front end keeps this, as it was
 /// when [`Server::run`] last called, and answers when its user has decided.
 #[derive(Debug, Clone)]
 pub struct Waiting {
@@ -235,8 +236,8 @@ pub fn new_id() -> String {
     random::new_id()
 }
 
-impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Transport for Server<P> {
-    type Source = Listening<P>;
+impl Transport for Server {
+    type Source = Listening;
 
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
         let answered = self.answered(plan.call, &params(plan)?).await;
@@ -249,7 +250,7 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Transport for Server<
         })
     }
 
-    async fn opened(&self, plan: &Plan) -> Result<Opened<Listening<P>>, Failure> {
+    async fn opened(&self, plan: &Plan) -> Result<Opened<Listening>, Failure> {
         let (pending, _) = self.answered(plan.call, &params(plan)?).await?;
         pending.handle(Input::Read(pending.id));
         Ok(Opened::Stream(Listening { pending, page: Returns::new() }))
@@ -257,12 +258,12 @@ impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Transport for Server<
 }
 
 /// The messages of a thread.
-pub(super) struct Listening<P: Protocol + Speaker<Call = Call> + Clone + 'static> {
-    pending: Pending<P>,
+pub(super) struct Listening {
+    pending: Pending,
     page: Returns,
 }
 
-impl<P: Protocol + Speaker<Call = Call> + Clone + 'static> Source for Listening<P> {
+impl Source for Listening {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
         loop {
             let next = std::future::poll_fn(|context| {

@@ -1,6 +1,5 @@
 //! Carries out the steps of a turn, over any transport.
 
-#[cfg(feature = "socket")]
 use std::cell::RefCell;
 use std::pin::pin;
 
@@ -10,11 +9,8 @@ use js_sys::{Date, Math};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
-#[cfg(feature = "socket")]
 use crate::rpc::Messages;
-#[cfg(feature = "socket")]
-use crate::turn::TurnDriver;
-use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, Waiting};
+use crate::turn::{Failure, Moment, Outcome, Pause, Plan, Step, TurnDriver, Waiting};
 
 use super::page::{Returns, is_offline};
 
@@ -46,10 +42,8 @@ pub(super) enum Came {
     /// Bytes.
     Chunk(Vec<u8>),
     /// A whole message.
-    #[cfg(feature = "socket")]
     Message(String),
     /// It is time to send the follow-up requests.
-    #[cfg(feature = "socket")]
     Gather,
 }
 
@@ -59,11 +53,9 @@ pub(super) trait Source {
     async fn next(&mut self) -> Result<Option<Came>, Failure>;
 
     /// There are follow-up requests to send, and soon there may be more. Only for transports that can send them.
-    #[cfg(feature = "socket")]
     fn follow_up(&mut self) {}
 
     /// Sends follow-up requests on the stream. The responses become part of it.
-    #[cfg(feature = "socket")]
     fn say(&mut self, messages: Messages) {
         let _ = messages;
     }
@@ -87,11 +79,9 @@ pub(super) trait Reading {
     fn waits(&self, _wait: Wait<'_>) {}
 
     /// Whether there are follow-up requests.
-    #[cfg(feature = "socket")]
     fn has_follow_up_requests(&self) -> bool;
 
     /// Takes the follow-up requests.
-    #[cfg(feature = "socket")]
     fn follow_up_requests(&self) -> Option<Messages>;
 }
 
@@ -194,7 +184,6 @@ async fn read_stream(
     };
     reading.opened(Date::now(), plan.resumes_after);
     while let Some(came) = source.next().await? {
-        #[cfg(feature = "socket")]
         if matches!(came, Came::Gather) {
             if let Some(messages) = reading.follow_up_requests() {
                 source.say(messages);
@@ -202,7 +191,6 @@ async fn read_stream(
             continue;
         }
         let goes_on = reading.take(came);
-        #[cfg(feature = "socket")]
         if reading.has_follow_up_requests() {
             source.follow_up();
         }
@@ -214,13 +202,11 @@ async fn read_stream(
 }
 
 /// A driver by itself, for front ends that have no session.
-#[cfg(feature = "socket")]
 pub(super) struct Alone<'d> {
     driver: RefCell<&'d mut TurnDriver>,
     came: RefCell<&'d mut dyn FnMut(&mut TurnDriver)>,
 }
 
-#[cfg(feature = "socket")]
 impl<'d> Alone<'d> {
     /// Calls `came` whenever something may have come.
     pub(super) fn new(driver: &'d mut TurnDriver, came: &'d mut dyn FnMut(&mut TurnDriver)) -> Self {
@@ -232,7 +218,6 @@ impl<'d> Alone<'d> {
     }
 }
 
-#[cfg(feature = "socket")]
 impl Reading for Alone<'_> {
     fn next(&self, outcome: Outcome<'_>, moment: Moment) -> Step {
         let step = self.driver.borrow_mut().next(outcome, moment);

@@ -11,7 +11,7 @@ use turnwire::sse::{Frame, FrameDecoder};
 
 use crate::input::{Input, Plan};
 use crate::plain;
-use crate::sink::Sink;
+use crate::sink::{self, Sink};
 
 /// Runs the target.
 pub fn run(input: &[u8]) {
@@ -22,8 +22,9 @@ pub fn run(input: &[u8]) {
     let params = Value::parse(&params).expect("JSON");
     let params = params.as_object().expect("an object");
     let whole = events(params, &[bytes], &str::to_owned);
-    for chunks in [plan.cut(bytes), bytes.chunks(1).collect()] {
+    for chunks in [vec![bytes], plan.cut(bytes), bytes.chunks(1).collect()] {
         assert_eq!(events(params, &chunks, &str::to_owned), whole, "in {} chunks", chunks.len());
+        assert_eq!(sink::run(decoder(params), &chunks), whole, "in {} chunks, in runs", chunks.len());
     }
     let general: Vec<_> = events(params, &[bytes], &with_a_list).iter().map(known).collect();
     let hot: Vec<_> = whole.iter().map(known).collect();

@@ -11,6 +11,7 @@ pub mod aap;
 pub mod generate;
 pub mod input;
 pub mod json;
+pub mod like;
 pub mod mirror;
 pub mod mutate;
 pub mod plain;

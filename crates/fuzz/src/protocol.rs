@@ -98,7 +98,7 @@ fn number(frame: &Frame<'_>) -> u64 {
     id.and_then(|id| id.parse().ok()).filter(|number| *number < 1 << 53).unwrap_or(0)
 }
 
-/// Whoever takes events and changes now and then has in the end what one has who takes them once.
+/// Events and changes that are taken in several steps add up to those that are taken once.
 fn check_taking(plan: &mut Plan, protocol: &dyn Protocol, stream: &[u8]) {
     let refills = plan.once_in(2);
     let mut often = Reading::new(protocol, refills);
@@ -119,7 +119,7 @@ fn check_taking(plan: &mut Plan, protocol: &dyn Protocol, stream: &[u8]) {
     let once = once.end();
     assert_eq!(often, once, "taken often and once");
 
-    // Events that nobody wants change nothing but themselves.
+    // Whether events are wanted changes nothing else.
     let mut silent = Reading::new(protocol, refills);
     for chunk in plan.cut(stream) {
         silent.want_events(plan.once_in(2));

@@ -1,5 +1,5 @@
 //! Target `rpc`: the events of a turn over a socket continue their numbers, whatever comes and however often the
-//! connection breaks; a turn begins and ends once.
+//! connection breaks; a turn begins and ends once. Messages say the same if only their pieces of text are handed in.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use turnwire::protocol::Protocol;
 use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
 use turnwire::sse::Frame;
 
-use crate::input::Input;
+use crate::input::{Input, Plan};
+use crate::like::Templates;
 use crate::seeds::{Capture, files};
 use crate::sink::Sink;
 
@@ -18,24 +19,37 @@ const LONGEST: usize = 4096;
 
 /// Runs the target.
 pub fn run(input: &[u8]) {
-    let (mut plan, stream) = Input::of(input);
-    let protocol = TurnRpc::new([Dialect::Gateway, Dialect::Codex][plan.below(2)]);
-    // After so many messages the connection breaks, over and over.
-    let breaks = 1 + plan.below(40);
-    let events = events(protocol, stream, breaks);
+    let (plan, stream) = Input::of(input);
+    let (dialect, breaks) = planned(plan);
+    let protocol = TurnRpc::new(dialect);
+    let whole = events(protocol, stream, breaks, false);
+    let like = events(protocol, stream, breaks, true);
+    assert_eq!(like, whole, "by their pieces of text, and whole");
     for (kind, most) in [("turn.created", 1), ("turn.done", 1)] {
-        let count = events.iter().filter(|event| event["type"] == kind).count();
+        let count = whole.iter().filter(|event| event["type"] == kind).count();
         assert!(count <= most, "{count} times {kind}");
     }
 }
 
-/// The events of a turn whose messages are these lines.
-fn events(protocol: TurnRpc, lines: &[u8], breaks: usize) -> Vec<Json> {
+/// The dialect, and after how many messages the connection breaks, over and over.
+fn planned(mut plan: Plan) -> (Dialect, usize) {
+    ([Dialect::Gateway, Dialect::Codex][plan.below(2)], 1 + plan.below(40))
+}
+
+/// The events of a turn whose messages are these lines; with `is_like` only the pieces of text are handed in of those that
+/// are like an earlier one.
+fn events(protocol: TurnRpc, lines: &[u8], breaks: usize, is_like: bool) -> Vec<Json> {
     let (mut decoder, mut sink) = (protocol.decoder(), Sink::default());
+    let mut templates = Templates::default();
     with(r#"{"session_id":"t","turn_id":"u"}"#, &mut |params| decoder.begin(params));
     for (at, line) in lines.split(|byte| *byte == b'\n').enumerate() {
         let data = str::from_utf8(line).unwrap_or("\u{fffd}");
-        decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut sink);
+        if !is_like || !templates.take(&mut *decoder, data, &mut sink) {
+            decoder.decode(&Frame { event: "", data, id: None, has_own_id: false }, &mut sink);
+            if is_like {
+                templates.learn(&*decoder, data);
+            }
+        }
         let _ = decoder.follow_up_requests();
         if (at + 1) % breaks == 0 {
             let params =
@@ -57,32 +71,40 @@ pub fn seeds(_: &[Capture]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for path in files(&folder).unwrap_or_default() {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let messages: Vec<Json> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        // Members stay in their order.
+        let messages: Vec<Value<'_>> = text.lines().filter_map(|line| Value::parse(line).ok()).collect();
+        let frames = messages.iter().filter_map(|message| Some((message.get("dir")?, message.get("frame")?)));
+        let frames: Vec<_> =
+            frames.filter(|(dir, _)| dir.as_str() == Some("S->C")).map(|(_, frame)| frame).collect();
         let mut names: Vec<(String, &str)> = Vec::new();
-        for message in &messages {
-            let params = &message["frame"]["params"];
+        for params in frames.iter().filter_map(|frame| frame.get("params")) {
             for (name, short) in [("thread_id", "t"), ("threadId", "t"), ("turn_id", "u"), ("turnId", "u")] {
-                if let Some(id) = params[name].as_str() {
+                if let Some(id) = params.get(name).and_then(Value::as_str) {
                     names.push((format!("\"{id}\""), short));
                 }
             }
         }
         let mut lines = String::new();
-        for message in messages.iter().filter(|message| message["dir"] == "S->C") {
-            let mut line = message["frame"].to_string();
+        for frame in frames {
+            let mut line = frame.to_json();
             for (name, short) in &names {
                 line = line.replace(name, &format!("\"{short}\""));
             }
-            if message["frame"].get("result").is_some() {
+            if frame.get("result").is_some() {
                 line = format!("{{\"response_to\":\"turn/start\",{}", &line[1..]);
             }
-            if lines.len() + line.len() > LONGEST {
-                break;
+            // What describes a thread is long. There is room for some of what follows.
+            if lines.len() + line.len() < LONGEST {
+                lines += &line;
+                lines.push('\n');
             }
-            lines += &line;
-            lines.push('\n');
         }
-        all.push(lines);
+        let is_codex = path.to_string_lossy().contains("codex");
+        let dialect = if is_codex { Dialect::Codex } else { Dialect::Gateway };
+        let fits = |plan: &u64| matches!(planned(Plan(*plan)), (of, 30..) if of == dialect);
+        all.extend(
+            (0..=u64::from(u16::MAX)).find(fits).map(|plan| Input::from_parts(plan, lines.as_bytes())),
+        );
     }
-    (0..).zip(all).map(|(plan, lines)| Input::from_parts(plan, lines.as_bytes())).collect()
+    all
 }

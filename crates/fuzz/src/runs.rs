@@ -7,15 +7,16 @@ use turnwire::protocol::agent_event::{AgentEvent, Dialect};
 use turnwire::sse::{Frame, FrameDecoder};
 
 use crate::input::Input;
-use crate::sink::Sink;
+use crate::sink::{self, Sink};
 
 /// Runs the target.
 pub fn run(input: &[u8]) {
     let (mut plan, stream) = Input::of(input);
     let protocol = AgentEvent::new([Dialect::Tirea, Dialect::Awaken][plan.below(2)]);
     let whole = events(&protocol, &[stream], &str::to_owned);
-    for chunks in [plan.cut(stream), stream.chunks(1).collect()] {
+    for chunks in [vec![stream], plan.cut(stream), stream.chunks(1).collect()] {
         assert_eq!(events(&protocol, &chunks, &str::to_owned), whole, "in {} chunks", chunks.len());
+        assert_eq!(sink::run(protocol.decoder(), &chunks), whole, "in {} chunks, in runs", chunks.len());
     }
     // A frame with a list in it does not take the hot path.
     let general = events(&protocol, &[stream], &with_a_list);

@@ -186,7 +186,7 @@ fn a_call_may_be_cancelled() {
     // A later message makes it once more.
     let mirror = told(&[&begin[..], &[called("n", &["c"])]].concat());
     assert_eq!((statuses(&mirror, 0), statuses(&mirror, 1)), (vec!["cancelled"], vec!["running"]));
-    // A call that nobody has seen.
+    // An unknown call.
     assert!(told(&[cancelled("c")]).messages.is_empty());
 }
 

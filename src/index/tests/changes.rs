@@ -91,7 +91,7 @@ fn a_message_says_all_but_its_texts() {
     assert_eq!(pieces(&taken), [(0, TextField::Content, "a")]);
 }
 
-/// A message that starts over gives its text whole.
+/// A message that starts over has its text whole.
 #[test]
 fn a_replaced_text_is_a_reset() {
     let mut index = index_of(&[base("main", "m"), content("main", "m", "streamed")]);

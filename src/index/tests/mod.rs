@@ -1,16 +1,12 @@
 //! Tests of the index: what joins what, what waits, and that its changes say all that happened.
 
 mod actions;
-#[cfg(feature = "agent-state")]
 mod agent;
-#[cfg(feature = "agent-state")]
 mod agent_messages;
 mod calls;
 mod changes;
 mod mirror;
-#[cfg(feature = "tool-output")]
 mod news;
-#[cfg(feature = "agent-state")]
 mod patches;
 mod properties;
 mod threads;
@@ -19,7 +15,6 @@ use serde_json::{Value as Json, json};
 
 use crate::event::{EventRef, TextDelta};
 use crate::index::EventIndex;
-#[cfg(feature = "agent-state")]
 use crate::json::Value;
 use crate::protocol::truefoundry::{Dialect, TrueFoundry};
 use crate::protocol::{EventSink, Protocol};
@@ -51,7 +46,6 @@ fn index_of(events: &[Json]) -> EventIndex {
 }
 
 /// Takes in events that are in turnwire's form already.
-#[cfg(feature = "agent-state")]
 fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>) {
     for event in events {
         let json = event.to_string();
@@ -62,7 +56,6 @@ fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>)
 
 /// What changes say of events in turnwire's form: the same, however often they are taken, and whether text is
 /// given away or kept.
-#[cfg(feature = "agent-state")]
 fn told(events: &[Json]) -> mirror::Mirror {
     let mirrors =
         [(false, false), (false, true), (true, false), (true, true)].map(|(releases_text, is_taken)| {
@@ -87,7 +80,6 @@ fn told(events: &[Json]) -> mirror::Mirror {
 }
 
 /// A message that is a list of complete calls.
-#[cfg(feature = "agent-state")]
 fn called(id: &str, calls: &[&str]) -> Json {
     let calls: Vec<Json> = calls
         .iter()

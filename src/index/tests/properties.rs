@@ -1,4 +1,4 @@
-//! Whoever replays all changes has what the index has, at whatever moments they were taken.
+//! All changes, replayed, add up to the index, at whatever moments they were taken.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::calls::{Calls, calls};
 use crate::protocol::options::{option_error, wire};
-use crate::protocol::route::{Route, add_query};
+use crate::protocol::route::Route;
 use crate::protocol::{Call, Request};
 
 use super::terms::Mode;
@@ -31,7 +31,7 @@ pub(super) fn request(aap: Aap, call: Call, params: &Object<'_>) -> Result<Reque
     let route = Route::of(CALLS, call)?;
     let params = wire(params);
     let aap = aap.with(&params);
-    let (mut path, mut sent) = route.fill(&params)?;
+    let (path, mut sent) = route.fill(&params)?;
     match call {
         Call::CreateSession => session(&params, &mut sent)?,
         Call::CreateTurnStream => turn(aap, &params, &mut sent)?,
@@ -49,13 +49,7 @@ pub(super) fn request(aap: Aap, call: Call, params: &Object<'_>) -> Result<Reque
     {
         "application/json".clone_into(accepted);
     }
-    let mut body = None;
-    if route.has_body() {
-        body = Some(sent.to_json());
-    } else {
-        add_query(&sent, &mut path);
-    }
-    Ok(Request { method: route.method, path, headers, body })
+    Ok(route.request(path, &sent, headers))
 }
 
 /// Adds the agent to the body that makes a session.

@@ -6,7 +6,7 @@
 use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::names::Names;
-use crate::protocol::fields::{Problem, event, put, with_text};
+use crate::protocol::fields::{Problem, event, put, text_or_null, unknown, with_text};
 
 use super::blocks::{Block, ToolUse, blocks, content};
 use super::ids::{self, Maker};
@@ -231,19 +231,8 @@ impl<'p, 'a> Story<'p, 'a> {
     }
 
     fn unknown(&mut self, wire_type: &str, raw: Value<'a>, problem: Option<Problem>) {
-        self.events.push(unknown(wire_type, raw, problem));
+        self.events.push(unknown(text_or_null(wire_type), raw, problem));
     }
-}
-
-/// The event for data that could not be read.
-pub(super) fn unknown<'a>(wire_type: &str, raw: Value<'a>, problem: Option<Problem>) -> Object<'a> {
-    let mut event = with_text("type", "unknown");
-    event.set("wire_type", if wire_type.is_empty() { Value::Null } else { wire_type.to_owned().into() });
-    event.set("raw", raw);
-    if let Some(problem) = problem {
-        event.set("problem", problem.into());
-    }
-    event
 }
 
 /// The state of a turn that has ended, or waits.

@@ -3,7 +3,9 @@
 use crate::error::{Result, sentence};
 use crate::json::{Object, Value};
 
+use crate::event::MAIN_THREAD;
 use crate::protocol::body::object;
+use crate::protocol::fields::{event, unknown};
 
 /// An event of a session.
 pub(super) struct Entry<'a> {
@@ -45,7 +47,7 @@ pub(super) fn entries(messages: Vec<Value<'_>>) -> Result<Vec<Entry<'_>>> {
                 Some(event) => event,
                 None => continue,
             },
-            _ => unknown(&message),
+            _ => unknown_message(&message),
         };
         let turn_id = if run_id.is_empty() { turn_id.clone() } else { run_id.to_owned() };
         entries.push(Entry { turn_id, event });
@@ -118,7 +120,7 @@ fn turn_of_input(message: &Object<'_>, run_id: &str) -> String {
 fn turn_created<'a>(message: &Object<'_>, turn_id: &str) -> Object<'a> {
     let mut running = Object::new();
     running.set("status", "running".into());
-    let mut event = event("turn.created", id_of(message));
+    let mut event = event("turn.created", id_of(message), MAIN_THREAD);
     event.set("turn_id", turn_id.to_owned().into());
     event.set("previous_turn_id", Value::Null);
     // The event belongs to the whole turn.
@@ -136,7 +138,7 @@ fn user_message<'a>(message: &Object<'_>) -> Value<'a> {
 }
 
 fn model_message<'a>(message: &Object<'a>) -> Object<'a> {
-    let mut event = event("model.message", id_of(message));
+    let mut event = event("model.message", id_of(message), MAIN_THREAD);
     event.set("content", text(message).into());
     let reasoning = blocks(message, "thinking");
     if !reasoning.is_empty() {
@@ -167,7 +169,7 @@ fn tool_call<'a>(call: &Object<'a>) -> Value<'a> {
 /// tirea keeps a result with all of the tool's data, awaken only its text (section 5): a list of blocks.
 fn tool_response<'a>(message: &Object<'a>) -> Option<Object<'a>> {
     let content = text(message);
-    let mut event = event("tool.response", id_of(message));
+    let mut event = event("tool.response", id_of(message), MAIN_THREAD);
     event.set("tool_call_id", message.text("tool_call_id").to_owned().into());
     if let Some(Value::Array(_)) = message.get("content") {
         let waits = content.starts_with("Tool '")
@@ -188,20 +190,9 @@ fn tool_response<'a>(message: &Object<'a>) -> Option<Object<'a>> {
     Some(event)
 }
 
-fn unknown<'a>(message: &Object<'a>) -> Object<'a> {
-    let mut event = Object::new();
-    event.set("type", "unknown".into());
-    event.set("wire_type", message.get("role").filter(|role| role.is_string()).cloned().unwrap_or_default());
-    event.set("raw", message.clone().into());
-    event
-}
-
-fn event<'a>(kind: &'static str, id: String) -> Object<'a> {
-    let mut event = Object::new();
-    event.set("type", kind.into());
-    event.set("id", id.into());
-    event.set("thread_id", "main".into());
-    event
+fn unknown_message<'a>(message: &Object<'a>) -> Object<'a> {
+    let role = message.get("role").filter(|role| role.is_string());
+    unknown(role.cloned().unwrap_or_default(), message.clone().into(), None)
 }
 
 /// A message's text: from tirea a string, from awaken the text of its blocks.

@@ -3,13 +3,15 @@
 use crate::event::EventKind;
 use crate::json::{Object, Value};
 
+use crate::protocol::fields::unknown;
+
 use super::{schema, spelling};
 
 /// The event in a frame's data, and its number; 0 if it has none.
 pub(super) fn event_of(data: &str) -> (u64, Object<'_>) {
     match Value::parse(data) {
         Ok(json) => event(json),
-        Err(error) => (0, unknown(None, Value::from(data), Some(error.message()))),
+        Err(error) => (0, unknown(Value::Null, Value::from(data), Some(error.message()))),
     }
 }
 
@@ -35,17 +37,17 @@ pub(super) const NUMBER: &str = "sequence_number";
 fn typed(json: Value<'_>) -> Object<'_> {
     let mut event = match json {
         Value::Object(event) => event,
-        other => return unknown(None, other, Some("it is not an object".to_owned())),
+        other => return unknown(Value::Null, other, Some("it is not an object".to_owned())),
     };
     let Some(wire_type) = event.get("type").and_then(Value::as_str).map(str::to_owned) else {
-        return unknown(None, event.into(), Some("it has no `type`".to_owned()));
+        return unknown(Value::Null, event.into(), Some("it has no `type`".to_owned()));
     };
     let kind = known(&wire_type);
     spelling::complete(kind, &mut event);
     match schema::check(kind, &event) {
-        Ok(()) if kind == EventKind::Unknown => unknown(Some(wire_type), event.into(), None),
+        Ok(()) if kind == EventKind::Unknown => unknown(wire_type.into(), event.into(), None),
         Ok(()) => event,
-        Err(problem) => unknown(Some(wire_type), event.into(), Some(problem)),
+        Err(problem) => unknown(wire_type.into(), event.into(), Some(problem)),
     }
 }
 
@@ -55,15 +57,4 @@ fn known(wire_type: &str) -> EventKind {
         kind if kind as u8 <= EventKind::ToolResponseRequired as u8 => kind,
         _ => EventKind::Unknown,
     }
-}
-
-fn unknown(wire_type: Option<String>, raw: Value<'_>, problem: Option<String>) -> Object<'_> {
-    let mut event = Object::new();
-    event.set("type", "unknown".into());
-    event.set("wire_type", wire_type.map_or(Value::Null, Value::from));
-    event.set("raw", raw);
-    if let Some(problem) = problem {
-        event.set("problem", problem.into());
-    }
-    event
 }

@@ -7,73 +7,126 @@
 use crate::event::{TextDelta, TextField};
 use crate::json::{RawStr, Scanner, parse_u64};
 use crate::protocol::EventSink;
-use crate::protocol::template::{Shape, Slot, Templates};
+use crate::protocol::template::{Known, Piece, Shape, Templates};
 use crate::sse::{Run, WholeFrame};
 
 use super::canonical::{NUMBER, sequence_number};
 use super::counting;
 use super::schema::MAX_TOOL_CALLS;
+use super::slots::Varying;
 
 /// Reads text deltas.
 #[derive(Debug, Default)]
 pub(super) struct DeltaReader {
-    templates: Templates,
+    templates: Templates<Varying, Meaning>,
+    /// The number of templates created so far.
+    made: u32,
+}
+
+/// What a template says of its deltas, apart from what its holes contain.
+#[derive(Debug)]
+struct Meaning {
+    id: String,
+    thread_id: String,
+    field: TextField,
+    /// The number of this id and thread.
+    source: u32,
 }
 
 impl DeltaReader {
-    /// Reads the data of one frame, if it is a delta with exactly one piece of text. Also returns the number in its
-    /// JSON; 0 if it has none.
-    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<(u64, TextDelta<'a>)> {
-        let bytes = data.as_bytes();
-        let mut hit = self.templates.find(bytes).filter(|hit| hit.len == bytes.len());
-        if hit.is_none() {
-            let (shape, found) = scan(data)?;
-            self.templates.learn(bytes, &shape, found.id, found.thread_id, found.field);
-            hit = self.templates.find(bytes).filter(|hit| hit.len == bytes.len());
-        }
-        let hit = hit?;
-        Some((hit.number, self.templates.delta(bytes, &hit)?))
+    /// Passes on the data of one frame, if it is a delta with exactly one piece of text. `id` is the number that the
+    /// frame has, or 0. Returns whether it is such a delta.
+    pub(super) fn read(&mut self, data: &str, id: u64, sink: &mut dyn EventSink) -> bool {
+        self.pass(data.as_bytes(), Part::Data(id), sink).is_some()
     }
 
     /// Takes as many whole frames at the start of `bytes` as are text deltas.
     pub(super) fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
         let mut run = Run::default();
         while let Some(rest) = bytes.get(run.len..).filter(|rest| !rest.is_empty()) {
-            let found = self.templates.find(rest);
-            let Some(hit) = found.or_else(|| self.learn(rest).and_then(|()| self.templates.find(rest)))
-            else {
+            let Some((len, id)) = self.pass(rest, Part::Frame, sink) else {
                 break;
             };
-            let Some(delta) = self.templates.delta(rest, &hit) else {
-                break;
-            };
-            let number = counting(hit.id_number, hit.number, sink);
-            sink.delta(number, delta);
-            if let Some((start, end)) = hit.id {
+            if let Some((start, end)) = id {
                 run.id = Some((run.len + start, run.len + end));
             }
-            run.len += hit.len;
+            run.len += len;
         }
         run
     }
 
-    /// Creates a template from the frame at the start of `bytes`, if it is a text delta.
-    fn learn(&mut self, bytes: &[u8]) -> Option<()> {
-        let frame = WholeFrame::of(bytes)?;
-        let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
-        let (mut shape, found) = scan(data)?;
-        shape.shift(frame.data.0);
-        if let Some((start, end)) = frame.id {
-            let at = if start < frame.data.0 { 0 } else { shape.holes.len() };
-            shape.holes.insert(at, Slot::FrameId.at(start, end));
-        }
-        self.templates.learn(bytes.get(..frame.len)?, &shape, found.id, found.thread_id, found.field);
-        Some(())
+    /// Passes on the text delta at the start of `bytes`. Returns its length, and the position of its frame's id.
+    fn pass(
+        &mut self,
+        bytes: &[u8],
+        part: Part,
+        sink: &mut dyn EventSink,
+    ) -> Option<(usize, Option<(usize, usize)>)> {
+        let Self { templates, made } = self;
+        let piece = templates.read(bytes, |bytes| known(bytes, part, made))?;
+        let delta = delta(&piece, bytes)?;
+        let Piece { len, found, .. } = piece;
+        let id = match part {
+            Part::Frame => found.id_number,
+            Part::Data(id) => {
+                (len == bytes.len()).then_some(())?;
+                id
+            }
+        };
+        let number = counting(id, found.number, sink);
+        sink.delta(number, delta);
+        Some((len, found.id))
     }
 }
 
+/// What is read.
+#[derive(Clone, Copy)]
+enum Part {
+    /// A whole frame.
+    Frame,
+    /// A frame's data. The frame has this number as its id, or 0.
+    Data(u64),
+}
+
+/// Reads the part at the start of `bytes`, if it is a text delta. `made` is the number of templates so far.
+fn known<'a>(bytes: &'a [u8], part: Part, made: &mut u32) -> Option<Known<'a, Varying, Meaning>> {
+    let frame = match part {
+        Part::Frame => WholeFrame::of(bytes)?,
+        Part::Data(_) => WholeFrame { data: (0, bytes.len()), len: bytes.len(), ..WholeFrame::default() },
+    };
+    let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
+    let (mut shape, delta) = scan(data)?;
+    shape.shift(frame.data.0);
+    if let Some((start, end)) = frame.id {
+        shape.hole(Varying::FrameId, start, end);
+    }
+    *made = made.wrapping_add(1);
+    let (id, thread_id) = (delta.id.to_owned(), delta.thread_id.to_owned());
+    let meaning = Meaning { id, thread_id, field: delta.field, source: *made };
+    Some(Known { frame: bytes.get(..frame.len)?, shape, meaning })
+}
+
+/// The delta in a frame that a template matched. `None` if its text, or its JSON, is invalid or has to be repaired.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "a call would copy the delta")]
+fn delta<'a>(piece: &Piece<'a, Varying, Meaning>, frame: &'a [u8]) -> Option<TextDelta<'a>> {
+    let &Piece { text, meaning, found, escaped, .. } = piece;
+    let created_at = match found.time {
+        Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
+        None => None,
+    };
+    let json = match found.json {
+        // Lone surrogates would have to be replaced, as in the text.
+        Some(_) if escaped.is_some_and(|text| text.contains("\\u")) => return None,
+        Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
+        None => None,
+    };
+    let Meaning { id, thread_id, field, source } = meaning;
+    Some(TextDelta { id, thread_id, created_at, field: *field, text, json, source: *source })
+}
+
 /// The parts of a text delta that its template keeps.
-struct Found<'a> {
+struct Delta<'a> {
     id: &'a str,
     thread_id: &'a str,
     field: TextField,
@@ -97,9 +150,9 @@ const MEMBERS: [&str; 12] = [
 
 /// Walks the object. `None` for everything that is not exactly a text delta: other types, other known fields that are
 /// not null, a known field twice, escapes in an id or a name, invalid JSON.
-fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
+fn scan(data: &str) -> Option<(Shape<Varying>, Delta<'_>)> {
     let mut scanner = Scanner::new(data);
-    let mut shape = Shape::default();
+    let mut shape = Shape::new();
     let (mut is_delta, mut id, mut thread_id, mut field) = (false, None, None, None);
     scanner.begin_object().ok()?;
     let mut first = true;
@@ -112,7 +165,7 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
             let _ = scanner.peek_value();
             let start = scanner.at();
             scanner.skip_value().ok()?;
-            shape.hole(Slot::Other, start, scanner.at());
+            shape.hole(Varying::Other, start, scanner.at());
             continue;
         };
         // Once as text and once as null also counts as twice.
@@ -132,7 +185,7 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
             "created_at" => {
                 let (at, time) = string(&mut scanner)?;
                 let time = time.plain()?;
-                shape.hole(Slot::Time, at, at + time.len());
+                shape.hole(Varying::Time, at, at + time.len());
             }
             NUMBER => {
                 let _ = scanner.peek_value();
@@ -140,7 +193,7 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
                 let number = scanner.number().ok()?;
                 // The general reader handles an invalid number.
                 (sequence_number(parse_u64(number.as_bytes())) > 0).then_some(())?;
-                shape.hole(Slot::Number, at, at + number.len());
+                shape.hole(Varying::Number, at, at + number.len());
             }
             "content" => text(&mut scanner, &mut shape, &mut field, TextField::Content)?,
             "reasoning_content" => text(&mut scanner, &mut shape, &mut field, TextField::Reasoning)?,
@@ -153,26 +206,30 @@ fn scan(data: &str) -> Option<(Shape, Found<'_>)> {
     if has_others {
         // Such an event is passed on unchanged, so it must not need a default.
         thread_id?;
-        shape.holes.insert(0, Slot::Edge.at(0, 0));
-        shape.hole(Slot::Edge, data.len(), data.len());
+        shape.hole(Varying::Start, 0, 0);
+        shape.hole(Varying::End, data.len(), data.len());
     }
-    Some((shape, Found { id: id?, thread_id: thread_id.unwrap_or("main"), field: field? }))
+    Some((shape, Delta { id: id?, thread_id: thread_id.unwrap_or("main"), field: field? }))
 }
 
 /// Sets the piece of text, which a delta has once.
 fn text(
     scanner: &mut Scanner<'_>,
-    shape: &mut Shape,
+    shape: &mut Shape<Varying>,
     field: &mut Option<TextField>,
     is: TextField,
 ) -> Option<()> {
     let (at, text) = string(scanner)?;
-    shape.hole(Slot::Text, at, at + text.raw().len());
+    shape.text(at, at + text.raw().len());
     field.replace(is).is_none().then_some(())
 }
 
 /// `[{"index": n, "function": {"arguments": "…"}}]` and nothing else.
-fn tool_calls(scanner: &mut Scanner<'_>, shape: &mut Shape, field: &mut Option<TextField>) -> Option<()> {
+fn tool_calls(
+    scanner: &mut Scanner<'_>,
+    shape: &mut Shape<Varying>,
+    field: &mut Option<TextField>,
+) -> Option<()> {
     let (mut index, mut arguments) = (None, None);
     scanner.begin_array().ok()?;
     let mut first = true;
@@ -197,7 +254,7 @@ fn tool_calls(scanner: &mut Scanner<'_>, shape: &mut Shape, field: &mut Option<T
     field.replace(TextField::Arguments(index)).is_none().then_some(())
 }
 
-fn function(scanner: &mut Scanner<'_>, shape: &mut Shape) -> Option<()> {
+fn function(scanner: &mut Scanner<'_>, shape: &mut Shape<Varying>) -> Option<()> {
     scanner.begin_object().ok()?;
     let mut arguments = None;
     let mut first = true;

@@ -9,6 +9,7 @@ mod canonical;
 mod delta;
 mod routes;
 mod schema;
+mod slots;
 mod spelling;
 #[cfg(test)]
 mod tests;
@@ -122,9 +123,8 @@ impl EventDecoder for TurnDecoder {
         // An id persists over frames that have none; a number must not.
         let id = frame.id.filter(|_| frame.has_own_id);
         let id = canonical::sequence_number(id.and_then(|id| parse_u64(id.as_bytes())));
-        if let Some((said, delta)) = self.deltas.read(frame.data) {
-            let number = counting(id, said, sink);
-            return sink.delta(number, delta);
+        if self.deltas.read(frame.data, id, sink) {
+            return;
         }
         let (said, event) = canonical::event_of(frame.data);
         let number = counting(id, said, sink);

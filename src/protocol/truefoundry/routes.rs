@@ -5,7 +5,7 @@ use crate::json::{Object, Value, write_hex};
 use crate::protocol::calls::{Calls, calls};
 use crate::protocol::fields::object;
 use crate::protocol::options::wire;
-use crate::protocol::route::{Route, add_query};
+use crate::protocol::route::Route;
 use crate::protocol::{Call, Request};
 
 use super::Dialect;
@@ -76,7 +76,7 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
     };
     let route = Route::of(calls, call)?;
     let params = wire(params);
-    let (mut path, mut sent) = route.fill(&params)?;
+    let (path, mut sent) = route.fill(&params)?;
     let mut headers = route.headers(call);
     if let Some(metadata) = params.get("metadata") {
         headers.push(("x-tfy-metadata", ascii_json(&metadata.to_json())));
@@ -94,13 +94,7 @@ pub(super) fn request(dialect: Dialect, call: Call, params: &Object<'_>) -> Resu
             _ => {}
         }
     }
-    let mut body = None;
-    if route.has_body() {
-        body = Some(sent.to_json());
-    } else {
-        add_query(&sent, &mut path);
-    }
-    Ok(Request { method: route.method, path, headers, body })
+    Ok(route.request(path, &sent, headers))
 }
 
 /// The most sessions on a page of `TrueForge`'s list: it refuses a larger `limit`.

@@ -15,7 +15,6 @@ mod lists;
 mod markdown;
 mod params;
 mod record;
-mod speaker;
 #[cfg(test)]
 mod tests;
 pub mod wire;
@@ -138,6 +137,20 @@ impl Protocol for TurnRpc {
             -32600 | -32601 if call == Call::SubscribeTurn && self.dialect == Dialect::Codex => Some(503),
             code => status_of(code),
         }
+    }
+
+    fn is_for_all(&self, method: &str) -> bool {
+        // Turns that begin, and what became of the server's requests (section 9).
+        matches!(method, "turn/started" | "serverRequest/resolved")
+    }
+
+    fn unloaded(&self, method: &str, message: &str) -> Option<String> {
+        if method != "thread/closed" {
+            return None;
+        }
+        let message = Value::parse(message).unwrap_or_default();
+        let thread = fields::inner(fields::members(&message), "params").text("threadId");
+        (!thread.is_empty()).then(|| thread.to_owned())
     }
 
     fn local<'a>(&self, call: Call, _: &Object<'a>) -> Option<Value<'a>> {

@@ -14,10 +14,7 @@ impl<S: Speaker> Connection<S> {
         if self.line.link < Link::Greeting {
             return;
         }
-        self.line.heard = self.clock.now;
-        self.line.messages = self.line.messages.wrapping_add(1);
-        self.line.ping_from = 0;
-        self.line.dead_at = super::NEVER;
+        self.hear();
         // Binary messages are for uploads only, which the server does not send.
         let Some(message) = message else { return };
         if let Some((method, is_request)) = method_at_start(message) {
@@ -29,6 +26,32 @@ impl<S: Speaker> Connection<S> {
         let read = Value::parse(message).unwrap_or_default();
         let method = read.get("method").and_then(Value::as_str).unwrap_or_default();
         self.told(method, read.get("id").is_some(), message);
+    }
+
+    /// The server is alive.
+    fn hear(&mut self) {
+        self.line.heard = self.clock.now;
+        self.line.messages = self.line.messages.wrapping_add(1);
+        self.line.ping_from = 0;
+        self.line.dead_at = super::NEVER;
+    }
+
+    /// Whether the message that came last belongs to this stream alone.
+    pub fn is_alone(&self, id: u32) -> bool {
+        self.calls.iter().all(|call| call.is_named == (call.id == id))
+    }
+
+    /// Messages came that are like an earlier one of this stream [alone](Self::is_alone). Returns whether its reader takes
+    /// them now, and no other one does; if not, they must be handed in as [`Input::Message`](super::Input::Message).
+    pub fn hear_like(&mut self, id: u32, now: u64) -> bool {
+        let Some(call) = self.calls.iter().find(|call| call.id == id) else { return false };
+        let takes = call.is_read && call.phase == Phase::Open && !self.has_output();
+        if !takes || self.calls.iter().any(|other| other.id != id && other.mark == call.mark) {
+            return false;
+        }
+        self.clock.advance(now);
+        self.hear();
+        true
     }
 
     /// A message came that is no response to this client. It belongs to the streams whose threads it names. Some belong to

@@ -7,8 +7,8 @@ mod time;
 
 use crate::error::{Error, ErrorCode};
 use crate::json::Value;
-use crate::protocol::Call;
 use crate::protocol::turn_rpc::{Dialect, TurnRpc};
+use crate::protocol::{AnyProtocol, Call};
 use crate::rpc::{Message, Messages};
 
 use super::{Connection, Input, Limits, Output};
@@ -19,7 +19,7 @@ const MIB: u64 = 1024 * 1024;
 
 /// A client and the server's side of it.
 struct Play {
-    connection: Connection<TurnRpc>,
+    connection: Connection<AnyProtocol>,
     now: u64,
     /// What the carrier says of its socket.
     buffered: Option<u64>,
@@ -37,7 +37,7 @@ impl Play {
     fn of(dialect: Dialect) -> Self {
         let limits = Limits { connect_timeout: 1000, largest_response: 2000 };
         Self {
-            connection: Connection::new(TurnRpc::new(dialect), limits, "ABCDEFGHIJKLM".to_owned()),
+            connection: Connection::new(TurnRpc::new(dialect).into(), limits, "ABCDEFGHIJKLM".to_owned()),
             now: 1_800_000_000_000,
             buffered: Some(0),
             requests: Vec::new(),

@@ -47,7 +47,7 @@ fn decode<'c>(chunks: impl IntoIterator<Item = &'c [u8]>) -> Outcome {
 }
 
 /// Cuts a stream into chunks of the given sizes, over and over; zero makes an empty chunk.
-fn cut<'c>(stream: &'c [u8], sizes: &[usize]) -> Vec<&'c [u8]> {
+pub(crate) fn cut<'c>(stream: &'c [u8], sizes: &[usize]) -> Vec<&'c [u8]> {
     let mut chunks = Vec::new();
     let mut rest = stream;
     for size in sizes.iter().cycle() {

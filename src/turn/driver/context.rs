@@ -1,8 +1,9 @@
 //! What all states of a driver share.
 
 use crate::error::{Error, ErrorCode};
+use crate::features::SeparateAnswers;
 use crate::json::Object;
-use crate::turn::conventions::{Answers, Conventions, SeparateAnswers};
+use crate::turn::conventions::{Answers, Conventions};
 use crate::turn::{StreamEnd, TurnMachine, TurnReader};
 
 use super::request::TurnRequest;

@@ -10,12 +10,13 @@ mod pager;
 mod request;
 mod retry;
 mod states;
-#[cfg(all(test, feature = "agent-event", feature = "aap"))]
+#[cfg(test)]
 mod tests;
 
 use crate::error::{Error, ErrorCode, Result, sentence};
+use crate::features::{ClientIds, Sockets};
 use crate::json::{Object, Value};
-use crate::protocol::{Call, HAS_OTHERS};
+use crate::protocol::Call;
 
 pub use retry::{Awaited, Pause, RetryBudget, Waiting};
 
@@ -365,11 +366,10 @@ impl TurnDriver {
         }
         cx.opened_at = None;
         let is_start = call == Call::CreateTurnStream;
-        if is_start && HAS_OTHERS {
+        if is_start && ClientIds::EXISTS {
             cx.reader.begin(&plan.params);
         }
-        #[cfg(feature = "socket")]
-        if !is_start {
+        if !is_start && Sockets::EXISTS {
             cx.reader.resume(&plan.params);
         }
         // Before the turn has an id it is looked for once more, whatever the number of attempts.

@@ -170,7 +170,7 @@ fn without_a_record_the_list_tells_what_was_said_before() {
     }
 }
 
-/// A call that was answered and waits again, waits: nobody waits for it without end.
+/// A call that was answered and waits again, waits, and not without end.
 #[test]
 fn a_call_that_waits_again_ends_the_turn() {
     let mut play = both();

@@ -123,7 +123,7 @@ fn listed_numbers_in_forgotten_gaps_are_let_through() {
     assert!(!cursor.admit_listed(1001) && !cursor.admit_listed(999));
 }
 
-/// Whoever leaves endless gaps does not make the cursor grow: late events of old ones are then lost.
+/// Endless gaps do not make the cursor grow: late events of old ones are then lost.
 #[test]
 fn gaps_are_remembered_in_bounded_number() {
     let odd: Vec<u64> = (1..=1001).step_by(2).collect();

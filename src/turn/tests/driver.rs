@@ -471,7 +471,7 @@ fn a_stream_of_another_turn_is_asked_for_anew() {
     assert_eq!(play.driver.reader().machine().id(), Some("t"));
 }
 
-/// Whatever the server says of pages, nobody turns them for ever.
+/// Whatever the server says of pages, they are not turned for ever.
 #[test]
 fn pages_that_go_round_end() {
     let mut play = started(1..=3);

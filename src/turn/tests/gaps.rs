@@ -12,7 +12,7 @@ fn reconnect(reader: &mut TurnReader) {
     reader.connected(true);
 }
 
-/// Pushes a frame before which events are missing; gives why the connection is of no use any more.
+/// Pushes a frame before which events are missing; returns why the connection is of no use any more.
 fn push_gap(reader: &mut TurnReader, id: u64, text: &str) -> Error {
     reader.push(frame(id, &delta(text)).as_bytes()).expect_err("a gap")
 }

@@ -170,7 +170,6 @@ fn each_protocol_has_its_own_fields_and_parts() {
         (truefoundry, image(), "`type` cannot be `image` with this protocol"),
         (truefoundry, skill(), "`type` cannot be `skill` with this protocol"),
     ];
-    #[cfg(feature = "aap")]
     {
         let aap = crate::protocol::aap::Aap::new().capabilities();
         cases.extend([
@@ -186,7 +185,6 @@ fn each_protocol_has_its_own_fields_and_parts() {
             (aap, skill(), "`type` cannot be `skill` with this protocol"),
         ]);
     }
-    #[cfg(feature = "agent-event")]
     {
         use crate::protocol::agent_event::{AgentEvent, Dialect};
         for dialect in [Dialect::Tirea, Dialect::Awaken] {
@@ -199,7 +197,6 @@ fn each_protocol_has_its_own_fields_and_parts() {
             ]);
         }
     }
-    #[cfg(feature = "turn-rpc")]
     {
         let turn_rpc = turn_rpc();
         cases.extend([
@@ -220,7 +217,6 @@ fn each_protocol_has_its_own_fields_and_parts() {
 }
 
 /// A protocol with parts of kinds of its own.
-#[cfg(feature = "turn-rpc")]
 fn turn_rpc() -> Capabilities {
     use crate::protocol::turn_rpc::{Dialect, TurnRpc};
     TurnRpc::new(Dialect::Gateway).capabilities()
@@ -318,7 +314,6 @@ fn broken_rules_are_told_with_the_item() {
 
 /// Parts of other kinds are for the protocols to check that have them.
 #[test]
-#[cfg(feature = "turn-rpc")]
 fn parts_that_only_some_protocols_have_are_let_through() {
     let sent = |input: &Json| sent_of(input, &read_for(turn_rpc(), input));
     let parts = [
@@ -349,7 +344,6 @@ fn parts_that_only_some_protocols_have_are_let_through() {
 
 /// Where the server asked by a message, an answer says which.
 #[test]
-#[cfg(feature = "turn-rpc")]
 fn an_answer_carries_what_was_asked() {
     let call = json!({"id": "c", "suspension": {"id": "7", "action": "a"}});
     let asked = json!({"type": "tool.approval_required", "thread_id": "main", "tool_calls": [call]});
@@ -451,7 +445,6 @@ fn an_answer_to_nothing_is_refused_if_strict() {
 }
 
 #[test]
-#[cfg(feature = "turn-rpc")]
 fn what_comes_with_a_verdict_is_checked() {
     for (approval, problem) in [
         (json!({"status": "allow", "remember": "yes"}), "`approval.remember`"),

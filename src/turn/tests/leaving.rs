@@ -1,4 +1,4 @@
-//! The driver, rule by rule: a turn that is left, or whose connection nobody recovers, and that is gone on with
+//! The driver, rule by rule: a turn that is left, or whose connection is not recovered, and that is gone on with
 //! later.
 
 use serde_json::json;

@@ -13,11 +13,11 @@ enum In {
     Starting,
     /// Started by a stream that has brought nothing yet.
     StartingStream,
-    /// Nobody listens.
+    /// There is no listener.
     Running,
-    /// Somebody listens, and has got three events.
+    /// A listener has got three events.
     Streaming,
-    /// Ended while nobody listened.
+    /// Ended without a listener.
     Ended(TurnStatus),
     /// Ended on its stream.
     EndedStreamed(TurnStatus),
@@ -188,17 +188,6 @@ fn a_stream_starts_resumes_or_is_refused() {
 #[test]
 fn a_new_turn_may_be_streamed_after_nothing() {
     assert_eq!(TurnMachine::unstarted().stream(Some(0)), Ok(StreamPlan::Start));
-}
-
-#[test]
-fn requests_for_a_turn_need_its_id() {
-    for situation in ALL {
-        let machine = machine(situation);
-        let expected = if has_id(situation) { Ok("t") } else { Err(ErrorCode::TurnNotStarted) };
-        assert_eq!(code(machine.started_id("cancel")), expected, "{situation:?}");
-    }
-    let error = TurnMachine::unstarted().started_id("listEvents").expect_err("no id");
-    assert!(error.message.contains("`listEvents()`"), "{}", error.message);
 }
 
 #[test]

@@ -13,7 +13,6 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value as Json, json};
 
-#[cfg(any(feature = "agent-event", feature = "aap"))]
 use crate::delivery::{EVENT_STRIDE, TextArena, kind};
 use crate::error::{Error, ErrorCode};
 use crate::json::Value;
@@ -70,7 +69,7 @@ impl Play {
         Self { driver, protocol, now: 0.0, step: None }
     }
 
-    /// Begins to stream; gives the first step.
+    /// Begins to stream; returns the first step.
     pub(in crate::turn) fn stream(&mut self, reconnect: Reconnect) -> String {
         self.begin(|driver| driver.stream(None, reconnect, trace()))
     }
@@ -95,7 +94,7 @@ impl Play {
         self.begin(|driver| driver.start(Reconnect::default(), StartTrace::default()))
     }
 
-    /// Begins to start; gives the first step.
+    /// Begins to start; returns the first step.
     pub(in crate::turn) fn start(&mut self) -> String {
         self.begin(|driver| driver.start(Reconnect::default(), trace()))
     }
@@ -114,12 +113,12 @@ impl Play {
         self.driver.take_state(record.object("state").expect("a state"));
     }
 
-    /// Begins to look; gives the first step.
+    /// Begins to look; returns the first step.
     pub(in crate::turn) fn look(&mut self) -> String {
         self.begin(|driver| driver.look(Reconnect::default()))
     }
 
-    /// Lets something happen; gives what is to be done then.
+    /// Lets something happen; returns what is to be done then.
     pub(in crate::turn) fn next(&mut self, act: Act) -> String {
         let (stood, bytes, outcome) = match act {
             Act::Brings(bytes) => (0.0, Some(bytes), Outcome::Ended),
@@ -168,7 +167,6 @@ impl Play {
 
     /// The events that were delivered since this was last asked: texts as `+text`, others by their types and, of
     /// messages and results, their ids.
-    #[cfg(any(feature = "agent-event", feature = "aap"))]
     pub(in crate::turn) fn delivered(&mut self) -> Vec<String> {
         let mut taken = (Vec::new(), TextArena::default());
         self.driver.reader_mut().batch().take(&mut taken);

@@ -32,7 +32,7 @@ fn every_status_has_its_remedy() {
         };
         assert_eq!(http(status).remedy(), expected, "{status}");
     }
-    // Redirects that lead nowhere, and statuses that nobody knows.
+    // Redirects that lead nowhere, and unknown statuses.
     for status in [0, 100, 304, 307] {
         assert_eq!(http(status).remedy(), Remedy::None, "{status}");
     }

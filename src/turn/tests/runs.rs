@@ -9,7 +9,7 @@ use super::play::Play;
 use crate::json::Value;
 use crate::protocol::agent_event::{AgentEvent, Dialect};
 
-/// A turn of a server that finishes no turn that nobody reads.
+/// A turn of a server that finishes no turn without a reader.
 pub(in crate::turn) fn forsaken() -> Play {
     let mut play = Play::of(Box::new(AgentEvent::new(Dialect::Tirea)), Value::from("hi"), "");
     play.driver.set_start("bot", "t");

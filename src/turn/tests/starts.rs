@@ -65,7 +65,7 @@ fn a_start_that_comes_too_early_is_sent_again() {
     }
 }
 
-/// 503: most likely nothing happened, but nobody knows before the session's turns say so.
+/// 503: most likely nothing happened, but only the session's turns tell.
 #[test]
 fn a_server_that_is_away_is_looked_at_before_the_start_is_sent_again() {
     let mut play = starting();
@@ -126,7 +126,7 @@ fn a_server_that_is_away_is_looked_at_before_the_start_is_sent_again() {
     );
 }
 
-/// Of a request that was on its way nobody knows when it arrives: it is looked for several times. It is never
+/// When a request that was on its way arrives is unknown: it is looked for several times. It is never
 /// sent again.
 #[test]
 fn a_start_without_an_answer_is_looked_for() {
@@ -195,7 +195,7 @@ fn a_turn_that_ended_before_it_was_found_is_streamed_from_its_log() {
     assert_eq!(play.next(turns(&[record("done")])), "end done");
 }
 
-/// As long as the look fails nobody knows; `stream()` looks once more, and then starts it if it is not there.
+/// As long as the look fails, that is unknown; `stream()` looks once more, and then starts it if it is not there.
 #[test]
 fn a_look_that_fails_leaves_it_open() {
     let ends: [&[(Act, &str)]; 3] = [
@@ -265,7 +265,7 @@ fn an_aborted_start_may_have_arrived_unless_it_was_not_sent() {
     }
 }
 
-/// To find out, and nothing else: whoever only wants to cancel a turn does not want it to begin.
+/// To find out, and nothing else: to cancel a turn must not begin it.
 #[test]
 fn a_mere_look_starts_nothing() {
     let cases: [&[(Act, &str)]; 3] = [

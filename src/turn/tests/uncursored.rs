@@ -1,4 +1,4 @@
-//! The driver, rule by rule: turns that nobody goes on with once their stream is lost (protocol note of
+//! The driver, rule by rule: turns that stop once their stream is lost (protocol note of
 //! `AgentEvent`, sections 1.5 and 2.4). What is lost is said to be lost, and nothing is sent twice.
 
 use serde_json::{Value as Json, json};
@@ -240,7 +240,7 @@ fn looks_that_fail_leave_it_open() {
     assert_eq!(play.next(Fails(http(503))), "end incomplete: incomplete");
 }
 
-/// A turn that nobody reads does not go on: to stop reading it is to lose it.
+/// A turn without a reader does not go on: to stop reading it is to lose it.
 #[test]
 fn an_aborted_stream_is_lost() {
     let mut play = starting();

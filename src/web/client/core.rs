@@ -89,7 +89,7 @@ impl Reader {
     }
 }
 
-/// The error of a reading that nobody uses any more.
+/// The error of a reading that is no longer used.
 fn stopped() -> Error {
     Error::new(ErrorCode::Aborted, "the reading was stopped")
 }
@@ -280,7 +280,7 @@ impl Core {
         }
     }
 
-    /// Gives the stream a moment to say that the turn has paused or ended.
+    /// Waits a moment for the stream to say that the turn has paused or ended.
     pub(super) async fn until_paused(&self) {
         let over = std::pin::pin!(self.changes.until(|| !self.is_read()));
         select(over, TimeoutFuture::new(PAUSE_TIMEOUT)).await;
@@ -365,9 +365,7 @@ impl Reading for Core {
             let (turn, session) = (&mut *self.turn.borrow_mut(), &mut *self.session.state.borrow_mut());
             match came {
                 Came::Chunk(chunk) => turn.push(session, &chunk),
-                #[cfg(feature = "socket")]
                 Came::Message(message) => turn.push_message(session, &message),
-                #[cfg(feature = "socket")]
                 Came::Gather => true,
             }
         };
@@ -404,12 +402,10 @@ impl Reading for Core {
         self.changes.add();
     }
 
-    #[cfg(feature = "socket")]
     fn has_follow_up_requests(&self) -> bool {
         self.turn.borrow().reader().has_follow_up_requests()
     }
 
-    #[cfg(feature = "socket")]
     fn follow_up_requests(&self) -> Option<crate::rpc::Messages> {
         self.turn.borrow_mut().reader_mut().follow_up_requests()
     }

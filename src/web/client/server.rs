@@ -7,10 +7,9 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::Object;
 use crate::protocol::{AnyProtocol, Call};
 use crate::turn::{Pause, Reconnect, RetryBudget, Step};
-#[cfg(feature = "socket")]
-use crate::web::socket;
 use crate::web::steps::{self, Reading};
-use crate::web::{fetch, page};
+use crate::web::token::Token;
+use crate::web::{fetch, page, socket};
 
 use super::ConnectOptions;
 
@@ -24,8 +23,7 @@ pub(super) struct Server {
 
 enum Transport {
     Fetch(fetch::Server),
-    #[cfg(feature = "socket")]
-    Socket(socket::Server<crate::protocol::turn_rpc::TurnRpc>),
+    Socket(socket::Server),
 }
 
 impl Server {
@@ -35,20 +33,19 @@ impl Server {
         let is_socket = capabilities.has_socket();
         let base_url = options.checked_url(is_socket)?;
         let (max_frame_bytes, reconnect) = (options.largest(is_socket), options.reconnect);
-        let transport = match protocol {
-            #[cfg(feature = "socket")]
-            AnyProtocol::TurnRpc(protocol) => {
-                Transport::Socket(over_socket(&base_url, protocol, options, max_frame_bytes)?)
-            }
-            #[cfg(feature = "http")]
-            protocol => Transport::Fetch(fetch::Server {
+        let idle_timeout = options.idle_timeout.unwrap_or(capabilities.silence);
+        let transport = if is_socket {
+            let server = socket::Server::new(&base_url, protocol).with_largest_response(max_frame_bytes);
+            Transport::Socket(over_socket(server, options, idle_timeout)?)
+        } else {
+            Transport::Fetch(fetch::Server {
                 base_url,
                 protocol,
-                idle_timeout: options.idle_timeout.unwrap_or(capabilities.silence),
+                idle_timeout,
                 token: options.token.clone(),
                 headers: options.headers.clone(),
                 connect_timeout: options.connect_timeout,
-            }),
+            })
         };
         Ok(Self { protocol, max_frame_bytes, reconnect, transport })
     }
@@ -57,7 +54,6 @@ impl Server {
     pub(super) async fn ask(&self, call: Call, params: Object<'_>) -> Result<String> {
         match &self.transport {
             Transport::Fetch(server) => server.ask(call, params).await.map_err(|failure| failure.error),
-            #[cfg(feature = "socket")]
             Transport::Socket(server) => server.ask(call, params).await,
         }
     }
@@ -71,7 +67,6 @@ impl Server {
                     Ok(answer) => return Ok(answer),
                     Err(failure) => failure,
                 },
-                #[cfg(feature = "socket")]
                 Transport::Socket(server) => match server.ask(call, params.clone()).await {
                     Ok(answer) => return Ok(answer),
                     Err(error) => error.into(),
@@ -92,7 +87,6 @@ impl Server {
     pub(super) async fn run(&self, reading: &impl Reading, first: Step) -> Result<()> {
         match &self.transport {
             Transport::Fetch(server) => steps::run(server, reading, first).boxed_local().await,
-            #[cfg(feature = "socket")]
             Transport::Socket(server) => steps::run(server, reading, first).boxed_local().await,
         }
     }
@@ -101,24 +95,14 @@ impl Server {
     pub(super) fn close(&self) {
         match &self.transport {
             Transport::Fetch(_) => {}
-            #[cfg(feature = "socket")]
             Transport::Socket(server) => server.close(),
         }
     }
 }
 
-#[cfg(feature = "socket")]
-fn over_socket(
-    base_url: &str,
-    protocol: crate::protocol::turn_rpc::TurnRpc,
-    options: &ConnectOptions,
-    largest: usize,
-) -> Result<socket::Server<crate::protocol::turn_rpc::TurnRpc>> {
-    use crate::web::token::Token;
+/// The server with the options of a client.
+fn over_socket(server: socket::Server, options: &ConnectOptions, idle: u32) -> Result<socket::Server> {
     let refused = |problem| Err(Error::new(ErrorCode::InvalidOption, problem));
-    let silence = AnyProtocol::TurnRpc(protocol).protocol().capabilities().silence;
-    let idle = options.idle_timeout.unwrap_or(silence);
-    let server = socket::Server::new(base_url, protocol).with_largest_response(largest);
     let limit = |timeout: u32| if timeout == 0 { u32::MAX } else { timeout };
     let server = server.with_timeouts(limit(options.connect_timeout), limit(idle));
     if !options.headers.is_empty() {

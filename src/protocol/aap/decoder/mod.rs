@@ -17,12 +17,12 @@ mod tests;
 
 use crate::event::{EventRef, TextField};
 use crate::json::{Object, Value};
-use crate::protocol::fields::{Problem, missing, text};
+use crate::protocol::fields::{Problem, missing, text, text_or_null, unknown};
 use crate::protocol::{EventDecoder, EventSink};
-use crate::sse::Frame;
+use crate::sse::{Frame, Run};
 
 use super::blocks::ToolUse;
-use super::{ids, story};
+use super::ids;
 use calls::Call;
 use delta::DeltaReader;
 use messages::Message;
@@ -65,17 +65,7 @@ impl EventDecoder for TurnDecoder {
     }
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
-        let Self { deltas, turn } = self;
-        let field = match frame.event {
-            "text_delta" => Some(TextField::Content),
-            "thinking_delta" => Some(TextField::Reasoning),
-            _ => None,
-        };
-        if let Some(field) = field
-            && let Some(text) = deltas.read(frame.data)
-        {
-            return turn.piece(field, text, sink);
-        }
+        let turn = &mut self.turn;
         // The first end is the end (section 9).
         if turn.is_over {
             return;
@@ -88,6 +78,17 @@ impl EventDecoder for TurnDecoder {
                 turn.unknown(frame.event, frame.data.into(), Some(problem), sink);
             }
         }
+    }
+
+    fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> Run {
+        let Self { deltas, turn } = self;
+        let mut len = 0;
+        while let Some(rest) = bytes.get(len..).filter(|rest| !rest.is_empty()) {
+            let Some(piece) = deltas.read(rest) else { break };
+            turn.piece(*piece.meaning, piece.text, sink);
+            len += piece.len;
+        }
+        Run { len, id: None }
     }
 
     fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
@@ -130,8 +131,7 @@ impl Turn {
         problem: Option<Problem>,
         sink: &mut dyn EventSink,
     ) {
-        let event = story::unknown(wire_type, raw, problem);
-        self.emit(&event, sink);
+        self.emit(&unknown(text_or_null(wire_type), raw, problem), sink);
     }
 
     /// Reads a frame without the hot path.

@@ -1,9 +1,9 @@
-//! JSON as nobody should send it.
+//! JSON that no server should send.
 
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
-use crate::protocol::damage::place;
+use crate::protocol::tests::damage::place;
 
 pub(in crate::protocol::aap) fn any_json() -> impl Strategy<Value = Json> {
     let words = vec![

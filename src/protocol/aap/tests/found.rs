@@ -94,7 +94,7 @@ fn an_earlier_turn_of_the_same_words_is_another_one() {
     assert_eq!(found(&hi(Some(u64::MAX), false), &full(&twice)).expect("an answer"), None);
 }
 
-/// Somebody else has said something since, in another tab: the turn must not seem lost, or it would be started anew.
+/// Another tab has sent a message since: the turn must not seem lost, or it would be started anew.
 #[test]
 fn a_turn_that_another_one_follows_is_found() {
     let history = json!([

@@ -1,4 +1,4 @@
-//! Whatever a server answers, and whatever a caller gives: an answer or an error, and never a panic.
+//! Whatever a server answers, and whatever a caller passes: an answer or an error, and never a panic.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};

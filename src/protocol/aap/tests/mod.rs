@@ -69,12 +69,12 @@ fn call(id: &str, name: &str) -> Json {
     json!({"type": "tool_use", "toolCallId": id, "name": name, "input": {}})
 }
 
-/// The item that gives a user's message.
+/// The item of a user's message.
 fn item(content: impl Into<Json>) -> Json {
     json!({"type": "user.message", "content": content.into()})
 }
 
-/// The item that gives a call's result.
+/// The item of a call's result.
 fn respond(id: &str, content: &str) -> Json {
     json!({"type": "user.tool_response", "thread_id": "main", "tool_call_id": id, "content": content})
 }

@@ -111,7 +111,7 @@ fn section_6_how_the_last_turn_stands() {
     assert_eq!(state(json!([user("Hi"), asking, result("a", "1"), result("b", "2")])), running);
     let done = state(json!([user("Hi"), asking, result("a", "1"), result("b", "2"), agent("Done.")]));
     assert_eq!(done["output"], output("turn-1:1", "Done."));
-    // Whoever speaks again waits no more.
+    // A new message ends the wait.
     assert!(waits(&state(json!([user("Hi"), asking, agent("Never mind.")]))).is_empty());
 }
 

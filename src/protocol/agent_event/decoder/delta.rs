@@ -1,166 +1,116 @@
 //! The hot path: a piece of text, read without building a document.
 //!
 //! Nearly every frame of a stream is such a piece. It differs from an earlier one of its kind only in its text and its
-//! envelope, which is not reliable (section 1.2). So two readers come before the general one: a *template* of an
-//! earlier frame, whose fixed parts are compared as bytes, and a *scan* of the JSON, which also creates the templates.
-//! Each leaves everything that it does not fully know to the next one. Both must agree with the general reader; a
-//! property test checks this.
+//! envelope, which is not reliable (section 1.2). So [`Templates`] of earlier frames come before the general reader; a
+//! *scan* of the JSON creates them, and leaves everything that it does not fully know to the general reader. Both must
+//! agree with that reader; property tests check this.
 
 use crate::json::{RawStr, Scanner};
+use crate::protocol::template::{self, Known, Shape, Slot, Templates, whole_number};
+use crate::sse::{WholeFrame, line_len};
 
 use super::messages::DeltaField;
-
-/// One template for each kind of piece, and one more for a second tool that is called at the same time.
-const TEMPLATES: usize = 4;
 
 /// The envelope's fields, which change from frame to frame and are ignored.
 const ENVELOPE: [&str; 5] = ["run_id", "thread_id", "seq", "timestamp_ms", "step_id"];
 
 /// A piece of text.
+pub(super) type Piece<'a> = template::Piece<'a, Varying, Meaning>;
+
+/// What all pieces of a template are pieces of.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Piece<'a> {
+pub(super) struct Meaning {
     pub(super) field: DeltaField,
-    /// The call whose arguments it extends; empty for other fields.
-    pub(super) call_id: &'a str,
-    pub(super) text: &'a str,
+    /// The call whose arguments they extend; empty for other fields.
+    pub(super) call_id: String,
+}
+
+/// What differs between the frames of pieces, apart from the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Varying {
+    /// A whole number that is ignored.
+    Number,
+    /// The inside of a string that is ignored.
+    String,
+    /// The value of the frame's `id` line.
+    FrameId,
+}
+
+/// The contents of a frame's holes.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The position of the frame's id.
+    pub(super) id: Option<(usize, usize)>,
+}
+
+impl Slot for Varying {
+    type Found = Found;
+
+    fn read(self, rest: &[u8], at: usize, found: &mut Found) -> Option<usize> {
+        match self {
+            Self::Number => {
+                let (len, _) = whole_number(rest);
+                // A number in JSON does not begin with 0.
+                (len == 1 || len > 0 && rest.first() != Some(&b'0')).then_some(len)
+            }
+            Self::String => match RawStr::inside_len(rest)? {
+                (len, false) => Some(len),
+                (len, true) => RawStr::escaped(str::from_utf8(rest.get(..len)?).ok()?).map(|_| len),
+            },
+            Self::FrameId => {
+                let len = line_len(rest)?;
+                let id = rest.get(..len)?;
+                // The standard ignores an id with this character.
+                (!id.contains(&0) && str::from_utf8(id).is_ok()).then_some(())?;
+                found.id = Some((at, at + len));
+                Some(len)
+            }
+        }
+    }
 }
 
 /// Reads pieces of text.
 #[derive(Debug, Default)]
 pub(super) struct DeltaReader {
-    templates: Vec<Template>,
-    /// The template that matched or was created last.
-    recent: usize,
-    /// A buffer for decoded text.
-    text: String,
+    templates: Templates<Varying, Meaning>,
 }
 
 impl DeltaReader {
-    /// Reads `data` if it is a delta of any dialect, with no other data.
-    pub(super) fn read<'a>(&'a mut self, data: &'a str) -> Option<Piece<'a>> {
-        let text = if let Some(text) = self.matching(data) {
-            text
-        } else {
-            let found = scan(data)?;
-            self.learn(data, &found);
-            found.text
-        };
-        let template = self.templates.get(self.recent)?;
-        let text = if let Some(plain) = text.plain() {
-            plain
-        } else {
-            self.text.clear();
-            text.unescape_into(&mut self.text);
-            &self.text
-        };
-        Some(Piece { field: template.field, call_id: &template.call_id, text })
+    /// Reads the part at the start of `bytes`, if it is a delta of any dialect, with no other data.
+    pub(super) fn read<'a>(&'a mut self, bytes: &'a [u8], part: Part) -> Option<Piece<'a>> {
+        let piece = self.templates.read(bytes, |bytes| known(bytes, part))?;
+        (part == Part::Frame || piece.len == bytes.len()).then_some(piece)
     }
 
-    /// The number of templates created.
+    /// The number of templates.
     #[cfg(test)]
     pub(super) fn learnt(&self) -> usize {
-        self.templates.len()
-    }
-
-    fn matching<'a>(&mut self, data: &'a str) -> Option<RawStr<'a>> {
-        if let Some(found) = self.templates.get(self.recent)?.read(data) {
-            return Some(found);
-        }
-        for (at, template) in self.templates.iter().enumerate() {
-            if let Some(found) = template.read(data) {
-                self.recent = at;
-                return Some(found);
-            }
-        }
-        None
-    }
-
-    fn learn(&mut self, data: &str, found: &Found<'_>) {
-        if self.templates.len() < TEMPLATES {
-            self.recent = self.templates.len();
-            self.templates.push(Template::default());
-        } else {
-            self.recent = (self.recent + 1) % TEMPLATES;
-        }
-        if let Some(template) = self.templates.get_mut(self.recent) {
-            template.set(data, found);
-        }
+        self.templates.count()
     }
 }
 
-/// A frame's fixed parts, with its field and call.
-#[derive(Debug)]
-struct Template {
-    /// The fixed part before each variable.
-    parts: Vec<(String, Variable)>,
-    /// The fixed part after the last one.
-    tail: String,
-    field: DeltaField,
-    call_id: String,
-}
-
+/// What is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Variable {
-    /// A number that is ignored.
-    Number,
-    /// A string that is ignored.
-    String,
-    /// The piece of text.
-    Text,
+pub(super) enum Part {
+    /// A whole frame.
+    Frame,
+    /// All data of a frame.
+    Data,
 }
 
-impl Default for Template {
-    fn default() -> Self {
-        Self { parts: Vec::new(), tail: String::new(), field: DeltaField::Content, call_id: String::new() }
+/// Reads the part at the start of `bytes`, if it is a simple delta.
+fn known(bytes: &[u8], part: Part) -> Option<Known<'_, Varying, Meaning>> {
+    let frame = match part {
+        Part::Frame => WholeFrame::of(bytes)?,
+        Part::Data => WholeFrame { data: (0, bytes.len()), len: bytes.len(), ..WholeFrame::default() },
+    };
+    let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
+    let (mut shape, meaning) = scan(data)?;
+    shape.shift(frame.data.0);
+    if let Some((start, end)) = frame.id {
+        shape.hole(Varying::FrameId, start, end);
     }
-}
-
-impl Template {
-    #[inline]
-    fn read<'a>(&self, data: &'a str) -> Option<RawStr<'a>> {
-        let mut rest = data;
-        let mut text = None;
-        for (part, variable) in &self.parts {
-            rest = rest.strip_prefix(&**part)?;
-            let mut scanner = Scanner::new(rest);
-            match variable {
-                Variable::Number => {
-                    scanner.number().ok()?;
-                }
-                Variable::String => {
-                    scanner.string().ok()?;
-                }
-                Variable::Text => text = Some(scanner.string().ok()?),
-            }
-            rest = rest.get(scanner.at()..)?;
-        }
-        if rest == self.tail { text } else { None }
-    }
-
-    fn set(&mut self, data: &str, found: &Found<'_>) {
-        let text_end = found.text_at + found.text.raw().len() + 2;
-        let mut variables = found.envelope.clone();
-        let place = variables.iter().position(|(at, ..)| *at > found.text_at).unwrap_or(variables.len());
-        variables.insert(place, (found.text_at, text_end, Variable::Text));
-        let mut last = 0;
-        self.parts.clear();
-        for (at, end, variable) in variables {
-            self.parts.push((data.get(last..at).unwrap_or_default().to_owned(), variable));
-            last = end;
-        }
-        data.get(last..).unwrap_or_default().clone_into(&mut self.tail);
-        found.call_id.clone_into(&mut self.call_id);
-        self.field = found.field;
-    }
-}
-
-/// A piece of text as the scan found it. Offsets are those of values, from their first byte to after their last.
-struct Found<'a> {
-    field: DeltaField,
-    call_id: &'a str,
-    text: RawStr<'a>,
-    text_at: usize,
-    envelope: Vec<(usize, usize, Variable)>,
+    Some(Known { frame: bytes.get(..frame.len)?, shape, meaning })
 }
 
 /// The fields that a delta's payload may have.
@@ -173,11 +123,11 @@ struct Payload<'a> {
 
 /// Walks the object. `None` for everything that is not a simple delta: other types, a repeated field, escapes in names,
 /// objects and lists in the wrong place, invalid JSON.
-fn scan(data: &str) -> Option<Found<'_>> {
+fn scan(data: &str) -> Option<(Shape<Varying>, Meaning)> {
     let mut scanner = Scanner::new(data);
     let (mut nested_type, mut flat_type) = (None, None);
     let (mut nested, mut flat) = (None, Payload::default());
-    let mut envelope = Vec::new();
+    let mut shape = Shape::new();
     scanner.begin_object().ok()?;
     let mut first = true;
     while let Some(key) = scanner.next_key(&mut first).ok()? {
@@ -186,12 +136,7 @@ fn scan(data: &str) -> Option<Found<'_>> {
             "event_type" => once(&mut flat_type, string(&mut scanner)?.1.plain()?)?,
             "data" => once(&mut nested, payload(&mut scanner)?)?,
             "event_kind" => return None,
-            name if ENVELOPE.contains(&name) && envelope.len() < ENVELOPE.len() => {
-                let variable = variable(&mut scanner)?;
-                let at = scanner.at();
-                scanner.skip_value().ok()?;
-                envelope.push((at, scanner.at(), variable));
-            }
+            name if ENVELOPE.contains(&name) => envelope(&mut scanner, &mut shape)?,
             name => flat.field(name, &mut scanner)?,
         }
     }
@@ -207,9 +152,10 @@ fn scan(data: &str) -> Option<Found<'_>> {
         "tool_call_delta" => (DeltaField::Arguments, payload.args_delta),
         _ => return None,
     };
-    let (text_at, text) = text?;
+    let (at, text) = text?;
+    shape.text(at, at + text.raw().len());
     let call_id = if field == DeltaField::Arguments { payload.id? } else { "" };
-    Some(Found { field, call_id, text, text_at, envelope })
+    Some((shape, Meaning { field, call_id: call_id.to_owned() }))
 }
 
 fn payload<'a>(scanner: &mut Scanner<'a>) -> Option<Payload<'a>> {
@@ -235,18 +181,23 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// The kinds of values that may replace the next one.
-fn variable(scanner: &mut Scanner<'_>) -> Option<Variable> {
-    match scanner.peek_value()? {
-        b'"' => Some(Variable::String),
-        b'-' | b'0'..=b'9' => Some(Variable::Number),
-        _ => None,
+/// Reads a field of the envelope, which may have any value of its kind.
+fn envelope(scanner: &mut Scanner<'_>, shape: &mut Shape<Varying>) -> Option<()> {
+    if scanner.peek_value()? == b'"' {
+        let (at, value) = string(scanner)?;
+        shape.hole(Varying::String, at, at + value.raw().len());
+    } else {
+        let at = scanner.at();
+        scanner.number().ok()?;
+        shape.hole(Varying::Number, at, scanner.at());
     }
+    Some(())
 }
 
+/// A string, and the offset of its inside.
 fn string<'a>(scanner: &mut Scanner<'a>) -> Option<(usize, RawStr<'a>)> {
     (scanner.peek_value()? == b'"').then_some(())?;
-    let at = scanner.at();
+    let at = scanner.at() + 1;
     Some((at, scanner.string().ok()?))
 }
 

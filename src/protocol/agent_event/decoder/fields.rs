@@ -3,7 +3,7 @@
 use crate::json::{Object, Value};
 
 pub(super) use crate::protocol::fields::{
-    Problem, event, missing, object, optional_text, put, text, with_text, wrong,
+    Problem, event, missing, object, optional_text, put, text, unknown, with_text, wrong,
 };
 
 /// A required value, moved out of its frame.

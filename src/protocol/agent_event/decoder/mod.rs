@@ -26,13 +26,13 @@ mod waiting;
 use crate::event::{EventRef, MAIN_THREAD};
 use crate::json::{Object, Value, write_u64};
 use crate::protocol::{EventDecoder, EventSink};
-use crate::sse::Frame;
+use crate::sse::{self, Frame};
 
 use activity::Activities;
 use calls::Call;
-use delta::DeltaReader;
+use delta::{DeltaReader, Part};
 use ending::{Failure, Totals};
-use fields::{Problem, event, with_text, wrong};
+use fields::{Problem, event, unknown, wrong};
 use messages::Message;
 use nested::Lineage;
 use run::Head;
@@ -69,10 +69,10 @@ struct Run {
 impl EventDecoder for RunDecoder {
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
         let Self { deltas, run } = self;
-        if let Some(delta) = deltas.read(frame.data) {
+        if let Some(delta) = deltas.read(frame.data.as_bytes(), Part::Data) {
             run.flush(sink);
             // A delta that the run refuses is read again by the general reader.
-            if run.delta(delta.field, delta.call_id, delta.text, sink).is_ok() {
+            if run.delta(delta.meaning.field, &delta.meaning.call_id, delta.text, sink).is_ok() {
                 return;
             }
         }
@@ -80,6 +80,25 @@ impl EventDecoder for RunDecoder {
             Ok(json) => run.frame(frame.event, json, sink),
             Err(error) => run.unknown(None, frame.data.into(), Some(error.message()), sink),
         }
+    }
+
+    fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> sse::Run {
+        let Self { deltas, run } = self;
+        let mut taken = sse::Run::default();
+        while let Some(rest) = bytes.get(taken.len..).filter(|rest| !rest.is_empty()) {
+            let Some(delta) = deltas.read(rest, Part::Frame) else { break };
+            // After a frame without an id, the stream resumes nowhere, so the last frame with one ends the run.
+            if delta.found.id.is_none() && taken.id.is_some() {
+                break;
+            }
+            run.flush(sink);
+            if run.delta(delta.meaning.field, &delta.meaning.call_id, delta.text, sink).is_err() {
+                break;
+            }
+            taken.id = delta.found.id.map(|(start, end)| (taken.len + start, taken.len + end));
+            taken.len += delta.len;
+        }
+        taken
     }
 
     fn end(&mut self, sink: &mut dyn EventSink) {
@@ -131,13 +150,7 @@ impl Run {
         sink: &mut dyn EventSink,
     ) {
         self.flush(sink);
-        let mut event = with_text("type", "unknown");
-        event.set("wire_type", wire_type.map_or(Value::Null, Value::from));
-        event.set("raw", raw);
-        if let Some(problem) = problem {
-            event.set("problem", problem.into());
-        }
-        self.emit(&event, sink);
+        self.emit(&unknown(wire_type.map_or(Value::Null, Value::from), raw, problem), sink);
     }
 
     /// Takes a frame by the general way. `event` is its type for the stream, which only event stores use.

@@ -35,7 +35,7 @@ fn section_3_2_every_type_has_its_rust_type() {
         let event = event_of(&wire.to_string());
         let mut typed = through_rust(&event);
         assert_eq!(type_of(&typed), type_of(&wire), "{typed}");
-        // An output is not an event to the Rust types, although the wire gives it a type.
+        // An output is not an event to the Rust types, although it has a type on the wire.
         for owner in ["/state/output", "/output"] {
             if let Some(output) = typed.pointer_mut(owner).filter(|output| output.is_object()) {
                 output["type"] = "model.message".into();
@@ -152,7 +152,7 @@ fn section_3_5_missing_fields_are_completed() {
     }
 }
 
-/// Nobody may wait for ever because a turn ended in a way that is newer than this version.
+/// No caller waits for ever because a turn ended in a way that is newer than this version.
 #[test]
 fn an_unknown_terminal_status_is_an_error_that_names_it() {
     let wire = json!({"type": "turn.done", "id": "e", "state": {"status": "evicted", "completed_at": "t"}});

@@ -8,7 +8,7 @@ use super::{Seen, TurnDecoder, complete_events, decode, event_of, type_of};
 use crate::event::EventRef;
 use crate::index::EventIndex;
 use crate::json::{MAX_DEPTH, Value};
-use crate::protocol::damage::place;
+use crate::protocol::tests::damage::place;
 use crate::protocol::truefoundry::canonical;
 
 #[test]

@@ -13,8 +13,9 @@ mod spellings;
 use serde_json::{Value as Json, json};
 
 use super::TurnDecoder;
-use crate::event::{EventRef, TextDelta, TextField};
+use crate::event::{EventRef, TextDelta};
 use crate::json::Value;
+use crate::protocol::tests::seen::delta_json;
 use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::Frame;
 
@@ -41,28 +42,6 @@ impl EventSink for Vec<Seen> {
     fn mismatch(&mut self, id: u64, sequence_number: u64) {
         self.push(Seen { sequence_number: id, event: json!({"other": sequence_number}), is_hot: false });
     }
-}
-
-/// A text delta as the event that the wire names.
-fn delta_json(delta: &TextDelta<'_>) -> Json {
-    if let Some(json) = delta.json {
-        let mut event: Json = serde_json::from_str(json).expect("an event is JSON");
-        // The one that counts is set where the event is delivered.
-        event.as_object_mut().expect("an object").remove("sequence_number");
-        return event;
-    }
-    let mut event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id});
-    if let Some(created_at) = delta.created_at {
-        event["created_at"] = created_at.into();
-    }
-    match delta.field {
-        TextField::Content => event["content"] = delta.text.into(),
-        TextField::Reasoning => event["reasoning_content"] = delta.text.into(),
-        TextField::Arguments(index) => {
-            event["tool_calls"] = json!([{"index": index, "function": {"arguments": delta.text}}]);
-        }
-    }
-    event
 }
 
 /// Decodes one frame's data; a frame is always exactly one event.
@@ -102,7 +81,7 @@ fn without_nulls(json: Json) -> Json {
     }
 }
 
-/// Every type of event with every field that section 3.2 gives it, as servers spell them.
+/// Every type of event with every field that it has by section 3.2, as servers spell them.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn complete_events() -> Vec<Json> {
     let head = |kind: &str, thread: Json| json!({"type": kind, "id": "e1", "created_at": "2026-07-01T10:00:00.000Z", "thread_id": thread});

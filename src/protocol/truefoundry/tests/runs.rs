@@ -7,32 +7,13 @@ use super::deltas::delta;
 use super::{Seen, TurnDecoder, without_nulls};
 use crate::event::EventRef;
 use crate::json::parse_u64;
+use crate::protocol::EventSink;
+use crate::protocol::tests::streams::{Reading, damaged};
 use crate::protocol::truefoundry::{canonical, counting};
-use crate::protocol::{EventDecoder, EventSink};
-use crate::sse::{Frame, FrameDecoder, FrameSink, Run};
+use crate::sse::FrameDecoder;
 
-/// Takes runs, and counts their bytes.
-#[derive(Default)]
-struct Running {
-    decoder: TurnDecoder,
-    seen: Vec<Seen>,
-    taken: usize,
-}
-
-impl FrameSink for Running {
-    fn frame(&mut self, frame: Frame<'_>) {
-        self.decoder.decode(&frame, &mut self.seen);
-    }
-
-    fn takes_runs(&self) -> bool {
-        true
-    }
-
-    fn run(&mut self, bytes: &[u8]) -> Run {
-        let run = self.decoder.run(bytes, &mut self.seen);
-        self.taken += run.len;
-        run
-    }
+fn in_runs(stream: &[u8], sizes: &[usize]) -> Reading<TurnDecoder, Vec<Seen>> {
+    Reading::of(TurnDecoder::default(), stream, sizes, true)
 }
 
 /// Everything by the general reader.
@@ -104,22 +85,8 @@ proptest! {
         broken in prop::option::weighted(0.2, any::<(prop::sample::Index, u8)>()),
         sizes in prop::collection::vec(1..600_usize, 1..8),
     ) {
-        let mut stream = frames.concat().into_bytes();
-        if let Some((at, byte)) = broken {
-            let at = at.index(stream.len());
-            stream[at] = byte;
-        }
-        let (mut running, mut decoder) = (Running::default(), FrameDecoder::default());
-        let mut rest = &stream[..];
-        for size in sizes.iter().cycle() {
-            let (chunk, tail) = rest.split_at((*size).min(rest.len()));
-            decoder.feed_runs(chunk, &mut running).expect("small frames");
-            rest = tail;
-            if rest.is_empty() {
-                break;
-            }
-        }
-        prop_assert_eq!(comparable(running.seen), comparable(one_by_one(&stream)));
+        let stream = damaged(frames.concat(), broken);
+        prop_assert_eq!(comparable(in_runs(&stream, &sizes).seen), comparable(one_by_one(&stream)));
     }
 }
 
@@ -149,10 +116,7 @@ fn streams_are_read_in_runs() {
                     shape(&json!({"type": "model.message.delta", "id": message, "thread_id": message, "content": text}).to_string(), id)
                 })
                 .collect();
-            let (mut running, mut decoder) = (Running::default(), FrameDecoder::default());
-            for chunk in stream.as_bytes().chunks(chunk) {
-                decoder.feed_runs(chunk, &mut running).expect("small frames");
-            }
+            let running = in_runs(stream.as_bytes(), &[chunk]);
             // A CR may be the end of a frame or not: cut behind it, it is read line by line.
             if chunk == 100_000 || !stream.contains('\r') {
                 assert_eq!(running.taken, stream.len(), "chunks of {chunk}: {}", &stream[..200]);

@@ -9,16 +9,29 @@ use crate::protocol::options::wire;
 use super::super::fields::number;
 use super::super::input::{input_of, words};
 use super::Turn;
-use super::items::{Item, Kind};
 
-/// The parameters of a turn's start.
+/// How far a turn has come.
+#[derive(Debug)]
+pub(super) enum Life {
+    /// Its beginning is not reported yet.
+    Starting(Start),
+    /// It runs.
+    Running,
+    /// Its end is reported.
+    Over,
+}
+
+impl Default for Life {
+    fn default() -> Self {
+        Self::Starting(Start::default())
+    }
+}
+
+/// What the report of a turn's beginning says, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct Start {
-    pub(super) previous_turn_id: Value<'static>,
-    /// The input, until it is reported.
-    pub(super) input: Option<Value<'static>>,
-    /// The id of the item that is the input.
-    user_message: String,
+    previous_turn_id: Value<'static>,
+    input: Option<Value<'static>>,
 }
 
 impl Turn {
@@ -30,14 +43,13 @@ impl Turn {
         Self {
             thread_id: params.text("session_id").to_owned(),
             turn_id: params.text("turn_id").to_owned(),
-            start: Start {
+            life: Life::Starting(Start {
                 previous_turn_id: match previous {
                     "" | "auto" | "none" => Value::Null,
                     id => id.to_owned().into(),
                 },
                 input: Some(input.into_owned()),
-                user_message: String::new(),
-            },
+            }),
             ..Self::default()
         }
     }
@@ -52,8 +64,6 @@ impl Turn {
         self.emitted = after.unwrap_or(self.emitted);
         // The timeline is read again.
         self.timeline.resume();
-        self.ending = None;
-        self.failure = None;
         self.lookup.reconnected();
         self.requests.mark_stale();
         self.agents.connection_lost();
@@ -61,25 +71,33 @@ impl Turn {
 
     /// Reports that the turn has begun, once, when its id is known.
     pub(super) fn created(&mut self, sink: &mut dyn EventSink) {
-        if self.turn_id.is_empty() || std::mem::replace(&mut self.is_begun, true) {
+        if self.turn_id.is_empty() {
             return;
         }
+        let Life::Starting(start) = &mut self.life else { return };
+        let Start { previous_turn_id, input } = std::mem::take(start);
+        self.life = Life::Running;
         let mut created = event("turn.created", sentence(&[&*self.turn_id, ":created"]), "");
         put(&mut created, "turn_id", &self.turn_id);
-        created.set("previous_turn_id", self.start.previous_turn_id.clone());
-        created.set("input", self.start.input.take().unwrap_or_else(|| Vec::new().into()));
+        created.set("previous_turn_id", previous_turn_id);
+        created.set("input", input.unwrap_or_else(|| Vec::new().into()));
         created.set("state", with_text("status", "running").into());
         self.emit(&created, sink);
+    }
+
+    /// The server's record of the input, for a turn that this client did not start.
+    pub(super) fn find_input<'v>(&mut self, find: impl FnOnce() -> Option<Value<'v>>) {
+        if let Life::Starting(Start { input: input @ None, .. }) = &mut self.life {
+            *input = find().map(Value::into_owned);
+        }
     }
 
     /// Takes a user message. The first one is the turn's input; later ones were sent while the turn ran.
     pub(super) fn user_message(&mut self, item: &Object<'_>, sink: &mut dyn EventSink) {
         let id = item.text("id");
-        if self.start.user_message.is_empty() {
-            id.clone_into(&mut self.start.user_message);
-            if !self.is_begun && self.start.input.is_none() {
-                self.start.input = Some(input_of(item).into_owned());
-            }
+        if self.items.input_id.is_empty() {
+            id.clone_into(&mut self.items.input_id);
+            self.find_input(|| Some(input_of(item)));
             self.created(sink);
             let mut chips = Vec::new();
             for attachment in item.array("attachments") {
@@ -88,20 +106,14 @@ impl Turn {
                 }
             }
             if !chips.is_empty() {
-                self.notice(("info", "capability.attached", ""), id, Some(chips.into()), sink);
+                self.notice(0, ("info", "capability.attached", ""), id, Some(chips.into()), sink);
             }
-        } else if self.start.user_message != id && self.facts.is_new(id) {
+        } else if self.items.input_id != id && self.facts.is_new(id) {
             // Notices are listed apart from messages, so this one names the message before it.
             let mut details = Object::new();
             details.set("input", input_of(item));
-            details.set("after", self.last_message().map_or(Value::Null, |id| id.to_owned().into()));
-            self.notice(("info", "user_message", &words(item)), id, Some(details.into()), sink);
+            details.set("after", self.items.last_message().map_or(Value::Null, |id| id.to_owned().into()));
+            self.notice(0, ("info", "user_message", &words(item)), id, Some(details.into()), sink);
         }
-    }
-
-    /// The id of the last message that began.
-    fn last_message(&self) -> Option<&str> {
-        let is_message = |item: &Item| item.thread == 0 && item.is_announced && item.kind != Kind::Call;
-        self.items.iter().rev().find(|item| is_message(item)).map(|item| &*item.id)
     }
 }

@@ -105,8 +105,8 @@ impl Turn {
 
     /// The item in whose message a call is made: the last message of the thread, or a new one without text.
     fn round(&mut self, thread: u32, call_id: &str) -> Result<usize, Problem> {
-        let known = self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, at)| *at);
         let has_room = |item: &Item| item.calls.len() < MOST_IN_MESSAGE;
+        let known = self.items.round(thread);
         if let Some(at) = known.filter(|at| self.items.get(*at).is_some_and(has_room)) {
             return Ok(at);
         }
@@ -114,7 +114,7 @@ impl Turn {
         let task = if thread == 0 { "" } else { self.thread_name(thread) };
         let name = sentence(&["calls:", task, if thread == 0 { "" } else { ":" }, call_id]);
         let at = self.item_at(&place, &name, Kind::Calls)?;
-        self.set_round(thread, at);
+        self.items.set_round(thread, at);
         Ok(at)
     }
 

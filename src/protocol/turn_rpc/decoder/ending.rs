@@ -9,6 +9,7 @@ use crate::protocol::fields::{event, put, with_text};
 
 use super::super::fields::{number, objects};
 use super::Turn;
+use super::begin::Life;
 use super::items::{Kind, Place};
 
 /// Where the end of a turn is reported.
@@ -86,14 +87,14 @@ impl Turn {
             && self.facts.is_new("prompt_manifest")
         {
             let level = if manifest.array("diagnostics").is_empty() { "info" } else { "warning" };
-            self.notice((level, "prompt_manifest", ""), "", Some(manifest.clone().into()), sink);
+            self.notice(0, (level, "prompt_manifest", ""), "", Some(manifest.clone().into()), sink);
         }
         if let Some(metrics) = self.usage.metrics() {
             state.set("metrics", metrics.into());
         }
         if self.timeline.is_behind() {
             // Data of tasks is still to be read.
-            self.ending = Some(state);
+            self.timeline.ending = Some(state);
             return;
         }
         self.finish(state, sink);
@@ -102,11 +103,11 @@ impl Turn {
     /// Ends the turn, and everything open in it.
     pub(super) fn finish(&mut self, mut state: Object<'static>, sink: &mut dyn EventSink) {
         self.resolve_all(sink);
-        for at in 0..self.items.len() {
+        for at in 0..self.items.list.len() {
             self.close(at, sink);
         }
         if state.text("status") == "done"
-            && let Some((at, text)) = self.answer.take().filter(|(_, text)| !text.is_empty())
+            && let Some((at, text)) = self.items.answer.take().filter(|(_, text)| !text.is_empty())
             && let Some(item) = self.items.get(at)
         {
             let mut output = event("model.message", item.id.clone(), MAIN_THREAD);
@@ -118,7 +119,9 @@ impl Turn {
         done.set("state", state.into());
         self.emit(&done, sink);
         // The state is not needed any more.
-        *self = Self { is_begun: true, is_over: true, emitted: self.emitted, ..Self::default() };
+        let emitted = self.emitted;
+        *self = Self::default();
+        (self.life, self.emitted) = (Life::Over, emitted);
     }
 
     /// Closes an item that was never completed: one of a failed attempt, or one that the turn's end cut off. Items of

@@ -3,6 +3,7 @@
 //! That is so after a connection broke, until the server's record of the turn is read; and at the start of a turn,
 //! until its id is known.
 
+use crate::error::Error;
 use crate::json::Value;
 
 /// The most bytes that are held. Beyond it, a new turn takes the messages as they come, since it has missed none. A
@@ -22,6 +23,8 @@ pub(super) struct Gate {
     held: Vec<String>,
     bytes: usize,
     is_full: bool,
+    /// Why this connection must no longer be read.
+    pub(super) failure: Option<Error>,
 }
 
 impl Gate {

@@ -1,8 +1,11 @@
 //! Items: the parts of a turn (section 5), each named by its turn's id and its own.
 
+use std::borrow::Cow;
+
 use crate::error::sentence;
 use crate::event::MAIN_THREAD;
 use crate::json::Object;
+use crate::names::Names;
 use crate::protocol::EventSink;
 use crate::protocol::fields::{Problem, text};
 use crate::text::is_among;
@@ -31,9 +34,10 @@ pub(super) struct Place {
 }
 
 /// What an item becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A message of the agent.
+    #[default]
     Answer,
     /// Reasoning of the agent.
     Reasoning,
@@ -44,7 +48,7 @@ pub(super) enum Kind {
 }
 
 /// An item as received so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Item {
     pub(super) id: String,
     pub(super) thread: u32,
@@ -79,14 +83,77 @@ pub(super) struct Mark {
     pub(super) notification: u32,
 }
 
+/// The items of a turn and of its tasks, by number.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    pub(super) list: Vec<Item>,
+    /// An item's name is its id; in another turn, the turn's name comes before it.
+    names: Names,
+    /// For each thread, the last message item that began: calls are made in it.
+    rounds: Vec<(u32, usize)>,
+    /// The last answer, for the turn's end: the number of its item, and its text.
+    pub(super) answer: Option<(usize, String)>,
+    /// The id of the user message that is the turn's input; empty until it comes.
+    pub(super) input_id: String,
+}
+
+impl Items {
+    pub(super) fn get(&self, at: usize) -> Option<&Item> {
+        self.list.get(at)
+    }
+
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Item> {
+        self.list.get_mut(at)
+    }
+
+    /// The number of a known item.
+    pub(super) fn find(&self, turn_id: &str, id: &str) -> Option<usize> {
+        self.names.get(&name_of(turn_id, id)).map(|at| at as usize)
+    }
+
+    /// The number of an item, and whether it is new.
+    fn number(&mut self, turn_id: &str, id: &str) -> Result<(usize, bool), Problem> {
+        if self.list.len() >= MOST && self.find(turn_id, id).is_none() {
+            return Err("the turn has too many items".to_owned());
+        }
+        let (at, is_new) = self.names.number(&name_of(turn_id, id));
+        Ok((at as usize, is_new))
+    }
+
+    /// Whether pieces are appended to the text of this item.
+    pub(super) fn takes_text(&self, at: usize) -> bool {
+        let item = self.get(at).filter(|item| !item.is_completed);
+        item.is_some_and(|item| matches!(item.kind, Kind::Answer | Kind::Reasoning))
+    }
+
+    /// The id of the last message of the main thread that began.
+    pub(super) fn last_message(&self) -> Option<&str> {
+        let is_message = |item: &Item| item.thread == 0 && item.is_announced && item.kind != Kind::Call;
+        self.list.iter().rev().find(|item| is_message(item)).map(|item| &*item.id)
+    }
+
+    /// The message in which calls of this thread are made.
+    pub(super) fn round(&self, thread: u32) -> Option<usize> {
+        self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, at)| *at)
+    }
+
+    /// Calls of this thread are made in this message from now on.
+    pub(super) fn set_round(&mut self, thread: u32, at: usize) {
+        match self.rounds.iter_mut().find(|(known, _)| *known == thread) {
+            Some((_, round)) => *round = at,
+            None => self.rounds.push((thread, at)),
+        }
+    }
+}
+
 /// Whether an item is a call. An item of an unknown type is one if it names a tool.
 fn is_call(item: &Object<'_>) -> bool {
     is_among(item.text("type"), CALLS) || !item.text("toolName").is_empty()
 }
 
-/// The name of an item in the turn of a task's agent.
-pub(super) fn name_in(turn_id: &str, id: &str) -> String {
-    sentence(&[turn_id, "\n", id])
+/// The name of an item in the turn of a task's agent; in the turn itself if `turn_id` is empty.
+fn name_of<'n>(turn_id: &str, id: &'n str) -> Cow<'n, str> {
+    if turn_id.is_empty() { id.into() } else { sentence(&[turn_id, "\n", id]).into() }
 }
 
 impl Turn {
@@ -126,27 +193,10 @@ impl Turn {
 
     /// The number of an item, which is added as `kind` if it is new.
     pub(super) fn item_at(&mut self, place: &Place, id: &str, kind: Kind) -> Result<usize, Problem> {
-        let (at, is_new) = if place.turn_id.is_empty() {
-            self.number(id)?
-        } else {
-            self.number(&name_in(&place.turn_id, id))?
-        };
+        let (at, is_new) = self.items.number(&place.turn_id, id)?;
         if is_new {
             let id = self.own_id(place, id, kind);
-            self.items.push(Item {
-                id,
-                thread: place.thread,
-                kind,
-                is_announced: false,
-                is_completed: false,
-                has_wrong_kind: false,
-                fingerprint: Fingerprint::default(),
-                result: Fingerprint::default(),
-                outputs: Vec::new(),
-                calls: Vec::new(),
-                maker: (0, 0),
-                mark: Mark::default(),
-            });
+            self.items.list.push(Item { id, thread: place.thread, kind, ..Item::default() });
         }
         Ok(at)
     }
@@ -155,17 +205,9 @@ impl Turn {
     fn own_id(&self, place: &Place, id: &str, kind: Kind) -> String {
         let is_taken = kind != Kind::Call
             && !self.tasks.is_empty()
-            && self.items.iter().any(|item| item.kind != Kind::Call && item.id == id);
+            && self.items.list.iter().any(|item| item.kind != Kind::Call && item.id == id);
         let turn_id = if place.turn_id.is_empty() { &self.turn_id } else { &place.turn_id };
         if is_taken { sentence(&[turn_id, ":", id]) } else { id.to_owned() }
-    }
-
-    fn number(&mut self, name: &str) -> Result<(usize, bool), Problem> {
-        if self.items.len() >= MOST && self.names.get(name).is_none() {
-            return Err("the turn has too many items".to_owned());
-        }
-        let (at, is_new) = self.names.number(name);
-        Ok((at as usize, is_new))
     }
 
     /// The id of a thread in events.

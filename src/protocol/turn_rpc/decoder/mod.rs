@@ -31,8 +31,7 @@ mod usage;
 use crate::error::{Error, ErrorCode, sentence};
 use crate::event::EventRef;
 use crate::json::{Object, Value, write_u64};
-use crate::names::Names;
-use crate::protocol::fields::{Problem, put, text, with_text};
+use crate::protocol::fields::{Problem, text, text_or_null, unknown};
 use crate::protocol::{EventDecoder, EventSink};
 use crate::rpc::{Messages, thread_mark};
 use crate::sse::Frame;
@@ -42,12 +41,12 @@ use super::fields::{first_text, inner};
 use super::markdown::without_markdown;
 use super::{Dialect, codex, gateway};
 use agents::Agents;
-use begin::Start;
+use begin::Life;
 use delta::DeltaReader;
 pub(super) use ending::{EndReport, state_of};
 use fingerprint::Facts;
 use gate::Gate;
-use items::{Item, Place};
+use items::{Items, Place};
 use lookup::{Lookup, Search};
 use requests::Requests;
 use tasks::{Task, Timeline};
@@ -69,32 +68,18 @@ pub(super) struct Turn {
     thread_id: String,
     /// Empty until the server sends it.
     turn_id: String,
-    start: Start,
+    life: Life,
     /// The number of events so far.
     emitted: u64,
-    is_begun: bool,
-    is_over: bool,
-    /// The items by number. An item's name is its id; in another turn, the turn's name comes before it.
-    items: Vec<Item>,
-    names: Names,
-    /// For each thread, the last message item that began: calls are made in it.
-    rounds: Vec<(u32, usize)>,
+    items: Items,
     /// The threads of tasks. The first one is thread 1.
     tasks: Vec<Task>,
     timeline: Timeline,
     agents: Agents,
-    /// The number of the read whose response is being taken; 0 outside of one.
-    reading: u32,
     facts: Facts,
     requests: Requests,
     usage: Usage,
-    /// The last answer, for the turn's end: the number of its item, and its text.
-    answer: Option<(usize, String)>,
     lookup: Lookup,
-    /// Why this connection must no longer be read, until there is another one.
-    failure: Option<Error>,
-    /// The state in which the turn ended, while tasks of it are still to be read.
-    ending: Option<Object<'static>>,
 }
 
 impl TurnDecoder {
@@ -126,8 +111,8 @@ impl EventDecoder for TurnDecoder {
         // While the turn itself is being read, a response to a subscription belongs to that.
         let seeks = self.gate.is_open() && self.turn.agents.has_asks();
         seeks
-            || self.turn.timeline.has_changed()
-            || self.turn.requests.has_refusals()
+            || self.turn.timeline.has_changed
+            || !self.turn.requests.refusals.is_empty()
             || self.turn.lookup.next.is_some()
     }
 
@@ -165,13 +150,41 @@ impl EventDecoder for TurnDecoder {
             || turn.agents.any(names)
     }
 
+    fn template(&self, data: &str) -> Option<String> {
+        let (found, parts) = delta::parts(data).filter(|_| self.gate.is_open())?;
+        let item = self.turn.items.find("", found.item_id)?;
+        let takes = self.turn.is_own(found.thread_id, found.turn_id) && self.turn.items.takes_text(item);
+        takes.then(|| {
+            let mut description = String::new();
+            write_u64(&mut description, item as u64);
+            description + &parts
+        })
+    }
+
+    fn decode_like(&mut self, template: u32, texts: &str, sink: &mut dyn EventSink) -> u32 {
+        let Self { deltas, turn, gate, .. } = self;
+        let item = template as usize;
+        if !gate.is_open() || turn.is_over() || gate.failure.is_some() || !turn.items.takes_text(item) {
+            return 0;
+        }
+        turn.created(sink);
+        let (mut rest, mut count) = (texts, 0);
+        while let Some(text) = deltas.take_text(&mut rest) {
+            if !text.is_empty() {
+                turn.append_text(item, text, sink);
+            }
+            count += 1;
+        }
+        count
+    }
+
     fn failure(&mut self) -> Option<Error> {
-        self.turn.failure.clone()
+        self.gate.failure.clone()
     }
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
         // Nothing is taken until the turn is read on another connection: it would count as delivered.
-        if self.turn.is_over || self.turn.failure.is_some() {
+        if self.turn.is_over() || self.gate.failure.is_some() {
             return;
         }
         let is_open = self.gate.is_open();
@@ -181,7 +194,7 @@ impl EventDecoder for TurnDecoder {
             }
             if !self.gate.is_awaited("turn/start") {
                 let problem = "too much data arrived before the missed part of the turn was read";
-                self.turn.failure = Some(Error::new(ErrorCode::Incomplete, problem));
+                self.gate.failure = Some(Error::new(ErrorCode::Incomplete, problem));
                 return;
             }
             self.release_held(sink);
@@ -203,8 +216,8 @@ impl TurnDecoder {
 
     /// Takes a message. `may_be_piece` allows the hot path.
     fn take(&mut self, data: &str, may_be_piece: bool, sink: &mut dyn EventSink) {
-        if may_be_piece && let Some(piece) = self.deltas.read(data) {
-            if self.turn.is_own(piece.thread_id, piece.turn_id) {
+        if may_be_piece && let Some(((thread_id, turn_id), piece)) = self.deltas.read(data) {
+            if self.turn.is_own(thread_id, turn_id) {
                 self.turn.piece(&piece, sink);
             }
         } else {
@@ -219,6 +232,10 @@ fn responds_to(data: &str) -> Option<&str> {
 }
 
 impl Turn {
+    fn is_over(&self) -> bool {
+        matches!(self.life, Life::Over)
+    }
+
     /// Whether a message belongs to this turn. A message that names no turn belongs to the whole thread.
     fn is_own(&self, thread_id: &str, turn_id: &str) -> bool {
         thread_id == self.thread_id && (turn_id.is_empty() || turn_id == self.turn_id)
@@ -245,22 +262,16 @@ impl Turn {
         problem: Option<Problem>,
         sink: &mut dyn EventSink,
     ) {
-        if self.is_over {
+        if self.is_over() {
             return;
         }
         self.created(sink);
-        let mut event = with_text("type", "unknown");
-        event.set("wire_type", if wire_type.is_empty() { Value::Null } else { wire_type.to_owned().into() });
-        event.set("raw", raw);
-        if let Some(problem) = problem {
-            put(&mut event, "problem", &problem);
-        }
-        self.emit(&event, sink);
+        self.emit(&unknown(text_or_null(wire_type), raw, problem), sink);
     }
 
     /// Takes a message without the hot path.
     fn message(&mut self, data: &str, gate: &mut Gate, sink: &mut dyn EventSink) {
-        if self.is_over {
+        if self.is_over() {
             return;
         }
         let readable = without_markdown(data);
@@ -281,7 +292,7 @@ impl Turn {
             root.text(if root.contains("response_to") { "response_to" } else { "method" }).to_owned();
         let read = if root.contains("response_to") {
             let is_known = self.response(&wire_type, root, gate, sink);
-            self.reading = 0;
+            self.timeline.reading = 0;
             Ok(is_known)
         } else {
             self.notification(&wire_type, root, sink)
@@ -335,8 +346,8 @@ impl Turn {
             }
             // Tasks may go on after the turn, but no longer belong to it. The last read has everything before the
             // end.
-            "turn/timeline/changed" if self.ending.is_some() => {}
-            "turn/timeline/changed" => self.timeline.changed(),
+            "turn/timeline/changed" if self.timeline.ending.is_some() => {}
+            "turn/timeline/changed" => self.timeline.has_changed = true,
             "thread/tokenUsage/updated" => self.usage.note(inner(params, "tokenUsage")),
             "thread/status/changed" => self.thread_status(params),
             // The completed item has the whole plan.

@@ -105,7 +105,7 @@ impl Turn {
         }
         let message = message_of(&details);
         let item_id = details.text("item_id").to_owned();
-        self.notice_in(thread, (level, method, &message), &item_id, Some(details.into()), sink);
+        self.notice(thread, (level, method, &message), &item_id, Some(details.into()), sink);
         true
     }
 
@@ -122,22 +122,11 @@ impl Turn {
         };
         let (code, message) = (first_text(item, "code, type"), first_text(item, "message, text, review"));
         let details = item.get("details").cloned().unwrap_or_else(|| item.clone().into());
-        self.notice_in(thread, (level, code, message), id, Some(details), sink);
+        self.notice(thread, (level, code, message), id, Some(details), sink);
     }
 
-    /// Emits a notice of the turn: its level, code and message.
+    /// Emits a notice of a thread, where 0 is the whole turn: its level, code and message.
     pub(super) fn notice(
-        &mut self,
-        known_notice: (&'static str, &str, &str),
-        item_id: &str,
-        details: Option<Value<'_>>,
-        sink: &mut dyn EventSink,
-    ) {
-        self.notice_in(0, known_notice, item_id, details, sink);
-    }
-
-    /// Emits a notice of a thread; 0 is the whole turn.
-    pub(super) fn notice_in(
         &mut self,
         thread: u32,
         (level, code, message): (&'static str, &str, &str),

@@ -11,7 +11,7 @@ use super::super::fields::number;
 use super::Turn;
 use super::calls::result_of;
 use super::fingerprint::Fingerprint;
-use super::items::{Item, Kind, Mark, name_in};
+use super::items::{Item, Kind, Mark};
 use super::tasks::id_of;
 use super::texts::text_of;
 
@@ -23,7 +23,7 @@ pub(super) fn sequence_of(event: &Object<'_>) -> u64 {
 impl Turn {
     /// A notification of an item has come.
     pub(super) fn note_notified(&mut self, item: &Object<'_>) {
-        let begun = self.timeline.begun();
+        let begun = self.timeline.begun;
         if let Some(mark) = self.mark("", item) {
             mark.notification = begun;
         }
@@ -47,21 +47,20 @@ impl Turn {
 
     /// Whether a recorded event of an item is older than the known state.
     pub(super) fn is_old(&mut self, method: &str, turn_id: &str, item: &Object<'_>, sequence: u64) -> bool {
-        let reading = self.reading;
-        let known = self.item_of(turn_id, item).and_then(|at| self.items.get(at));
+        let known = self.item_of(turn_id, item);
         // The beginning of a call is older than any known arguments.
         let is_made = |known: &Item| known.kind == Kind::Call && known.fingerprint.len > 0;
         if method == "item/started" && known.is_some_and(is_made) {
             return true;
         }
         let is_end = method == "item/completed" && known.is_some_and(|known| !known.is_completed);
-        let Some(mark) = self.mark(turn_id, item) else { return false };
-        is_newer(*mark, reading) || (!is_end && (1..=mark.sequence).contains(&sequence))
+        let Some(mark) = self.mark(turn_id, item).copied() else { return false };
+        self.timeline.is_older_than(mark) || (!is_end && (1..=mark.sequence).contains(&sequence))
     }
 
     /// Whether a notification of this item came after the current read had begun.
     pub(super) fn is_newer_than_read(&self, at: usize) -> bool {
-        self.items.get(at).is_some_and(|item| is_newer(item.mark, self.reading))
+        self.items.get(at).is_some_and(|item| self.timeline.is_older_than(item.mark))
     }
 
     fn matches_known(&self, turn_id: &str, item: &Object<'_>, is_completed: bool) -> bool {
@@ -69,7 +68,7 @@ impl Turn {
             let id = id_of(item);
             return self.tasks.iter().any(|task| task.id == id && task.status == item.text("status"));
         }
-        let known = self.item_of(turn_id, item).and_then(|at| self.items.get(at));
+        let known = self.item_of(turn_id, item);
         known.filter(|known| is_completed && known.is_completed).is_some_and(|known| match known.kind {
             Kind::Call => known.result == result_of(item).0,
             kind => known.fingerprint == Fingerprint::of(&text_of(kind, item)),
@@ -81,19 +80,12 @@ impl Turn {
             let id = id_of(item);
             return self.tasks.iter_mut().find(|task| task.id == id).map(|task| &mut task.mark);
         }
-        let at = self.item_of(turn_id, item)?;
+        let at = self.items.find(turn_id, item.text("id"))?;
         self.items.get_mut(at).map(|item| &mut item.mark)
     }
 
-    /// The number of a known item.
-    fn item_of(&self, turn_id: &str, item: &Object<'_>) -> Option<usize> {
-        let id = item.text("id");
-        let at = if turn_id.is_empty() { self.names.get(id) } else { self.names.get(&name_in(turn_id, id)) };
-        at.map(|at| at as usize)
+    /// A known item.
+    fn item_of(&self, turn_id: &str, item: &Object<'_>) -> Option<&Item> {
+        self.items.get(self.items.find(turn_id, item.text("id"))?)
     }
-}
-
-/// Whether a notification came after this read had begun.
-fn is_newer(mark: Mark, reading: u32) -> bool {
-    reading > 0 && mark.notification >= reading
 }

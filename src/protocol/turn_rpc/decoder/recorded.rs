@@ -39,11 +39,11 @@ impl Turn {
             match payload.text("type") {
                 "turnStarted" => {
                     let input = payload.array("input");
-                    if self.start.input.is_none() && !input.is_empty() {
+                    self.find_input(|| {
                         let mut message = Object::new();
                         message.set("content", input.to_vec().into());
-                        self.start.input = Some(input_of(&message).into_owned());
-                    }
+                        (!input.is_empty()).then(|| input_of(&message).into_owned())
+                    });
                 }
                 "turnCompleted" => self.end(turn, EndReport::Completed, sink),
                 "turnFailed" => self.end(turn, EndReport::Failed, sink),
@@ -57,7 +57,7 @@ impl Turn {
         for item in objects(turn, "items") {
             self.recorded_item("item/completed", 0, item, &Place::default(), sink);
         }
-        self.apply_turn_record(turn, sink);
+        self.end(turn, EndReport::Record, sink);
     }
 
     /// Takes a response. Returns whether its method is known.
@@ -69,18 +69,18 @@ impl Turn {
         sink: &mut dyn EventSink,
     ) -> bool {
         let result = root.get("result").cloned().unwrap_or_default();
-        self.reading = self.timeline.resumed();
+        self.timeline.reading = self.timeline.resumed;
         if let Some(error) = root.get("error") {
             let is_call = method == "thread/resume" && gate.is_awaited(method);
             if is_call || matches!(method, "turn/start" | "thread/start") {
                 // The call itself has failed, and its caller gets the error.
                 return true;
             }
-            self.refused(method, error, self.awaits(method, gate), sink);
+            self.refused(method, error, gate, sink);
         } else if !has_shape(method, &result) {
             return self.unreadable(method, gate, sink);
         }
-        if self.failure.is_some() {
+        if gate.failure.is_some() {
             return true;
         }
         if gate.is_awaited(method) {
@@ -114,13 +114,10 @@ impl Turn {
         true
     }
 
-    /// Whether the response to this method has the missed part of the turn.
-    fn awaits(&self, method: &str, gate: &Gate) -> bool {
-        gate.is_awaited(method) || (method == LATE && self.timeline.has_missed_part())
-    }
-
     /// A request has failed.
-    fn refused(&mut self, method: &str, error: &Value<'_>, is_awaited: bool, sink: &mut dyn EventSink) {
+    fn refused(&mut self, method: &str, error: &Value<'_>, gate: &mut Gate, sink: &mut dyn EventSink) {
+        // Whether the response would have had the missed part of the turn.
+        let is_awaited = gate.is_awaited(method) || (method == LATE && self.timeline.has_missed_part);
         let message = error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
         let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
         match (method, code) {
@@ -142,19 +139,19 @@ impl Turn {
             }
             _ if is_awaited || matches!(method, "thread/turns/list" | "thread/read") => {
                 // Without it, events would be lost.
-                self.failure = Some(refusal(error, status_of));
+                gate.failure = Some(refusal(error, status_of));
                 return;
             }
             _ => {}
         }
         // Reported once: on each connection it would look like progress.
         if self.facts.is_new(&sentence(&["refused:", method, "\n", &message])) {
-            self.notice(("warning", method, &message), "", Some(error.clone()), sink);
+            self.notice(0, ("warning", method, &message), "", Some(error.clone()), sink);
         }
     }
 
     /// A response is unreadable or has the wrong form. Returns whether it was handled.
-    pub(super) fn unreadable(&mut self, method: &str, gate: &Gate, sink: &mut dyn EventSink) -> bool {
+    pub(super) fn unreadable(&mut self, method: &str, gate: &mut Gate, sink: &mut dyn EventSink) -> bool {
         match method {
             "turn/get" | "turn/items" | "thread/resume" if gate.is_awaited(method) => {}
             "thread/turns/list" | "thread/read" => {}
@@ -163,7 +160,7 @@ impl Turn {
                 let words = "the response cannot be read";
                 // Reported once: on each connection it would look like progress.
                 if self.facts.is_new(&sentence(&["unreadable:", method])) {
-                    self.notice(("warning", method, words), "", None, sink);
+                    self.notice(0, ("warning", method, words), "", None, sink);
                 }
                 self.timeline_read(const { &Object::new() }, sink);
                 return true;
@@ -171,7 +168,7 @@ impl Turn {
             _ => return false,
         }
         let parts = ["the response to `", method, "` is not valid"];
-        self.failure = Some(Error::of(ErrorCode::UnexpectedResponse, &parts));
+        gate.failure = Some(Error::of(ErrorCode::UnexpectedResponse, &parts));
         true
     }
 
@@ -186,11 +183,10 @@ impl Turn {
             return self.created(sink);
         }
         let events = result("turn/items").array("events");
-        if self.start.input.is_none() && !self.is_begun {
+        self.find_input(|| {
             let mut items = events.iter().filter_map(|event| event.get("payload")?.get("item")?.as_object());
-            self.start.input =
-                items.find(|item| item.text("type") == "userMessage").map(|item| input_of(item).into_owned());
-        }
+            items.find(|item| item.text("type") == "userMessage").map(input_of)
+        });
         // It has the data of tasks in order; but it may also come later.
         if results.iter().any(|(known, _)| known == LATE) {
             self.timeline_read(result(LATE), sink);
@@ -225,10 +221,7 @@ impl Turn {
         let mut known = Objects::of(turns);
         if let Some(turn) = known.find(|turn| turn.text("id") == self.turn_id) {
             let items = objects(turn, "items");
-            if self.start.input.is_none() && !self.is_begun {
-                let message = items.clone().find(|item| item.text("type") == "userMessage");
-                self.start.input = message.map(|item| input_of(item).into_owned());
-            }
+            self.find_input(|| items.clone().find(|item| item.text("type") == "userMessage").map(input_of));
             self.created(sink);
             for item in items {
                 self.recorded_item("item/completed", 0, item, &Place::default(), sink);
@@ -256,20 +249,16 @@ impl Turn {
     /// Takes the turn's record, once the held messages are taken.
     pub(super) fn apply_held_record(&mut self, sink: &mut dyn EventSink) {
         if let Some(turn) = self.lookup.record.take() {
-            self.apply_turn_record(&turn, sink);
+            self.end(&turn, EndReport::Record, sink);
         }
-    }
-
-    fn apply_turn_record(&mut self, turn: &Object<'_>, sink: &mut dyn EventSink) {
-        self.end(turn, EndReport::Record, sink);
     }
 
     /// Takes the data of tasks, and ends the turn if that was awaited.
     pub(in super::super) fn timeline_read(&mut self, result: &Object<'_>, sink: &mut dyn EventSink) {
-        self.reading = self.timeline.read();
+        self.timeline.read();
         self.take_timeline(result, sink);
         if !self.timeline.is_behind()
-            && let Some(state) = self.ending.take()
+            && let Some(state) = self.timeline.ending.take()
         {
             self.finish(state, sink);
         }
@@ -301,7 +290,7 @@ impl Turn {
                         } else {
                             self.thread_of_task(task, &TaskInfo::default(), sink)
                         };
-                        self.notice_in(thread.unwrap_or(0), ("info", "task_event", ""), id, details, sink);
+                        self.notice(thread.unwrap_or(0), ("info", "task_event", ""), id, details, sink);
                     }
                 }
             }

@@ -33,7 +33,7 @@ struct Request {
 pub(super) struct Requests {
     open: Vec<Request>,
     /// The ids of unknown requests, which are to be refused.
-    refusals: Vec<String>,
+    pub(super) refusals: Vec<String>,
 }
 
 impl Requests {
@@ -59,11 +59,6 @@ impl Requests {
         if self.refusals.len() < MOST {
             self.refusals.push(id.to_json());
         }
-    }
-
-    /// Whether there are requests to refuse.
-    pub(super) fn has_refusals(&self) -> bool {
-        !self.refusals.is_empty()
     }
 
     /// Takes the refusals.
@@ -155,7 +150,7 @@ impl Turn {
         params: &Object<'_>,
         sink: &mut dyn EventSink,
     ) {
-        let known = self.names.get(call_id).and_then(|at| self.items.get(at as usize));
+        let known = self.items.find("", call_id).and_then(|at| self.items.get(at));
         let known = known.filter(|item| item.thread == thread);
         let maker =
             known.and_then(|item| self.items.get(item.maker.0)).map_or("", |maker| &maker.id).to_owned();

@@ -38,15 +38,20 @@ pub(super) struct TaskInfo<'a> {
 /// The reads of the tasks' data: which of them are needed or on their way.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
-    has_changed: bool,
+    /// Whether there is new data, so that a read is needed.
+    pub(super) has_changed: bool,
     /// The number of awaited responses.
     asked: u32,
     /// The number of reads so far, over all connections, including that of the turn itself.
-    begun: u32,
+    pub(super) begun: u32,
     /// The number of the last read that began a connection.
-    resumed: u32,
+    pub(super) resumed: u32,
     /// Whether that read, which has the missed part, is on its way.
-    has_missed_part: bool,
+    pub(super) has_missed_part: bool,
+    /// The number of the read whose response is being taken; 0 outside of one.
+    pub(super) reading: u32,
+    /// The state in which the turn ended, while data of its tasks is still to be read.
+    pub(super) ending: Option<Object<'static>>,
 }
 
 impl Timeline {
@@ -60,21 +65,6 @@ impl Timeline {
         (self.has_changed, self.asked, self.has_missed_part) = (false, 0, false);
     }
 
-    /// Whether the awaited read has the missed part.
-    pub(super) fn has_missed_part(&self) -> bool {
-        self.has_missed_part
-    }
-
-    /// There is new data.
-    pub(super) fn changed(&mut self) {
-        self.has_changed = true;
-    }
-
-    /// Whether a read is needed.
-    pub(super) fn has_changed(&self) -> bool {
-        self.has_changed
-    }
-
     /// Whether a read is needed. Counts it as requested.
     pub(super) fn ask(&mut self) -> bool {
         let asks = std::mem::take(&mut self.has_changed);
@@ -83,27 +73,22 @@ impl Timeline {
         asks
     }
 
-    /// A response has come. Returns the number of its read.
-    pub(super) fn read(&mut self) -> u32 {
+    /// The response to a read has come.
+    pub(super) fn read(&mut self) {
         self.asked = self.asked.saturating_sub(1);
         self.has_missed_part = false;
-        self.begun - self.asked
+        self.reading = self.begun - self.asked;
+    }
+
+    /// Whether a notification came after the current read had begun.
+    pub(super) fn is_older_than(&self, mark: Mark) -> bool {
+        self.reading > 0 && mark.notification >= self.reading
     }
 
     /// Everything is read again on another connection.
     pub(super) fn resume(&mut self) {
         let begun = self.begun + 1;
         *self = Self { begun, resumed: begun, ..Self::default() };
-    }
-
-    /// The number of reads so far.
-    pub(super) fn begun(&self) -> u32 {
-        self.begun
-    }
-
-    /// The number of the read that began this connection.
-    pub(super) fn resumed(&self) -> u32 {
-        self.resumed
     }
 
     /// Whether data is still to be read.
@@ -124,13 +109,7 @@ impl Turn {
         status.clone_into(&mut task.status);
         let Some(is_ok) = outcome_of_status(&status) else {
             if has_changed {
-                self.notice_in(
-                    at,
-                    ("info", "task", &status),
-                    item.text("id"),
-                    Some(item.clone().into()),
-                    sink,
-                );
+                self.notice(at, ("info", "task", &status), item.text("id"), Some(item.clone().into()), sink);
             }
             return;
         };

@@ -47,7 +47,7 @@ impl Turn {
     }
 
     /// Appends to the text of an item.
-    fn append_text(&mut self, at: usize, text: &str, sink: &mut dyn EventSink) {
+    pub(super) fn append_text(&mut self, at: usize, text: &str, sink: &mut dyn EventSink) {
         self.announce(at, None, sink);
         self.emitted += 1;
         let sequence_number = self.emitted;
@@ -123,7 +123,7 @@ impl Turn {
         let is_nothing = whole.is_empty() && (was_completed || kind != Kind::Answer);
         let is_same = (is_nothing || item.fingerprint == Fingerprint::of(whole)) && !item.has_wrong_kind;
         if kind == Kind::Answer && thread == 0 && self.is_answer(at, was_completed, whole) {
-            self.answer = Some((at, whole.to_owned()));
+            self.items.answer = Some((at, whole.to_owned()));
         }
         if !is_same {
             return self.replace(at, whole, reason, source, sink);
@@ -139,7 +139,7 @@ impl Turn {
 
     /// Whether a completed message is the turn's answer so far. An earlier message that is completed again is not.
     fn is_answer(&self, at: usize, was_completed: bool, whole: &str) -> bool {
-        match &self.answer {
+        match &self.items.answer {
             Some((last, _)) if *last != at => !was_completed && !self.is_newer_than_read(*last),
             _ => !was_completed || !whole.is_empty(),
         }
@@ -182,19 +182,10 @@ impl Turn {
 
     /// Makes this message the one in which calls are made, until the next one begins.
     fn begin(&mut self, thread: u32, at: usize) {
-        let last = self.rounds.iter().find(|(known, _)| *known == thread).map(|(_, last)| *last);
-        let is_last = last.is_none_or(|last| !self.is_newer_than_read(last));
+        let is_last = self.items.round(thread).is_none_or(|last| !self.is_newer_than_read(last));
         let Some(item) = self.items.get_mut(at) else { return };
         if !std::mem::replace(&mut item.mark.is_begun, true) && is_last {
-            self.set_round(thread, at);
-        }
-    }
-
-    /// Calls in this thread are made in this message from now on.
-    pub(super) fn set_round(&mut self, thread: u32, at: usize) {
-        match self.rounds.iter_mut().find(|(known, _)| *known == thread) {
-            Some((_, round)) => *round = at,
-            None => self.rounds.push((thread, at)),
+            self.items.set_round(thread, at);
         }
     }
 }

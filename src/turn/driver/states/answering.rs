@@ -5,9 +5,9 @@
 
 use crate::error::{Error, ErrorCode};
 use crate::event::EventRef;
+use crate::features::SeparateAnswers;
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::Call;
-use crate::turn::conventions::SeparateAnswers;
 use crate::turn::policy::Remedy;
 use crate::turn::{Failure, Newest, StreamEnd};
 

@@ -2,9 +2,9 @@
 //! why it is read.
 
 use crate::error::{Error, ErrorCode};
+use crate::features::{AttachedReaders, PartialLists};
 use crate::json::Object;
 use crate::turn::StreamEnd;
-use crate::turn::conventions::{AttachedReaders, PartialLists};
 
 use super::super::context::{Context, incomplete};
 use super::super::retry::Awaited;

@@ -1,10 +1,10 @@
 //! A stream that does not resume after a sequence number, and that the server has recorded: the record is read from
 //! its beginning, and the stream resumes after it. What was delivered is not delivered again.
 
+use crate::features::FrameRecords;
 use crate::json::{Object, ObjectWriter};
 use crate::protocol::Call;
 use crate::turn::Failure;
-use crate::turn::conventions::FrameRecords;
 
 use super::super::context::Context;
 use super::super::pager::Pager;

@@ -2,9 +2,9 @@
 //! by its input.
 
 use crate::error::{Error, ErrorCode};
+use crate::features::Transcripts;
 use crate::json::{Object, Value};
 use crate::turn::StreamEnd;
-use crate::turn::conventions::Transcripts;
 
 use super::super::context::Context;
 use super::super::retry::Awaited;

@@ -60,7 +60,7 @@ fn inputs_are_json_as_it_came() {
         (json!({}), "{}"),
         (json!(null), "{}"),
         (json!({"b": [1, {"c": null}], "a": "é"}), r#"{"a":"é","b":[1,{"c":null}]}"#),
-        // No input, but for whoever runs the tool to refuse.
+        // No input: the tool itself has to refuse it.
         (json!([1]), "[1]"),
         (json!("text"), "\"text\""),
         (json!(5), "5"),

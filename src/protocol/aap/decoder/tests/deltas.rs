@@ -41,33 +41,34 @@ fn an_empty_piece_says_nothing() {
     assert_eq!(seen.messages().len(), 1);
 }
 
-/// What a frame of the data comes to, as it is and with a member more, which keeps it from the hot path.
-fn both_ways(data: &str) -> (Vec<Json>, Vec<Json>) {
-    let slow = data.replacen('{', r#"{"x":0,"#, 1);
-    let read = |data: &str| {
-        let (mut decoder, mut seen) = (decoder(), Seen::default());
-        decoder.decode(&frame("text_delta", data), &mut seen);
-        seen.events
-    };
-    (read(data), read(&slow))
+/// What a frame of the data comes to by the hot path, if that takes it, and by the general way.
+fn both_ways(data: &str) -> (Option<Vec<Json>>, Vec<Json>) {
+    let stream = format!("event: text_delta\ndata: {data}\n\n");
+    let (mut hot, mut seen) = (decoder(), Seen::default());
+    let run = hot.run(stream.as_bytes(), &mut seen);
+    assert!(run.len == stream.len() || run.len == 0 && seen.events.is_empty());
+    let (mut general, mut slow) = (decoder(), Seen::default());
+    general.decode(&frame("text_delta", data), &mut slow);
+    ((run.len > 0).then_some(seen.events), slow.events)
 }
 
 #[test]
 fn however_a_piece_is_written_it_is_the_same() {
-    for (written, text) in [
-        (r#"{"delta":"a"}"#, "a"),
-        (r#"{ "delta" : "a" }"#, "a"),
-        (r#"{"delta":"a" }"#, "a"),
-        (r#"{"delta":"line1\nline2\t\"\\\/"}"#, "line1\nline2\t\"\\/"),
-        (r#"{"delta":"\u00e9\ud83d\ude00"}"#, "é😀"),
-        (r#"{"delta":"\ud83d"}"#, "\u{fffd}"),
-        (r#"{"delta":"a}"}"#, "a}"),
-        (r#"{"delta":"a","delta":"b"}"#, "b"),
-        ("{\"\\u0064elta\":\"\u{2028}\u{0085}\"}", "\u{2028}\u{0085}"),
+    for (written, text, is_hot) in [
+        (r#"{"delta":"a"}"#, "a", true),
+        (r#"{ "delta" : "a" }"#, "a", true),
+        (r#"{"delta":"a" }"#, "a", true),
+        (r#"{"delta":"line1\nline2\t\"\\\/"}"#, "line1\nline2\t\"\\/", true),
+        (r#"{"delta":"\u00e9\ud83d\ude00"}"#, "é😀", true),
+        (r#"{"delta":"\ud83d"}"#, "\u{fffd}", true),
+        (r#"{"delta":"a}"}"#, "a}", true),
+        (r#"{"delta":"a","delta":"b"}"#, "b", false),
+        ("{\"\\u0064elta\":\"\u{2028}\u{0085}\"}", "\u{2028}\u{0085}", false),
+        ("{\"delta\":\"\u{2028}\u{0085}\"}", "\u{2028}\u{0085}", true),
     ] {
         let (hot, slow) = both_ways(written);
-        assert_eq!(hot.last().expect("an event")["content"], text, "{written}");
-        assert_eq!(hot, slow, "{written}");
+        assert_eq!(slow.last().expect("an event")["content"], text, "{written}");
+        assert_eq!(hot, is_hot.then_some(slow), "{written}");
     }
 }
 
@@ -121,8 +122,8 @@ proptest! {
             data = escaped(&data);
         }
         let (hot, slow) = both_ways(&data);
-        prop_assert_eq!(&hot, &slow);
-        prop_assert_eq!(hot.last().and_then(|event| event["content"].as_str()).unwrap_or_default(), text);
+        prop_assert_eq!(slow.last().and_then(|event| event["content"].as_str()).unwrap_or_default(), text);
+        prop_assert_eq!(hot, Some(slow));
         // Cut short, it is no piece at all.
         let end = (0..cut.index(data.len())).rev().find(|at| data.is_char_boundary(*at)).unwrap_or(0);
         let (mut decoder, mut seen) = (decoder(), Seen::default());

@@ -72,7 +72,7 @@ fn a_turn_whose_last_message_makes_calls_has_it_as_its_output() {
     assert_eq!(seen.state()["output"]["finish_reason"], "length");
 }
 
-/// Finding 1: it is not an end, so that whoever reads the stream looks into the history.
+/// Finding 1: it is not an end, so that the reader of the stream looks into the history.
 #[test]
 fn a_stream_that_breaks_off_does_not_end_the_turn() {
     for frames in [

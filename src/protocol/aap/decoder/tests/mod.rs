@@ -9,73 +9,19 @@ mod hostile;
 mod messages;
 mod results;
 mod same;
+mod streams;
 mod whole;
 mod wire;
 
 use serde_json::{Value as Json, json};
 
 use super::TurnDecoder;
-use crate::event::{Event, EventRef, TextDelta, TextField};
-use crate::index::EventIndex;
 use crate::json::Value;
-use crate::protocol::{EventDecoder, EventSink};
+use crate::protocol::EventDecoder;
+use crate::protocol::tests::seen::Seen;
 use crate::sse::Frame;
 
-/// What came of frames, or of an answer.
-#[derive(Debug, Default)]
-struct Seen {
-    events: Vec<Json>,
-    /// How many of them came as pieces of text.
-    pieces: usize,
-    index: EventIndex,
-}
-
-impl EventSink for Seen {
-    fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        let field = match delta.field {
-            TextField::Content => "content",
-            TextField::Reasoning => "reasoning_content",
-            TextField::Arguments(_) => panic!("arguments come whole"),
-        };
-        self.pieces += 1;
-        self.index.append(&delta);
-        let event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id, field: delta.text});
-        self.take(sequence_number, event);
-    }
-
-    fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
-        let text = event.fields.to_json();
-        let json: Json = serde_json::from_str(&text).unwrap_or_else(|error| {
-            // A number that no float can hold is kept as it is written; the crate refuses it.
-            assert!(error.to_string().contains("number out of range"), "an event is JSON: {error}");
-            json!({"type": event.fields.text("type"), "text": text})
-        });
-        let is_unknown = matches!(event.to_event(), Event::Unknown(_));
-        assert_eq!(is_unknown, json["type"] == "unknown", "{json} is no event: {:?}", event.to_event());
-        self.index.apply(event);
-        self.take(sequence_number, json);
-    }
-}
-
 impl Seen {
-    fn take(&mut self, sequence_number: u64, event: Json) {
-        self.events.push(event);
-        assert_eq!(sequence_number, self.events.len() as u64, "events are numbered from 1 on");
-    }
-
-    /// The events of a type.
-    fn of<'s>(&'s self, kind: &'s str) -> Vec<&'s Json> {
-        self.events.iter().filter(|event| event["type"] == kind).collect()
-    }
-
-    fn types(&self) -> Vec<&str> {
-        self.events.iter().map(|event| event["type"].as_str().expect("a type")).collect()
-    }
-
-    fn last(&self) -> &Json {
-        self.events.last().expect("an event")
-    }
-
     /// The state that the turn ended in; `null` if it did not.
     fn state(&self) -> Json {
         let done = self.of("turn.done");

@@ -53,7 +53,7 @@ fn results_come_in_any_order() {
     assert_eq!(responses, [true; 3]);
 }
 
-/// Section 5: whoever is not known to have been called is shown all the same.
+/// Section 5: a result without a known call is shown all the same.
 #[test]
 fn a_result_of_an_unknown_call_is_told() {
     let seen = play([&says("a"), &result("nobody's", "x"), &says("b")]);
@@ -62,7 +62,7 @@ fn a_result_of_an_unknown_call_is_told() {
     assert!(seen.unknown().is_empty());
 }
 
-/// It can be read by nobody, but the call does not wait, and what follows is another message.
+/// It is unreadable, but the call does not wait, and what follows is another message.
 #[test]
 fn a_result_without_a_readable_content_is_one_nevertheless() {
     for (content, problem) in [

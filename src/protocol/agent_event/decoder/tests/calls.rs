@@ -34,7 +34,7 @@ fn a_call_begins_with_its_name() {
         assert_eq!(seen.events[3], start(1, "c2", "two"));
         assert_eq!(seen.arguments("m", 0), "{\"a\":1}");
         assert_eq!(seen.arguments("m", 1), "{}");
-        assert_eq!(seen.hot, 3);
+        assert_eq!(seen.pieces, 3);
     }
 }
 
@@ -138,7 +138,7 @@ fn the_same_id_in_the_next_message_is_another_call() {
     assert_eq!(begin(&frames).arguments("b", 0), "{\"q\":1}");
 }
 
-/// Section 2.2: the question about a call is shown as another call, which nobody makes.
+/// Section 2.2: the question about a call is shown as another call, which is never made.
 #[test]
 fn projections_are_not_calls() {
     for prefix in ["fc_", "perm_"] {

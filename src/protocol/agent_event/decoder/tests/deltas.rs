@@ -4,22 +4,28 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::super::Run;
-use super::super::delta::DeltaReader;
+use super::super::delta::{DeltaReader, Meaning, Part};
 use super::super::messages::DeltaField;
 use super::{RunDecoder, Seen, awaken, begin, call_start, frame, run_start, step, tirea};
 use crate::json::Value;
 use crate::protocol::EventDecoder;
+use crate::sse::Frame;
 
 /// The frames by the general way alone.
 fn general<'d>(frames: impl IntoIterator<Item = &'d str>) -> Seen {
     let (mut run, mut seen) = (Run::default(), Seen::default());
     for data in frames {
-        match Value::parse(data) {
-            Ok(json) => run.frame("", json, &mut seen),
-            Err(error) => run.unknown(None, data.into(), Some(error.message()), &mut seen),
-        }
+        read_generally(&mut run, &frame(data), &mut seen);
     }
     seen
+}
+
+/// Reads one frame by the general way.
+pub(super) fn read_generally(run: &mut Run, frame: &Frame<'_>, seen: &mut Seen) {
+    match Value::parse(frame.data) {
+        Ok(json) => run.frame(frame.event, json, seen),
+        Err(error) => run.unknown(None, frame.data.into(), Some(error.message()), seen),
+    }
 }
 
 fn hot<'d>(frames: impl IntoIterator<Item = &'d str>) -> Seen {
@@ -138,7 +144,7 @@ fn write(mut fields: Vec<Field>, order: u64, space: &str) -> String {
 }
 
 /// A frame of either dialect, in any order, with or without white space.
-fn delta() -> impl Strategy<Value = String> {
+pub(super) fn delta() -> impl Strategy<Value = String> {
     let orders = prop_oneof![3 => Just(0_u64), 1 => any::<u64>()];
     let space = prop::sample::select(vec!["", "", "", " ", "\n\t"]);
     (kind(), payload(), envelope(), prop::bool::weighted(0.7), orders, space).prop_map(
@@ -203,12 +209,15 @@ fn plain_deltas_take_the_hot_path() {
         r#"{"event_type":"tool_call_delta","id":"c1","args_delta":"é"}"#.to_owned(),
         r#"{ "data" : { "delta" : "a" } , "type" : "text_delta" }"#.to_owned(),
     ];
+    let read = |reader: &mut DeltaReader, data: &str| {
+        reader.read(data.as_bytes(), Part::Data).map(|piece| format!("{:?} {:?}", piece.meaning, piece.text))
+    };
     let mut warm = DeltaReader::default();
     for _ in 0..3 {
         for data in &cases {
-            let cold = DeltaReader::default().read(data).map(|piece| format!("{piece:?}"));
+            let cold = read(&mut DeltaReader::default(), data);
             assert!(cold.is_some(), "{data}");
-            assert_eq!(warm.read(data).map(|piece| format!("{piece:?}")), cold, "{data}");
+            assert_eq!(read(&mut warm, data), cold, "{data}");
         }
     }
 }
@@ -224,8 +233,8 @@ fn a_template_lets_envelopes_and_texts_change() {
             1_795_255_726_637 + number,
             number / 100,
         );
-        let piece = reader.read(&data).expect("a delta");
-        assert_eq!((piece.field, piece.call_id), (DeltaField::Content, ""));
+        let piece = reader.read(data.as_bytes(), Part::Data).expect("a delta");
+        assert_eq!(*piece.meaning, Meaning { field: DeltaField::Content, call_id: String::new() });
         assert_eq!(piece.text, format!("tok{number}"));
     }
     assert_eq!(reader.learnt(), 1);
@@ -244,7 +253,7 @@ fn what_says_more_does_not_take_the_hot_path() {
         awaken("step_end", json!({})),
     ];
     for wire in cases {
-        assert!(DeltaReader::default().read(&wire.to_string()).is_none(), "{wire}");
+        assert!(DeltaReader::default().read(wire.to_string().as_bytes(), Part::Data).is_none(), "{wire}");
     }
     // Fields that say nothing here may be there.
     let seen =

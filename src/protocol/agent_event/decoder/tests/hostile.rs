@@ -10,7 +10,7 @@ use crate::event::EventRef;
 use crate::index::EventIndex;
 use crate::json::{MAX_DEPTH, Value};
 use crate::protocol::EventDecoder;
-use crate::protocol::damage::place;
+use crate::protocol::tests::damage::place;
 
 #[test]
 fn types_that_are_merely_new_are_unknown_without_a_problem() {

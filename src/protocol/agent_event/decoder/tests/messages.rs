@@ -37,7 +37,7 @@ fn a_step_is_a_message() {
             last,
         ];
         assert_eq!(seen.events[1..], expected);
-        assert_eq!(seen.hot, 3);
+        assert_eq!(seen.pieces, 3);
     }
 }
 

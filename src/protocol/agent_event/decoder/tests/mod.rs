@@ -12,62 +12,18 @@ mod messages;
 mod nesting;
 mod results;
 mod runs;
+mod streams;
 mod waits;
 mod wire;
 
 use serde_json::{Value as Json, json};
 
 use super::RunDecoder;
-use crate::event::{Event, EventRef, TextDelta, TextField};
-use crate::protocol::{EventDecoder, EventSink};
+use crate::protocol::EventDecoder;
+use crate::protocol::tests::seen::Seen;
 use crate::sse::Frame;
 
-/// What came of frames.
-#[derive(Debug, Default, PartialEq)]
-struct Seen {
-    events: Vec<Json>,
-    /// How many of them came by the hot path.
-    hot: usize,
-}
-
-impl EventSink for Seen {
-    fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
-        self.hot += 1;
-        self.take(sequence_number, delta_json(&delta));
-    }
-
-    fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
-        let text = event.fields.to_json();
-        let json: Json = serde_json::from_str(&text).unwrap_or_else(|error| {
-            // A number that no float can hold is kept as it is written; the crate refuses it.
-            assert!(error.to_string().contains("number out of range"), "an event is JSON: {error}");
-            serde_json::json!({"type": event.fields.text("type"), "text": text})
-        });
-        let is_unknown = matches!(event.to_event(), Event::Unknown(_));
-        assert_eq!(is_unknown, json["type"] == "unknown", "{json} is no event: {:?}", event.to_event());
-        self.take(sequence_number, json);
-    }
-}
-
 impl Seen {
-    fn take(&mut self, sequence_number: u64, event: Json) {
-        self.events.push(event);
-        assert_eq!(sequence_number, self.events.len() as u64, "events are numbered from 1 on");
-    }
-
-    /// The events of a type.
-    fn of<'s>(&'s self, kind: &'s str) -> Vec<&'s Json> {
-        self.events.iter().filter(|event| event["type"] == kind).collect()
-    }
-
-    fn types(&self) -> Vec<&str> {
-        self.events.iter().map(|event| event["type"].as_str().expect("a type")).collect()
-    }
-
-    fn last(&self) -> &Json {
-        self.events.last().expect("an event")
-    }
-
     /// The text that deltas gave to a field of a message.
     fn text(&self, id: &str, field: &str) -> String {
         let of_message =
@@ -85,19 +41,6 @@ impl Seen {
             .filter_map(|call| call["function"]["arguments"].as_str())
             .collect()
     }
-}
-
-/// A text delta as the event that the wire names.
-fn delta_json(delta: &TextDelta<'_>) -> Json {
-    let mut event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id});
-    match delta.field {
-        TextField::Content => event["content"] = delta.text.into(),
-        TextField::Reasoning => event["reasoning_content"] = delta.text.into(),
-        TextField::Arguments(index) => {
-            event["tool_calls"] = json!([{"index": index, "function": {"arguments": delta.text}}]);
-        }
-    }
-    event
 }
 
 fn frame(data: &str) -> Frame<'_> {

@@ -29,7 +29,7 @@ fn nested_texts(reports: &[String]) -> Seen {
     for data in before.chain(reports.iter().cloned()) {
         decoder.decode(&frame(&data), &mut seen);
     }
-    Seen { events: seen.events[5..].to_vec(), hot: 0 }
+    Seen { events: seen.events[5..].to_vec(), ..Seen::default() }
 }
 
 #[test]

@@ -149,5 +149,5 @@ fn dialects_are_told_apart_frame_by_frame() {
     ];
     let seen = begin(&mixed);
     assert_eq!(seen.text("m", "content"), "ab");
-    assert_eq!(seen.hot, 2);
+    assert_eq!(seen.pieces, 2);
 }

@@ -151,7 +151,7 @@ proptest! {
     fn whatever_comes_is_told_in_order(messages in proptest::collection::vec(message(), 0..40), is_codex: bool, back in 0..40_usize) {
         let mut turn = if is_codex { Reading::codex() } else { Reading::gateway() };
         for (at, message) in messages.iter().enumerate() {
-            if at == back && !turn.decoder.turn.is_over {
+            if at == back && !turn.decoder.turn.is_over() {
                 turn.resume(&json!({"sessionId": "t", "turnId": "u", "afterSequenceNumber": turn.seen.events.len()}));
             }
             turn.hear(message);

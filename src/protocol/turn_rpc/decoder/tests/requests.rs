@@ -25,7 +25,7 @@ fn a_request_waits_until_it_is_resolved() {
         ask(&mut turn, &json!(0), "item/commandExecution/requestApproval", params.clone());
     }
     let asked = turn.seen.of("tool.approval_required");
-    assert_eq!(asked.len(), 1, "it is sent again to whoever comes back");
+    assert_eq!(asked.len(), 1, "it is sent again to a client that comes back");
     let call = &asked[0]["tool_calls"][0];
     assert_eq!((&call["id"], &call["source_event_id"]), (&json!("c"), &json!("calls:c")));
     let suspension = &call["suspension"];

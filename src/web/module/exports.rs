@@ -7,15 +7,16 @@
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Error, ErrorCode, Result};
+use crate::features::{Http, Sockets};
 use crate::json::{Object, ObjectWriter, Value};
-use crate::protocol::{Answer, AnyProtocol, HAS_HTTP};
+use crate::protocol::{Answer, AnyProtocol};
 use crate::text::cut;
 
 use crate::turn::{Failure, Moment, Outcome, Reconnect, RetryBudget};
 
 use super::boundary::{call_of, failure_code};
 use super::state::{texts, with};
-use super::turn::Turn;
+use super::turn::{HAS_EVENTS, HAS_NEWS, Turn};
 use crate::session::{Goal, Session};
 
 /// Makes room for `len` bytes of the next call's input. Returns their address.
@@ -157,10 +158,15 @@ pub fn turn_open(session: u32, is_newest: bool) -> u32 {
     })
 }
 
-/// Frees the turn. JavaScript no longer refers to it.
+/// Frees the turn. JavaScript no longer refers to it. With `forget`, its session forgets its id as well.
 #[wasm_bindgen(js_name = turnFree)]
-pub fn turn_free(turn: u32) {
-    with(|core| core.turns.free(turn));
+pub fn turn_free(turn: u32, forget: bool) {
+    with(|core| {
+        if forget && let Ok((turn, session)) = core.turn(turn) {
+            turn.turn().forget(session);
+        }
+        core.turns.free(turn);
+    });
 }
 
 /// Takes the input (JSON) of a new turn, and after a NUL character further options of its start (JSON), if any.
@@ -325,7 +331,7 @@ pub fn turn_next(
 /// `attempts` is the number of attempts before it. Returns the address of their new number, and of the wait and of its part
 /// that the server asks for, in milliseconds; 0 if the failure is final.
 #[expect(clippy::too_many_arguments, reason = "numbers cross one by one")]
-#[wasm_bindgen(js_name = retry)]
+#[wasm_bindgen(js_name = nextRetry)]
 pub fn retry(
     status: u16,
     retry_after: u32,
@@ -367,17 +373,22 @@ pub fn chunk_room(len: u32) -> u32 {
 }
 
 /// Takes `len` bytes of the stream from the room for chunks. Chunks may be cut anywhere. Returns 1 if more is to be
-/// read, plus 2 if there are reports ([`turn_take_news`]), and 8 if there are events ([`turn_events`]).
+/// read, plus 2 if there are reports ([`turn_take_news`]), and 8 if there are events ([`turn_events`]). With
+/// `takes_events` and no reports, the header that `turn_events` would return, a multiple of 4, stands in place of the 8.
 #[wasm_bindgen(js_name = turnPush)]
-pub fn turn_push(turn: u32, len: u32) -> u8 {
-    if !HAS_HTTP {
+pub fn turn_push(turn: u32, len: u32, takes_events: bool) -> u32 {
+    if !Http::EXISTS {
         return 0;
     }
     with(|core| {
-        core.with_chunk(turn, len, |turn, session, chunk| {
+        let flags = core.with_chunk(turn, len, |turn, session, chunk| {
             let goes_on = turn.turn().push(session, chunk);
             turn.flags(goes_on)
-        })
+        });
+        if takes_events && flags & (HAS_EVENTS | HAS_NEWS) == HAS_EVENTS {
+            return core.lend(turn, Turn::events) | u32::from(flags & !HAS_EVENTS);
+        }
+        flags.into()
     })
 }
 
@@ -425,13 +436,13 @@ fn failure(text: &str, status: u16, retry_after: u32, is_offline: bool) -> Failu
     let (code, message) = cut(text, 0);
     let error = Error::new(failure_code(code), message).with_status((status > 0).then_some(status));
     // Only sockets report it.
-    let is_unsent = cfg!(feature = "socket") && code == "unsent";
+    let is_unsent = Sockets::EXISTS && code == "unsent";
     Failure { error, retry_after, is_offline, is_unsent }.of_network()
 }
 
 /// Returns an error in builds without HTTP, so that the compiler removes the code for it.
 fn demand_http() -> Result<()> {
-    if HAS_HTTP {
+    if Http::EXISTS {
         return Ok(());
     }
     Err(Error::new(ErrorCode::Unsupported, "this protocol has no requests over HTTP"))

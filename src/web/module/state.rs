@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use crate::error::{Error, ErrorCode, Result};
 
 use super::boundary::{Lent, report};
-#[cfg(feature = "socket")]
 use super::client_socket::Socket;
 use super::turn::Turn;
 use crate::session::Session;
@@ -26,7 +25,6 @@ pub(super) struct Core {
     header: [u32; 6],
     pub(super) sessions: Slots<Session>,
     pub(super) turns: Slots<Turn>,
-    #[cfg(feature = "socket")]
     pub(super) sockets: Slots<Box<Socket>>,
 }
 
@@ -58,7 +56,6 @@ impl Core {
             header: [0; 6],
             sessions: Slots::new(),
             turns: Slots::new(),
-            #[cfg(feature = "socket")]
             sockets: Slots::new(),
         }
     }
@@ -123,7 +120,6 @@ impl Core {
     }
 
     /// Sets the header to a text and four numbers after it; returns its address.
-    #[cfg(feature = "socket")]
     pub(super) fn give_text(&mut self, text: String, numbers: [u32; 4]) -> u32 {
         self.output = text;
         let [a, b, c, d] = numbers;
@@ -163,13 +159,11 @@ impl<T> Slots<T> {
     }
 
     /// Takes an object out, to be [put](Self::put) back.
-    #[cfg(feature = "socket")]
     pub(super) fn take(&mut self, slot: u32) -> Option<T> {
         self.0.get_mut(slot as usize)?.take()
     }
 
     /// Puts an object back.
-    #[cfg(feature = "socket")]
     pub(super) fn put(&mut self, slot: u32, thing: T) {
         if let Some(slot) = self.0.get_mut(slot as usize) {
             *slot = Some(thing);

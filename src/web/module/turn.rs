@@ -10,6 +10,10 @@ use crate::turn::{Moment, Outcome, Pause, Plan, Reconnect, Step, TurnReader, Wai
 
 use super::boundary::{Lent, write_error};
 
+/// The flags for reports about the stream, and for events.
+pub(super) const HAS_NEWS: u8 = 2;
+pub(super) const HAS_EVENTS: u8 = 8;
+
 /// A turn, as JavaScript uses it.
 pub(super) struct Turn {
     /// The number of its session.
@@ -159,7 +163,7 @@ impl Turn {
 
     /// The flags for what was read: 1 if more is to be read, plus 2 if there are reports, plus 8 if there are events.
     pub(super) fn flags(&mut self, goes_on: bool) -> u8 {
-        u8::from(goes_on) + 2 * u8::from(self.has_news()) + 8 * u8::from(self.has_events())
+        u8::from(goes_on) + HAS_NEWS * u8::from(self.has_news()) + HAS_EVENTS * u8::from(self.has_events())
     }
 
     /// Whether there were events since they were last taken. After the last ones, their memory is freed.

@@ -1,14 +1,12 @@
-//! What a connection needs to know of this protocol.
+//! What a connection needs to know of the protocol that is spoken on it.
 
 use crate::error::Result;
 use crate::json::{Object, Value};
-use crate::protocol::response;
-use crate::protocol::{Call, Protocol};
 use crate::rpc::{Messages, Speaker};
 
-use super::TurnRpc;
+use super::{AnyProtocol, Call, response};
 
-impl Speaker for TurnRpc {
+impl Speaker for AnyProtocol {
     type Call = Call;
     const GREETING: Call = Call::Connect;
     const PING: Call = Call::Ping;
@@ -19,7 +17,7 @@ impl Speaker for TurnRpc {
     }
 
     fn local(&self, call: Call, params: &str) -> Option<String> {
-        Protocol::local(self, call, &object(params)).map(|answer| answer.to_json())
+        self.protocol().local(call, &object(params)).map(|answer| answer.to_json())
     }
 
     fn messages(&self, call: Call, params: &str, facts: &str) -> Result<Messages> {
@@ -27,25 +25,19 @@ impl Speaker for TurnRpc {
         if !facts.is_empty() {
             params.set("connection", Value::parse(facts).unwrap_or_default());
         }
-        Protocol::messages(self, call, params)
+        self.protocol().messages(call, params)
     }
 
     fn read(&self, call: Call, params: &str, message: &str) -> Result<String> {
-        response::read(self, call, &object(params), message)
+        response::read(self.protocol(), call, &object(params), message)
     }
 
     fn is_for_all(&self, method: &str) -> bool {
-        // Turns that begin, and what became of the server's requests (section 9).
-        matches!(method, "turn/started" | "serverRequest/resolved")
+        self.protocol().is_for_all(method)
     }
 
     fn unloaded(&self, method: &str, message: &str) -> Option<String> {
-        if method != "thread/closed" {
-            return None;
-        }
-        let message = object(message);
-        let thread = message.object("params")?.text("threadId");
-        (!thread.is_empty()).then(|| thread.to_owned())
+        self.protocol().unloaded(method, message)
     }
 }
 

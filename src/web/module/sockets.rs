@@ -14,6 +14,7 @@ use crate::text::cut;
 use super::boundary::{call_of, failure_code, report};
 use super::client_socket::Socket;
 use super::state::{Core, with};
+use super::turn::Turn;
 
 /// The kinds of outputs, as `core-socket.ts` has them.
 mod kind {
@@ -32,11 +33,16 @@ mod kind {
 pub fn socket_open(protocol: u8, connect_timeout: f64, max_frame_bytes: u32) -> u32 {
     with(|core| {
         let id_prefix = core.take_text();
-        let Ok(AnyProtocol::TurnRpc(protocol)) = AnyProtocol::numbered(protocol) else { return u32::MAX };
+        let Ok(protocol) = AnyProtocol::numbered(protocol) else { return u32::MAX };
         let limits =
             Limits { connect_timeout: whole(connect_timeout), largest_response: max_frame_bytes as usize };
         let connection = Connection::new(protocol, limits, id_prefix);
-        core.sockets.add(Box::new(Socket { connection, readers: Vec::new(), taken: Vec::new() }))
+        core.sockets.add(Box::new(Socket {
+            connection,
+            readers: Vec::new(),
+            taken: Vec::new(),
+            template: String::new(),
+        }))
     })
 }
 
@@ -77,11 +83,32 @@ pub fn socket_read(socket: u32, call: u32, turn: u32, now: f64, buffered: f64) -
 /// Takes a message of so many bytes, which was written to the room for chunks.
 #[wasm_bindgen(js_name = socketReceived)]
 pub fn socket_received(socket: u32, len: u32, now: f64) -> u32 {
+    read_chunk(len, &mut |message| handle(socket, Some(Input::Message(message)), now, 0.0))
+}
+
+/// Takes messages that equal the template of this number outside its holes, which a message of this call became. The
+/// inside of the string that is the piece of text of each was written to the room for chunks, with the quote after it,
+/// all in `len` bytes. Returns how many were taken, in the bits from the sixth on: the others must be
+/// [received](socket_received) whole. Below are the turn's flags, and 32 if there may be outputs.
+#[wasm_bindgen(js_name = socketReceivedLike)]
+pub fn socket_received_like(socket: u32, call: u32, template: u32, len: u32, now: f64) -> u32 {
+    read_chunk(len, &mut |texts| {
+        with(|core| {
+            let Some(mut taken) = core.sockets.take(socket) else { return 0 };
+            let result = taken.take_like(core, call, (template, texts), whole(now));
+            core.sockets.put(socket, taken);
+            result.unwrap_or_default()
+        })
+    })
+}
+
+/// Reads the text of so many bytes that was written to the room for chunks.
+fn read_chunk(len: u32, read: &mut dyn FnMut(&str) -> u32) -> u32 {
     let chunk = with(|core| std::mem::take(&mut core.chunk));
-    let message = chunk.get(..len as usize).and_then(|chunk| str::from_utf8(chunk).ok()).unwrap_or_default();
-    let address = handle(socket, Some(Input::Message(message)), now, 0.0);
+    let text = chunk.get(..len as usize).and_then(|text| str::from_utf8(text).ok()).unwrap_or_default();
+    let result = read(text);
     with(|core| core.chunk = chunk);
-    address
+    result
 }
 
 /// Takes what else has happened: nothing (0), it was opened (1), closed with this code, and the reason as text (2), or
@@ -130,6 +157,7 @@ impl Socket {
         while let Some((call, messages)) = self.connection.take_delivery() {
             if let Some(message) = message.filter(|_| messages.is_empty()) {
                 self.push(core, call, message, now);
+                self.learn(core, call, message);
             }
             for message in messages {
                 self.push(core, call, &message, now);
@@ -138,6 +166,7 @@ impl Socket {
         let (mut text, mut kind, mut id, mut number) = (String::new(), kind::TAKEN, 0, 0);
         if !self.taken.is_empty() {
             (id, number) = self.taken.remove(0);
+            text = std::mem::take(&mut self.template);
         } else if message.is_some() {
             if !self.connection.has_output() {
                 return 0;
@@ -182,6 +211,36 @@ impl Socket {
         let Some(turn) = self.turn_of(call) else { return };
         let Ok((turn, session)) = core.turn(turn) else { return };
         let goes_on = turn.turn().push_message(session, message);
+        let flags = self.pushed(turn, call, goes_on, now);
+        self.taken.push((call, small(message.len() as u64) << 4 | u32::from(flags)));
+    }
+
+    /// The message that came last was pushed to a turn: it may be a template of others.
+    fn learn(&mut self, core: &mut Core, call: u32, message: &str) {
+        let turn = self.turn_of(call).filter(|_| self.connection.is_alone(call));
+        let Some(turn) = turn.and_then(|turn| core.turns.get(turn)) else { return };
+        self.template = turn.turn().reader().template(message).unwrap_or_default();
+    }
+
+    /// Hands messages to a turn as such that are like an earlier one. Returns the result of [`socket_received_like`].
+    fn take_like(
+        &mut self,
+        core: &mut Core,
+        call: u32,
+        (template, texts): (u32, &str),
+        now: u64,
+    ) -> Option<u32> {
+        let (turn, session) = core.turn(self.turn_of(call)?).ok()?;
+        if !self.connection.hear_like(call, now) {
+            return None;
+        }
+        let count = turn.turn().push_like(session, template, texts);
+        let flags = self.pushed(turn, call, true, now);
+        Some(count << 6 | u32::from(self.connection.has_output()) << 5 | u32::from(flags))
+    }
+
+    /// A message was pushed to a turn. Returns the turn's flags.
+    fn pushed(&mut self, turn: &mut Turn, call: u32, goes_on: bool, now: u64) -> u8 {
         let flags = turn.flags(goes_on);
         if !goes_on {
             self.readers.retain(|(known, _)| *known != call);
@@ -189,7 +248,7 @@ impl Socket {
         } else if turn.turn().reader().has_follow_up_requests() {
             self.connection.handle_input(Input::FollowUp(call), now);
         }
-        self.taken.push((call, small(message.len() as u64) << 4 | u32::from(flags)));
+        flags
     }
 }
 

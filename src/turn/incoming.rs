@@ -1,0 +1,70 @@
+//! What frames of a stream come to: events, and the stream's place.
+
+use crate::features::{FrameRecords, Sockets, Transcripts};
+use crate::protocol::EventDecoder;
+use crate::sse::{Frame, FrameSink, Run};
+
+use super::intake::Intake;
+
+/// The server's record of a stream.
+pub(super) struct FrameRecord {
+    pub(super) _by: FrameRecords,
+    /// The server's name of the last frame that came; empty if unknown.
+    pub(super) cursor: String,
+}
+
+/// Takes the frames of one chunk.
+pub(super) struct Incoming<'r> {
+    pub(super) decoder: &'r mut dyn EventDecoder,
+    pub(super) intake: &'r mut Intake,
+    pub(super) record: &'r mut Option<FrameRecord>,
+    /// If only a frame's name tells what it is.
+    pub(super) names: Option<Transcripts>,
+}
+
+impl Incoming<'_> {
+    /// Frames have come: `id` names the last one, if it has a name. `before` is the cursor before them.
+    fn note_place(&mut self, id: Option<&str>, before: u64) {
+        let Some(record) = self.record else { return };
+        if let Some(id) = id.filter(|_| self.intake.broken.is_none()) {
+            id.clone_into(&mut record.cursor);
+        } else if self.intake.machine.cursor().last() != before {
+            // After the last name, these events would come again and count as new.
+            record.cursor.clear();
+        }
+    }
+}
+
+impl FrameSink for Incoming<'_> {
+    fn frame(&mut self, frame: Frame<'_>) {
+        if !Sockets::EXISTS || !self.intake.output.wants_native || self.decoder.concerns(frame.data) {
+            self.intake.output.native(self.names.map(|_| frame.event), frame.data);
+        }
+        let before = self.intake.machine.cursor().last();
+        self.decoder.decode(&frame, self.intake);
+        if Sockets::EXISTS
+            && let Some(error) = self.decoder.failure()
+        {
+            self.intake.broken.get_or_insert(error);
+        }
+        self.note_place(frame.has_own_id.then(|| frame.id.unwrap_or_default()), before);
+    }
+
+    fn takes_runs(&self) -> bool {
+        !self.intake.output.wants_native && self.intake.broken.is_none()
+    }
+
+    fn run(&mut self, bytes: &[u8]) -> Run {
+        let before = self.intake.machine.cursor().last();
+        let run = self.decoder.run(bytes, self.intake);
+        #[expect(
+            clippy::redundant_pattern_matching,
+            reason = "where no protocol has records, the compiler drops a match and not a call"
+        )]
+        if let Some(_) = self.record {
+            let id = run.id.and_then(|(start, end)| str::from_utf8(bytes.get(start..end)?).ok());
+            self.note_place(id, before);
+        }
+        run
+    }
+}
