@@ -148,7 +148,7 @@ function workers(all) {
   ]);
   const rows = all.map(([family, { extras = {} }], at) => {
     const own = Object.keys(extras).map((name) => `, ${name}: ${name}${at}`);
-    return `  "${family}": () => ({ exports: started(core${at})${own.join("")} }),\n`;
+    return `  "${family}": () => ({ start: () => started(core${at})${own.join("")} }),\n`;
   });
   return `${HEAD}import { started } from "../../client/face.js";
 ${imports.join("")}

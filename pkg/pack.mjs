@@ -55,19 +55,23 @@ export function pack(module) {
   let loads = {};
   let [local, store] = [0, 0];
   const number = (stream, n) => {
-    const bucket = bucketOf(code[at], code[at + 1]);
+    const bucket = () => bucketOf(stream, code[at], code[at + 1]);
     switch (stream) {
       case Stream.Code:
         at += 1;
         return;
       case Stream.Gets:
         local = n;
-        return streams[stream + bucket].push(n);
+        return streams[stream + bucket()].push(n);
       case Stream.Constants:
-        return streams[stream + bucket].push(n);
+        return streams[stream + bucket()].push(n);
+      case Stream.Sets:
+        local = n;
+        return streams[stream].push(n);
       case Stream.Loads:
         streams[stream].push(offsetNumber(n, loads[local] ?? 0));
         loads[local] = n;
+        local = -1;
         return;
       case Stream.Stores:
         streams[stream].push(offsetNumber(n, store));

@@ -102,7 +102,6 @@ for (const name of Object.keys(PATHS)) {
         await waiting;
         await wait(300);
         assert.equal(seen.at(-1), turn.snapshot());
-        assert.ok(seen.length > 1);
         for (const { required_actions } of seen) for (const action of required_actions) assert.notEqual(action.name, "");
         assert.deepEqual(heard.map((event) => event.sequence_number), heard.map((_, at) => at + 1));
         assert.deepEqual([heard[0].type, heard.at(-1).type], ["turn.created", "turn.done"]);

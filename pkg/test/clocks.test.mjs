@@ -99,7 +99,7 @@ for (const [clock, [reply, message]] of Object.entries(SLOW)) {
 
 /** Answers after a while. */
 const later = (reply) => (exchange) => setTimeout(reply, SHORT, exchange);
-const PAGES = [1, 2, 3, 4, 5, 6].map((number) => later(page([record(DONE, { id: `t${number}` })], number < 6 ? `p${number}` : undefined)));
+const PAGES = [1, 2, 3, 4, 5, 6].map((number) => later(page([record(DONE, { id: `t${number}`, previous_turn_id: `t${number + 1}` })], number < 6 ? `p${number}` : undefined)));
 
 for (const [name, call] of Object.entries({
   "history()": (session, options) => session.history(options),

@@ -86,6 +86,21 @@ test("two entries in one page keep to what each of them speaks", async () => {
   assert.equal((await failure(aap.connect({ ...BASE, protocol: "codex" }))).code, "invalid_option");
 });
 
+test("turnwire/conversation is built on the same classes, has no core, and is there in both formats", async () => {
+  const names = ["Conversation", "Conversations", "fileParts", "load"];
+  for (const [entry, { StateError }] of [[await import("../dist/conversation.js"), esm], [require("../dist/conversation.cjs"), require("../dist/index.cjs")]]) {
+    assert.deepEqual(Object.keys(entry).sort(), names);
+    for (const name of names.slice(0, 2)) assert.equal(entry[name].name, name);
+    const chats = new entry.Conversations({ client: new Promise(() => {}), agentName: "support", store: null });
+    assert.throws(() => chats.create().answer("none", { kind: "allow" }), StateError);
+    chats.close();
+  }
+  const { outputFiles } = await build({ entryPoints: [join(DIST, "conversation.js")], bundle: true, minify: true, format: "esm", write: false });
+  assert.ok(outputFiles[0].text.length < LEAST_CORE + statSync(join(DIST, "face.js")).size);
+  const { outputFiles: unused } = await build({ stdin: { contents: 'import * as unused from "turnwire/conversation";', resolveDir: DIST }, bundle: true, minify: true, format: "esm", write: false });
+  assert.equal(unused[0].text, "");
+});
+
 test("classes keep their names", () => {
   for (const name of PUBLIC.filter((known) => /^[A-Z]/.test(known))) assert.equal(esm[name].name, name);
 });

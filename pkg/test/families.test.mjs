@@ -9,8 +9,10 @@ const { exports } = JSON.parse(readFileSync(join(import.meta.dirname, "..", "pac
 
 test("each family has an entry and a module in the package, and no others are there", () => {
   const wanted = Object.keys(families).flatMap((family) => [`./${family}`, `./${family}.wasm`]);
-  const others = [".", "./slim", "./nowasm", "./worker", "./testing", "./package.json"];
-  assert.deepEqual(Object.keys(exports).sort(), [...wanted, ...others].sort());
+  const others = [".", "./slim", "./nowasm", "./conversation", "./testing", "./package.json"];
+  const bindings = ["./react", "./vue", "./svelte", "./solid", "./angular"];
+  const adapters = ["./assistant-ui", "./ai"];
+  assert.deepEqual(Object.keys(exports).sort(), [...wanted, ...others, ...bindings, ...adapters].sort());
   for (const family of Object.keys(families)) {
     const types = `./dist/types/entries/families/${family}`;
     const module = { types: `${types}.d.ts`, default: `./dist/${family}.js` };

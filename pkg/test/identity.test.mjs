@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { LiveStream, serveTurn } from "./support/server.mjs";
 import { call, created, delta, done, finished, message, required, text, TIME, toolResponse } from "./support/wire.mjs";
 
-/** A turn that has had these events, and what feeds it more and gives the snapshot then. */
+/** A turn that has had these events, and what feeds it more and returns the snapshot then. */
 async function turnWith(t, ...list) {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);

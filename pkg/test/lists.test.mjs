@@ -103,7 +103,7 @@ function kept(turnId, content) {
 }
 
 test("a history has the oldest turn first, each with its text", async (t) => {
-  const turns = [record(DONE, { id: "t3" }), record(DONE, { id: "t2" }), record(DONE, { id: "t1" })];
+  const turns = [record(DONE, { id: "t3", previous_turn_id: "t2" }), record(DONE, { id: "t2", previous_turn_id: "t1" }), record(DONE, { id: "t1" })];
   const entries = [...kept("t1", "one"), ...kept("t2", "two"), ...kept("t3", "three")].reverse();
   const { session, server } = await serveSession(t, {
     [LIST_TURNS]: [page(turns.slice(0, 2), "p2"), page(turns.slice(2))],
@@ -153,7 +153,7 @@ test("a server that lists the oldest turn first has the same history, and the sa
 
 test("a history's last turn may still run: its stream brings all of it, once", async (t) => {
   const { session } = await serveSession(t, {
-    [LIST_TURNS]: page([record({ status: "running" }, { id: "t1" }), record(DONE, { id: "t0" })]),
+    [LIST_TURNS]: page([record({ status: "running" }, { id: "t1", previous_turn_id: "t0" }), record(DONE, { id: "t0" })]),
     // The sibling protocol lists what a running turn has kept so far.
     [SESSION_EVENTS]: page([...kept("t0", "before"), { turn_id: "t1", event: message("m1", { content: "Hello", finish_reason: "stop" }) }].reverse()),
     [SUBSCRIBE]: events(...answer("Hel", "lo")),
@@ -176,11 +176,12 @@ test("a history shows what still waits, and results of calls before it", async (
     { turn_id: "t2", event: required(["c2"], { source_event_id: "m9" }) },
   ];
   const { session } = await serveSession(t, {
-    [LIST_TURNS]: page([record({ ...DONE, required_actions: [required(["c2"], { source_event_id: "m9" })] }, { id: "t2" }), record(paused)]),
+    [LIST_TURNS]: page([record({ ...DONE, required_actions: [required(["c2"], { source_event_id: "m9" })] }, { id: "t2", previous_turn_id: "t1" }), record(paused)]),
     [SESSION_EVENTS]: page(entries.reverse()),
   });
   const [first, second] = (await session.history()).map((turn) => turn.snapshot());
-  assert.deepEqual(first.required_actions.map(({ type, tool_call_id, name }) => [type, tool_call_id, name]), [["tool.approval_required", "c1", "restart"]]);
+  assert.deepEqual(first.required_actions, []);
+  assert.equal(first.threads[0].messages[0].tool_calls[0].response.content, "restarted");
   assert.deepEqual(second.required_actions.map((action) => action.tool_call_id), ["c2"]);
   assert.deepEqual(second.threads[0].tool_responses.map(({ tool_call_id, content }) => [tool_call_id, content]), [["c1", "restarted"]]);
 });

@@ -17,7 +17,7 @@ const { connect, init } = await import("../dist/index.js");
 await init();
 WebAssembly.Instance = Instance;
 
-const { answer, created, done, finished, frame, frames, message, text } = await import("./support/wire.mjs");
+const { answer, created, done, finished, frame, frames, message, record, text } = await import("./support/wire.mjs");
 
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc");
@@ -125,6 +125,51 @@ test("turns that follow one another do not keep one another alive", async () => 
   await collectGarbage();
   const alive = turns.filter((turn) => turn.deref() !== undefined).length;
   assert.ok(alive <= 3, `${alive} of 30 turns are alive`);
+});
+
+/** A session of so many finished turns, each of which said 4,000 characters. Lists are pages of 25 turns and 100 events. */
+async function finishedSession(count) {
+  const said = "piece of an answer. ".repeat(200);
+  const done = { status: "done", output: null, required_actions: [] };
+  const turns = Array.from({ length: count }, (_, at) => record(done, { id: `t${at}`, previous_turn_id: at > 0 ? `t${at - 1}` : null })).reverse();
+  const events = turns.flatMap(({ id: turn_id }) => [{ turn_id, event: message(`m-${turn_id}`, { content: said, finish_reason: "stop" }) }]);
+  const fetch = async (url) => {
+    const { pathname, searchParams } = new URL(url);
+    const [list, size] = pathname.endsWith("/turns") ? [turns, 25] : [events, 100];
+    if (!/\/(?:turns|events)$/.test(pathname)) return Response.json({ data: { id: "s1" } });
+    const at = Number(searchParams.get("page_token") ?? 0);
+    const next = at + size < list.length ? String(at + size) : undefined;
+    return Response.json({ data: list.slice(at, at + size), pagination: { limit: size, next_page_token: next } });
+  };
+  const client = await connect({ baseUrl: "http://localhost/acme", fetch });
+  return client.agents.getSession("s1");
+}
+
+test("1,000 settled turns keep no memory of the core, and the history can be read again", async () => {
+  const [memory] = memories;
+  // Pages of the lists pass through the core, so it has room for them.
+  const few = await finishedSession(200);
+  for (let round = 0; round < 3; round += 1) await few.history({ turns: 200 });
+  await collectGarbage();
+  const before = memory.buffer.byteLength;
+  const session = await finishedSession(1000);
+  const turns = await session.history({ turns: 1000 });
+  assert.equal(turns.length, 1000);
+  assert.equal(memory.buffer.byteLength, before, "one page of 1,000 turns");
+  for (let round = 0; round < 5; round += 1) await session.history({ turns: 1000 });
+  assert.equal(memory.buffer.byteLength, before, "five times the same");
+  assert.ok(turns.every((turn) => turn.view.get().threads[0].messages[0].content.length === 4000));
+});
+
+test("1,000 settled turns cost little besides their text", async () => {
+  const session = await finishedSession(1000);
+  await collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const turns = await session.history({ turns: 1000 });
+  await collectGarbage();
+  const grown = process.memoryUsage().heapUsed - before;
+  const text = turns.reduce((sum, turn) => sum + turn.snapshot().threads[0].messages[0].content.length, 0);
+  assert.ok(grown - text < 4 * 1024 * 1024, `${grown} bytes for ${text} characters`);
 });
 
 const WORDS = "The lamp turns once in ten seconds, and ships know the place by that \"alone\".\n".split(/(?<= )/);

@@ -22,7 +22,7 @@ function saysNothing(value) {
   return value === null || value === undefined || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
-/** Merges deltas into what `merge` holds; gives the error that the last one is refused with. */
+/** Merges deltas into what `merge` holds; returns the error that the last one is refused with. */
 function refusalOf(merge, deltas) {
   for (const [at, one] of deltas.entries()) {
     try {

@@ -17,7 +17,9 @@ const ROOMS = {
   tools: "Tools of the page, and the turns that follow from their results.",
   client: "Clients and sessions; and the face, which is all that every page downloads.",
   protocols: "What comes with some cores only. It is built on the face.",
+  conversation: "What a page shows of a session, and what a person does with it. It is built on the face; its plan knows nothing of the package but types.",
   testing: "A fake server for users' tests. Of the package it knows only what the protocols are called.",
+  bindings: "What users of a framework import: readables as that framework has values. Of the package it knows only their shape.",
   entries: "What users import.",
 };
 

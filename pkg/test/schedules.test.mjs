@@ -150,7 +150,7 @@ async function run(seed) {
   const random = randomly(seed);
   const server = new FaultyServer(random);
   const client = await connect({
-    baseUrl: "http://server/acme", fetch: server.fetch, idleTimeout: 30, reconnect: { maxAttempts: 12, baseDelay: 0, maxDelay: 0 },
+    baseUrl: "http://server/acme", fetch: server.fetch, idleTimeout: 120, reconnect: { maxAttempts: 12, baseDelay: 0, maxDelay: 0 },
   });
   const turn = (await client.agents.getSession("s1")).createTurn({ input: INPUT });
   const heard = [];

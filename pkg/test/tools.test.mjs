@@ -16,7 +16,7 @@ const inputs = (server) => server.requests.filter(({ method, path }) => `${metho
 /** A session whose turns the server starts with these replies. */
 const serveTurns = (t, ...starts) => serveSession(t, { [START]: starts });
 
-/** A tool that notes how it was called, and gives this. */
+/** A tool that notes how it was called, and returns this. */
 function noted(result = "ok") {
   const calls = [];
   return { calls, tool: tool((input, context) => (calls.push({ input, ...context }), result)) };
@@ -154,7 +154,7 @@ test("waitForCompletion() alone goes on to the end of the last turn, and streams
 test("tools of one turn run at the same time, and their answers are in the order of the calls", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "first"), calling("c2", "second")]), says("Both."));
   const [one, two] = [deferred(), deferred()];
-  // Each gives its result only after the other one has begun.
+  // Each returns its result only after the other one has begun.
   session.tools({
     first: tool(async () => (one.resolve(), await two.promise, "1")),
     second: tool(async () => (two.resolve(), await one.promise, "2")),

@@ -1,27 +1,34 @@
-// A core that fails in itself: one error for the turn that met it, and nothing else is harmed.
+// A core that fails in itself: one error for the turn that met it, and nothing else is harmed. Later turns, also those of
+// the same session, run in another core.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, textOf } from "./support/collect.mjs";
 import { created, done, frames, message, text } from "./support/wire.mjs";
 
-/** Whether the next call of a core traps, and how many cores were started. */
+/** Whether the next call of a core traps, and whether that core traps in all calls from then on. */
 let isDue = false;
-let started = 0;
+let isBeyondRepair = false;
+/** The cores that were started; the calls of each after it has failed. */
+const started = [];
 const { Instance } = WebAssembly;
 WebAssembly.Instance = function (...given) {
-  started += 1;
+  const core = { hasFailed: false, callsAfter: [] };
+  started.push(core);
   const exports = {};
   for (const [name, value] of Object.entries(new Instance(...given).exports)) {
     exports[name] = typeof value !== "function" ? value : (...parameters) => {
-      if (!isDue) return value(...parameters);
+      if (core.hasFailed) core.callsAfter.push(name);
+      if (!isDue && !(core.hasFailed && isBeyondRepair)) return value(...parameters);
       isDue = false;
+      core.hasFailed = true;
       throw new WebAssembly.RuntimeError("unreachable");
     };
   }
   return { exports };
 };
 
-const { connect } = await import("../dist/index.js");
+const { allow, connect } = await import("../dist/index.js");
+const { fakeServer } = await import("../dist/testing.js");
 
 const HEAD = [created(), message(), text("Hel")];
 const TAIL = [text("lo"), done()];
@@ -50,8 +57,9 @@ function serverOf(trapped) {
 const BASE = { baseUrl: "http://127.0.0.1:9/acme" };
 
 test("a trap is one error of its turn; later turns and clients work", async () => {
+  started.length = 0;
   const client = await connect({ ...BASE, fetch: serverOf(1) });
-  assert.equal(started, 1);
+  assert.equal(started.length, 1);
   const session = await client.agents.createSession("a");
   const turn = session.createTurn("Hello");
   const heard = [];
@@ -61,18 +69,88 @@ test("a trap is one error of its turn; later turns and clients work", async () =
   assert.match(error.message, /core failed.*unreachable/);
   assert.deepEqual(heard, [error]);
   assert.deepEqual([turn.snapshot().error, textOf(turn)], [error, "Hel"], "what came before is kept");
+  // It cannot go on.
+  await assert.rejects(turn.waitForCompletion(), (again) => again === error);
 
-  // The client that met the trap.
-  const later = (await client.agents.createSession("a")).createTurn("Hello");
-  await later.waitForCompletion();
-  assert.deepEqual([later.status, textOf(later), later.snapshot().error], ["done", "Hello", null]);
+  // The session, the client that met the trap, and other clients: all of them have the same new core.
+  for (const next of [session, await client.agents.createSession("a")]) {
+    const later = next.createTurn("Hello");
+    await later.waitForCompletion();
+    assert.deepEqual([later.status, textOf(later), later.snapshot().error], ["done", "Hello", null]);
+  }
+  const fresh = await connect({ ...BASE, fetch: serverOf() });
+  const whole = (await fresh.agents.createSession("a")).createTurn("Hello");
+  await whole.waitForCompletion();
+  assert.equal(textOf(whole), "Hello");
+  assert.equal(started.length, 2);
+});
 
-  // A new client has a new core, and the next one shares it.
-  for (let round = 0; round < 2; round += 1) {
-    const fresh = await connect({ ...BASE, fetch: serverOf() });
-    assert.equal(started, 2);
-    const whole = (await fresh.agents.createSession("a")).createTurn("Hello");
-    await whole.waitForCompletion();
-    assert.equal(textOf(whole), "Hello");
+/** An agent that answers in two pieces. The core traps at the second one if the message says so. */
+async function* twice({ text }) {
+  if (text === "ask me") yield { tool: "restart", approval: true, result: "restarted" };
+  yield "Hel";
+  yield { wait: 20 };
+  isDue = text === "break";
+  yield "lo";
+}
+
+for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"]) {
+  for (const isLasting of [false, true]) {
+    test(`${protocol}: the session goes on in another core${isLasting ? ", and the broken one is left alone" : ""}`, async () => {
+      isBeyondRepair = isLasting;
+      started.length = 0;
+      const server = fakeServer(twice, { protocol });
+      const client = await connect(server.connection);
+      const session = await client.agents.createSession(protocol === "turn-rpc" ? "Chat" : "agent");
+      const first = session.createTurn("Hello");
+      await first.waitForCompletion();
+      assert.equal(textOf(first), "Hello");
+
+      const broken = session.createTurn("break");
+      const heard = [];
+      broken.on("error", (error) => heard.push(error));
+      const unsubscribe = broken.subscribe(() => {});
+      const { error } = await collect(broken.stream());
+      assert.equal(error?.code, "internal");
+      assert.deepEqual(heard, [error]);
+      assert.equal(broken.snapshot().error, error);
+      unsubscribe();
+      assert.equal(textOf(first), "Hello", "what was shown stays");
+
+      // The server ends the turn without a reader.
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      const later = session.createTurn("Hello");
+      await later.waitForCompletion();
+      assert.deepEqual([later.status, textOf(later), later.snapshot().error], ["done", "Hello", null]);
+      assert.equal(started.filter(({ hasFailed }) => !hasFailed).length, 1);
+      const texts = (await session.history()).map(textOf);
+      assert.equal(texts.at(-1), "Hello");
+      isBeyondRepair = false;
+    });
+  }
+}
+
+test("what waits for an answer when another session breaks the core is answered in the next one", async () => {
+  for (const protocol of ["truefoundry", "awaken", "aap"]) {
+    started.length = 0;
+    isBeyondRepair = true;
+    const server = fakeServer(twice, { protocol });
+    const client = await connect(server.connection);
+    const session = await client.agents.createSession("agent");
+    const asking = session.createTurn("ask me");
+    await asking.waitForCompletion();
+    const [action] = asking.snapshot().required_actions;
+    assert.equal(action.type, "tool.approval_required", protocol);
+
+    const other = (await client.agents.createSession("agent")).createTurn("break");
+    const { error } = await collect(other.stream());
+    assert.equal(error?.code, "internal", protocol);
+
+    // Of an AAP session the core learns what waits when the next turn begins.
+    if (protocol !== "aap") assert.throws(() => session.createTurn("Never mind"), { code: "invalid_input" }, protocol);
+    const answered = session.createTurn([allow(action)]);
+    await answered.waitForCompletion();
+    assert.deepEqual([answered.status, textOf(answered)], ["done", "Hello"], protocol);
+    isBeyondRepair = false;
   }
 });

@@ -21,7 +21,7 @@ import { Session } from "./session.js";
 export async function connectWith(sources: Sources, options: ConnectOptions): Promise<Client> {
   const { baseUrl, protocol, ...given } = checked(options, Object.keys(sources));
   const extras = await load(sources[CORES[protocol]]!);
-  const core = new CoreClient(extras.exports, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
+  const core = new CoreClient(extras, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
   const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
   const Way = extras.Way ?? FetchTransport;

@@ -1,7 +1,7 @@
 // The face: what every page downloads, as one file without a core. It has the public classes and the code behind them.
 // Entries are built on it, and so is the code that comes with some cores only.
 export { passText, roomOf, textAt } from "../boundary/boundary.js";
-export { capabilitiesOf } from "../boundary/capabilities.js";
+export { capabilitiesOf, newId } from "../boundary/capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
 export { limited, onAbort, onReturn, Watch, within } from "../transport/clocks.js";
 export {
@@ -9,9 +9,9 @@ export {
   adopted,
   adopting,
   ApiError,
+  asTurnwireError,
   busy,
   ConnectionError,
-  coreFailure,
   IncompleteError,
   InputError,
   messageOf,
@@ -20,9 +20,13 @@ export {
   TurnFailedError,
   TurnwireError,
 } from "../common/errors.js";
+export { follows, historyOf, settled } from "./history.js";
 export { chunk, compiled, load, started, startFailure } from "./load.js";
 export { isEventDelta, mergeEventDelta, ModelMessageBuilder } from "../snapshot/merge.js";
-export { demand, demandNames, isObject } from "../common/check.js";
+export { checkedInput, demand, demandNames, isObject } from "../common/check.js";
+export { Listeners } from "../common/listeners.js";
+export { FrameNotifier } from "../delivery/frames.js";
+export { grown } from "../snapshot/snapshot.js";
 export { demandOptions, list, split } from "../transport/lists.js";
 export { Run } from "../tools/run.js";
 export { Session } from "./session.js";

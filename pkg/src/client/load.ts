@@ -1,15 +1,16 @@
 // Starts the WebAssembly cores, each once. The entry that the page imports decides where a module comes from: the entry
 // itself, a file that is loaded then, the page, or the platform.
-import type { CoreClient, Exports } from "../boundary/boundary.js";
+import { type CoreClient, type Exports, guarded, type RawExports } from "../boundary/boundary.js";
 import type { Family } from "../boundary/protocols.js";
 import { unpack } from "../boundary/unpack.js";
-import { coreFailures, messageOf, TurnwireError } from "../common/errors.js";
+import { messageOf, TurnwireError } from "../common/errors.js";
 import type { Limits } from "../transport/clocks.js";
 import type { WasmModule } from "../transport/platform.js";
 import type { Settings, Transport } from "../transport/transport.js";
-import type { Connection } from "../turn/connection.js";
+import type { Connection, MakeElision } from "../turn/connection.js";
 import type { Turn } from "../turn/turn.js";
 import type { SessionEvent, SessionRecord, TurnRecord } from "../wire/events.js";
+import type { History, HistoryPage } from "./history.js";
 import type { MakeManagedSession, MakeSession, ManagedAgents } from "./managed-session.js";
 import type { ConnectOptions } from "./options.js";
 
@@ -24,30 +25,38 @@ export interface Extras {
   readonly Managed?: MakeManagedSession;
   /** The agents of a server whose sessions need to know theirs. @internal */
   readonly Agents?: new <S>(server: Connection, make: MakeSession<S>) => ManagedAgents<S>;
-  /** Reads a session's history if messages do not name their turns. @internal */
-  readonly readConversation?: (host: ConversationHost) => Promise<Turn[]>;
+  /** Leaves long texts out of what the core reads. @internal */
+  readonly Elision?: MakeElision;
+  /** Reads a page of a session's history. @internal */
+  readonly readHistory: (host: ConversationHost, page: HistoryPage) => Promise<History>;
   /** Whether a list was refused because it is empty; `read` reads the session. @internal */
   readonly isEmptyList?: (error: unknown, read: () => Promise<SessionRecord>) => Promise<boolean>;
-  /** Adds to a turn's events those that the session's list lacks. @internal */
-  readonly withTaskEvents?: (turn: Turn, listed: SessionEvent["event"][], limits: Limits) => Promise<SessionEvent["event"][]>;
 }
 
 /** What the reading of a conversation needs of its session. @internal */
 export interface ConversationHost {
-  /** The server's records of turns, oldest first. */
-  readonly records: AsyncIterable<TurnRecord>;
-  /** The messages, oldest first, as events. */
-  readonly listedEvents: AsyncIterable<SessionEvent>;
+  /** The limits of its requests. */
+  readonly limits: Limits;
+  /** The server's records of turns, in its order, each with the token of its page in the list. */
+  records(options: { limit?: number; pageToken?: string }): AsyncIterable<readonly [TurnRecord, string | undefined]>;
+  /** The events of finished turns, in the server's order. */
+  events(options: { limit?: number; lastTurnId?: string }): AsyncIterable<SessionEvent>;
+  /** Reads the record of one turn. */
+  record(id: string): Promise<TurnRecord>;
+  /** Makes a turn of its record, unless this client still reads it. */
+  adopt(record: TurnRecord, isNewest: boolean): Turn;
+  /** Whether lists have pages. */
+  readonly hasPages: boolean;
+  /** Where in the list of turns the pages of this history begin, by the id of the turn after them. */
+  readonly places: Map<string, string | undefined>;
   /** Reads the session's record, if only that has what the last turn waits for. */
   reread(): Promise<SessionRecord | undefined>;
   /** The turn that is still read here, if only this client can tell turns apart. */
   liveTurn(): Turn | undefined;
   /** Whether the server keeps nothing of a stream. */
   readonly isForgotten: boolean;
-  /** Makes a turn of its record, unless this client still reads it. */
-  attach(record: TurnRecord, isNewest: boolean): Turn;
   /** Everything was read: the last turn, its record, and the number of the user's messages. */
-  wasRead(last: Turn | undefined, record: TurnRecord | undefined, said: number): void;
+  wasRead(last: Turn | undefined, record?: TurnRecord, said?: number): void;
 }
 
 /** A connected server, and the extras of its core. @internal */
@@ -55,37 +64,51 @@ export interface ClientConnection extends Connection {
   readonly extras: Extras;
 }
 
-/** A running core and its extras. */
+/** What starts a core, any number of times, and its extras. */
+export interface Startable extends Extras {
+  readonly start: () => RawExports;
+}
+
+/** A running core and its extras. After the core has failed, `exports` are those of another one. */
 export interface Core extends Extras {
   readonly exports: Exports;
 }
 
-/** Starts a core. */
-export type Source = () => Core | Promise<Core>;
+/** Loads a core. */
+export type Source = () => Startable | Promise<Startable>;
 
 /** The cores of an entry. */
 export type Sources = Readonly<Partial<Record<Family, Source>>>;
 
-/** The cores that were started, each with the number of failures before its start. */
-const cores = new WeakMap<object, { core: Promise<Core>; failures: number }>();
+/** The cores that were started. */
+const cores = new WeakMap<object, Promise<Core>>();
 
 /**
- * Starts a core. All callers share one start. After a failed start the next call tries again; after a core has failed,
- * the next call starts a new one.
+ * Starts a core. All callers share one start. After a failed start the next call tries again.
  *
  * Rejects with a `TurnwireError`: `wasm_blocked` (by a Content-Security-Policy or by the platform), `wasm_unsupported`,
  * `wasm_missing` (the page has not passed it to `init` yet) or `wasm_failed`.
  */
 export function load(source: Source): Promise<Core> {
-  const failures = coreFailures();
-  const known = cores.get(source);
-  if (known?.failures === failures) return known.core;
-  const core = (async () => source())().catch((cause: unknown) => {
+  let core = cores.get(source);
+  if (core) return core;
+  core = (async () => running(await source()))().catch((cause: unknown) => {
     cores.delete(source);
     throw startFailure(cause);
   });
-  cores.set(source, { core, failures });
+  cores.set(source, core);
   return core;
+}
+
+/** Starts a core. Once it has failed, its next user starts another one, which all share. */
+function running({ start, ...extras }: Startable): Core {
+  let exports = guarded(start());
+  return {
+    ...extras,
+    get exports() {
+      return exports.coreFailure ? (exports = guarded(start())) : exports;
+    },
+  };
 }
 
 /** Loads a file that comes with a core. */
@@ -98,13 +121,14 @@ export function chunk<T>(file: Promise<T>): Promise<T> {
 }
 
 /** Starts a core of its module. It needs nothing of JavaScript: without imports there is no glue to load. */
-export function started(module: WasmModule): Exports {
-  return new WebAssembly.Instance(module).exports as unknown as Exports;
+export function started(module: WasmModule): RawExports {
+  return new WebAssembly.Instance(module).exports as unknown as RawExports;
 }
 
 /** A core whose module is stored as text. */
-export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Core> {
-  return { exports: started(await WebAssembly.compile(unpack(packed))), ...extras };
+export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Startable> {
+  const module = await WebAssembly.compile(unpack(packed));
+  return { start: () => started(module), ...extras };
 }
 
 // Chromium and Firefox reject with a CompileError, WebKit with an EvalError. Only their messages distinguish a policy

@@ -39,6 +39,8 @@ export interface ManagedSession {
   leave(status: TurnStatus, state: TurnState | null): void;
   /** The history shows the session's position: the newest turn, and the number of the user's messages. */
   stands(newest: TurnRecord | undefined, said: number): void;
+  /** The session is open in another core, which knows nothing of it yet. */
+  recall(): void;
 }
 
 /** The options of a new session. */

@@ -1,19 +1,20 @@
 // A session: a conversation with an agent, turn by turn.
-import type { CoreSession } from "../boundary/boundary.js";
+import type { CoreSession, CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { type Capabilities, newId } from "../boundary/capabilities.js";
 import { adopting, busy, InputError, StateError } from "../common/errors.js";
 import type { ListedEvent } from "../delivery/delivery.js";
-import { within } from "../transport/clocks.js";
+import { type Limits, within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import { checkedTurn, type CreateTurnOptions, inputOrOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
+import { follows, type History, type HistoryOptions, pageOf, type HistoryPage } from "./history.js";
 import type { ClientConnection, ConversationHost } from "./load.js";
 
 import { demand, demandNames } from "../common/check.js";
 import { Run, type RunOptions } from "../tools/run.js";
-import { ToolRegistry, type Tools, type ToolsOptions } from "../tools/tools.js";
+import { type ToolAnswer, ToolRegistry, type Tools, type ToolsOptions, type WaitingCall } from "../tools/tools.js";
 import { Turn } from "../turn/turn.js";
 import type { ManagedSession, SetUpRecord } from "./managed-session.js";
 
@@ -44,12 +45,16 @@ export class Session {
   #newest: Turn | undefined;
   /** The prepared turn that is not over. */
   #prepared: Turn | undefined;
+  /** How many turns this client has prepared. */
+  #starts = 0;
   /** Prepared turns that may still run, if only this client can tell turns apart. */
   #others: readonly Turn[] = [];
   /** The session's data, if the server has no ids for turns. */
   readonly #managed: ManagedSession | undefined;
 
   #where: SessionPlace | undefined;
+  /** Where pages of the history begin in the list of turns, by the ids of the turns after them. */
+  readonly #places = new Map<string, string | undefined>();
 
   /** @internal */
   unsent: Promise<void> | undefined;
@@ -58,7 +63,7 @@ export class Session {
   constructor(connection: ClientConnection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
     this.#connection = connection;
     const actions = JSON.stringify(record.required_actions ?? []);
-    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew || record.is_new === true);
+    this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew || record.is_new === true, () => this.#recall());
     this.#record = record;
     const { workspace_id, creation } = record;
     // Every connection that reads this session needs its location.
@@ -69,6 +74,16 @@ export class Session {
   #place(where: SessionPlace): void {
     this.#where = where;
     this.#core.setTerms(JSON.stringify(where), -1);
+  }
+
+  /** Another core has taken the place of one that failed: it learns what holds, as after a reload of the page. */
+  #recall(): void {
+    if (this.#where) this.#place(this.#where);
+    if (this.#managed) return this.#managed.recall();
+    const newest = this.#newest;
+    if (!newest) return;
+    this.#taken({ id: newest.id, state: newest.snapshot().state ?? { status: "running" } }, true);
+    this.#core.listed();
   }
 
   /** The session now has a message: a new connection needs only its place. */
@@ -138,7 +153,7 @@ export class Session {
     const { socket } = this.#connection.conventions;
     const { input, previousTurnId, discardPending, whenBusy, turnOptions } = checkedTurn(options, socket);
     demand(this.#connection.capabilities.fork || (previousTurnId ?? "auto") === "auto", "`previousTurnId` is not known to this protocol: turns follow each other");
-    const core = adopting(() => this.#core.turn(previousTurnId ?? "", newId(), false));
+    const core = this.#core.turn(previousTurnId ?? "", newId(), false);
     const sent = adopting(() => core.takeInput(turnOptions ? `${input}\0${turnOptions}` : input, discardPending));
     const record = { input: JSON.parse(sent) as TurnInputItem[] };
     return new Turn(this, this.#connection, core, record, { discardPending, whenBusy });
@@ -223,55 +238,52 @@ export class Session {
   }
 
   /**
-   * The conversation so far, oldest turn first, each finished turn with a complete snapshot. If the last turn still
-   * runs, it is included without its events: its `stream()` brings all of them.
+   * The conversation so far: its newest turns, 50 by default, the oldest of them first. For those before them, pass the
+   * id of the first one as `before`. Each turn that is over has its complete snapshot, and is no more than that: a
+   * frozen `SettledTurn`. The newest, `last`, is a `Turn`. If it still runs, it is included without its events: its `stream()`
+   * brings all of them.
+   *
+   * Turns that were retried or edited away are not part of it: `branches` has those that the server lists, and
+   * `lastTurnId` shows the conversation up to one of them.
    */
-  async history(options: RequestOptions = {}): Promise<Turn[]> {
-    demandOptions("history", options);
-    return within(options, async (limits) => {
-      const turns = await this.#history(limits);
-      // A waiting call may come from an earlier turn.
-      await turns.at(-1)?.filled(limits);
-      return turns;
-    });
+  async history(options: HistoryOptions = {}): Promise<History> {
+    const page = pageOf("history", options, "before", "lastTurnId");
+    return within(options, ({ signal, ...limits }) => this.#history(page, { ...split(limits)[0], signal }));
   }
 
-  async #history(limits: RequestOptions): Promise<Turn[]> {
-    const { readConversation, withTaskEvents } = this.#connection.extras;
-    if (readConversation) return readConversation(this.#conversation(limits));
-    const turns: Turn[] = [];
-    for await (const turn of this.listTurns({ ...limits, limit: 25 })) turns.push(turn);
-    const [one, next] = turns;
-    const isOldestFirst =
-      one && next && (next.previousTurnId === one.id || (next.createdAt ?? "") > (one.createdAt ?? ""));
-    if (!isOldestFirst) turns.reverse();
-    const events = new Map<string | null, SessionEvent["event"][]>(turns.map(({ id }) => [id, []]));
-    for await (const { turn_id, event } of this.listEvents({ ...limits, limit: 100 })) events.get(turn_id)?.unshift(event);
-    for (const turn of turns) {
-      // The stream of a running turn repeats its listed events.
-      if (!turn.isOver) continue;
-      const own = events.get(turn.id)!;
-      turn.fill(withTaskEvents ? await withTaskEvents(turn, own, limits) : own);
-    }
-    for (const [at, turn] of turns.entries()) {
-      const before = turns[at - 1];
-      if (before && turn.previousTurnId === before.id) turn.follows(before);
-    }
-    this.#newest = turns.at(-1);
+  async #history(page: HistoryPage, limits: Limits & { signal: AbortSignal }): Promise<History> {
+    const turns = await this.#connection.extras.readHistory(this.#host(limits), page);
+    if (page.before !== undefined || page.lastTurnId !== undefined) return turns;
+    // A waiting call may come from an earlier turn.
+    await turns.last?.filled(limits);
     return turns;
   }
 
-  /** What the reading of a conversation needs of this session. */
-  #conversation(limits: RequestOptions): ConversationHost {
+  /** What the reading of a history needs of this session. */
+  #host(limits: Limits): ConversationHost {
+    const [newest, starts] = [this.#newest, this.#starts];
+    const isReadHere = (id: string | null | undefined): boolean => !!this.#newest && this.#newest.id === id && !this.#newest.isOver;
     return {
-      records: list(this.#connection, Call.ListTurns, this.params(), limits, (record: TurnRecord) => record),
-      listedEvents: this.listEvents(limits),
+      limits,
+      records: (options) => {
+        const records = list(this.#connection, Call.ListTurns, this.params(), { ...limits, ...options }, (record: TurnRecord, place) => [record, place] as const);
+        return this.#listed(records, limits, () => {});
+      },
+      events: (options) => this.listEvents({ ...limits, ...options }),
+      record: (turnId) => this.#connection.transport.ask(Call.GetTurn, this.params({ turnId }), limits),
+      places: this.#places,
+      hasPages: this.capabilities.pages,
       reread: async () => (this.#managed ? undefined : (await this.refresh(limits)).#record),
       liveTurn: () => this.#managed && this.#prepared,
       isForgotten: this.capabilities.resume === "none",
-      attach: (record, isNewest) => this.#attach(record, isNewest),
-      wasRead: (last, record, said) => {
-        if (this.#newest && last) this.#registry.move(this.#newest, last);
+      adopt: (record, isLast) => {
+        // What has started since this was asked for is newer.
+        const isNewest = isLast && this.#newest === newest && this.#starts === starts && !isReadHere(record.id);
+        return this.#attach(record, isNewest, isNewest ? {} : null);
+      },
+      wasRead: (last, record, said = 0) => {
+        if (this.#newest !== last && (this.#newest !== newest || isReadHere(last?.id))) return;
+        if (this.#newest && last) this.#registry.transfer(this.#newest, last);
         this.#newest = last;
         this.#core.listed();
         this.#managed?.stands(record, said);
@@ -286,12 +298,12 @@ export class Session {
    *
    * The options also apply to that stream.
    */
-  async resume(options: ResumeOptions = {}): Promise<Turn[]> {
-    demandOptions("resume", options, "reconnect");
-    const [limits] = split(options);
-    const turns = await this.history(limits);
-    const last = turns.at(-1);
-    if (last && !last.isOver && !last.isRead) last.attach(options);
+  async resume(options: ResumeOptions & Pick<HistoryOptions, "turns"> = {}): Promise<History> {
+    const page = pageOf("resume", options, "reconnect");
+    const { turns: _, ...reading } = options;
+    const turns = await within(options, ({ signal, ...limits }) => this.#history(page, { ...split(limits)[0], signal }));
+    const { last } = turns;
+    if (last && !last.isOver && !last.isRead) last.readOn(reading);
     return turns;
   }
 
@@ -369,6 +381,7 @@ export class Session {
 
   /** @internal */
   prepare(turn: Turn, whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+    this.#starts += 1;
     if (this.#connection.conventions.socket) return this.#queue(turn, whenBusy, signal);
     const ready = this.#managed?.enter(turn.input, whenBusy, signal, async () => {
       const params = this.params();
@@ -431,14 +444,29 @@ export class Session {
     if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
   }
 
-  #attach(record: TurnRecord, isNewest: boolean): Turn {
-    // The known object of a turn that continues here keeps representing it.
+  /** `how` is null for a turn of the past. */
+  #attach(record: TurnRecord, isNewest: boolean, how: object | null = {}): Turn {
+    // The known object of a turn that continues here keeps representing it, unless the list has its question as well: that
+    // belongs to the turn whose calls it answers.
     const known = this.#newest;
-    if (known !== undefined && known.id === record.id && !known.isOver) return known;
+    const asks = ([first]: readonly TurnInputItem[] = []): boolean | undefined => first && first.type === "user.message";
+    const hasMore = asks(record.input) && asks(known?.input) === false;
+    if (known !== undefined && known.id === record.id && !known.isOver && !hasMore) return known;
     this.#forgetCreation();
-    const core = adopting(() => this.#core.turn("", "", isNewest));
+    return new Turn(this, this.#connection, this.#taken(record, isNewest), record, how);
+  }
+
+  /** The core takes a turn of the server's. */
+  #taken(record: object, isNewest: boolean): CoreTurn {
+    const core = this.#core.turn("", "", isNewest);
     adopting(() => core.takeRecord(JSON.stringify(record)));
-    return new Turn(this, this.#connection, core, record);
+    return core;
+  }
+
+  /** Runs a tool of the page for a call of a turn; returns the answer. Rejects if `signal` aborts it. @internal */
+  runTool(turn: Turn, call: WaitingCall, signal: AbortSignal): Promise<ToolAnswer> {
+    this.#registry.callsOf(turn);
+    return this.#registry.answerOf(call, signal);
   }
 
   /** The parameters that name the session in requests. @internal */
@@ -454,9 +482,4 @@ declare module "../turn/turn.js" {
     /** The session that the turn belongs to. */
     readonly session: Session;
   }
-}
-
-/** Whether a turn is newer than the one that was listed before it. */
-function follows(turn: TurnRecord, before: TurnRecord): boolean {
-  return turn.previous_turn_id === before.id || (turn.created_at ?? "") > (before.created_at ?? "");
 }

@@ -139,29 +139,11 @@ export interface Circumstances extends ErrorDetails {
  * is the error that was passed to the core, if there was one; `more` has what the core does not know.
  */
 export function adopting<T>(call: () => T, first?: unknown, more?: Circumstances): T {
-  let given: T;
-  try {
-    given = call();
-  } catch (cause) {
-    throw coreFailure(cause);
-  }
+  const given = call();
   if (typeof given === "string" && given.startsWith(MARK)) {
     throw adopted(JSON.parse(given.slice(MARK.length)) as CoreError, first, more);
   }
   return given;
-}
-
-let failures = 0;
-
-/** How many times a core has failed. */
-export function coreFailures(): number {
-  return failures;
-}
-
-/** The error of a failed core. Its data can no longer be trusted: clients that connect from now on get a new core. */
-export function coreFailure(cause: unknown): TurnwireError {
-  failures += 1;
-  return new TurnwireError("internal", `The WebAssembly core failed: ${String(cause)}`, { cause });
 }
 
 /** The error that the core reports. */

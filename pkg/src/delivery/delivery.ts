@@ -5,7 +5,11 @@
 // fixed shape each. All other events are JSON, which is parsed on delivery.
 import { type CoreMemory, decoder } from "../boundary/boundary.js";
 import type { Event } from "../wire/events.js";
-import type { LongTexts } from "./long-texts.js";
+
+/** Parses JSON from the core. */
+export interface JsonParser {
+  parse(json: string): unknown;
+}
 
 /** An event, with its sequence number. */
 export type StreamEvent = Numbered<Event>;
@@ -29,17 +33,19 @@ export type Numbered<E> = E extends unknown
     }
   : never;
 
+/** No events. Nothing is ever added to it. */
+export const NONE: StreamEvent[] = [];
+
 const STRIDE = 10;
 const CONTENT = 0;
 const REASONING = 1;
-const ARGUMENTS = 2;
 const JSON_TEXT = 3;
 const NATIVE = 4;
 const WIDE = 1 << 8;
 const TIMED = 1 << 9;
 
 /** Below this many bytes, building a string from character codes is faster than calling a decoder. */
-const SHORT = 24;
+const SHORT = 64;
 
 /** The records and arenas that a header in the core's memory points to. */
 export interface Lent {
@@ -73,7 +79,10 @@ function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
   if (to - from > SHORT) return decoder.decode(bytes.subarray(from, to));
   let text = "";
   let at = from;
-  for (; at + 4 <= to; at += 4) text += fromCharCode(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!);
+  for (; at + 8 <= to; at += 8) {
+    text += fromCharCode(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!, bytes[at + 4]!, bytes[at + 5]!, bytes[at + 6]!, bytes[at + 7]!);
+  }
+  if (at + 4 <= to) text += fromCharCode(bytes[at++]!, bytes[at++]!, bytes[at++]!, bytes[at++]!);
   for (; at < to; at += 1) text += fromCharCode(bytes[at]!);
   return text;
 }
@@ -81,49 +90,64 @@ function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
 /** Creates the events of one turn; keeps the names to which its records refer by number. */
 export class EventReader {
   readonly #names: string[] = [];
-  readonly #texts: LongTexts;
+  readonly #json: JsonParser;
+  /** The native frames that were among the events that were read last, if they are wanted. */
+  natives: unknown[] | undefined;
 
-  constructor(texts: LongTexts) {
-    this.#texts = texts;
+  constructor(json: JsonParser) {
+    this.#json = json;
   }
 
-  /** Appends the events of `lent` to `events`; returns the native frames, if they are wanted. */
-  read({ words: records, from, to, ascii, wide }: Lent, events: StreamEvent[]): unknown[] | undefined {
-    let natives: unknown[] | undefined;
+  /** Returns the events of `lent`. */
+  read({ words: records, from, to, ascii, wide }: Lent): StreamEvent[] {
+    let events: StreamEvent[] | undefined;
+    this.natives = undefined;
     for (let at = from; at < to; at += STRIDE) {
       const kind = records[at]!;
       const start = records[at + 5]!;
       const text = (kind & WIDE ? wide : ascii).slice(start, start + records[at + 6]!);
       if ((kind & 0xff) === NATIVE) {
-        (natives ??= []).push(parsed(text));
+        (this.natives ??= []).push(parsed(text));
         continue;
       }
       if ((kind & 0xff) > NATIVE) {
         this.#names.push(text);
         continue;
       }
-      const sequenceNumber = records[at + 3]! + records[at + 4]! * 0x1_0000_0000;
-      if ((kind & 0xff) === JSON_TEXT) {
-        const event = this.#texts.parse(text) as { sequence_number: number };
-        event.sequence_number = sequenceNumber;
-        events.push(event as StreamEvent);
-        continue;
-      }
-      const event = delta(
-        kind & 0xff,
-        this.#names[records[at + 1]!]!,
-        this.#names[records[at + 2]!]!,
-        sequenceNumber,
-        text,
-        records[at + 9]!,
-      );
+      const event = this.#event(kind, records, at, text);
       if (kind & TIMED) {
         const time = records[at + 7]!;
-        event.created_at = ascii.slice(time, time + records[at + 8]!);
+        (event as { created_at?: string }).created_at = ascii.slice(time, time + records[at + 8]!);
       }
-      events.push(event);
+      // Most chunks have one event. To begin with an empty array reserves space for 17.
+      if (events) events.push(event);
+      else events = [event];
     }
-    return natives;
+    return events ?? NONE;
+  }
+
+  #event(kind: number, records: Uint32Array, at: number, text: string): StreamEvent {
+    const high = records[at + 4]!;
+    // Small numbers stay whole numbers for the engine, which need no memory of their own.
+    const sequence_number = high === 0 ? records[at + 3]! : records[at + 3]! + high * 0x1_0000_0000;
+    if ((kind & 0xff) === JSON_TEXT) {
+      const event = this.#json.parse(text) as { sequence_number: number };
+      event.sequence_number = sequence_number;
+      return event as StreamEvent;
+    }
+    const id = this.#names[records[at + 1]!]!;
+    const thread_id = this.#names[records[at + 2]!]!;
+    switch (kind & 0xff) {
+      case CONTENT:
+        return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
+      case REASONING:
+        return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
+      default: {
+        // Arguments of a tool call.
+        const tool_calls = [{ index: records[at + 9]!, function: { arguments: text } }];
+        return { type: "model.message.delta", id, thread_id, tool_calls, sequence_number };
+      }
+    }
   }
 }
 
@@ -133,29 +157,5 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return text;
-  }
-}
-
-type Delta = Extract<StreamEvent, { type: "model.message.delta" }>;
-
-function delta(
-  kind: number,
-  id: string,
-  thread_id: string,
-  sequence_number: number,
-  text: string,
-  index: number,
-): Delta {
-  switch (kind) {
-    case CONTENT:
-      return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
-    case REASONING:
-      return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
-    case ARGUMENTS: {
-      const tool_calls = [{ index, function: { arguments: text } }];
-      return { type: "model.message.delta", id, thread_id, tool_calls, sequence_number };
-    }
-    default:
-      throw new RangeError(`unknown record kind ${kind}`);
   }
 }

@@ -1,4 +1,4 @@
-// Notifies subscribers of changes, at most once per animation frame.
+// Publishes a changing value, at most once per animation frame.
 import { Listeners } from "../common/listeners.js";
 
 /** A hidden tab has no frames, and browsers run its timers about once a second. */
@@ -8,14 +8,30 @@ const HIDDEN_DELAY = 250;
 const due = new Set<() => void>();
 let forget = (): void => {};
 
-/** Collects changes, and notifies its listeners once per frame. */
-export class FrameNotifier {
+/** Holds what readers of a frame see of a value, and notifies listeners when that changes. */
+export class FrameNotifier<T> {
+  readonly #newest: () => T;
   readonly #listeners = new Listeners<{ frame: void }>();
-  readonly #tell = (): void => this.#listeners.tell("frame", undefined);
+  /** What was read since the last frame: all readers of a frame see the same. `undefined` if there were none. */
+  #latched: T | undefined;
+  readonly #publish = (): void => {
+    this.#latched = undefined;
+    this.#listeners.tell("frame", undefined);
+  };
+
+  /** `newest` returns the value as it is now, and the same object while it does not change. */
+  constructor(newest: () => T) {
+    this.#newest = newest;
+  }
 
   /** Whether there are listeners. */
   get isHeard(): boolean {
     return this.#listeners.has("frame");
+  }
+
+  /** The published value. */
+  get(): T {
+    return (this.#latched ??= this.#newest());
   }
 
   /** Adds a listener; returns the function that removes it. */
@@ -23,17 +39,23 @@ export class FrameNotifier {
     const remove = this.#listeners.add("frame", listener);
     return () => {
       remove();
-      if (this.isHeard) return;
-      due.delete(this.#tell);
-      if (due.size === 0) forget();
+      // What is due is published without listeners, so that a later reader does not see the old value.
+      if (!this.isHeard) this.flush();
     };
   }
 
-  /** Something has changed. */
+  /** The value has changed. Without listeners and readers, this costs nothing. */
   notify(): void {
-    if (!this.isHeard) return;
+    if (!this.isHeard && this.#latched === undefined) return;
     if (due.size === 0) schedule();
-    due.add(this.#tell);
+    due.add(this.#publish);
+  }
+
+  /** Publishes at once what is due. */
+  flush(): void {
+    if (!due.delete(this.#publish)) return;
+    if (due.size === 0) forget();
+    this.#publish();
   }
 }
 

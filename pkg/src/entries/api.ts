@@ -35,6 +35,7 @@ export type { ToolSpec } from "../tools/spec.js";
 export type { Clocks } from "../transport/clocks.js";
 export type { Listed, ListedEvent, Numbered, StreamEvent } from "../delivery/delivery.js";
 export type { ConnectionTopics, Reconnecting, Waiting } from "../delivery/connection-topics.js";
+export type { Readable } from "../common/readable.js";
 export type { ErrorCode, ErrorDetails } from "../common/errors.js";
 export type { Event as TurnEvent } from "../wire/events.js";
 export type { AgentEvent, AwakenEvent, RelayError } from "../wire/native.js";
@@ -61,6 +62,8 @@ export type * from "../wire/events.js";
 export type { MessageBase, MessageDelta } from "../snapshot/merge.js";
 export type { RunOptions, RunReason } from "../tools/run.js";
 export type { CreateTurnOptions, TurnInput } from "../turn/options.js";
+export type { History, HistoryOptions } from "../client/history.js";
+export type { SettledTurn } from "../turn/settled.js";
 export type { AllowOptions } from "../turn/replies.js";
 export type { ListedSessionEvent } from "../client/session.js";
 export type {

@@ -8,10 +8,11 @@ import { start } from "../../core/truefoundry/script.js";
 import type { Client } from "../client/client.js";
 import { connectWith, load } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
+import { Elision, readHistory } from "../protocols/path-history.js";
 
 export * from "./api.js";
 
-const source = () => ({ exports: start() });
+const source = () => ({ start, Elision, readHistory });
 
 /**
  * Connects to a server: checks the options and starts the core. Sends no request to the server yet. The protocols are

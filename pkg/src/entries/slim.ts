@@ -7,7 +7,7 @@
 import type { Family } from "../boundary/protocols.js";
 import type { Client } from "../client/client.js";
 import { chunk, connectWith, load, started, startFailure, TurnwireError } from "../client/face.js";
-import type { Core, Extras, Sources } from "../client/load.js";
+import type { Extras, Sources, Startable } from "../client/load.js";
 import type { ConnectOptions } from "../client/options.js";
 import type { WasmModule } from "../transport/platform.js";
 import { EXTRAS } from "./families/extras.js";
@@ -61,11 +61,11 @@ export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Prom
 }
 
 /** The core of a family, if the page has passed its module; `extras` loads its extras. */
-async function given(family: Family, extras: () => Promise<Extras>): Promise<Core> {
+async function given(family: Family, extras: () => Promise<Extras>): Promise<Startable> {
   // The page may call `connect` while its modules are still loading.
   await Promise.allSettled(coming);
   const module = modules[family];
-  if (module) return { exports: started(module), ...(await chunk(extras())) };
+  if (module) return { start: () => started(module), ...(await chunk(extras())) };
   throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${family}.wasm.`);
 }
 

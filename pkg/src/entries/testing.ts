@@ -3,4 +3,4 @@
  *
  * @module turnwire/testing
  */
-export { fakeServer, FakeServer, type Answer, type FakeConnection, type FakeRequest, type FakeServerOptions, type Script, type ScriptTurn, type Step, type Steps, type ToolStep } from "../testing/server.js";
+export { fakeServer, FakeServer, type AgentStep, type Answer, type FakeConnection, type FakeRequest, type FakeServerOptions, type FileStep, type Script, type ScriptTurn, type Step, type Steps, type ToolStep } from "../testing/server.js";

@@ -4,11 +4,11 @@ import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } from "../client/agent.js";
 import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
+import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
 import type { ManagedSession } from "../client/managed-session.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
-import type { Turn } from "../turn/turn.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import { readConversation as conversation } from "./conversation.js";
 import { demandSettings } from "./aap-settings.js";
@@ -16,9 +16,9 @@ import { Turnstile } from "./turnstile.js";
 
 export { AapAgents } from "./aap-agents.js";
 
-/** Reads a session's history. */
-export function readConversation(host: ConversationHost): Promise<Turn[]> {
-  return conversation(host, hasInput);
+/** Reads a page of a session's history. */
+export function readConversation(host: ConversationHost, page: HistoryPage): Promise<History> {
+  return conversation(host, page, hasInput);
 }
 
 /** What the next turn says because it is new, and what holds in the session then. */
@@ -150,7 +150,7 @@ export class AapSession implements ManagedSession {
   leave(status: TurnStatus, state: TurnState | null): void {
     this.#said = undefined;
     if (state?.status === "done") this.#waiting = state.required_actions;
-    // Nobody knows what the server has of it.
+    // What the server has of it is unknown.
     else if (status !== "unstarted") this.#isStale = true;
     this.#turnstile.leave();
   }
@@ -159,6 +159,11 @@ export class AapSession implements ManagedSession {
     this.#waiting = newest?.state.status === "done" ? newest.state.required_actions : [];
     this.#tell(said);
     this.#isStale = false;
+  }
+
+  recall(): void {
+    this.#isStale = true;
+    this.#tell(-1);
   }
 
   get #isBehind(): boolean {
@@ -172,7 +177,7 @@ export class AapSession implements ManagedSession {
     this.#tell(-1);
   }
 
-  /** Whoever allows a call, and asks to remember that, trusts its tool; whoever denies it takes the tool away. */
+  /** A remembered approval of a call trusts its tool; a remembered denial removes the tool. */
   #remembered(input: readonly TurnInputItem[]): Settings {
     const calls = this.#waiting.flatMap((action) => ("tool_calls" in action ? action.tool_calls : []));
     let tools = this.#settings.serverTools;
@@ -196,7 +201,7 @@ export class AapSession implements ManagedSession {
   }
 }
 
-/** What holds does not change with what somebody else may change. */
+/** A copy, so that later changes by the caller have no effect. */
 function copied<T>(json: T): T {
   return JSON.parse(JSON.stringify(json)) as T;
 }

@@ -1,8 +1,10 @@
-// The boundary to the exports that only the core of protocols over a WebSocket has (`src/web/sockets.rs`): the events of
+// The boundary to the exports that only the core of protocols over a WebSocket has (`src/web/module/sockets.rs`): the events of
 // the socket go in, and what to do comes out.
 import type { InitOutput } from "../../core/turn-rpc/core.js";
-import type { CoreClient, CoreMemory } from "../boundary/boundary.js";
+import type { CoreClient, CoreMemory, Exports } from "../boundary/boundary.js";
 import { passText, roomOf, textAt } from "../client/face.js";
+import type { TurnwireError } from "../common/errors.js";
+import { Template, Templates } from "./templates.js";
 
 /** What to do, by the core's numbers. */
 export const TAKEN = 0;
@@ -37,6 +39,17 @@ const collected =
 const MIN_BUFFER = 1 << 16;
 const MAX_BUFFER = 1 << 18;
 
+/** A text of up to so many characters is copied here. The encoder needs a copy of it first, and then takes as long. */
+const FEW = 512;
+
+/** What an event needs in the core besides its text, in bytes, about. */
+const OVERHEAD = 64;
+
+/** What `takeGathered` returns: the turn's flags, whether there may be outputs, and from which bit on the number taken. */
+export const FLAGS = 15;
+export const MORE = 32;
+export const COUNT = 6;
+
 /** The core with the buffer for messages; the buffer's address and length; and the memory from there on. */
 let owner: InitOutput | undefined;
 let address = 0;
@@ -45,16 +58,32 @@ let view: Uint8Array = new Uint8Array(0);
 
 /** A client's connection. Its calls return the address of the first output, or 0. */
 export class CoreSocket {
-  readonly #exports: InitOutput;
+  readonly #exports: InitOutput & Exports;
   readonly #memory: CoreMemory;
   readonly #socket: number;
+  readonly #templates = new Templates();
+  /** The longest message that is read by a template, in UTF-16 code units. */
+  readonly #longest: number;
+  /** Messages that match the same template, and were not taken yet; that template; and their pieces of text. */
+  gathered: string[] = [];
+  gathering: Template | undefined;
+  #texts = "";
+  /** How much of the core's memory the messages need that it took last, about. */
+  takenLength = 0;
 
   constructor({ coreExports, coreNumber }: CoreClient, idPrefix: string, connectTimeout: number, maxFrameBytes: number) {
-    const exports = (this.#exports = coreExports as unknown as InitOutput);
+    const exports = (this.#exports = coreExports as unknown as InitOutput & Exports);
     this.#memory = roomOf(coreExports).memory;
+    // One code unit needs at most three bytes.
+    this.#longest = maxFrameBytes / 3;
     passText(exports, idPrefix);
     const socket = (this.#socket = exports.socketOpen(coreNumber, connectTimeout, maxFrameBytes));
     collected?.register(this, () => exports.socketFree(socket));
+  }
+
+  /** Why the core has failed, if it has. */
+  get coreFailure(): TurnwireError | undefined {
+    return this.#exports.coreFailure;
   }
 
   ask(id: number, call: number, params: string, timeout: number, idleTimeout: number, buffered: number): number {
@@ -69,8 +98,43 @@ export class CoreSocket {
 
   /** A message arrived. It is written into the core's memory once, and only the core reads it. */
   received(message: string): number {
-    // One UTF-16 code unit needs at most three bytes.
-    const most = message.length * 3;
+    return this.#exports.socketReceived(this.#socket, this.#write(message), Date.now()) >>> 0;
+  }
+
+  /** The template that a message matches. */
+  templateOf(message: string): Template | undefined {
+    return message.length > this.#longest ? undefined : this.#templates.find(message);
+  }
+
+  /** A message arrived that matches this template, as all that are gathered do. */
+  gather(template: Template, message: string): void {
+    this.gathering = template;
+    this.gathered.push(message);
+    this.#texts += template.piece;
+  }
+
+  /** The core takes what was gathered. Returns how many messages it has taken, and flags, as `socketReceivedLike` does. */
+  takeGathered(): number {
+    const template = this.gathering!;
+    const wanted = this.gathered.length;
+    const length = this.#write(this.#texts);
+    this.takenLength = length + wanted * OVERHEAD;
+    this.gathered = [];
+    this.gathering = undefined;
+    this.#texts = "";
+    const taken = this.#exports.socketReceivedLike(this.#socket, template.call, template.number, length, Date.now());
+    if (taken >>> COUNT < wanted) this.#templates.remove(template);
+    return taken;
+  }
+
+  /** The message that arrived last was taken by this call's stream, and may be a template of others. */
+  learn(output: number, call: number): void {
+    if (this.word(output, 1) > 0) this.#templates.add(new Template(call, this.text(output)));
+  }
+
+  /** Writes a text to the buffer for messages; returns its length in bytes. */
+  #write(text: string): number {
+    const most = text.length * 3;
     if (owner !== this.#exports || most > length || length > MAX_BUFFER) {
       owner = this.#exports;
       length = Math.max(most, MIN_BUFFER);
@@ -79,8 +143,13 @@ export class CoreSocket {
     }
     // It is empty after the memory has grown, too.
     if (view.length === 0) view = this.#memory.bytes.subarray(address);
-    const { written } = encoder.encodeInto(message, view);
-    return this.#exports.socketReceived(this.#socket, written, Date.now()) >>> 0;
+    for (let at = 0; text.length <= FEW; at += 1) {
+      if (at === text.length) return at;
+      const unit = text.charCodeAt(at);
+      if (unit > 0x7f) break;
+      view[at] = unit;
+    }
+    return encoder.encodeInto(text, view).written;
   }
 
   /** Something else happened. */

@@ -1,8 +1,11 @@
 // What lists over a socket need: some servers refuse an empty one, and some lack the events of tasks.
 import { ApiError } from "../client/face.js";
+import type { History, HistoryPage } from "../client/history.js";
+import type { ConversationHost } from "../client/load.js";
 import type { Limits } from "../transport/clocks.js";
 import type { Turn } from "../turn/turn.js";
 import type { SessionEvent, SessionRecord } from "../wire/events.js";
+import { readHistory as readPath } from "./path-history.js";
 
 type Event = SessionEvent["event"];
 
@@ -11,11 +14,16 @@ export async function isEmptyList(error: unknown, read: () => Promise<SessionRec
   return error instanceof ApiError && error.code === "rpc" && (await read()).is_new === true;
 }
 
+/** Reads a page of a session's history. */
+export function readHistory(host: ConversationHost, page: HistoryPage): Promise<History> {
+  return readPath(host, page, (turn, listed) => withTaskEvents(turn, listed, host.limits));
+}
+
 /**
  * Adds the events of its tasks to a turn's events as the session's list has them. The server returns those only with the
  * turn, without the turn's beginning and the text at its end.
  */
-export async function withTaskEvents(turn: Turn, listed: Event[], limits: Limits): Promise<Event[]> {
+async function withTaskEvents(turn: Turn, listed: Event[], limits: Limits): Promise<Event[]> {
   if (!listed.some(({ type }) => type === "thread.created")) return listed;
   const inside: Event[] = [];
   for await (const event of turn.listEvents(limits)) inside.push(event);

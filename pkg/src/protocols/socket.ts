@@ -1,7 +1,7 @@
 // Calls over a WebSocket. The core decides; here is what only the platform has: sockets, timers, tokens, and the page.
 import type { CoreClient } from "../boundary/boundary.js";
 import type { Call } from "../boundary/calls.js";
-import { absolute, adopted, askToken, ConnectionError, coreFailure, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, Watch } from "../client/face.js";
+import { absolute, adopted, askToken, ConnectionError, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, Watch } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
 import type { CoreError } from "../common/errors.js";
 import type { Clocks, Limits } from "../transport/clocks.js";
@@ -15,9 +15,12 @@ import {
   CLOSED,
   CONNECT,
   CoreSocket,
+  COUNT,
   END,
   FAILED,
+  FLAGS,
   FORGOTTEN,
+  MORE,
   NOTHING,
   OPENED,
   OVERDUE,
@@ -29,12 +32,14 @@ import {
   WAKE,
 } from "./core-socket.js";
 
-export { isEmptyList, withTaskEvents } from "./socket-lists.js";
+export { isEmptyList, readHistory } from "./socket-lists.js";
 
 /** `WebSocket.OPEN` */
 const OPEN = 1;
 /** The longest time that a timer takes, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
+/** Runs what was handed to `then` after the task that runs now. */
+const SOON = Promise.resolve();
 /** What stands before an error in place of a text. */
 const MARK = "!";
 
@@ -51,7 +56,9 @@ interface Pending {
 /** The way to one server. All calls share one connection, which is made when it is needed. */
 export class SocketTransport implements Transport {
   /** How persistently questions are asked again. */
-  readonly #core: CoreSocket;
+  #core: CoreSocket;
+  /** Opens a connection in the core that runs. */
+  readonly #opened: () => CoreSocket;
   readonly #url: string;
   readonly #token: Token | null | undefined;
   readonly #open: OpenSocket;
@@ -69,7 +76,8 @@ export class SocketTransport implements Transport {
   readonly #late: unknown[] = [];
 
   constructor(core: CoreClient, baseUrl: string, { token, webSocket }: ConnectOptions, settings: Settings & { maxFrameBytes: number }) {
-    this.#core = new CoreSocket(core, letters(13), settings.connectTimeout, settings.maxFrameBytes);
+    this.#opened = () => new CoreSocket(core, letters(13), settings.connectTimeout, settings.maxFrameBytes);
+    this.#core = this.#opened();
     this.#url = baseUrl;
     this.#token = token;
     this.#clocks = settings;
@@ -91,6 +99,8 @@ export class SocketTransport implements Transport {
     // The core has these clocks.
     watch.spare();
     if (signal.aborted) return Promise.reject(unsentOf(signal));
+    // It may have failed elsewhere than here.
+    if (this.#core.coreFailure) this.#crash(this.#core.coreFailure);
     return new Promise((resolve, reject) => {
       const id = (this.#count += 1);
       const forget = onAbort(signal, () => this.#stop(id, signal));
@@ -135,6 +145,7 @@ export class SocketTransport implements Transport {
   }
 
   #carry(begin: () => number): void {
+    this.#takeGathered();
     try {
       this.#carryOut(begin());
     } catch (cause) {
@@ -146,6 +157,17 @@ export class SocketTransport implements Transport {
   #received(message: unknown): void {
     if (this.#isTelling) return void this.#late.push(message);
     if (typeof message !== "string") return this.#heed(BINARY);
+    const template = this.#core.templateOf(message);
+    if (template !== this.#core.gathering) this.#takeGathered();
+    // What came while their reader was told comes after this message.
+    if (!template || this.#late.length > 0) return this.#receivedWhole(message);
+    this.#core.gather(template, message);
+    // All that arrive in one task cross into the core together.
+    if (this.#core.gathered.length === 1) void SOON.then(this.#flush);
+  }
+
+  /** The core reads a message. */
+  #receivedWhole(message: string): void {
     try {
       this.#carryOut(this.#core.received(message));
     } catch (cause) {
@@ -154,6 +176,27 @@ export class SocketTransport implements Transport {
     if (this.#late.length > 0) this.#heed(NOTHING);
   }
 
+  /** The core takes the gathered messages, and their reader is told. */
+  #takeGathered(): void {
+    const { gathered, gathering } = this.#core;
+    if (!gathering) return;
+    try {
+      const taken = this.#core.takeGathered();
+      const count = taken >>> COUNT;
+      if (count > 0) this.#tell(gathering.call, taken & FLAGS, this.#core.takenLength);
+      if (taken & MORE) this.#carryOut(this.#core.heed(NOTHING, 0, "", this.#buffered));
+      for (let at = count; at < gathered.length; at += 1) this.#carryOut(this.#core.received(gathered[at]!));
+    } catch (cause) {
+      this.#crash(cause);
+    }
+  }
+
+  readonly #flush = (): void => {
+    this.#takeGathered();
+    if (this.#late.length > 0) this.#heed(NOTHING);
+  };
+
+  /** Carries out the core's outputs from this one on. */
   #carryOut(first: number): void {
     for (let output = first; output !== 0; ) {
       const more = this.#core.word(output, 5);
@@ -165,7 +208,8 @@ export class SocketTransport implements Transport {
   #do(output: number, kind: number, id: number, number: number): void {
     switch (kind) {
       case TAKEN:
-        return this.#tell(id, number & 15, number >>> 4);
+        this.#core.learn(output, id);
+        return this.#tell(id, number & FLAGS, number >>> 4);
       case SEND:
         return this.#send(this.#core.text(output));
       case CONNECT:
@@ -299,11 +343,11 @@ export class SocketTransport implements Transport {
     socket?.close();
   }
 
-  /** The core has failed in itself: so does whatever waits for it. */
-  #crash(cause: unknown): void {
-    const error = coreFailure(cause);
+  /** The core has failed in itself: so does whatever waits for it. Later calls are made by another core. */
+  #crash(error: unknown): void {
     for (const id of [...this.#calls.keys()]) this.#end(id)?.reject(error);
     this.#drop();
+    this.#core = this.#opened();
   }
 }
 

@@ -2,8 +2,7 @@
 import type { CoreTurn } from "../boundary/boundary.js";
 import type { TurnwireError } from "../common/errors.js";
 import type { Reconnecting, Waiting } from "../delivery/connection-topics.js";
-import { lend } from "../delivery/delivery.js";
-import type { LongTexts } from "../delivery/long-texts.js";
+import { type JsonParser, lend } from "../delivery/delivery.js";
 import type { AgentInfo, McpServer, McpServerAuth, Notice, ParentCall, Suspension, ToolInfo, ToolProgress, ToolResult, TurnInputItem, TurnState, Usage } from "../wire/events.js";
 
 /** The status of a turn. */
@@ -235,16 +234,16 @@ const WIDE = 1 << 8;
 /** Mirrors a turn's index. The cost depends on what changed, not on the length of the history. */
 export class SnapshotMirror {
   readonly #core: CoreTurn;
-  readonly #texts: LongTexts;
+  readonly #json: JsonParser;
   readonly #messages: MessageSnapshot[] = [];
   #threads: readonly ThreadSnapshot[] = [];
   #turn: TurnPart & Special = { required_actions: [], mcp_servers: [], sandbox_id: null, ...SPECIAL };
   #snapshot: TurnSnapshot | undefined;
   #isChanged = false;
 
-  constructor(core: CoreTurn, texts: LongTexts) {
+  constructor(core: CoreTurn, json: JsonParser) {
     this.#core = core;
-    this.#texts = texts;
+    this.#json = json;
   }
 
   /** The snapshot with these facts; the same object as before if nothing changed. */
@@ -269,7 +268,7 @@ export class SnapshotMirror {
     const document = this.#core.takeChanges();
     if (document === "") return;
     this.#isChanged = true;
-    this.#apply(this.#texts.parse(document) as Changes);
+    this.#apply(this.#json.parse(document) as Changes);
   }
 
   #apply(changes: Changes): void {
@@ -349,6 +348,9 @@ const HOLE: Omit<ToolCallSnapshot, "arguments" | "index"> = {
   thread_id: null,
 };
 
+/** The call that each one has grown from, and by what: only the last step, so that no more than one earlier call is kept. */
+export const grown = new WeakMap<ToolCallSnapshot, readonly [before: ToolCallSnapshot, piece: string]>();
+
 function appended(message: MessageSnapshot, field: number, call: number, text: string): MessageSnapshot {
   switch (field) {
     case CONTENT:
@@ -358,7 +360,9 @@ function appended(message: MessageSnapshot, field: number, call: number, text: s
     default: {
       const calls = [...message.tool_calls];
       const known = calls[call]!;
-      calls[call] = Object.freeze({ ...known, arguments: known.arguments + text });
+      const next = (calls[call] = Object.freeze({ ...known, arguments: known.arguments + text }));
+      grown.delete(known);
+      grown.set(next, [known, text]);
       return { ...message, tool_calls: Object.freeze(calls) };
     }
   }

@@ -1,11 +1,14 @@
 // One session's talk: plays the script of a turn, stops where a call waits, and goes on with the answers.
-import { asText, begun, type Answer, type Ending, type Script, type ScriptTurn, type Step, type Steps, type ToolCall, type ToolStep, type Writer } from "./script.js";
+import { asText, begun, type Answer, type Ending, type Script, type ScriptTurn, type Step, type SubAgent, type ToolCall, type Voice, type Writer } from "./script.js";
+import { messageOf, movesOf, waits, type Moves, type Stage } from "./threads.js";
 
 /** Calls that wait, and the script that goes on with their answers. */
 interface Waiting {
-  readonly steps: Steps;
+  readonly moves: Moves;
+  /** All calls of their messages, in order. */
+  readonly all: readonly ToolCall[];
   readonly calls: readonly ToolCall[];
-  /** By the ids of all calls of the message, in their order. Those that wait have none yet. */
+  /** By the calls' ids. Those that wait have none yet. */
   readonly answers: Map<string, Answer>;
 }
 
@@ -20,21 +23,19 @@ const BREATH = 256;
 /** The platform's own, also when a test replaces it. */
 const platformTimeout = setTimeout;
 
-const isTool = (step: Step): step is ToolStep => typeof step === "object" && "tool" in step;
-
 /** The talk of one session. */
 export class Conversation {
   readonly #script: () => Script;
-  readonly #nextId: (kind: string) => string;
+  readonly #stage: Omit<Stage, "turn">;
   readonly #delay: number;
   #waiting: Waiting | undefined;
   #running: Running | undefined;
   #messages = 0;
 
   /** `delay` is the pause before each step, in milliseconds. */
-  constructor(script: () => Script, nextId: (kind: string) => string, delay: number) {
+  constructor(script: () => Script, stage: Omit<Stage, "turn">, delay: number) {
     this.#script = script;
-    this.#nextId = nextId;
+    this.#stage = stage;
     this.#delay = delay;
   }
 
@@ -50,12 +51,13 @@ export class Conversation {
   /** Begins a turn with a message of the user. What waited is not wanted any more. */
   begin(turn: Omit<ScriptTurn, "number" | "signal">, writer: Writer): void {
     this.cancel();
-    void this.#waiting?.steps.return?.();
+    void this.#waiting?.moves.return("");
     this.#waiting = undefined;
     const control = new AbortController();
     this.#messages += 1;
-    const steps = () => begun(this.#script(), { ...turn, number: this.#messages, signal: control.signal });
-    void this.#play(steps, [], writer, control);
+    const whole = { ...turn, number: this.#messages, signal: control.signal };
+    const moves = () => movesOf(begun(this.#script(), whole), null, { ...this.#stage, turn: whole });
+    void this.#play(moves, [], writer, control);
   }
 
   /** Takes answers by the calls' ids, and returns the calls that they belong to. */
@@ -72,14 +74,14 @@ export class Conversation {
 
   /** Goes on after the answers, which the writer is told of first. Calls without one were not allowed. */
   goOn(writer: Writer): void {
-    const { steps, calls, answers } = this.#waiting!;
+    const { moves, all, calls, answers } = this.#waiting!;
     this.#waiting = undefined;
     for (const call of calls) {
       const answer = answers.get(call.id) ?? { allowed: false, reason: null, content: null };
       answers.set(call.id, answer);
-      writer.result(call, answer);
+      voiceOf(writer, call.by).result(call, answer);
     }
-    void this.#play(() => steps, [...answers.values()], writer, new AbortController());
+    void this.#play(() => moves, all.map(({ id }) => answers.get(id)!), writer, new AbortController());
   }
 
   /** Cancels the turn that runs. */
@@ -91,36 +93,34 @@ export class Conversation {
     running.writer.end({ status: "cancelled" });
   }
 
-  async #play(begin: () => Steps, first: readonly Answer[], writer: Writer, control: AbortController): Promise<void> {
+  async #play(begin: () => Moves, first: readonly Answer[], writer: Writer, control: AbortController): Promise<void> {
     const running: Running = { writer, control };
     this.#running = running;
     const runs = () => this.#running === running;
     try {
-      const steps = begin();
+      const moves = begin();
       let answers = first;
       for (let count = 1; ; count += 1) {
         await writer.ready?.();
         await pause(this.#delay);
         if (count % BREATH === 0) await new Promise((resolve) => platformTimeout(resolve, 0));
-        const { done, value } = await steps.next(answers);
-        if (!runs()) return void steps.return?.();
+        const { done, value: move } = await moves.next(answers);
+        if (!runs()) return void moves.return("");
         if (done) return this.#end(writer, { status: "done" });
-        const list = (Array.isArray(value) ? value : [value]) as readonly Step[];
-        for (const step of list) {
-          if (isTool(step)) continue;
-          if (typeof step === "string") writer.text(step);
-          else if ("text" in step) writer.text(step.text);
-          else if ("reasoning" in step) writer.reasoning(step.reasoning);
-          else if ("wait" in step) await pause(step.wait);
-          else if ("error" in step) throw new Error(step.error);
-          else throw new TypeError(`a script has no step ${JSON.stringify(step)}`);
-          if (!runs()) return void steps.return?.();
+        answers = [];
+        if ("begins" in move) writer.voice!(move.begins).begin();
+        else if ("ends" in move) writer.voice!(move.ends).end(move.failure);
+        else if ("calls" in move) answers = this.#call(move.calls, moves, writer);
+        else {
+          for (const step of move.steps) {
+            await say(step, voiceOf(writer, move.agent), writer);
+            if (!runs()) return void moves.return("");
+          }
         }
-        answers = this.#call(list.filter(isTool), steps, writer);
         if (this.#waiting) return this.#end(writer, { status: "waiting" });
       }
     } catch (error) {
-      if (runs()) this.#end(writer, { status: "error", message: error instanceof Error ? error.message : String(error) });
+      if (runs()) this.#end(writer, { status: "error", message: messageOf(error) });
     }
   }
 
@@ -130,30 +130,41 @@ export class Conversation {
     writer.end(ending);
   }
 
-  /** Makes the calls of a message, and returns their answers; those that wait stop the script. */
-  #call(tools: readonly ToolStep[], steps: Steps, writer: Writer): readonly Answer[] {
-    if (tools.length === 0) return [];
-    const calls = tools.map((step) => this.#made(step));
-    writer.calls(calls);
+  /** Makes the calls of each message, and returns their answers; those that wait stop the script. */
+  #call(messages: readonly (readonly ToolCall[])[], moves: Moves, writer: Writer): readonly Answer[] {
     const answers = new Map<string, Answer>();
-    for (const call of calls) {
-      if (call.waitsFor !== "server") continue;
-      const answer = { allowed: true, reason: null, content: call.result };
-      answers.set(call.id, answer);
-      writer.result(call, answer);
+    for (const calls of messages) {
+      const voice = voiceOf(writer, calls[0]!.by);
+      voice.calls(calls);
+      for (const call of calls) {
+        if (waits(call)) continue;
+        const answer = { allowed: true, reason: null, content: call.result };
+        answers.set(call.id, answer);
+        if (call.waitsFor === "server") voice.result(call, answer);
+      }
     }
-    const waiting = calls.filter((call) => call.waitsFor !== "server");
+    const waiting = messages.flat().filter(waits);
     if (waiting.length > 0) {
-      this.#waiting = { steps, calls: waiting, answers };
-      writer.ask(waiting);
+      this.#waiting = { moves, all: messages.flat(), calls: waiting, answers };
+      for (const calls of messages) voiceOf(writer, calls[0]!.by).ask(calls.filter(waits));
     }
     return [...answers.values()];
   }
+}
 
-  #made({ tool, arguments: given = {}, result, approval = false }: ToolStep): ToolCall {
-    const waitsFor = approval ? "approval" : result === undefined ? "response" : "server";
-    return { id: this.#nextId("call"), name: tool, arguments: given, waitsFor, result: result ?? "" };
-  }
+/** Says what is no call. */
+async function say(step: Step, voice: Voice, writer: Writer): Promise<void> {
+  if (typeof step === "string") voice.text(step);
+  else if ("text" in step) voice.text(step.text);
+  else if ("reasoning" in step) voice.reasoning(step.reasoning);
+  else if ("wait" in step) await pause(step.wait);
+  else if ("file" in step) writer.file!(step);
+  else throw new TypeError(`a script has no step ${JSON.stringify(step)}`);
+}
+
+/** The voice of an agent in the turn that runs: the main one, or a sub-agent. */
+function voiceOf(writer: Writer, agent: SubAgent | null): Voice {
+  return agent ? writer.voice!(agent) : writer;
 }
 
 /** The answer to a call: an allowed one has the result of its tool. */

@@ -1,6 +1,7 @@
 // A server without a network, as a replacement for `fetch`: requests find their routes, streams get their faults.
 import { type Faults } from "./faults.js";
 import type { FrameLog } from "./log.js";
+import type { FileStep } from "./script.js";
 import { bodyOf, broken } from "./stream.js";
 
 /** A request as a test can look at it. */
@@ -24,8 +25,8 @@ export interface Asked {
   readonly body: Record<string, any>;
 }
 
-/** A reply: JSON, or a turn's frames from one on. `onLeave` is called when their reader goes before the end. */
-export type Reply = { status?: number; json: unknown } | { log: FrameLog; from: number; onLeave?: () => void };
+/** A reply: JSON, a file, or a turn's frames from one on. `onLeave` is called when their reader goes before the end. */
+export type Reply = { status?: number; json: unknown } | { file: FileStep } | { log: FrameLog; from: number; onLeave?: () => void };
 
 export type Routes = Record<string, (asked: Asked) => Reply | undefined>;
 
@@ -69,6 +70,7 @@ export class FakeHttp {
     if (faults.unanswered === "lost") throw broken();
     if (!reply) return refused(404, `${method} ${url.pathname} is not there`);
     if ("json" in reply) return json(reply.json, reply.status ?? 200);
+    if ("file" in reply) return new Response(reply.file.content as string, { headers: { "content-type": reply.file.type ?? "application/octet-stream" } });
     const { stream, reset } = bodyOf(reply.log, reply.from, faults, signal, () => {
       this.#resets.delete(reset);
       reply.onLeave?.();

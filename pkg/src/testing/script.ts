@@ -12,11 +12,36 @@ export interface ToolStep {
   approval?: boolean;
 }
 
+/** A call that begins a sub-agent, which has a thread of its own (not with `"aap"`, `"turn-rpc"`, `"codex"`). */
+export interface AgentStep {
+  /** The sub-agent's name. */
+  agent: string;
+  /** What it is to do: the `text` of its script. Default: an empty text. */
+  input?: string;
+  /** The title of its thread. Default: its name. */
+  title?: string;
+  /**
+   * What it says and does. An `error` ends its thread as failed, and the turn goes on. With `"tirea"` and `"awaken"` a page sees
+   * its calls and the progress, and none of its calls can wait.
+   */
+  script: Script;
+}
+
+/** A file in the session's sandbox, which the page can download (`"truefoundry"`, `"trueforge"`). */
+export interface FileStep {
+  /** Its absolute path, such as `"/report.csv"`. */
+  file: string;
+  /** What is in it. */
+  content: string | Uint8Array;
+  /** Its media type. Default: `"application/octet-stream"`. */
+  type?: string;
+}
+
 /**
- * One thing that a scripted agent does. A text is one event of the answer, so give it in pieces: `["Hel", "lo"]`. A `tool`
- * begins a new message after it. `wait` is in milliseconds. `error` ends the turn as failed.
+ * One thing that a scripted agent does. A text is one event of the answer, so give it in pieces: `["Hel", "lo"]`. A `tool` or
+ * an `agent` begins a new message after it. `wait` is in milliseconds. `error` ends the turn as failed.
  */
-export type Step = string | { text: string } | { reasoning: string } | ToolStep | { wait: number } | { error: string };
+export type Step = string | { text: string } | { reasoning: string } | ToolStep | AgentStep | FileStep | { wait: number } | { error: string };
 
 /** What became of a tool call. */
 export interface Answer {
@@ -24,7 +49,7 @@ export interface Answer {
   allowed: boolean;
   /** Why not, in the user's words. */
   reason: string | null;
-  /** The result: the server's, or what the page answered. */
+  /** The result: the server's, what the page answered, or a sub-agent's last message. */
   content: unknown;
 }
 
@@ -45,8 +70,8 @@ export interface ScriptTurn {
 }
 
 /**
- * The steps of a script: several tools in one list are called in one message. A `yield` of tools returns their answers, also
- * when those come with the session's next turn.
+ * The steps of a script: several tools and sub-agents in one list are called in one message. A `yield` of them returns their
+ * answers, also when those come with the session's next turn.
  */
 export type Steps = Iterator<Step | readonly Step[], void, readonly Answer[]> | AsyncIterator<Step | readonly Step[], void, readonly Answer[]>;
 
@@ -56,10 +81,12 @@ export type Script = string | readonly Step[] | ((turn: ScriptTurn) => Steps | I
 /** A call while it is played. */
 export interface ToolCall {
   readonly id: string;
+  /** Who makes it; `null` is the main agent. */
+  readonly by: SubAgent | null;
   readonly name: string;
   readonly arguments: Record<string, unknown>;
   /** Who has to act before it has a result. */
-  readonly waitsFor: "server" | "approval" | "response";
+  readonly waitsFor: "server" | "approval" | "response" | "agent";
   /** The result of a server's tool. */
   readonly result: unknown;
 }
@@ -67,16 +94,41 @@ export interface ToolCall {
 /** How a turn ends. One that waits goes on with the answers. */
 export type Ending = { status: "done" } | { status: "waiting" } | { status: "cancelled" } | { status: "error"; message: string };
 
-/** What writes the events of one turn, in the words of a protocol. */
-export interface Writer {
+/** A sub-agent at work. */
+export interface SubAgent {
+  /** The id of its thread. */
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly input: string;
+  /** The call that began it. */
+  readonly call: ToolCall;
+}
+
+/** What writes the events of one thread, in the words of a protocol. */
+export interface Voice {
   reasoning(piece: string): void;
   text(piece: string): void;
   /** Calls that the model makes, all in one message. */
   calls(calls: readonly ToolCall[]): void;
   /** A call has its result, or was denied. */
   result(call: ToolCall, answer: Answer): void;
-  /** These calls wait. `end` follows, as `waiting`. */
+  /** These calls wait. The turn's `end` follows, as `waiting`. */
   ask(calls: readonly ToolCall[]): void;
+}
+
+/** Writes the thread of a sub-agent. */
+export interface SubVoice extends Voice {
+  begin(): void;
+  /** `failure` is the text of the error that ended it. */
+  end(failure: string | null): void;
+}
+
+/** Writes one turn, and its main thread. */
+export interface Writer extends Voice {
+  /** The thread of a sub-agent, which may have begun in an earlier turn. Where there are none, scripts are refused. */
+  voice?(agent: SubAgent): SubVoice;
+  file?(file: FileStep): void;
   end(ending: Ending): void;
   /** Resolves when the script may go on: where unread words are lost, a reader has to keep up. */
   ready?(): Promise<void>;

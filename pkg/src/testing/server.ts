@@ -8,11 +8,12 @@ import { codex } from "./protocols/codex.js";
 import { truefoundry } from "./protocols/truefoundry.js";
 import { turnRpc } from "./protocols/turn-rpc.js";
 import type { Script } from "./script.js";
+import { demand, type Support } from "./threads.js";
 import { FakeSockets, type Speak } from "./socket.js";
 import { World } from "./world.js";
 
 export type { FakeRequest } from "./http.js";
-export type { Answer, Script, ScriptTurn, Step, Steps, ToolStep } from "./script.js";
+export type { AgentStep, Answer, FileStep, Script, ScriptTurn, Step, Steps, ToolStep } from "./script.js";
 
 /** The options of `fakeServer`. */
 export interface FakeServerOptions {
@@ -48,6 +49,14 @@ const HTTP: Partial<Record<Protocol, (world: World) => Routes>> = {
 };
 const SOCKETS: Partial<Record<Protocol, (world: World) => Speak>> = { "turn-rpc": turnRpc, codex };
 
+/** What only some protocols show. */
+const SUPPORT: Partial<Record<Protocol, Support>> = {
+  truefoundry: { agents: "asking", files: true },
+  trueforge: { agents: "asking", files: true },
+  tirea: { agents: "silent" },
+  awaken: { agents: "silent" },
+};
+
 /** A server whose agents play a script. It lives in the page or the test, and needs no closing. */
 export class FakeServer {
   /** What to pass to `connect`, with more options of your own. */
@@ -59,7 +68,7 @@ export class FakeServer {
   readonly #way: FakeHttp | FakeSockets;
 
   constructor(script: Script, { protocol = "truefoundry", delay = 0, agents = ["agent"] }: FakeServerOptions = {}) {
-    this.#world = new World(script, delay, agents);
+    this.#world = new World(script, delay, agents, (given, isInner) => demand(given, SUPPORT[protocol] ?? {}, protocol, isInner));
     const next = () => this.#faults.shift() ?? {};
     const [routes, speak] = [HTTP[protocol], SOCKETS[protocol]];
     const unused = (name: string) => () => {

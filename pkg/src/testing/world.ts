@@ -6,15 +6,26 @@ import type { Script } from "./script.js";
 export class World {
   readonly #delay: number;
   readonly #counts = new Map<string, number>();
-  script: Script;
+  readonly #demand: (script: Script, isInner: boolean) => void;
+  #script!: Script;
   /** The agents that a list shows. */
   readonly agents: readonly string[];
 
-  /** `delay` is the pause between two steps, in milliseconds. */
-  constructor(script: Script, delay: number, agents: readonly string[]) {
+  /** `delay` is the pause between two steps, in milliseconds. `demand` throws for a script that the protocol cannot play. */
+  constructor(script: Script, delay: number, agents: readonly string[], demand: (script: Script, isInner: boolean) => void) {
+    this.#demand = demand;
     this.script = script;
     this.#delay = delay;
     this.agents = agents;
+  }
+
+  get script(): Script {
+    return this.#script;
+  }
+
+  set script(script: Script) {
+    this.#demand(script, false);
+    this.#script = script;
   }
 
   /** An id such as `turn_3`. They are the same in each run of a test. */
@@ -25,7 +36,7 @@ export class World {
   };
 
   converse(): Conversation {
-    return new Conversation(() => this.script, this.nextId, this.#delay);
+    return new Conversation(() => this.script, { nextId: this.nextId, demand: this.#demand }, this.#delay);
   }
 }
 

@@ -111,7 +111,7 @@ export class ToolRegistry {
   }
 
   /** Another object represents the turn from now on. */
-  move(from: Turn, to: Turn): void {
+  transfer(from: Turn, to: Turn): void {
     if (this.#turn === from) this.#turn = to;
   }
 

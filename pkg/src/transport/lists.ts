@@ -57,7 +57,7 @@ export async function* list<T, U>(
   call: Call,
   params: object,
   given: ListOptions,
-  make: (item: T) => U,
+  make: (item: T, pageToken: string | undefined) => U,
 ): AsyncGenerator<U, void, undefined> {
   demand(isObject(given), "a list takes an object of options");
   demandLimits(given);
@@ -78,7 +78,7 @@ export async function* list<T, U>(
         if (typeof item !== "object" || item === null) {
           throw new ProtocolError("unexpected_response", "an item of a list is no object");
         }
-        yield make(item);
+        yield make(item, token);
       }
       token = page.next ?? undefined;
       if (token !== undefined && tokens.has(token)) {

@@ -42,7 +42,7 @@ export class Answers {
       for (const group of conventions.separateAnswers ? items.map((item) => [item]) : [items]) {
         await transport.ask(Call.AnswerTurn, { ...params, input: group }, limits);
       }
-      this.#core.answered(taken);
+      this.#core.takeAnswered(taken);
       return undefined;
     } catch (error) {
       for (const id of asked) this.#given.delete(id);

@@ -1,7 +1,27 @@
 // What all turns on one server share.
 import type { CoreClient } from "../boundary/boundary.js";
 import type { Capabilities, Conventions } from "../boundary/capabilities.js";
+import type { JsonParser } from "../delivery/delivery.js";
+import type { MessageSnapshot } from "../snapshot/snapshot.js";
 import type { Settings, Transport } from "../transport/transport.js";
+import type { TerminalState } from "../wire/events.js";
+
+/** Cuts a stream's chunks into the lines that the core takes. */
+export interface StreamLines {
+  /** The lines that end in a chunk. */
+  whole(chunk: Uint8Array): readonly Uint8Array[];
+}
+
+/** Leaves long texts of one turn out of what the core reads, and puts them back where its JSON is parsed. */
+export interface TextElision extends JsonParser {
+  /** Returns what cuts a stream. While `isWhole` says so, lines are left as they are. */
+  lines(maxFrameBytes: number, isWhole: () => boolean): StreamLines;
+  /** Restores the output that was left out of the turn's last event. */
+  complete(state: TerminalState | undefined): void;
+}
+
+/** Makes that of a turn; `lastMessage` returns the message of this id, or the last one of the main thread. */
+export type MakeElision = new (lastMessage: (id?: string) => MessageSnapshot | undefined) => TextElision;
 
 /** A connected server. @internal */
 export interface Connection {
@@ -10,4 +30,8 @@ export interface Connection {
   readonly capabilities: Capabilities;
   readonly settings: Settings & { readonly maxFrameBytes: number };
   readonly conventions: Conventions;
+  readonly extras: {
+    /** If streams may have long texts that the core only hands on. */
+    readonly Elision?: MakeElision;
+  };
 }

@@ -1,11 +1,11 @@
 // Carries out what the core decides for a turn: requests, streams and waits.
-import type { CoreTurn } from "../boundary/boundary.js";
+import { type CoreTurn, FLAGS, GOES_ON, HAS_EVENTS, HAS_NEWS } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
-import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, coreFailure, TurnwireError } from "../common/errors.js";
+import { adopted, adopting, asTurnwireError, ConnectionError, type CoreError, type TurnwireError } from "../common/errors.js";
 import type { ConnectionTopics, Waiting } from "../delivery/connection-topics.js";
-import type { Lines } from "../delivery/lines.js";
 import { isOffline, sleep, Watch } from "../transport/clocks.js";
 import { isUnsent, type Settings, stopped, type StreamReader, type Transport, unsent } from "../transport/transport.js";
+import type { StreamLines } from "./connection.js";
 
 /** What a turn is driven to do, by the core's numbers. */
 export const STREAM = 0;
@@ -51,10 +51,12 @@ export interface Driven {
   tell<T extends keyof ConnectionTopics>(topic: T, value: ConnectionTopics[T]): void;
   /** A stream has opened. */
   opened(): void;
-  /** A chunk of this length was read. `hasEvents` says whether the core now has events. */
-  chunkRead(length: number, hasEvents: boolean): void;
-  /** Returns what cuts a stream into the lines that the core takes. */
-  lines(): Lines;
+  /** Whether events are delivered as soon as they come. */
+  readonly takesEvents: boolean;
+  /** A chunk of this length was read. `address` is that of its events, if it is more than a flag. */
+  chunkRead(length: number, address: number): void;
+  /** Returns what cuts a stream into the lines that the core takes; nothing if it takes chunks. */
+  lines(): StreamLines | undefined;
   /** Whether the turn has ended. */
   isOver(): boolean;
 }
@@ -95,6 +97,8 @@ export class Drive implements StreamReader {
   async #run(first: string): Promise<TurnwireError | undefined> {
     let json = first;
     for (;;) {
+      // A core that has failed is not asked what to do next.
+      if (this.core.coreFailure) return this.core.coreFailure;
       const step = JSON.parse(json) as Step;
       let outcome: number;
       let input = "";
@@ -109,8 +113,6 @@ export class Drive implements StreamReader {
           outcome = input === "" ? ENDED : ANSWERED;
           this.#failure = undefined;
         } catch (cause) {
-          // A core that has failed is not asked what to do next.
-          if ((cause as TurnwireError).code === "internal") return cause as TurnwireError;
           outcome = this.#failed(cause as object);
         }
       } else {
@@ -147,7 +149,7 @@ export class Drive implements StreamReader {
       this.#driven.opened();
       if (after !== undefined) this.#driven.tell("resumed", { after });
       const lines = this.#driven.lines();
-      await body.read((chunk) => this.#push(lines.whole(chunk), chunk.length), watch, this);
+      await body.read((chunk) => this.#push(lines?.whole(chunk) ?? [chunk], chunk.length), watch, this);
       if (watch.signal.aborted) throw stopped(watch.signal);
       return "";
     } catch (cause) {
@@ -159,26 +161,30 @@ export class Drive implements StreamReader {
     }
   }
 
-  /** Pushes the lines that end in a chunk of this length. Returns whether to read on. */
-  #push(lines: readonly Uint8Array[], length: number): boolean {
-    let flags: number;
+  /** Pushes what the core takes of a chunk of this length. Returns whether to read on. */
+  #push(pieces: readonly Uint8Array[], length: number): boolean {
+    let pushed: number;
     try {
-      flags = this.core.push(lines);
+      pushed = this.core.push(pieces, this.#driven.takesEvents);
     } catch (cause) {
-      this.#driven.chunkRead(length, true);
-      throw coreFailure(cause);
+      this.#driven.chunkRead(length, 0);
+      throw cause;
     }
-    return this.took(flags, length);
+    return this.took(pushed, length);
   }
 
-  /** The core has taken so much, with these flags; returns whether to read on. */
+  /** The core has taken so much, with these flags or this address of its events; returns whether to read on. */
   took(flags: number, length: number): boolean {
+    const address = flags & ~FLAGS;
+    this.core.hasEvents = address === HAS_EVENTS;
+    // Messages of a socket come here without a push.
+    this.core.isChanged = true;
     for (let news = flags & HAS_NEWS ? this.core.takeNews() : ""; news !== ""; news = this.core.takeNews()) {
       for (const [topic, value] of Object.entries(JSON.parse(news) as ConnectionTopics)) {
         this.#driven.tell(topic as keyof ConnectionTopics, value);
       }
     }
-    this.#driven.chunkRead(length, (flags & HAS_EVENTS) !== 0);
+    this.#driven.chunkRead(length, address);
     return (flags & GOES_ON) !== 0;
   }
 
@@ -202,8 +208,3 @@ export class Drive implements StreamReader {
     return ABORTED;
   }
 }
-
-/** The flags that the core returns for a chunk. */
-const GOES_ON = 1;
-const HAS_NEWS = 2;
-const HAS_EVENTS = 8;

@@ -1,16 +1,15 @@
 // Distributes what arrives on a turn's connection: to the snapshot, to listeners, and to the loop over the stream.
 // Creates event objects only if something consumes them.
-import type { CoreTurn } from "../boundary/boundary.js";
+import { type CoreTurn, HAS_EVENTS } from "../boundary/boundary.js";
 import type { TurnwireError } from "../common/errors.js";
 import { Listeners } from "../common/listeners.js";
 import type { ConnectionTopics } from "../delivery/connection-topics.js";
-import { EventReader, lend, type StreamEvent } from "../delivery/delivery.js";
-import { Lines } from "../delivery/lines.js";
+import { EventReader, lend, NONE, type StreamEvent } from "../delivery/delivery.js";
 import { TurnStream } from "../delivery/stream.js";
 import { takesEvents, type TurnTopics } from "../delivery/topics.js";
 import type { Transport } from "../transport/transport.js";
 import type { Answers } from "./answers.js";
-import type { Connection } from "./connection.js";
+import type { Connection, StreamLines } from "./connection.js";
 import type { Driven } from "./drive.js";
 import type { TurnStore } from "./store.js";
 
@@ -47,7 +46,7 @@ export class Feed implements Driven {
     this.#connection = connection;
     this.core = core;
     this.#store = store;
-    this.#reader = new EventReader(store.texts);
+    this.#reader = new EventReader(store.json);
     this.#answers = answers;
   }
 
@@ -82,7 +81,7 @@ export class Feed implements Driven {
 
   /** Opens a loop over the current reading, for events after this number. `release` ends it. */
   open(after: number, release: () => Promise<void>): TurnStream {
-    const source = { drain: (events: StreamEvent[]) => this.#drain(events), release };
+    const source = { drain: () => this.#read(this.core.events()), release };
     this.#stream = this.#lastStream = new TurnStream(source, after, this.#lastStream?.unread());
     this.#updateWants();
     return this.#stream;
@@ -97,10 +96,9 @@ export class Feed implements Driven {
   /** The events since a loop was left, as a new stream; `undefined` if it had all of them. */
   rest(): TurnStream | undefined {
     if (!this.isFree) return undefined;
-    const events = this.#lastStream?.unread() ?? [];
-    this.#drain(events);
+    const events = [...(this.#lastStream?.unread() ?? []), ...this.#read(this.core.events())];
     if (!events.length) return undefined;
-    this.#lastStream = new TurnStream({ drain() {}, release: async () => {} }, 0, events);
+    this.#lastStream = new TurnStream({ drain: () => NONE, release: async () => {} }, 0, events);
     this.#lastStream.end();
     return this.#lastStream;
   }
@@ -118,29 +116,26 @@ export class Feed implements Driven {
     this.#store.changed();
   }
 
-  lines(): Lines {
-    return new Lines(this.#connection.settings.maxFrameBytes, (line) => {
-      // Listeners to native frames get them unshortened.
-      return this.#listeners.has("native") ? line : this.#store.elision.shorten(line);
-    });
+  lines(): StreamLines | undefined {
+    // Listeners to native frames get them unshortened.
+    return this.#store.elision?.lines(this.#connection.settings.maxFrameBytes, () => this.#listeners.has("native"));
   }
 
-  chunkRead(length: number, hasEvents: boolean): void {
+  get takesEvents(): boolean {
+    return this.isHeard || this.#stream?.isWaiting === true;
+  }
+
+  chunkRead(length: number, address: number): void {
+    if (address > HAS_EVENTS) this.#deliver(address);
     this.#store.changed();
-    this.#untaken += length;
     if ((this.#unseen += length) > MAX_KEPT) {
       this.#unseen = 0;
       this.#store.mirror.follow();
     }
-    const isFull = this.#untaken > MAX_UNTAKEN;
-    if (isFull) this.#untaken = 0;
-    if (this.isHeard || (isFull && this.#stream)) {
-      if (hasEvents || isFull) this.#deliver();
-    } else if (this.#stream) {
-      if (hasEvents) this.#stream.wake();
-    } else if ((this.#kept += length) > MAX_KEPT) {
-      this.#forget();
-    }
+    const isLate = (this.#untaken += length) > MAX_UNTAKEN && this.#stream !== undefined;
+    if (isLate) this.#untaken = 0;
+    if (isLate || this.takesEvents) this.#deliver(this.core.events());
+    else if (!this.#stream && (this.#kept += length) > MAX_KEPT) this.#forget();
   }
 
   /**
@@ -149,7 +144,7 @@ export class Feed implements Driven {
    */
   close(): (error?: TurnwireError) => void {
     const stream = this.#stream;
-    if (stream || this.isHeard) this.#deliver();
+    if (stream || this.isHeard) this.#deliver(this.core.events());
     this.#stream = undefined;
     // Only a loop that was left can be continued.
     if (!stream && !this.#lastStream?.isLeft) this.#forget();
@@ -167,7 +162,7 @@ export class Feed implements Driven {
     this.isHeard = this.#listeners.hasAny(takesEvents);
     const wantsEvents = !this.#isMissed || this.#stream !== undefined || this.isHeard;
     // Dropped events also drop the names that they defined.
-    if (!wantsEvents) this.#reader = new EventReader(this.#store.texts);
+    if (!wantsEvents) this.#reader = new EventReader(this.#store.json);
     this.core.setWantsEvents(wantsEvents);
     this.core.setWantsNative(this.#listeners.has("native"));
   }
@@ -178,29 +173,28 @@ export class Feed implements Driven {
     this.#updateWants();
   }
 
-  /** Delivers the waiting events to the listeners and the loop, even to a loop that was left. */
-  #deliver(): void {
-    const events: StreamEvent[] = [];
-    this.#drain(events);
+  /** Delivers the events at this address to the listeners and the loop, even to a loop that was left. */
+  #deliver(address: number): void {
+    if (address === 0) return;
+    const events = this.#read(address);
     if (this.#stream || this.#lastStream?.isLeft) this.#lastStream!.push(events);
     else this.#isMissed ||= events.length > 0;
   }
 
-  /** Takes the waiting events from the core, and calls the listeners. */
-  #drain(events: StreamEvent[]): void {
-    const header = this.core.events();
-    if (header === 0) return;
+  /** Creates the events at this address, and calls the listeners. */
+  #read(address: number): StreamEvent[] {
+    if (address === 0) return NONE;
     this.#kept = 0;
-    const from = events.length;
-    const natives = this.#reader.read(lend(this.core.memory, header), events);
-    natives?.forEach((native) => this.#listeners.tell("native", native as TurnTopics["native"]));
+    const events = this.#reader.read(lend(this.core.memory, address));
+    this.#reader.natives?.forEach((native) => this.#listeners.tell("native", native as TurnTopics["native"]));
     const last = events[events.length - 1];
-    if (last?.type === "turn.done") this.#store.elision.complete(last.state);
-    if (!this.isHeard) return;
-    for (let at = from; at < events.length; at += 1) {
-      const event = events[at]!;
-      this.#listeners.tell(event.type, event as never);
-      this.#listeners.tell("event", event);
+    if (last?.type === "turn.done") this.#store.elision?.complete(last.state);
+    if (this.isHeard) {
+      for (const event of events) {
+        this.#listeners.tell(event.type, event as never);
+        this.#listeners.tell("event", event);
+      }
     }
+    return events;
   }
 }

@@ -77,6 +77,8 @@ export class TurnRunner<T extends Owner> {
   /** Whether the turn runs or is about to, as far as this client knows. */
   get isBusy(): boolean {
     const { id, status } = this.#store.learn();
+    // Whether it runs can no longer be learnt if its core has failed: the server knows.
+    if (this.#feed.core.coreFailure) return this.isRead;
     return this.#isPreparing || status === "starting" || (id !== undefined && ["running", "incomplete"].includes(status));
   }
 
@@ -92,7 +94,7 @@ export class TurnRunner<T extends Owner> {
   }
 
   /** Reads the stream without a loop. */
-  attach(options: ResumeOptions): void {
+  readOn(options: ResumeOptions): void {
     this.#attach(options, false, () => {});
   }
 
@@ -233,6 +235,8 @@ export class TurnRunner<T extends Owner> {
     });
     this.#reading = { whole, over, users: 0 };
     this.#store.changed();
+    // A person who sends something sees it in the same event.
+    this.#store.frames.flush();
     return this.#reading;
   }
 
@@ -365,7 +369,7 @@ export class TurnRunner<T extends Owner> {
     }
   }
 
-  /** Gives the stream a moment to report that the turn has paused or ended. */
+  /** Waits a moment for the stream to report that the turn has paused or ended. */
   async whenPaused(signal: AbortSignal): Promise<void> {
     const soon = new Watch({ signal, deadline: PAUSE_TIMEOUT });
     try {
@@ -431,7 +435,7 @@ export class TurnRunner<T extends Owner> {
     await this.#reading?.over;
   }
 
-  /** Gives up a start that was not sent. */
+  /** Abandons a start that was not sent. */
   #withdraw(): void {
     this.#withdrawn ??= new AbortError("aborted", "the turn was cancelled before it was sent");
     this.#reading?.whole.cut(this.#withdrawn);

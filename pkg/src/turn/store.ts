@@ -5,13 +5,12 @@ import { Call } from "../boundary/calls.js";
 import { adopting, StateError, TurnFailedError, type TurnwireError } from "../common/errors.js";
 import type { ConnectionTopics, Reconnecting, Waiting } from "../delivery/connection-topics.js";
 import { FrameNotifier } from "../delivery/frames.js";
-import { LongTexts } from "../delivery/long-texts.js";
-import { Elision } from "../snapshot/elision.js";
+import type { JsonParser } from "../delivery/delivery.js";
 import { SnapshotMirror, type TurnSnapshot, type TurnStatus } from "../snapshot/snapshot.js";
 import type { Limits } from "../transport/clocks.js";
 import { orAborted } from "../transport/transport.js";
 import type { Event, TerminalState, TurnCreated, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import type { Connection } from "./connection.js";
+import type { Connection, TextElision } from "./connection.js";
 
 /** What the core knows of a turn. It returns the server's statements once. */
 interface Facts {
@@ -36,12 +35,12 @@ export class TurnStore {
   readonly #began: (previousTurnId: string | null) => void;
   /** The turn's threads and messages. */
   readonly mirror: SnapshotMirror;
-  /** The long texts that the core does not have. */
-  readonly texts = new LongTexts();
   /** Leaves long texts out of what the core reads. */
-  readonly elision: Elision;
-  /** The subscribers to new snapshots. */
-  readonly frames = new FrameNotifier();
+  readonly elision: TextElision | undefined;
+  /** Parses what the core tells. */
+  readonly json: JsonParser;
+  /** The snapshot that readers of a frame see, and its subscribers. */
+  readonly frames = new FrameNotifier(() => this.snapshot());
   /** The functions that wake code waiting for a change. */
   #wakes: (() => void)[] = [];
   #origin: Origin;
@@ -55,6 +54,8 @@ export class TurnStore {
   #reconnecting: Reconnecting | null = null;
   /** The next poll of the server. */
   #waiting: Waiting | null = null;
+  /** What the core knew when it was asked last. */
+  #facts: Facts | undefined;
 
   constructor(
     connection: Connection,
@@ -67,15 +68,21 @@ export class TurnStore {
     this.#core = core;
     this.#sessionParams = params;
     this.#began = began;
-    this.mirror = new SnapshotMirror(core, this.texts);
-    this.elision = new Elision(this.mirror, this.texts);
+    const { Elision } = connection.extras;
+    this.elision = Elision && new Elision((id) => this.mirror.lastMessage(id));
+    this.json = this.elision ?? JSON;
+    this.mirror = new SnapshotMirror(core, this.json);
     this.#origin = record;
     this.#input = record.input ?? [];
   }
 
-  /** Reads the turn's facts from the core. */
+  /** The turn's facts. Asks the core only if they may have changed. */
   learn(): Facts {
-    const learnt = JSON.parse(this.#core.facts()) as Facts;
+    if (this.#facts && !this.#core.isChanged) return this.#facts;
+    const facts = this.#core.facts();
+    // A core that has failed may have none.
+    if (facts === "" && this.#facts) return this.#facts;
+    const learnt = (this.#facts = JSON.parse(facts) as Facts);
     const { created, state } = learnt;
     if (created) {
       this.#origin = created;
@@ -83,7 +90,7 @@ export class TurnStore {
       // Records of some servers have no input.
       if (created.input?.length) this.#input = created.input;
     }
-    this.elision.complete(state);
+    this.elision?.complete(state);
     if (state) this.#state = state;
     if (state?.status === "error") this.#failure = new TurnFailedError("turn_failed", state.message, { body: state });
     return learnt;

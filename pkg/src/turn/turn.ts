@@ -4,6 +4,7 @@ import { Call } from "../boundary/calls.js";
 import { demand } from "../common/check.js";
 import { ASYNC_DISPOSE, DISPOSE } from "../common/dispose.js";
 import { InputError, StateError } from "../common/errors.js";
+import type { Readable } from "../common/readable.js";
 import type { ListedEvent } from "../delivery/delivery.js";
 import type { TurnStream } from "../delivery/stream.js";
 import { demandTopic, type TurnTopics } from "../delivery/topics.js";
@@ -17,6 +18,7 @@ import { TurnRunner } from "./runner.js";
 import { Feed } from "./feed.js";
 import type { TurnHost } from "./host.js";
 import type { CreateTurnOptions, ResumeOptions, StreamOptions, TurnInput } from "./options.js";
+import type { SettledTurn } from "./settled.js";
 import { TurnStore } from "./store.js";
 
 /** The number of turns that this page has prepared. */
@@ -44,18 +46,20 @@ export class Turn {
   /** The turn that this one follows, if this turn's results belong to calls of that one. */
   #before: Turn | undefined;
 
-  /** @internal */
-  constructor(session: TurnHost<Turn>, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>, how: StartOptions = {}) {
+  /** `how` is null for a turn of the past: that it had begun is no news to its session. @internal */
+  constructor(session: TurnHost<Turn>, connection: Connection, core: CoreTurn, record: Partial<TurnRecord>, how: StartOptions | null) {
     // `session.ts` declares its type.
     Object.assign(this, { session });
     this.key = record.id ?? `prepared-${(prepared += 1)}`;
     this.#connection = connection;
     this.#core = core;
-    this.#how = how;
-    this.#store = new TurnStore(connection, core, record, (more) => session.params(more), (previous) => session.began(this, previous));
+    this.#how = how ?? {};
+    this.#store = new TurnStore(connection, core, record, (more) => session.params(more), (previous) => {
+      if (how) session.began(this, previous);
+    });
     this.#answers = new Answers(connection, core);
     this.#feed = new Feed(connection, core, this.#store, this.#answers);
-    this.#runner = new TurnRunner(this, session, connection, this.#store, this.#feed, how.whenBusy);
+    this.#runner = new TurnRunner(this, session, connection, this.#store, this.#feed, this.#how.whenBusy);
   }
 
   /** The turn's id; `null` until it has started. */
@@ -163,7 +167,12 @@ export class Turn {
    */
   async cancel(options: RequestOptions = {}): Promise<void> {
     demandOptions("cancel", options);
-    await within(options, (limits) => this.#runner.cancel(limits));
+    await this.#act(options, (limits) => this.#runner.cancel(limits));
+  }
+
+  /** What the page itself has done is published at once. */
+  #act<T>(options: RequestOptions, act: (limits: Limits & { signal: AbortSignal }) => Promise<T>): Promise<T> {
+    return within(options, act).finally(() => this.#store.frames.flush());
   }
 
   /**
@@ -200,7 +209,7 @@ export class Turn {
    */
   async answer(input: TurnInput, options: RequestOptions = {}): Promise<Turn> {
     demandOptions("answer", options);
-    if (!this.isOver && (await within(options, (limits) => this.#answer(input, limits)))) return this;
+    if (!this.isOver && (await this.#act(options, (limits) => this.#answer(input, limits)))) return this;
     if (this.#connection.conventions.socket) {
       throw new StateError("turn_not_running", "the turn is over: what it asked for waited only while it ran");
     }
@@ -213,6 +222,7 @@ export class Turn {
       throw new StateError("unsupported", "this protocol takes answers once the turn has paused, in a turn of their own");
     }
     const refusal = await this.#answers.send(input, this.#store.params("answer"), limits);
+    this.#store.changed();
     if (refusal === undefined) return true;
     await this.#runner.whenPaused(limits.signal);
     if (!this.isOver) throw refusal;
@@ -231,18 +241,27 @@ export class Turn {
     return this.#feed.on(type, listener);
   }
 
-  /** The turn's current snapshot. Immutable: parts that did not change since the last one are the same objects. Bound. */
+  /**
+   * The turn's newest snapshot. Immutable: parts that did not change since the last one are the same objects. Bound.
+   * Components read `view`, which does not change while they render.
+   */
   readonly snapshot = (): TurnSnapshot => this.#store.snapshot();
 
   /**
-   * Calls `listener` when there is a new snapshot, at most once per animation frame; in a hidden tab, which has no
-   * frames, by a timer. Returns the function that removes it. Bound, so you can call
-   * `useSyncExternalStore(turn.subscribe, turn.snapshot)`.
+   * Calls `listener` when a new snapshot is published: at most once per animation frame, for all turns of the page in
+   * the same one, and at once after the page has started the turn, answered its calls or cancelled it. In a hidden tab,
+   * which has no frames, a timer publishes. Returns the function that removes the listener. Bound.
    */
   readonly subscribe = (listener: () => void): (() => void) => {
     demandListener(listener);
     return this.#store.frames.add(listener);
   };
+
+  /**
+   * The turn for components: `view.get()` returns the same snapshot until the next one is published, as `subscribe`
+   * tells, so that all components of a rendering show the same. Works before the turn starts, and on a server.
+   */
+  readonly view: Readable<TurnSnapshot> = { get: () => this.#store.frames.get(), subscribe: this.subscribe };
 
   /**
    * Stops reading the turn, which itself continues. A loop or a wait that goes on elsewhere ends with an `AbortError`.
@@ -269,8 +288,24 @@ export class Turn {
 
   /** This turn follows another one, and answers its calls. @internal */
   follows(before: Turn): void {
-    this.#before = before;
+    if (!this.isWhole) this.#before = before;
     before.resolveActions(this);
+  }
+
+  /** Whether the turn has ended, and its snapshot is complete. @internal */
+  get isWhole(): boolean {
+    return this.#store.isWhole;
+  }
+
+  /** What remains of a turn that has ended. Frees the core's turn, so nothing else may use this one. @internal */
+  settled(): SettledTurn {
+    const { key, id, previousTurnId, createdBy, createdBySubject, createdAt, input, status } = this;
+    const last = this.snapshot();
+    const snapshot = (): TurnSnapshot => last;
+    this.#core.free();
+    const view = Object.freeze({ get: snapshot, subscribe: subscribeToNothing });
+    const facts = { key, id: id!, previousTurnId, createdBy, createdBySubject, createdAt, input, status };
+    return Object.freeze({ ...facts, view, snapshot, subscribe: subscribeToNothing });
   }
 
   /** A later turn has answered the actions of this one; takes the results from it. @internal */
@@ -314,9 +349,15 @@ export class Turn {
   }
 
   /** Reads the stream without a loop. @internal */
-  attach(options: ResumeOptions): void {
-    this.#runner.attach(options);
+  readOn(options: ResumeOptions): void {
+    this.#runner.readOn(options);
   }
+}
+
+/** Nothing changes any more. */
+function subscribeToNothing(listener: () => void): () => void {
+  demandListener(listener);
+  return () => {};
 }
 
 function demandListener(listener: unknown): void {

@@ -197,6 +197,17 @@ test("tirea: an answer while the turn runs is taken by that turn", async (t) => 
   assert.equal(server.count(START), 1);
 });
 
+test("tirea: an answer that was taken is published at once, not with a frame", async (t) => {
+  const { turn } = await talking(t, TAKEN);
+  const { requestAnimationFrame } = globalThis;
+  globalThis.requestAnimationFrame = () => {};
+  t.after(() => Object.assign(globalThis, { requestAnimationFrame }));
+  let told = 0;
+  turn.view.subscribe(() => (told += 1));
+  await turn.answer(allow("c1"));
+  assert.equal(told, 1);
+});
+
 test("tirea: several answers while the turn runs are one request", async (t) => {
   const { server, turn } = await talking(t, TAKEN);
   await turn.answer([allow("c1"), give("c2", '{"a":1}')]);

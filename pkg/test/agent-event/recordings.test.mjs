@@ -93,7 +93,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.deepEqual(JSON.parse(call.arguments), dataOf(native.find((frame) => kindOf(frame) === "tool_call_ready")).arguments);
     assert.equal(call.response.outcome, "succeeded");
     assert.deepEqual(call.response.result, done.result);
-    // awaken stores what a tool gives, tirea also what it says besides.
+    // awaken stores what a tool returns, tirea also what it says besides.
     const { metadata: _, ...result } = done.result;
     const { metadata, ...content } = JSON.parse(call.response.content);
     assert.deepEqual(content, protocol === "tirea" ? result : result.data);

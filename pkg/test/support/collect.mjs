@@ -44,7 +44,7 @@ export function reported(t) {
   return errors;
 }
 
-/** Waits until `holds` gives something. */
+/** Waits until `holds` returns something. */
 export async function eventually(holds) {
   for (;;) {
     const found = holds();

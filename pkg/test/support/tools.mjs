@@ -46,7 +46,7 @@ export const allow = (tool_call_id, thread_id = "main") => ({
   type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "allow" },
 });
 
-/** Reads every turn of a run to its end; gives its turns, and the error that ended the run. */
+/** Reads every turn of a run to its end; returns its turns, and the error that ended the run. */
 export async function follow(run) {
   const turns = [];
   try {

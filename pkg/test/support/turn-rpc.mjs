@@ -43,8 +43,8 @@ export const refuse = (code, message, data) => () => new Refusal({ code, message
 
 /**
  * Starts a server that is stopped with the test. `handlers` maps a method to a function of the request
- * `{ method, params, id, peer, count, server }`, which gives the result, a `Refusal` or `SILENCE`, or to a list of which each
- * serves one request, the last one all others. `upgrade` gives the status that refuses a connection, if one does.
+ * `{ method, params, id, peer, count, server }`, which returns the result, a `Refusal` or `SILENCE`, or to a list of which each
+ * serves one request, the last one all others. `upgrade` returns the status that refuses a connection, if one does.
  */
 export async function serveRpc(t, handlers = {}, { upgrade = () => undefined, ...options } = {}) {
   const server = new RpcServer(handlers, upgrade);

@@ -18,15 +18,17 @@ const FAULTS = [
 ];
 
 /** Connects to the gateway. `faults` are those of the next streams, `frames` gets what they bring. */
-function real(protocol, faults = [], frames = []) {
+function real(protocol, faults = [], frames = [], options = QUICK) {
+  // A turn must still run when its loss is noticed.
+  const delay = faults.length > 0 ? "8" : "1";
   const own = async (url, init) => {
     const headers = new Headers(init?.headers);
     const isStream = headers.get("accept") === "text/event-stream";
     if (isStream && faults.length > 0) headers.set("x-turnwire-fault", faults.shift());
-    if (isStream) headers.set("x-turnwire-delay-ms", "1");
+    if (isStream) headers.set("x-turnwire-delay-ms", delay);
     return tapped(await fetch(url, { ...init, headers }), isStream && frames);
   };
-  return connect({ baseUrl: gateway.url + BASES[protocol], protocol, fetch: own, ...QUICK });
+  return connect({ baseUrl: gateway.url + BASES[protocol], protocol, fetch: own, ...options });
 }
 
 /** The response, of which `frames` gets a copy once it is read. */
@@ -63,14 +65,17 @@ for (const protocol of Object.keys(BASES)) describe(protocol, { concurrency: 8 }
 
   test("events have the members of the gateway's", WITH_GATEWAY, async () => {
     const known = [];
-    const session = await (await real(protocol, [], known)).agents.createSession("support-bot");
-    for (const script of ["reasoning", "tools", "approval", "question", "error"]) await played(session, script);
+    // A stream that a busy machine holds up must not be left: its events would be missing.
+    const session = await (await real(protocol, [], known, {})).agents.createSession("support-bot");
+    const own = protocol === "aap" ? [] : ["subagents", ...(ASKING.has(protocol) ? ["subagents approval", "sandbox"] : [])];
+    for (const script of ["reasoning", "tools", "approval", "question", "error", ...own]) await played(session, script);
     const frames = [];
     const server = fakeServer(FAITHFUL, { protocol });
-    const own = async (url, init) => tapped(await server.connection.fetch(url, init), new Headers(init?.headers).get("accept") === "text/event-stream" && frames);
-    const client = await connect({ ...server.connection, fetch: own });
+    const tap = async (url, init) => tapped(await server.connection.fetch(url, init), new Headers(init?.headers).get("accept") === "text/event-stream" && frames);
+    const client = await connect({ ...server.connection, fetch: tap });
     const faked = await client.agents.createSession(agentOf(protocol));
     await played(faked, "all");
+    if (protocol !== "aap") await played(faked, ASKING.has(protocol) ? "asking threads" : "threads");
     await played(faked, "error");
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.ok(frames.length > 10);
@@ -88,7 +93,17 @@ async function played(session, script) {
   }
 }
 
+/** The protocols whose sub-agents ask, and which have files. */
+const ASKING = new Set(["truefoundry", "trueforge"]);
+
 async function* FAITHFUL({ text }) {
+  if (text.endsWith("threads")) {
+    const asks = text === "asking threads";
+    if (asks) yield { file: "/a", content: "a" };
+    const call = { tool: "roll_back", arguments: {}, result: "done", approval: asks };
+    yield [{ agent: "a", input: "Try", script: ["Well", call, "Fine"] }, { agent: "b", script: ["No", { error: "It failed" }] }, { agent: "c", script: [{ error: "At once" }] }];
+    return;
+  }
   if (text === "error") {
     yield "I have ";
     yield { error: "The model is gone" };

@@ -1,4 +1,4 @@
-// Messages of a socket as a turn takes them: each as soon as it is there, and one after the other.
+// Messages of a socket as a turn takes them: each as soon as it is there, or when the task ends, and one after the other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
@@ -25,7 +25,7 @@ async function begun(t) {
   turn.on("event", ({ type, sequence_number, content }) => heard.push([sequence_number, content ?? type]));
   const ended = turn.waitForCompletion();
   while (turn.status !== "running") await new Promise((resolve) => setTimeout(resolve, 1));
-  return { client, turn, tell, heard, ended };
+  return { client, turn, tell, heard, ended, sockets };
 }
 
 test("a message is taken before the socket's event is over", async (t) => {
@@ -36,6 +36,56 @@ test("a message is taken before the socket's event is over", async (t) => {
   tell(delta("lo"), item("completed", "Hello"), completed);
   await ended;
   assert.equal(turn.snapshot().threads[0].messages[0].content, "Hello");
+});
+
+test("pieces of one message that arrive in one task are taken when it ends, or before what comes after them", async (t) => {
+  const { turn, tell, heard, ended } = await begun(t);
+  const content = () => turn.snapshot().threads[0].messages[0].content;
+  tell(item("started", ""), delta("a"), delta("b"), delta("c"));
+  assert.equal(content(), "a");
+  await null;
+  assert.equal(content(), "abc");
+  tell(delta("d"), delta("e"), delta("f"), item("completed", "abcdef"), delta("late"), completed);
+  assert.equal(content(), "abcdef");
+  await ended;
+  const said = heard.map(([, said]) => said).filter((said) => said.length === 1);
+  assert.deepEqual(said, ["a", "b", "c", "d", "e", "f"]);
+});
+
+test("messages that come while pieces are told are told after all that came before", async (t) => {
+  const { turn, tell, heard, ended } = await begun(t);
+  const nested = { b: "x", d: "y" };
+  turn.on("model.message.delta", ({ content }) => {
+    if (content in nested) tell(delta(nested[content]), delta(nested[content].toUpperCase()));
+  });
+  tell(item("started", ""), delta("a"), delta("b"), delta("c"), item("updated", ""), delta("d"));
+  await null;
+  tell(delta("e"), completed);
+  await ended;
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "abcxXdyYe");
+  const numbers = heard.map(([number]) => number);
+  assert.deepEqual(numbers, [...numbers].sort((a, b) => a - b));
+});
+
+test("a listener to native messages that comes in the midst of a task gets those that were not taken yet", async (t) => {
+  const { turn, tell, ended } = await begun(t);
+  tell(item("started", ""), delta("a"), delta("b"));
+  const natives = [];
+  turn.on("native", (native) => natives.push(native.params?.delta));
+  tell(delta("c"));
+  await null;
+  tell(completed);
+  await ended;
+  assert.deepEqual(natives, ["b", "c", undefined]);
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "abc");
+});
+
+test("a connection that closes ends the stream after the pieces before it", async (t) => {
+  const { turn, tell, sockets, ended } = await begun(t);
+  tell(item("started", ""), delta("a"), delta("b"), delta("c"));
+  sockets[0].cut();
+  await assert.rejects(ended);
+  assert.equal(turn.snapshot().threads[0].messages[0].content, "abc");
 });
 
 test("a message that comes while another one is told is told after it", async (t) => {

@@ -230,6 +230,7 @@ test("a turn that is given up while it waits is never sent, and keeps nobody wai
   assert.equal((await cancelled).error.code, "aborted");
   assert.equal((await aborted).error.code, "aborted");
   assert.deepEqual([second.status, third.status], ["unstarted", "unstarted"]);
+  await eventually(() => sent("turn/start").length > 0);
   assert.equal(sent("turn/start").length, 1, "the first still runs");
   finish("u1");
   await reading;

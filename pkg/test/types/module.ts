@@ -5,8 +5,10 @@ import type {
   Client,
   Clocks,
   ErrorCode,
+  History,
   ListedEvent,
   MessageSnapshot,
+  Readable,
   Reconnecting,
   ReconnectOptions,
   RequiredAction,
@@ -14,6 +16,7 @@ import type {
   RunOptions,
   RunReason,
   Session,
+  SettledTurn,
   StreamEvent,
   TerminalState,
   ToolContext,
@@ -33,7 +36,6 @@ import { connect as nowasmConnect } from "turnwire/nowasm";
 import { connect as slimConnect, init } from "turnwire/slim";
 import * as trueFoundry from "turnwire/truefoundry";
 import * as turnRpc from "turnwire/turn-rpc";
-import { connect as workerConnect } from "turnwire/worker";
 
 /** Both types are the same type. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -131,6 +133,8 @@ export function snapshots(turn: Turn, snapshot: TurnSnapshot): void {
   const messages: readonly MessageSnapshot[] = snapshot.threads[0]?.messages ?? [];
   const text: string | undefined = messages.at(-1)?.content;
   const stop: () => void = turn.subscribe(() => text);
+  const view: Readable<TurnSnapshot> = turn.view;
+  view.subscribe(() => view.get().status)();
   stop();
   turn.on("model.message.delta", (event) => {
     holds<Same<typeof event.type, "model.message.delta">>();
@@ -148,8 +152,8 @@ export async function resuming(session: Session, signal: AbortSignal): Promise<T
   await connect({
     baseUrl: "https://gateway.example/acme", connectTimeout: 0, idleTimeout: 45_000, reconnect: { maxAttempts: 3, baseDelay: 100, maxDelay: 5000 },
   });
-  const turns: Turn[] = await session.resume({ signal, deadline: 60_000, reconnect: false });
-  const turn = turns.at(-1);
+  const turns: History = await session.resume({ signal, deadline: 60_000, reconnect: false });
+  const turn: Turn | undefined = turns.last;
   turn?.on("reconnecting", (value) => {
     holds<Same<typeof value, Reconnecting>>();
     holds<Same<typeof value.cause, TurnwireError>>();
@@ -253,7 +257,7 @@ export async function misuse(session: Session): Promise<void> {
 }
 
 /** Entries with a core inside have the same API. */
-export async function inside(): Promise<Turn[]> {
+export async function inside(): Promise<History> {
   const entries = [trueFoundry, agentEvent, aap, turnRpc];
   holds<Same<typeof trueFoundry.connect, typeof connect>>();
   holds<Same<typeof aap.TurnwireError, typeof TurnwireError>>();
@@ -265,13 +269,28 @@ export async function inside(): Promise<Turn[]> {
   return session.history();
 }
 
+/** A page shows turns of both kinds alike, and acts on those that are turns. */
+export async function past(session: Session): Promise<readonly (Turn | SettledTurn)[]> {
+  const turns: History = await session.history({ turns: 20 });
+  const last = turns.at(-1);
+  if (last && "cancel" in last) await last.cancel();
+  const views: Readable<TurnSnapshot>[] = turns.map(({ view }) => view);
+  views.map(({ get }) => get().status);
+  const [first] = turns;
+  // @ts-expect-error A settled turn is only shown.
+  first?.stream();
+  const id: string | null | undefined = first?.id;
+  // @ts-expect-error A page is not changed.
+  turns.push(first);
+  return turns.hasEarlier && id ? [...(await session.history({ before: id })), ...turns] : turns;
+}
+
 export async function slim(): Promise<string | undefined> {
   await init(fetch("/truefoundry.wasm"));
   await init(new Uint8Array(8));
   try {
     await slimConnect({ baseUrl: "https://gateway.example/acme" });
     await nowasmConnect({ baseUrl: "https://gateway.example/acme", protocol: "trueforge" });
-    await workerConnect({ baseUrl: "https://gateway.example/acme", protocol: "aap" });
   } catch (error) {
     if (error instanceof TurnwireError) {
       holds<Same<typeof error.code, ErrorCode>>();

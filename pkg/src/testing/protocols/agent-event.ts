@@ -4,8 +4,9 @@ import { told } from "../conversation.js";
 import type { Asked, Reply, Routes } from "../http.js";
 import { missing } from "../http.js";
 import { FrameLog } from "../log.js";
-import type { Answer, Ending, ToolCall, Writer } from "../script.js";
+import { asText, type Answer, type Ending, type SubAgent, type SubVoice, type ToolCall, type Writer } from "../script.js";
 import type { World } from "../world.js";
+import { SubAgents } from "./agent-event-threads.js";
 import { textOf } from "./truefoundry.js";
 
 type Dialect = "tirea" | "awaken";
@@ -167,6 +168,7 @@ class Run implements Writer {
   readonly #isTirea: boolean;
   readonly #parent: string | null;
   readonly #createdAt: number;
+  readonly #agents: SubAgents;
   #seq = 0;
   #steps = 0;
   /** The message that is written. */
@@ -180,6 +182,7 @@ class Run implements Writer {
   constructor(world: World, dialect: Dialect, thread: Thread, id: string, parent: string | null) {
     this.#world = world;
     this.#isTirea = dialect === "tirea";
+    this.#agents = new SubAgents(this, this.#isTirea);
     this.thread = thread;
     this.id = id;
     this.#parent = parent;
@@ -251,10 +254,19 @@ class Run implements Writer {
     if (this.#isTirea) for (const { id, name, arguments: given } of calls) this.event("tool_call_ready", { id, name, arguments: given });
   }
 
+  voice(agent: SubAgent): SubVoice {
+    return this.#agents.voice(agent);
+  }
+
   result(call: ToolCall, answer: Answer): void {
-    const content = told(answer);
-    const result = answer.allowed ? { status: "success", data: answer.content ?? null, message: null } : { status: "error", data: null, message: content };
-    this.#done(call, answer.allowed ? "succeeded" : "failed", { tool_name: call.name, ...result, ...(this.#isTirea && { metadata: {} }) });
+    this.settle(call, answer.allowed ? null : told(answer), answer.content);
+  }
+
+  /** A call is over: it failed, or has a result. */
+  settle(call: ToolCall, failure: string | null, data: unknown): void {
+    const content = failure ?? asText(data);
+    const result = failure === null ? { status: "success", data: data ?? null, message: null } : { status: "error", data: null, message: failure };
+    this.#done(call, failure === null ? "succeeded" : "failed", { tool_name: call.name, ...result, ...(this.#isTirea && { metadata: {} }) });
     const kept = this.#isTirea ? JSON.stringify({ tool_name: call.name, ...result, metadata: {} }) : content;
     this.#keep({ id: this.#world.nextId("message"), role: "tool", tool_call_id: call.id, content: kept });
   }

@@ -72,6 +72,12 @@ export function codex(world: World): Speak {
       thread.turns.push(turn);
       return { turn: { ...turn.record(), items: [] } };
     },
+    "turn/steer": (params) => {
+      const thread = find(params);
+      const turn = thread.turns.at(-1);
+      if (!thread.talk.isRunning || turn?.id !== params["expectedTurnId"]) throw new Refusal("no active turn to steer");
+      return { turnId: turn!.id };
+    },
     "turn/interrupt": (params) => {
       find(params).asked.clear();
       find(params).turns.at(-1)?.interrupt();
@@ -96,6 +102,8 @@ export function codex(world: World): Speak {
         peer.begin();
         turn.begin();
         thread.talk.begin({ text: inputText(params["input"] ?? []), input: params["input"], agent: "codex", session: thread.id }, turn);
+      } else if (method === "turn/steer") {
+        find(params).turns.at(-1)!.say(params["input"] ?? []);
       } else if (method === "thread/resume") {
         const thread = find(params);
         if (thread.talk.isRunning || thread.asked.size > 0) peer.begin();
@@ -151,7 +159,13 @@ class Turn implements Writer {
   begin(): void {
     this.#tellStatus("active");
     this.#tell("turn/started", { turn: { ...this.record(), items: [] } });
-    const message = { type: "userMessage", id: this.#world.nextId("item"), clientId: null, content: this.#input };
+    this.say(this.#input);
+  }
+
+  /** Takes a message of the user: the first one, or one that is steered into the turn. */
+  say(content: readonly Data[]): void {
+    const message = { type: "userMessage", id: this.#world.nextId("item"), clientId: null, content };
+    this.#close();
     this.#started(message);
     this.#completed(message);
   }

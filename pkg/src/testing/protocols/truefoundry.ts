@@ -4,7 +4,7 @@ import { told } from "../conversation.js";
 import type { Asked, Reply, Routes } from "../http.js";
 import { missing } from "../http.js";
 import { FrameLog } from "../log.js";
-import type { Answer, Ending, ToolCall, Writer } from "../script.js";
+import type { Answer, Ending, FileStep, SubAgent, SubVoice, ToolCall, Writer } from "../script.js";
 import { now, type World } from "../world.js";
 
 interface Session {
@@ -12,6 +12,8 @@ interface Session {
   readonly agent: string;
   readonly talk: Conversation;
   readonly turns: Turn[];
+  /** The sandbox and its files, from the first file on. */
+  sandbox: { readonly id: string; readonly files: Map<string, FileStep> } | null;
 }
 
 interface Item {
@@ -21,8 +23,14 @@ interface Item {
   approval?: { status: string; reason?: string };
 }
 
-const THREAD = "main";
+const MAIN = "main";
 const ROOTS = { truefoundry: "v1/agents/sessions", trueforge: "api/v1/sessions" };
+
+/** The turn that a new one follows: the newest, none, or the one that the page names. */
+function previousOf({ turns }: Session, named: string | undefined = "auto"): string | null {
+  if (named === "auto") return turns.at(-1)?.id ?? null;
+  return named === "none" ? null : named;
+}
 
 /** The routes of a server. */
 export function truefoundry(world: World, protocol: "truefoundry" | "trueforge"): Routes {
@@ -35,7 +43,7 @@ export function truefoundry(world: World, protocol: "truefoundry" | "trueforge")
     const times = { created_at: now(), updated_at: now() };
     const named = isGateway ? { type: "session", agent_name: agent } : { agent: { type: "reference", id: agent, name: agent } };
     const record = { id, title, ...named, ...times };
-    sessions.set(id, { record, agent, talk: world.converse(), turns: [] });
+    sessions.set(id, { record, agent, talk: world.converse(), turns: [], sandbox: null });
     return { status: 201, json: { data: record } };
   };
 
@@ -52,7 +60,9 @@ export function truefoundry(world: World, protocol: "truefoundry" | "trueforge")
   const begin = (session: Session, { body }: Asked): Reply => {
     const input = (body["input"] ?? []) as Item[];
     const words = input.filter(({ type }) => type === "user.message");
-    const turn = new Turn(world, session, input);
+    const stray = [...answersOf(input).keys()].find((id) => !session.talk.waiting.some((call) => call.id === id));
+    if (stray !== undefined) return { status: isGateway ? 400 : 422, json: { error: { message: `no open tool call for tool_call_id '${stray}'`, code: "invalid_input", type: "invalid_request_error" } } };
+    const turn = new Turn(world, session, input, previousOf(session, body["previous_turn_id"]));
     if (words.length === 0 && session.talk.waiting.length > 0) {
       session.talk.take(answersOf(input));
       session.talk.goOn(turn);
@@ -68,11 +78,26 @@ export function truefoundry(world: World, protocol: "truefoundry" | "trueforge")
     return { log: turn.log, from: Number(after) };
   };
 
-  const list = (data: unknown[]): Reply => ({ json: { data, pagination: { limit: 100 } } });
+  /** A page of a list: all of it, unless fewer are asked for. */
+  const list = (all: unknown[], query: URLSearchParams): Reply => {
+    const [from, limit] = [Number(query.get("page_token") ?? 0), Number(query.get("limit") ?? all.length)];
+    const end = from + limit;
+    return { json: { data: all.slice(from, end), pagination: { limit, ...(end < all.length && { next_page_token: String(end) }) } } };
+  };
+
+  const download = (sandbox: Session["sandbox"], { query }: Asked): Reply => {
+    const path = query.get("path") ?? "";
+    const file = sandbox?.files.get(path);
+    return file ? { file } : missing(`file ${path}`);
+  };
+  const downloads: Routes = isGateway
+    ? { "GET v1/agents/sandbox/:sandbox/file": (asked) => download([...sessions.values()].find(({ sandbox }) => sandbox?.id === asked.names[0])?.sandbox ?? null, asked) }
+    : { [`GET ${at}/:session/turns/:turn/download-sandbox-file`]: inSession(({ sandbox }, asked) => download(sandbox, asked)) };
 
   return {
+    ...downloads,
     [`POST ${at}`]: ({ body }) => create(body["agent_name"] ?? body["agent"]?.name ?? "agent", body["title"]),
-    [`GET ${at}`]: () => list([...sessions.values()].map(({ record }) => record).reverse()),
+    [`GET ${at}`]: ({ query }) => list([...sessions.values()].map(({ record }) => record).reverse(), query),
     [`GET ${at}/:session`]: inSession(({ record }) => ({ json: { data: record } })),
     [`PATCH ${at}/:session`]: inSession(({ record }, { body }) => {
       record.title = body["title"] ?? record.title;
@@ -88,16 +113,18 @@ export function truefoundry(world: World, protocol: "truefoundry" | "trueforge")
     }),
     [`POST ${at}/:session/turns`]: inSession(begin),
     // The gateway lists the newest turn first, the open-source server the oldest.
-    [`GET ${at}/:session/turns`]: inSession(({ turns }) => list((isGateway ? [...turns].reverse() : turns).map((turn) => turn.record()))),
+    [`GET ${at}/:session/turns`]: inSession(({ turns }, { query }) => list((isGateway ? [...turns].reverse() : turns).map((turn) => turn.record()), query)),
     [`GET ${at}/:session/turns/:turn`]: inTurn((turn) => ({ json: { data: turn.record() } })),
     [`${isGateway ? "POST" : "GET"} ${at}/:session/turns/:turn/subscribe`]: inTurn(follow),
     [`GET ${at}/:session/turns/:turn/events`]: inTurn((turn, { query }) => {
       const events = isGateway ? turn.kept.filter(({ type }) => !type.startsWith("turn.")) : turn.kept;
-      return list(query.get("order") === "desc" ? [...events].reverse() : events);
+      return list(query.get("order") === "desc" ? [...events].reverse() : events, query);
     }),
-    [`GET ${at}/:session/events`]: inSession(({ turns }) => {
-      const over = turns.filter((turn) => !isGateway || turn.log.isClosed);
-      return list(over.flatMap((turn) => turn.kept.map((event) => ({ turn_id: turn.id, event }))).reverse());
+    [`GET ${at}/:session/events`]: inSession(({ turns }, { query }) => {
+      // Up to a turn, if it is named.
+      const end = turns.findIndex(({ id }) => id === query.get("last_turn_id")) + 1 || turns.length;
+      const over = turns.slice(0, end).filter((turn) => !isGateway || turn.log.isClosed);
+      return list(over.flatMap((turn) => turn.kept.map((event) => ({ turn_id: turn.id, event }))).reverse(), query);
     }),
   };
 }
@@ -137,30 +164,127 @@ class Turn implements Writer {
   readonly log = new FrameLog();
   /** Complete events. */
   readonly kept: Event[] = [];
+  readonly required: Event[] = [];
   readonly #world: World;
   readonly #session: Session;
   readonly #previous: string | null;
   readonly #input: unknown;
   readonly #createdAt = now();
-  readonly #required: Event[] = [];
-  /** The message that each call stands in. */
-  readonly #sources = new Map<string, string>();
+  readonly #main: Thread;
+  /** By their ids. */
+  readonly #threads = new Map<string, Thread>();
   #state: Record<string, unknown> = { status: "running" };
-  #message: Message | undefined;
-  #output: Message | null = null;
 
-  constructor(world: World, session: Session, input: unknown) {
+  constructor(world: World, session: Session, input: unknown, previous: string | null) {
     this.#world = world;
     this.#session = session;
     this.#input = input;
     this.id = world.nextId("turn");
-    this.#previous = session.turns.at(-1)?.id ?? null;
-    this.#publish({ type: "turn.created", id: world.nextId("event"), turn_id: this.id, previous_turn_id: this.#previous, input, state: this.#state, created_at: this.#createdAt, thread_id: null });
+    this.#previous = previous;
+    this.#main = new Thread(this, null);
+    this.publish({ ...this.event("turn.created", null), turn_id: this.id, previous_turn_id: this.#previous, input, state: this.#state });
   }
 
   /** The turn as lists show it. */
   record(): object {
     return { id: this.id, session_id: this.#session.record.id, previous_turn_id: this.#previous, input: this.#input, state: this.#state, created_at: this.#createdAt };
+  }
+
+  text(piece: string): void {
+    this.#main.text(piece);
+  }
+
+  reasoning(piece: string): void {
+    this.#main.reasoning(piece);
+  }
+
+  calls(calls: readonly ToolCall[]): void {
+    this.#main.calls(calls);
+  }
+
+  result(call: ToolCall, answer: Answer): void {
+    this.#main.result(call, answer);
+  }
+
+  ask(calls: readonly ToolCall[]): void {
+    this.#main.ask(calls);
+  }
+
+  voice(agent: SubAgent): Thread {
+    const thread = this.#threads.get(agent.id) ?? new Thread(this, agent);
+    this.#threads.set(agent.id, thread);
+    return thread;
+  }
+
+  file(file: FileStep): void {
+    if (!this.#session.sandbox) {
+      this.#session.sandbox = { id: this.#world.nextId("sandbox"), files: new Map() };
+      this.publish({ ...this.event("sandbox.created", null), sandbox_id: this.#session.sandbox.id });
+    }
+    this.#session.sandbox.files.set(file.file, file);
+  }
+
+  end(ending: Ending): void {
+    // A message that was broken off stays open.
+    if (ending.status === "done" || ending.status === "waiting") for (const thread of [this.#main, ...this.#threads.values()]) thread.settle();
+    const completed_at = now();
+    this.#state = {
+      done: { status: "done", output: this.#main.output, required_actions: [], completed_at },
+      waiting: { status: "done", output: null, required_actions: this.required, completed_at },
+      cancelled: { status: "cancelled", reason: "client-cancelled", completed_at },
+      error: { status: "error", message: "message" in ending ? ending.message : "", completed_at },
+    }[ending.status];
+    this.#session.record.updated_at = completed_at;
+    this.publish({ ...this.event("turn.done", null), state: this.#state });
+    this.log.close();
+  }
+
+  event(type: string, thread_id: string | null): Event {
+    return { type, id: this.#world.nextId("event"), thread_id, created_at: now() };
+  }
+
+  /** An event that is streamed and kept. */
+  publish(event: Event): void {
+    this.kept.push(event);
+    this.send(event);
+  }
+
+  send(event: object): void {
+    this.log.append(`data: ${JSON.stringify(event)}\nid: ${this.log.frames.length + 1}\n\n`);
+  }
+}
+
+/** Writes one thread of a turn. */
+class Thread implements SubVoice {
+  /** The last complete message. */
+  output: Message | null = null;
+  readonly #turn: Turn;
+  readonly #agent: SubAgent | null;
+  readonly #id: string;
+  /** The message that each call stands in. */
+  readonly #sources = new Map<string, string>();
+  #message: Message | undefined;
+
+  /** `agent` is the sub-agent that speaks, or `null` for the main one. */
+  constructor(turn: Turn, agent: SubAgent | null) {
+    this.#turn = turn;
+    this.#agent = agent;
+    this.#id = agent?.id ?? MAIN;
+  }
+
+  begin(): void {
+    const { name, input } = this.#agent!;
+    this.#turn.publish({ ...this.#event("thread.created"), ...this.#origin(), agent_info: { type: "dynamic", name, input } });
+  }
+
+  /** The call that began the thread has an empty result: what came of it is in the thread. */
+  end(failure: string | null): void {
+    if (failure === null) this.settle();
+    const { call } = this.#agent!;
+    this.#turn.publish({ ...this.#turn.event("tool.response", call.by?.id ?? MAIN), tool_call_id: call.id, content: "" });
+    const output = this.output && { output: this.output };
+    const state = failure === null ? { status: "done", output: this.output } : { status: "error", error: failure, ...output };
+    this.#turn.publish({ ...this.#event("thread.done"), ...this.#origin(), state });
   }
 
   text(piece: string): void {
@@ -190,7 +314,7 @@ class Turn implements Writer {
   result(call: ToolCall, answer: Answer): void {
     // The page's own answer stands in the turn's input.
     if (call.waitsFor === "response") return;
-    this.#publish({ ...this.#event("tool.response"), tool_call_id: call.id, content: told(answer) });
+    this.#turn.publish({ ...this.#event("tool.response"), tool_call_id: call.id, content: told(answer) });
   }
 
   ask(calls: readonly ToolCall[]): void {
@@ -198,56 +322,43 @@ class Turn implements Writer {
       const tool_calls = calls.filter((call) => call.waitsFor === waitsFor).map(({ id }) => ({ id, source_event_id: this.#sources.get(id) }));
       if (tool_calls.length === 0) continue;
       const event = { ...this.#event(`tool.${waitsFor}_required`), tool_calls };
-      this.#publish(event);
-      this.#required.push(event);
+      this.#turn.publish(event);
+      this.#turn.required.push(event);
     }
   }
 
-  end(ending: Ending): void {
-    // A message that was broken off stays open.
-    if (ending.status === "done" && this.#message) this.#close("stop");
-    const completed_at = now();
-    this.#state = {
-      done: { status: "done", output: this.#output, required_actions: [], completed_at },
-      waiting: { status: "done", output: null, required_actions: this.#required, completed_at },
-      cancelled: { status: "cancelled", reason: "client-cancelled", completed_at },
-      error: { status: "error", message: "message" in ending ? ending.message : "", completed_at },
-    }[ending.status];
-    this.#session.record.updated_at = completed_at;
-    this.#publish({ type: "turn.done", id: this.#world.nextId("event"), state: this.#state, created_at: completed_at, thread_id: null });
-    this.log.close();
+  /** Completes the message that is open, if there is one. */
+  settle(): void {
+    if (this.#message) this.#close("stop");
+  }
+
+  /** Where the thread comes from, as its first and its last event say. */
+  #origin(): object {
+    const { title, call } = this.#agent!;
+    return { title, parent: { thread_id: call.by?.id ?? MAIN, tool_call_id: call.id } };
   }
 
   #open(): Message {
     if (!this.#message) {
       this.#message = this.#event("model.message");
-      this.#send(this.#message);
+      this.#turn.send(this.#message);
     }
     return this.#message;
   }
 
   #delta(change: object): void {
-    this.#send({ type: "model.message.delta", id: this.#message!.id, thread_id: THREAD, ...change });
+    this.#turn.send({ type: "model.message.delta", id: this.#message!.id, thread_id: this.#id, ...change });
   }
 
   /** The message is complete. */
   #close(finish_reason: string): void {
     this.#delta({ finish_reason });
-    this.#output = Object.assign(this.#message!, { finish_reason });
-    this.kept.push(this.#output);
+    this.output = Object.assign(this.#message!, { finish_reason });
+    this.#turn.kept.push(this.output);
     this.#message = undefined;
   }
 
   #event(type: string): Event {
-    return { type, id: this.#world.nextId("event"), thread_id: THREAD, created_at: now() };
-  }
-
-  #publish(event: Event): void {
-    this.kept.push(event);
-    this.#send(event);
-  }
-
-  #send(event: object): void {
-    this.log.append(`data: ${JSON.stringify(event)}\nid: ${this.log.frames.length + 1}\n\n`);
+    return this.#turn.event(type, this.#id);
   }
 }

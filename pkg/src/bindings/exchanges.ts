@@ -1,0 +1,82 @@
+// What the adapters have in common: a conversation as questions and answers, where an answer is all that the agent says
+// until the next question, in however many turns. And a page's message as an input.
+import type { Conversation } from "../conversation/conversation.js";
+import type { Call, Message, Row, Thread } from "../conversation/types.js";
+import type { TurnInput } from "../turn/options.js";
+import type { ContentPart } from "../wire/events.js";
+
+/** Rows that are shown as one message. */
+export interface Exchange {
+  readonly role: "user" | "assistant";
+  /** The key of its first row. */
+  readonly key: string;
+  readonly rows: readonly Row[];
+}
+
+/** The message of a row. */
+export function messageOf({ message }: Conversation, { key }: Row): Message | undefined {
+  return message(key).get();
+}
+
+/** Whether the row begins a question. A message that was sent to a running turn is part of the answer. */
+export function isQuestion(conversation: Conversation, row: Row): boolean {
+  if (row.role !== "user") return false;
+  const message = messageOf(conversation, row);
+  return message?.role !== "user" || !message.steered;
+}
+
+/** Puts rows together. */
+export function exchanges(conversation: Conversation, rows: readonly Row[]): Exchange[] {
+  const all: (Exchange & { rows: Row[] })[] = [];
+  for (const row of rows) {
+    const last = all.at(-1);
+    if (isQuestion(conversation, row)) all.push({ role: "user", key: row.key, rows: [row] });
+    else if (last?.role === "assistant") last.rows.push(row);
+    else all.push({ role: "assistant", key: row.key, rows: [row] });
+  }
+  return all;
+}
+
+/** The calls about which a sub-agent asks or has asked a person: the pages of other packages have no answers within sub-agents. */
+export function askedBy(conversation: Conversation, { rows }: Thread): Call[] {
+  return rows.flatMap((row) => {
+    const message = messageOf(conversation, row);
+    if (message?.role !== "assistant") return [];
+    return message.parts.flatMap((part) => (part.type === "call" && (part.call.pending || part.call.answer) ? [part.call] : []));
+  });
+}
+
+/** A message of the user. A text alone stays one: not all servers take parts. */
+export function inputOf(parts: readonly ContentPart[]): TurnInput {
+  const [first] = parts;
+  return parts.length === 1 && first?.type === "text" ? first.text : { type: "user.message", content: [...parts] };
+}
+
+/** Where a file is and what it is; `undefined` if it has no address. */
+export function placeOf(content: ContentPart): { url: string; mediaType: string } | undefined {
+  const url = "url" in content ? content.url : "data" in content ? content.data : undefined;
+  return url === undefined ? undefined : { url, mediaType: /^data:([^;,]+)/.exec(url)?.[1] ?? `${content.type}/*` };
+}
+
+/** A file of a message, by its `data:` URI or its address. */
+export function filePart(url: string, mediaType: string, name = "file"): ContentPart {
+  const [kind] = mediaType.split("/");
+  const isMedia = kind === "image" || kind === "audio" || kind === "video";
+  return url.startsWith("data:") || !isMedia ? { type: "file", name, data: url } : { type: kind, url };
+}
+
+/** The text that the model reads as a call's result: the server's, or what the page or the person has sent. */
+export function resultText({ response, answer }: Call): string | undefined {
+  return response?.content ?? (answer?.sent && answer.answer.kind === "text" ? answer.answer.content : undefined);
+}
+
+/** A result as a value, if it is JSON of an object or a list. */
+export function resultValue(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A text that begins like JSON.
+    return text;
+  }
+}

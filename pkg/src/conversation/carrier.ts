@@ -1,0 +1,444 @@
+// Carries out what the plan of a conversation wants: sessions, turns, answers, tools and pages of the history. It reports
+// what comes of it as facts, and decides nothing.
+import { asTurnwireError, ConnectionError, InputError, StateError } from "../client/face.js";
+import type { Client, CreateSessionOptions } from "../client/client.js";
+import type { History } from "../client/history.js";
+import type { Session } from "../client/session.js";
+import type { TurnwireError } from "../common/errors.js";
+import type { Listeners } from "../common/listeners.js";
+import type { TurnSnapshot } from "../snapshot/snapshot.js";
+import type { ToolAnswer, Tools, WaitingCall as ToolCall } from "../tools/tools.js";
+import type { CreateTurnOptions } from "../turn/options.js";
+import type { Turn } from "../turn/turn.js";
+import type { TurnInputItem } from "../wire/events.js";
+import { actionIn, itemFor, waitingIn } from "./answers.js";
+import type { Effect, StartInput } from "./plan/effects.js";
+import type { Delivery, Fact, ListedTurn, WaitingCall } from "./plan/facts.js";
+import { listedTurns } from "./listed.js";
+import { activityOf, isLive, steeredIn, titleOf } from "./reading.js";
+import { type Known, TrackedTurn } from "./tracked.js";
+import type { Answer, ConversationTopics } from "./types.js";
+
+/** What a carrier serves. */
+export interface Carried {
+  /** The session's id; `null` until it is created. */
+  readonly sessionId: string | null;
+  /** What the session's first turn says, which gives it its title; empty if that turn is not loaded. */
+  readonly firstInput: readonly TurnInputItem[];
+  /** Tells the plan. */
+  tell(fact: Fact): void;
+  /** Something of a turn has changed that the plan need not know. */
+  changed(turn: TrackedTurn): void;
+  /** The client is there. */
+  connected(client: Client): void;
+  /** The session is there, or has a new title. */
+  opened(session: Session): void;
+  /** Those who hear which turns are read. */
+  readonly topics: Pick<Listeners<ConversationTopics>, "tell">;
+  /** A turn that was started here has begun, so that others can read it, or has ended. */
+  isNews(): void;
+  /** Something failed; `isLasting`: the session could not be read or created. */
+  failed(error: TurnwireError, isLasting: boolean): void;
+  giveBack(input: string): void;
+  store(text: string): void;
+}
+
+/** How sessions and turns are made. */
+export interface CarrierOptions {
+  readonly client: PromiseLike<Client>;
+  readonly agentName: string;
+  readonly session: CreateSessionOptions;
+  readonly tools: Tools | undefined;
+  /** The turns of a page. */
+  readonly page: number;
+}
+
+/** What was read of a turn, and the number of the page that had it. */
+interface Read {
+  readonly known: Known;
+  readonly asked: number;
+}
+
+/** The effect of a kind. */
+type EffectOf<K extends Effect["kind"]> = Effect & { readonly kind: K };
+
+/** So many turns are read at once, if the server has pages: they are shown before the others have come. */
+const AT_ONCE = 50;
+
+/** What carries out the effects of each kind. */
+type Carrying = { readonly [K in Effect["kind"]]: (effect: EffectOf<K>) => Promise<void> | void };
+
+/** Carries out effects. */
+export class Carrier implements Carrying {
+  readonly #options: CarrierOptions;
+  readonly #to: Carried;
+  /** The turns by the plan's keys. */
+  readonly turns = new Map<number, TrackedTurn>();
+  /** The session, once it is there. */
+  session: Session | undefined;
+  /** What was read of turns, by their ids. */
+  readonly #read = new Map<string, Read>();
+  /** How many pages were asked for. */
+  #asked = 0;
+  /** A turn was started here. */
+  #hasStarted = false;
+  #opening: Promise<Session> | undefined;
+  #tools = new AbortController();
+  readonly #closing = new AbortController();
+  /** The branches that were asked for: one that cannot be read is not asked for again before the next page. */
+  readonly #branches = new Set<string>();
+
+  constructor(options: CarrierOptions, to: Carried) {
+    this.#options = options;
+    this.#to = to;
+  }
+
+  /** The turn of this key. */
+  turn(key: number, id = ""): TrackedTurn {
+    let tracked = this.turns.get(key);
+    if (!tracked) this.turns.set(key, (tracked = new TrackedTurn(key)));
+    const read = this.#read.get(id);
+    if (read && read.known !== tracked.known && isNewer(read, tracked)) tracked.take(read.known);
+    return tracked;
+  }
+
+  /** Ends everything here. Turns continue on the server. */
+  close(): void {
+    this.#closing.abort();
+    this.#tools.abort();
+    for (const turn of this.turns.values()) this.#leave(turn);
+  }
+
+  /**
+   * Carries out an effect; what comes of it is told later. The promise of a page, or of a turn that is being cancelled,
+   * resolves when that is done.
+   */
+  carry(effect: Effect): Promise<void> | undefined {
+    const done = (this[effect.kind] as (effect: Effect) => Promise<void> | void)(effect);
+    return effect.kind === "load" || effect.kind === "cancel" ? (done as Promise<void>) : undefined;
+  }
+
+  /** Connects: reports what the protocol can. */
+  async connect(): Promise<void> {
+    try {
+      await (this.#to.sessionId === null ? this.#client() : this.#ready());
+    } catch (error) {
+      this.#fail(error, true);
+    }
+  }
+
+  /** Reads the turns of another branch, those up to this one, of which only the records are known. Resolves to whether it did. */
+  async loadBranch(lastTurnId: string): Promise<boolean> {
+    if (this.#branches.has(lastTurnId)) return false;
+    this.#branches.add(lastTurnId);
+    const asked = (this.#asked += 1);
+    try {
+      this.#keep(await (await this.#ready()).history({ turns: this.#options.page, lastTurnId, signal: this.#closing.signal }), asked);
+      return true;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+  }
+
+  stopTools(): void {
+    this.#tools.abort();
+    this.#tools = new AbortController();
+  }
+
+  store({ text }: EffectOf<"store">): void {
+    this.#to.store(text);
+  }
+
+  giveBack({ input }: EffectOf<"giveBack">): void {
+    this.#to.giveBack(input);
+  }
+
+  async #client(): Promise<Client> {
+    const client = await this.#options.client;
+    this.#to.connected(client);
+    return client;
+  }
+
+  /** The session of the conversation, which exists. */
+  #ready(): Promise<Session> {
+    return (this.#opening ??= this.#open().catch((error: unknown) => {
+      // The next call tries again.
+      this.#opening = undefined;
+      throw error;
+    }));
+  }
+
+  async #open(): Promise<Session> {
+    const { agents } = await this.#client();
+    const session = await agents.getSession(this.#to.sessionId!, { agentName: this.#options.agentName, signal: this.#closing.signal });
+    this.#use(session);
+    return session;
+  }
+
+  #use(session: Session): void {
+    this.session = session;
+    this.#opening = Promise.resolve(session);
+    const { tools } = this.#options;
+    if (tools && session.capabilities.pageTools) session.tools(tools);
+    this.#to.opened(session);
+  }
+
+  async createSession(): Promise<void> {
+    const { agentName, session: options } = this.#options;
+    const title = titleOf(this.#to.firstInput);
+    try {
+      const { agents, capabilities } = await this.#client();
+      const session = await agents.createSession(agentName, { ...(title && capabilities.titles && { title }), ...options });
+      this.#use(session);
+      this.#to.tell({ kind: "sessionReady" });
+    } catch (error) {
+      this.#fail(error, true);
+      this.#to.tell({ kind: "sessionFailed" });
+    }
+  }
+
+  async start({ turn: key, after, discard, input }: EffectOf<"start">): Promise<void> {
+    const tracked = this.turn(key);
+    tracked.error = null;
+    tracked.isCancelled = false;
+    if (input && "message" in input) tracked.takeText(input.message);
+    try {
+      const session = this.session ?? (await this.#ready());
+      if (tracked.isCancelled) throw new StateError("turn_not_started", "it was stopped before it was sent");
+      const turn = session.createTurn({
+        ...tracked.options,
+        input: this.#itemsOf(input),
+        ...(after !== "newest" && { previousTurnId: after === "nothing" ? "none" : after.id }),
+        ...(discard && { discardPending: true }),
+      } satisfies CreateTurnOptions);
+      this.#hasStarted = true;
+      tracked.take(turn);
+      tracked.isOwn = true;
+      void this.#follow(tracked, turn);
+    } catch (error) {
+      this.#unsent(tracked, error);
+      this.#to.tell({ kind: "refused", turn: key });
+    }
+  }
+
+  /** Keeps why a turn was not sent, and tells it. */
+  #unsent(tracked: TrackedTurn, error: unknown): void {
+    tracked.error = asTurnwireError(error);
+    this.#fail(error);
+  }
+
+  #itemsOf(input: StartInput): TurnInputItem[] {
+    if (input === null) return [];
+    if ("message" in input) return JSON.parse(input.message) as TurnInputItem[];
+    const snapshot = this.turn(input.asking).snapshot();
+    return input.answers.flatMap(([call, answer]) => itemIn(snapshot, call, answer) ?? []);
+  }
+
+  /** Reads a turn to its end, and tells what it does meanwhile. */
+  async #follow(tracked: TrackedTurn, turn: Turn): Promise<void> {
+    this.#leave(tracked);
+    const reading = (tracked.reading = new AbortController());
+    tracked.release = turn.subscribe(() => this.#look(tracked, turn));
+    this.#to.topics.tell("turn", turn);
+    let failure: TurnwireError | null = null;
+    try {
+      await turn.waitForCompletion({ signal: reading.signal });
+    } catch (error) {
+      failure = asTurnwireError(error);
+    }
+    if (tracked.reading !== reading) return;
+    this.#leave(tracked);
+    tracked.lastAsked = this.#asked;
+    this.#look(tracked, turn);
+    this.#to.topics.tell("end", turn);
+    this.#end(tracked, turn, failure);
+    if (tracked.isOwn) this.#to.isNews();
+    // Servers refuse what a turn says if the session was changed meanwhile: none runs, and no tool is about to start one.
+    const isQuiet = this.#waitingIn(turn.snapshot()).every(({ who }) => who !== "tool") && [...this.turns.values()].every((other) => !other.reading);
+    if (isQuiet) void this.#rename();
+  }
+
+  /** Tells how a turn's reading has ended. */
+  #end(tracked: TrackedTurn, { status, id, snapshot }: Turn, failure: TurnwireError | null): void {
+    const turn = tracked.key;
+    if (status === "done" || status === "error" || status === "cancelled") {
+      this.#to.tell({ kind: "ended", turn, end: status, calls: this.#waitingIn(snapshot()) });
+    } else if (id !== null) {
+      this.#to.tell({ kind: "incomplete", turn });
+    } else {
+      this.#unsent(tracked, failure);
+      this.#to.tell({ kind: status === "incomplete" ? "lost" : "refused", turn });
+    }
+  }
+
+  /** Tells what has changed of a turn that is read. */
+  #look(tracked: TrackedTurn, { snapshot: read, previousTurnId: previous }: Turn): void {
+    const { key: turn, told } = tracked;
+    const snapshot = read();
+    const { turn_id: id } = snapshot;
+    if (!told.id && id !== null) {
+      told.id = true;
+      this.#to.tell({ kind: "named", turn, id, previous });
+      // If no other client can read the turn, there is nothing to see before its end.
+      if (this.session!.capabilities.resume !== "none") this.#to.isNews();
+    }
+    if (told.id && isLive(snapshot)) {
+      const activity = activityOf(snapshot);
+      if (activity !== told.activity) this.#to.tell({ kind: "active", turn, activity: (told.activity = activity) });
+      if (this.session!.capabilities.liveAnswers) {
+        const calls = this.#waitingIn(snapshot);
+        const waiting = JSON.stringify(calls);
+        if (waiting !== told.waiting) this.#to.tell({ kind: "waits", turn, calls });
+        told.waiting = waiting;
+      }
+    }
+    const steered = steeredIn(snapshot);
+    for (const input of steered.slice(told.steered)) this.#to.tell({ kind: "said", turn, input });
+    told.steered = steered.length;
+    this.#to.changed(tracked);
+  }
+
+  #waitingIn(snapshot: TurnSnapshot): WaitingCall[] {
+    const tools = this.#options.tools ?? {};
+    return waitingIn(snapshot, (action) => action.type === "tool.response_required" && !!tools[action.name]?.run);
+  }
+
+  /** Stops reading a turn that is not shown. Listeners of the page would keep it read: they hear that it is not any more. */
+  leave({ turn }: EffectOf<"leave">): void {
+    const tracked = this.turn(turn);
+    this.#leave(tracked);
+    if (tracked.turn) this.#to.topics.tell("end", tracked.turn);
+  }
+
+  #leave(tracked: TrackedTurn): void {
+    const { reading } = tracked;
+    tracked.release();
+    tracked.release = (): void => {};
+    tracked.reading = undefined;
+    reading?.abort();
+  }
+
+  /** Reads a turn on: one that runs, or whose end is not known. */
+  async watch({ turn: key, id }: EffectOf<"watch">): Promise<void> {
+    const tracked = this.turn(key, id);
+    try {
+      const turn = tracked.turn ?? (await (await this.#ready()).getTurn(id, { signal: this.#closing.signal }));
+      tracked.take(turn);
+      tracked.told.id = true;
+      await this.#follow(tracked, turn);
+    } catch (error) {
+      this.#fail(error);
+      this.#to.tell({ kind: "incomplete", turn: key });
+    }
+  }
+
+  async cancel({ turn }: EffectOf<"cancel">): Promise<void> {
+    const tracked = this.turn(turn);
+    tracked.isCancelled = true;
+    try {
+      await tracked.turn?.cancel();
+    } catch (error) {
+      this.#fail(error);
+      this.#to.tell({ kind: "cancelFailed", turn: tracked.key });
+    }
+  }
+
+  async steer({ turn, key, input }: EffectOf<"steer">): Promise<void> {
+    let delivery: Delivery = "taken";
+    try {
+      await this.turn(turn).turn!.steer(JSON.parse(input) as TurnInputItem[]);
+    } catch (error) {
+      delivery = error instanceof ConnectionError ? "lost" : "refused";
+      if (!(error instanceof StateError)) this.#fail(error);
+    }
+    this.#to.tell({ kind: "steered", key, delivery });
+  }
+
+  async answer({ turn: key, call, answer }: EffectOf<"answer">): Promise<void> {
+    const tracked = this.turn(key);
+    const { turn } = tracked;
+    let delivery: Delivery = "refused";
+    try {
+      const item = itemIn(tracked.snapshot(), call, answer);
+      // If the turn has paused meanwhile, the answer goes with the others.
+      if (item && turn && (await turn.answer(item)) === turn) delivery = "taken";
+    } catch (error) {
+      if (error instanceof ConnectionError) delivery = "lost";
+      // The call no longer waits: it was answered already, or its turn is over.
+      if (!(error instanceof StateError || error instanceof InputError)) this.#fail(error);
+    }
+    this.#to.tell({ kind: "answered", turn: key, call, delivery });
+  }
+
+  async runTool({ turn: key, call }: EffectOf<"runTool">): Promise<void> {
+    const { signal } = this.#tools;
+    const tracked = this.turn(key);
+    let answer: ToolAnswer | undefined;
+    try {
+      // A history has a snapshot of the turn that waits, which is over.
+      const turn = tracked.turn ?? (await this.session!.getTurn(tracked.known!.id!, { signal }));
+      answer = await this.session!.runTool(turn, actionIn(tracked.snapshot(), call) as ToolCall, signal);
+    } catch {
+      // The registry answers for a tool that throws: this one was stopped, of which nothing is told.
+      if (signal.aborted) return;
+    }
+    this.#to.tell({ kind: "toolEnded", turn: key, call, result: answer ? JSON.stringify(answer) : null });
+  }
+
+  async load({ before }: EffectOf<"load">): Promise<void> {
+    const asked = (this.#asked += 1);
+    try {
+      const session = await this.#ready();
+      const { history, pages, turnIds } = session.capabilities;
+      // Without ids of the server's, those that were started here could not be told from others in a list.
+      if (!history || (!turnIds && this.#hasStarted)) return this.#to.tell({ kind: "pageFailed" });
+      const page = await session.history({ turns: pages ? Math.min(AT_ONCE, this.#options.page) : this.#options.page, ...(before !== null && { before }), signal: this.#closing.signal });
+      this.#branches.clear();
+      this.#keep(page, asked);
+      this.#to.tell({ kind: "page", turns: this.#listed(page), hasEarlier: page.hasEarlier });
+    } catch (error) {
+      this.#fail(error, true);
+      this.#to.tell({ kind: "pageFailed" });
+    }
+  }
+
+  #listed(page: History): ListedTurn[] {
+    return listedTurns(page, (snapshot) => this.#waitingIn(snapshot));
+  }
+
+  #keep(page: History, asked: number): void {
+    for (const known of page) this.#read.set(known.id!, { known, asked });
+    for (const known of page.branches) if (!this.#read.has(known.id)) this.#read.set(known.id, { known, asked });
+  }
+
+  /** Gives a session the first words as its title, if it has none and was not made with one. */
+  async #rename(): Promise<void> {
+    const { session } = this;
+    if (!session?.capabilities.rename || session.title || this.#options.session.title) return;
+    const title = titleOf(this.#to.firstInput);
+    if (!title) return;
+    // The session can also be found without a title.
+    await session.rename(title).catch(() => {});
+    this.#to.opened(session);
+  }
+
+  #fail(error: unknown, isLasting = false): void {
+    if (!this.#closing.signal.aborted) this.#to.failed(asTurnwireError(error), isLasting);
+  }
+}
+
+/**
+ * Whether a list knows more than the object of a turn: one that waits may have been continued by another page since. A list
+ * that was asked for while the turn ran may be older.
+ */
+function isNewer({ known, asked }: Read, { turn, reading, lastAsked }: TrackedTurn): boolean {
+  const waits = (one: Known): boolean => "snapshot" in one && one.snapshot().required_actions.length > 0;
+  return !turn || (!reading && asked > lastAsked && waits(turn) && !waits(known));
+}
+
+/** The input item that answers a call of a turn. */
+function itemIn(snapshot: TurnSnapshot, call: string, answer: string): TurnInputItem | undefined {
+  const action = actionIn(snapshot, call);
+  return action && itemFor(action, JSON.parse(answer) as Answer | TurnInputItem);
+}

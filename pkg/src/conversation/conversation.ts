@@ -1,0 +1,351 @@
+// A conversation: what a page shows of a session, and what a person does with it.
+import { checkedInput, InputError } from "../client/face.js";
+import type { Readable } from "../common/readable.js";
+import type { TurnInput } from "../turn/options.js";
+import type { Turn } from "../turn/turn.js";
+import type { TurnInputItem } from "../wire/events.js";
+import { type Dehydrated, type DehydratedTurn, keyOf, withoutError } from "./dehydrated.js";
+import { Engine, type EngineOptions } from "./engine.js";
+import { bindForm, type Form } from "./form.js";
+import type { Fact } from "./plan/facts.js";
+import { Published } from "./published.js";
+import { partsIn, textOf } from "./reading.js";
+import { demandBusy, refusalError } from "./refusals.js";
+import type { Action, Answer, Call, ConversationTopics, Draft, Info, Item, Message, Pending, Queued, Row, SendOptions, Snapshot, Status, Thread, TurnView } from "./types.js";
+
+/** What a person does with the queue. Keys are those of `Queued`. */
+export interface QueueActions {
+  /** Changes a message. */
+  edit(key: string, input: TurnInput): void;
+  /** Takes a message out of the queue, and returns it. */
+  remove(key: string): readonly TurnInputItem[];
+  /** Moves a message to a place, from 0. */
+  move(key: string, to: number): void;
+  /** Sends a message next, and stops what runs for it. */
+  sendNow(key: string): void;
+  /** Sends a message to the turn that runs. */
+  steer(key: string): void;
+  /** Holds all that waits, or releases it. */
+  hold(on: boolean): void;
+}
+
+/**
+ * A conversation with an agent. It is no component's: `Conversations` keeps it, and `attach()` says that it is shown.
+ *
+ * Its readables change only when they are published: all together, at most once a frame, and at once for what the person
+ * does. Methods are bound. After `forget`, those that would do something throw a `StateError`; readables keep their values.
+ */
+export class Conversation {
+  /** Unique among the conversations of the page. */
+  readonly key: string;
+  /** What the conversation does, and what the person can do. */
+  declare readonly status: Readable<Status>;
+  /** The rows of the list. The same array while messages grow. */
+  declare readonly rows: Readable<readonly Row[]>;
+  /** The keys of the turns that are shown, oldest first: also of those that have no row yet. The same array while no turn comes or goes. */
+  declare readonly turns: Readable<readonly string[]>;
+  /** What waits for the person, in all threads. */
+  declare readonly pending: Readable<readonly Pending[]>;
+  /** The messages that wait to be sent, and what can be done with them. */
+  declare readonly queue: Readable<readonly Queued[]> & QueueActions;
+  /** What is written and not sent. It survives a reload. */
+  declare readonly draft: Readable<Draft>;
+  /** The session, its title, what it supports. */
+  declare readonly info: Readable<Info>;
+  /** All messages, for small pages. Made when it is read. */
+  declare readonly messages: Readable<readonly Message[]>;
+  /**
+   * The keys of all that a simple page shows, in one list: messages, what is asked, what waits to be sent, and how the
+   * conversation stands. The same array while messages grow.
+   */
+  declare readonly items: Readable<readonly string[]>;
+  /** An item, by its key in `items`. The same readable each time. Bound. */
+  declare readonly item: (key: string) => Readable<Item | undefined>;
+  /** Calls `listener` after each change of anything. Returns the function that removes it. Bound. */
+  declare readonly subscribe: (listener: () => void) => () => void;
+  /** All of the conversation: the same object until something is published. Bound. */
+  declare readonly snapshot: () => Snapshot;
+  /** A message, by the key of its row. The same readable each time. Bound. */
+  declare readonly message: (key: string) => Readable<Message | undefined>;
+  /** A call, by the key of its part. The same readable each time. Bound. */
+  declare readonly call: (key: string) => Readable<Call | undefined>;
+  /** A sub-agent's thread, by `call.thread`. The same readable each time. Bound. */
+  declare readonly thread: (key: string) => Readable<Thread | undefined>;
+  /** A turn, by `row.turn`. The same readable each time. Bound. */
+  declare readonly turn: (key: string) => Readable<TurnView | undefined>;
+  readonly #engine: Engine;
+  readonly #shown: Published;
+  #attached = 0;
+  #isClosed = false;
+  #loaded: Promise<void> | undefined;
+  #form: object | null = null;
+  #unbind = (): void => {};
+
+  /** @internal */
+  constructor(key: string, options: EngineOptions, sessionId: string | null, initial?: Dehydrated) {
+    const engine = (this.#engine = new Engine(options, key, sessionId, {
+      publish: (isPlanNew) => shown.publish(isPlanNew),
+      giveBack: (input) => this.#giveBack(input),
+    }));
+    if (initial) engine.hydrate(initial.turns);
+    const shown = (this.#shown = new Published(engine, options.agentName, initial));
+    Object.assign(shown.queue, this.#queueActions());
+    Object.assign(this, shown);
+    this.key = key;
+  }
+
+  /** Resolves when the turns were read, or could not be: `status` tells. Reading it starts that. For Suspense. */
+  get loaded(): Promise<void> {
+    return (this.#loaded ??= this.#load());
+  }
+
+  async #load(): Promise<void> {
+    const isLoading = (): boolean => this.status.get().phase === "loading";
+    if (!this.#isClosed && !this.#engine.planned.isLoaded && !isLoading()) this.#act("loaded", { kind: "catchUp" });
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (isLoading()) return;
+        remove();
+        resolve();
+      };
+      const remove = this.status.subscribe(look);
+      look();
+    });
+  }
+
+  /** What `read` returns of the whole: tells only when that is another value. `isSame` compares two; by default they are identical. Bound. */
+  readonly select = <T>(read: (now: Snapshot) => T, isSame: (a: T, b: T) => boolean = Object.is): Readable<T> => {
+    let from: Snapshot | undefined;
+    let value: T;
+    const get = (): T => {
+      const now = this.snapshot();
+      if (from === now) return value;
+      const next = read(now);
+      if (from === undefined || !isSame(value, next)) value = next;
+      from = now;
+      return value;
+    };
+    const subscribe = (listener: () => void): (() => void) => {
+      let last = get();
+      return this.subscribe(() => {
+        const before = last;
+        last = get();
+        if (!Object.is(before, last)) listener();
+      });
+    };
+    return { get, subscribe };
+  };
+
+  /**
+   * The conversation is shown; returns the function for when it is not shown any more. The first call reads the turns, and
+   * goes on with one that runs, however many components attach. The last one cancels nothing. Bound.
+   */
+  readonly attach = (): (() => void) => {
+    this.#attached += 1;
+    this.#setAttached();
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#attached -= 1;
+      // Components that are shown again at once, as in React's StrictMode, do not count.
+      setTimeout(() => this.#setAttached());
+    };
+  };
+
+  #setAttached(): void {
+    const isAttached = this.#attached > 0;
+    if (isAttached === this.#engine.isShown || this.#isClosed) return;
+    this.#engine.isShown = isAttached;
+    this.#act("attach", { kind: isAttached ? "attach" : "detach" });
+  }
+
+  /**
+   * Sends a message: at once, or as `whenBusy` says while a turn runs. Returns its key: that of its turn, or of its place
+   * in the queue. It is shown in the same event. Bound.
+   *
+   * Throws an `InputError` if it breaks a rule, and a `StateError` if calls wait for an answer, or if a turn runs and
+   * `whenBusy` is `"reject"`. Then nothing is sent or shown.
+   */
+  readonly send = (input: TurnInput, options: SendOptions = {}): string => {
+    const { whenBusy, discardPending, turnOptions } = options;
+    demandBusy(whenBusy);
+    const fact: Fact = { kind: "send", input: this.#messageOf(input), ...(whenBusy && { whenBusy }), ...(discardPending && { discard: true }) };
+    return this.#act("send", fact, turnOptions && { turnOptions });
+  };
+
+  /**
+   * Stops what runs, on the server and here, and holds the queue. A message that was not sent goes back to the draft.
+   * Resolves when the server has answered. Bound.
+   */
+  readonly stop = (): Promise<void> => this.#engine.actAndWait("stop", { kind: "stop" });
+
+  /**
+   * Answers what waits, by its key in `pending` or that of its call; `null` takes the answer back. It is kept, and goes out
+   * at once where the protocol takes that, else together with the last one that is missing. Bound.
+   *
+   * Throws a `StateError` if the call does not wait, or was answered.
+   */
+  readonly answer = (key: string, answer: Answer | null): void => {
+    const asked = this.#engine.planned.calls.find(({ call }) => this.#shown.pendingKey(call) === key);
+    if (!asked) throw refusalError("notWaiting", "answer");
+    const { turn, call } = asked;
+    this.#act("answer", { kind: "answer", turn, call, answer: answer && JSON.stringify(answer) });
+  };
+
+  /** Lets a call run, by its key in `pending`. `remember` asks the server not to ask again (`canRemember`). Throws as `answer`. Bound. */
+  readonly allow = (key: string, { remember = false }: { remember?: boolean } = {}): void => this.answer(key, { kind: "allow", ...(remember && { remember }) });
+
+  /** Does not let a call run, by its key in `pending`. Throws as `answer`. Bound. */
+  readonly deny = (key: string, reason?: string): void => this.answer(key, { kind: "deny", ...(reason && { reason }) });
+
+  /** Does what the person has chosen of an item's `actions`. Takes the key of the item. Throws as the method of that name. Bound. */
+  readonly act = (key: string, action: Action): void => {
+    if (action === "remove") this.queue.remove(key);
+    else if (action === "release") this.queue.hold(false);
+    else void this[action](key);
+  };
+
+  /** Goes on: after the person has signed in to a server, or with tools of the page that were stopped. Bound. */
+  readonly proceed = (): void => void this.#act("proceed", { kind: "proceed" });
+
+  /** Sends what failed again, in its place; a turn whose end is not known is read on. Takes the key of any of its rows. Returns the key of the turn. Bound. */
+  readonly retry = (key: string): string => {
+    const turn = this.#turnKey(key);
+    return this.#act("retry", { kind: "retry", turn, input: this.#engine.questionOf(turn) });
+  };
+
+  /** Asks for another answer: a sibling where the protocol can branch, else a new turn. Takes the key of any of the answer's rows. Bound. */
+  readonly regenerate = (key: string, { turnOptions }: Pick<SendOptions, "turnOptions"> = {}): string => {
+    const turn = this.#turnKey(key);
+    return this.#act("regenerate", { kind: "regenerate", turn, input: this.#engine.questionOf(turn) }, turnOptions && { turnOptions });
+  };
+
+  /** Asks something else in place of a question, as a sibling (`info.capabilities.fork`). Takes the key of its row. Bound. */
+  readonly edit = (key: string, input: TurnInput): string => this.#act("edit", { kind: "edit", turn: this.#turnKey(key), input: this.#messageOf(input) });
+
+  /** Shows the branch with this turn: a key of `branch.of`. Bound. */
+  readonly show = (turnKey: string): void => void this.#act("show", { kind: "show", turn: this.#engine.keyOf(turnKey) });
+
+  /** Takes back what failed or may not have arrived, and returns it. Takes the key of its row. Bound. */
+  readonly dismiss = (key: string): readonly TurnInputItem[] => this.#engine.actBack("dismiss", { kind: "dismiss", turn: this.#turnKey(key) });
+
+  /** Keeps what is written. A text alone leaves the files. Bound. */
+  readonly setDraft = (draft: Draft | string): void => {
+    const { text, parts } = typeof draft === "string" ? { ...this.draft.get(), text: draft } : draft;
+    this.#engine.write(text === "" && parts.length === 0 ? "" : JSON.stringify({ text, parts }));
+  };
+
+  /**
+   * Sends what is written, and empties the draft: as the answer to the first question of `pending`, or as a message. Without
+   * anything written, does nothing. Prevents what the browser would do with a form, if it is called with the event. Throws
+   * as `send` (`status.canSubmit`), and then keeps the draft. Bound.
+   */
+  readonly submit = (event?: { preventDefault(): void }): void => {
+    event?.preventDefault();
+    const { text, parts } = this.draft.get();
+    const { question } = this.#shown;
+    if (text.trim() === "" && (question || parts.length === 0)) return;
+    if (question) this.answer(question.key, { kind: "text", content: text });
+    else this.send(parts.length === 0 ? text : { type: "user.message", content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...parts] });
+    this.setDraft({ text: "", parts: question ? parts : [] });
+  };
+
+  /**
+   * Makes a form of the page the one in which the person writes: its first field shows the draft, keeps what is written, and
+   * can be used while `status.canSubmit`. The form submits; in a text area, Enter does without Shift. Returns the function
+   * that lets the form go, as another form or `null` do: pass it on as a ref. Bound.
+   */
+  readonly bindForm = (form: object | null): (() => void) => {
+    if (form === this.#form) return this.#unbind;
+    this.#unbind();
+    this.#form = form;
+    const unbind = form ? bindForm(form as Form, this) : (): void => {};
+    return (this.#unbind = () => {
+      if (this.#form !== form) return;
+      this.#form = null;
+      unbind();
+    });
+  };
+
+  /** Reads the turns before those that are shown; resolves when they are, or could not be read. Bound. */
+  readonly loadEarlier = (): Promise<void> => this.#engine.actAndWait("loadEarlier", { kind: "loadEarlier" });
+
+  /** Looks for turns of other tabs and people. It is done by itself when the page is shown again. Bound. */
+  readonly catchUp = (): Promise<void> => this.#engine.actAndWait("catchUp", { kind: "catchUp" });
+
+  /** Calls `listener` for each event of this kind. Returns the function that removes it. Bound. */
+  readonly on = <T extends keyof ConversationTopics>(topic: T, listener: (event: ConversationTopics[T]) => void): (() => void) => this.#engine.topics.add(topic, listener);
+
+  /** The object of a turn, by `row.turn`, while it can be acted on. Bound. */
+  readonly turnOf = (key: string): Turn | undefined => this.#engine.turnOf(key);
+
+  /** The conversation as JSON: `conversations.open(id, dehydrated)` shows it again. Bound. */
+  readonly dehydrate = (): Dehydrated => {
+    const { sessionId, agentName, title, hasEarlier } = this.info.get();
+    const { view } = this.#engine;
+    const turns = new Map<string, DehydratedTurn>();
+    for (const name of view.path) {
+      const { snapshot, createdAt = null } = view.factsOf(name) ?? {};
+      // What has no id is not the server's yet. A turn that continues another one may have its id.
+      const own = snapshot?.turn_id && keyOf(snapshot.turn_id);
+      const key = own && !turns.has(own) ? own : name;
+      if (own) turns.set(key, { key, createdAt, snapshot: withoutError(snapshot) });
+    }
+    return { sessionId, agentName, title, hasEarlier, turns: [...turns.values()] };
+  };
+
+  /** Its session, also before that is published. @internal */
+  get sessionId(): string | null {
+    return this.#engine.sessionId;
+  }
+
+  /** Whether a registry must keep it: it is shown, something runs, or a text of the person is nowhere else. @internal */
+  get isNeeded(): boolean {
+    return this.#attached > 0 || this.status.get().canStop || this.#engine.isHolding;
+  }
+
+  /** Lets everything here go. @internal */
+  close(): void {
+    this.#isClosed = true;
+    this.#engine.close();
+  }
+
+  #act(method: string, fact: Fact, options?: Pick<SendOptions, "turnOptions"> | undefined): string {
+    return this.#engine.act(method, fact, options);
+  }
+
+  /** Resolves the key of a row, a part or a turn to the plan's key of its turn. */
+  #turnKey(key: string): number {
+    return this.#engine.keyOf(this.message(key).get()?.turn ?? key.replace(/\/end$/, ""));
+  }
+
+  #queueActions(): QueueActions {
+    const keyOf = (key: string): number => this.#engine.keyOf(key);
+    return {
+      edit: (key, input) => void this.#act("edit", { kind: "editQueued", key: keyOf(key), input: this.#messageOf(input) }),
+      remove: (key) => this.#engine.actBack("remove", { kind: "removeQueued", key: keyOf(key) }),
+      move: (key, to) => void this.#act("move", { kind: "moveQueued", key: keyOf(key), to }),
+      sendNow: (key) => void this.#act("sendNow", { kind: "sendNow", key: keyOf(key) }),
+      steer: (key) => void this.#act("steer", { kind: "steerQueued", key: keyOf(key) }),
+      hold: (on) => void this.#act("hold", { kind: "hold", on }),
+    };
+  }
+
+  /** A message as JSON. Throws if it breaks a rule, as far as that is known before it is sent. */
+  #messageOf(input: TurnInput): string {
+    const items = typeof input === "string" ? [{ type: "user.message", content: input }] : [input].flat();
+    const isMessage = items.length > 0 && items.every((item) => (item as TurnInputItem | null)?.type === "user.message");
+    if (!isMessage) throw new InputError("invalid_input", "a message is a text, or items of type `user.message`; calls are answered with `answer()`");
+    if (input === "") throw new InputError("invalid_input", "a message must not be empty");
+    return checkedInput(items);
+  }
+
+  /** Puts what was not sent before what is written. */
+  #giveBack(input: readonly TurnInputItem[]): void {
+    const { text, parts } = this.draft.get();
+    const given = partsIn(input);
+    const texts = [textOf(given), text].filter((one) => one !== "");
+    this.setDraft({ text: texts.join("\n"), parts: [...given.filter(({ type }) => type !== "text"), ...parts] });
+  }
+}

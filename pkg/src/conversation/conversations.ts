@@ -1,0 +1,154 @@
+// The conversations of a page. The registry keeps them, so that a turn outlives the component that began it.
+import { demand, demandNames } from "../client/face.js";
+import type { Client, CreateSessionOptions } from "../client/client.js";
+import type { Readable } from "../common/readable.js";
+import type { Tools } from "../tools/tools.js";
+import { Cell } from "./cells.js";
+import { Conversation } from "./conversation.js";
+import type { Dehydrated } from "./dehydrated.js";
+import type { EngineOptions } from "./engine.js";
+import { demandBusy } from "./refusals.js";
+import { keptList } from "./shown.js";
+import { sessionStore, type TextStore } from "./store.js";
+import type { WhenBusy } from "./types.js";
+
+/** The options of `Conversations`. */
+export interface ConversationsOptions {
+  /** The client, or what `connect()` returns: it need not be awaited. Nothing is sent before a conversation is attached or a message sent. */
+  client: Client | PromiseLike<Client>;
+  /** The agent of new conversations. */
+  agentName: string;
+  /** How the session is created that a first message makes; by default with no options. */
+  session?: CreateSessionOptions | undefined;
+  /** Tools that run in the page, as for `session.tools()`; none by default. Of several tabs one runs them. */
+  tools?: Tools | undefined;
+  /** What happens to a message that is sent while a turn runs; `"queue"` by default. */
+  whenBusy?: WhenBusy | undefined;
+  /**
+   * What happens to a turn that runs while its conversation is not shown: `"follow"`, the default, reads it to its end;
+   * `"leave"` stops reading. It is never cancelled.
+   */
+  unseen?: "follow" | "leave" | undefined;
+  /** How many idle conversations are kept while they are not shown; 10 by default. */
+  kept?: number | undefined;
+  /** How many turns are read by themselves, the newest first; 50 by default. More than 50 are read 50 at a time. */
+  page?: number | undefined;
+  /** Where the queue, drafts and kept answers survive a reload; the tab's `sessionStorage` by default, `null` for nowhere. */
+  store?: TextStore | null | undefined;
+}
+
+const NAMES = ["client", "agentName", "session", "tools", "whenBusy", "unseen", "kept", "page", "store"];
+
+/** The conversations of a page, by their sessions. */
+export class Conversations {
+  /** The conversations in which something runs. */
+  readonly running: Readable<readonly Conversation[]>;
+  /** The conversations that ask something of the person. */
+  readonly waiting: Readable<readonly Conversation[]>;
+  readonly #engine: EngineOptions;
+  readonly #kept: number;
+  /** The least recently opened first. */
+  readonly #all = new Set<Conversation>();
+  readonly #running = new Cell<readonly Conversation[]>(Object.freeze([]));
+  readonly #waiting = new Cell<readonly Conversation[]>(Object.freeze([]));
+  #count = 0;
+  #created = 0;
+
+  /** Throws an `InputError` that names a wrong option. Sends nothing. */
+  constructor(options: ConversationsOptions) {
+    demandNames("Conversations", options, NAMES);
+    const { client, agentName, session = {}, tools, whenBusy = "queue", unseen = "follow", kept = 10, page = 50, store } = options;
+    demand(typeof agentName === "string" && agentName !== "", "`agentName` must be the name of an agent");
+    demandBusy(whenBusy);
+    demand(unseen === "follow" || unseen === "leave", '`unseen` must be "follow" or "leave"');
+    demand(Number.isInteger(kept) && kept >= 0, "`kept` must be a whole number from 0");
+    demand(Number.isInteger(page) && page > 0, "`page` must be a whole number from 1");
+    const connected = Promise.resolve(client);
+    // A client that is not there is reported by the conversations.
+    connected.catch(() => {});
+    this.#engine = { client: connected, agentName, session, tools, whenBusy, leavesUnseen: unseen === "leave", page, store: store === undefined ? sessionStore() : store };
+    this.#kept = kept;
+    this.running = this.#running;
+    this.waiting = this.#waiting;
+  }
+
+  /**
+   * The conversation of a session: the same object while it is kept. `initial` is shown until the session was read (see
+   * `load` and `dehydrate`).
+   */
+  open(sessionId: string, initial?: Dehydrated): Conversation {
+    for (const known of this.#all) {
+      if (known.sessionId !== sessionId) continue;
+      // It is the most recent one.
+      this.#all.delete(known);
+      this.#all.add(known);
+      return known;
+    }
+    return this.#add(`open-${(this.#count += 1)}`, this.#engine, sessionId, initial);
+  }
+
+  /** A new conversation. Its session is created with the first message. */
+  create(agentName?: string): Conversation {
+    // Under this name its draft survives a reload: the first new conversation has that of the first one before.
+    return this.#add(`new-${(this.#created += 1)}`, agentName === undefined ? this.#engine : { ...this.#engine, agentName }, null);
+  }
+
+  /**
+   * The conversation of the session that the page's address names after its `#`; without that, a new one. Once there is a
+   * session the address names it, so that a reload goes on with it.
+   */
+  openFromAddress(): Conversation {
+    // This reads any address, where `decodeURIComponent` would throw.
+    const sessionId = new URLSearchParams(globalThis.location?.hash.replace("#", "id=")).get("id");
+    const conversation = sessionId ? this.open(sessionId) : this.create();
+    conversation.on("session", ({ id }) => history.replaceState(history.state, "", `#${encodeURIComponent(id)}`));
+    return conversation;
+  }
+
+  /** Where texts are kept. @internal */
+  get store(): TextStore | null {
+    return this.#engine.store;
+  }
+
+  /** Lets a conversation go. A turn that runs continues on the server. */
+  forget(conversation: Conversation): void {
+    if (!this.#all.delete(conversation)) return;
+    conversation.close();
+    this.#publish();
+  }
+
+  /** Lets all conversations go. */
+  close(): void {
+    for (const conversation of [...this.#all]) this.forget(conversation);
+  }
+
+  #add(key: string, options: EngineOptions, sessionId: string | null, initial?: Dehydrated): Conversation {
+    const conversation = new Conversation(key, options, sessionId, initial);
+    this.#all.add(conversation);
+    conversation.status.subscribe(() => this.#publish());
+    this.#drop();
+    return conversation;
+  }
+
+  /** Lets idle conversations go that nothing shows, the least recent first. */
+  #drop(): void {
+    const idle = [...this.#all].filter((conversation) => !conversation.isNeeded);
+    // The one that was just opened is about to be shown.
+    for (const conversation of idle.slice(0, -1 - this.#kept)) this.forget(conversation);
+  }
+
+  #publish(): void {
+    const all = [...this.#all];
+    for (const [cell, holds] of [[this.#running, isRunning], [this.#waiting, isWaiting]] as const) {
+      if (cell.put(keptList(all.filter(holds), cell.get()))) cell.tell();
+    }
+  }
+}
+
+function isRunning({ status }: Conversation): boolean {
+  return status.get().canStop;
+}
+
+function isWaiting({ pending }: Conversation): boolean {
+  return pending.get().length > 0;
+}

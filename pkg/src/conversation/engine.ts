@@ -1,0 +1,432 @@
+// The life of a conversation behind its readables: tells its plan what happens, has the plan's effects carried out, and
+// puts together what is shown.
+import { asTurnwireError, FrameNotifier, Listeners, onReturn, StateError } from "../client/face.js";
+import type { Client } from "../client/client.js";
+import type { Session } from "../client/session.js";
+import type { TurnwireError } from "../common/errors.js";
+import type { Turn } from "../turn/turn.js";
+import type { Capabilities } from "../wire/capabilities.js";
+import type { TurnInputItem } from "../wire/events.js";
+import { CallBook } from "./calls.js";
+import { type Carried, Carrier, type CarrierOptions } from "./carrier.js";
+import type { DehydratedTurn } from "./dehydrated.js";
+import type { PlannedTurn, PlanView } from "./plan/effects.js";
+import type { Fact, PlanOptions, WhenBusy } from "./plan/facts.js";
+import { createPlan } from "./plan/plan.js";
+import { refusalError } from "./refusals.js";
+import type { TextStore } from "./store.js";
+import { lead, type News, news } from "./tabs.js";
+import type { TrackedTurn } from "./tracked.js";
+import type { ConversationTopics, UserMessage } from "./types.js";
+import { View } from "./view.js";
+
+/** What a conversation is made with. */
+export interface EngineOptions extends CarrierOptions {
+  readonly whenBusy: WhenBusy;
+  readonly leavesUnseen: boolean;
+  readonly store: TextStore | null;
+}
+
+/** What an engine reports. */
+export interface EngineHost {
+  /** What is shown has changed: publish it. `isPlanNew`: more than the snapshots of turns. */
+  publish(isPlanNew: boolean): void;
+  /** An input is the person's again, and nowhere else. */
+  giveBack(input: readonly TurnInputItem[]): void;
+}
+
+/** The end of the name of what is written: each key stroke stores it. */
+const DRAFT = "/draft";
+
+/** What a message is started with besides its text. */
+type StartOptions = TrackedTurn["options"];
+
+/** A conversation's plan, and what carries it out. */
+export class Engine implements Carried {
+  readonly calls = new CallBook();
+  readonly view = new View(this.calls);
+  /** Those who listen to the conversation. */
+  readonly topics = new Listeners<ConversationTopics>();
+  /** What the plan shows. */
+  planned: PlanView;
+  /** Why the conversation could not be read, or its session not be created. */
+  error: TurnwireError | null = null;
+  /** What the session can; `null` until the client is there. */
+  capabilities: Capabilities | null = null;
+  sessionId: string | null;
+  readonly #options: EngineOptions;
+  readonly #key: string;
+  readonly #host: EngineHost;
+  /** The plan reads its options when it needs them: what the protocol can is known later. */
+  readonly #planOptions: { -readonly [Name in keyof PlanOptions]: PlanOptions[Name] };
+  readonly #plan;
+  readonly #carrier: Carrier;
+  /** What was read before, until the turns are read here. */
+  #initial: readonly string[] = [];
+  #isStarted = false;
+  /** A page shows the conversation. */
+  isShown = false;
+  #isClosed = false;
+  /** What is kept for the next page, by the ends of its names in the store: what the plan wants, and what is written. */
+  readonly #kept = new Map([["", ""], [DRAFT, ""]]);
+  /** The ends of the names that are being read. */
+  readonly #unread = new Set<string>();
+  /** The facts that wait until the one before was taken. */
+  readonly #facts: Fact[] = [];
+  #isTelling = false;
+  /** What the plan shows may have changed. */
+  #isStale = false;
+  /** The turns of the path by their keys, and those that have changed since they were shown. */
+  #path = new Map<number, PlannedTurn>();
+  readonly #changed = new Set<number>();
+  #isRearranged = false;
+  /** Collects what is given back to a call. */
+  #given: (readonly TurnInputItem[])[] | undefined;
+  /** What the last call has to wait for. */
+  #work: Promise<unknown> | undefined;
+  /** The last page that was asked for. */
+  #reading: Promise<unknown> | undefined;
+  readonly #frames = new FrameNotifier<object>(() => ({}));
+  #unlead: (() => void) | undefined;
+  /** The way to other tabs. */
+  #news: News | undefined;
+  readonly #unreturn: () => void;
+
+  constructor(options: EngineOptions, key: string, sessionId: string | null, host: EngineHost) {
+    const { whenBusy, leavesUnseen } = options;
+    this.#options = options;
+    this.#key = key;
+    this.sessionId = sessionId;
+    this.#host = host;
+    // Until the session is there, its turns are thought to be listed.
+    this.#planOptions = { hasSession: sessionId !== null, turns: options.page, fork: false, liveAnswers: false, steer: false, discardPending: false, history: true, leavesUnseen, whenBusy };
+    this.#plan = createPlan(this.#planOptions);
+    this.planned = this.#plan.view();
+    this.#carrier = new Carrier(options, this);
+    this.#frames.add(() => this.#update());
+    // Another tab or person may have gone on while the page was away.
+    this.#unreturn = onReturn(this.#catchUp);
+  }
+
+  /** Looks for what others did, if somebody sees it. What is shown later is read then. */
+  readonly #catchUp = (): void => {
+    if (this.isShown) this.tell({ kind: "catchUp" });
+  };
+
+  get session(): Session | undefined {
+    return this.#carrier.session;
+  }
+
+  get firstInput(): readonly TurnInputItem[] {
+    const { path, hasEarlier } = this.#plan.view();
+    // A new session is made for the last one.
+    const first = path.find(({ id }) => id) ?? path.at(-1);
+    if (!first || hasEarlier) return [];
+    return first.input ? (JSON.parse(first.input) as TurnInputItem[]) : this.#carrier.turn(first.key, first.id).snapshot().input;
+  }
+
+  /** Whether a text of the person is here that was not sent. */
+  get isHolding(): boolean {
+    return [...this.#kept.values()].some((text) => text !== "");
+  }
+
+  /** What is written (JSON); empty if nothing is. */
+  get draft(): string {
+    return this.#kept.get(DRAFT)!;
+  }
+
+  /** The object of a turn, while it can be acted on. */
+  turnOf(name: string): Turn | undefined {
+    return this.#carrier.turns.get(this.keyOf(name))?.turn;
+  }
+
+  /** The plan's key of this name; 0 if there is none. */
+  keyOf(name: string): number {
+    return this.#plan.keyOf(name);
+  }
+
+  /** The name of a key. */
+  nameOf(key: number): string {
+    return this.#plan.nameOf(key);
+  }
+
+  /** The input of the question that a turn answers (JSON); empty if there is none. */
+  questionOf(key: number): string {
+    const question = this.#plan.questionOf(key);
+    const input = question ? this.#carrier.turn(question).snapshot().input : [];
+    return input.length > 0 ? JSON.stringify(input) : "";
+  }
+
+  /** Shows turns that were read before, until they are read here. */
+  hydrate(turns: readonly DehydratedTurn[]): void {
+    for (const { key, snapshot, createdAt } of turns) {
+      this.view.show({ key, snapshot, createdAt, branch: null, canRetry: false, delivery: "sent", error: null, steered: [] });
+    }
+    this.#initial = turns.map(({ key }) => key);
+    this.view.arrange(this.#initial);
+  }
+
+  /**
+   * Tells the plan what a person has done, and publishes at once. Returns the name of what was sent. Throws why the plan
+   * refuses.
+   */
+  act(method: string, fact: Fact, options?: StartOptions): string {
+    this.#demandOpen();
+    this.#start();
+    const key = this.#take(fact, method, options);
+    this.#drain();
+    this.#frames.flush();
+    return this.nameOf(key);
+  }
+
+  /** Keeps what is written, and publishes it at once. Nothing else is stored then. */
+  write(draft: string): void {
+    this.#demandOpen();
+    this.#start();
+    this.#keep(DRAFT, draft);
+    this.#frames.notify();
+    this.#frames.flush();
+  }
+
+  /** The same for what gives an input back. Returns that. */
+  actBack(method: string, fact: Fact): readonly TurnInputItem[] {
+    const given = (this.#given = []) as (readonly TurnInputItem[])[];
+    try {
+      this.act(method, fact);
+      return given[0] ?? [];
+    } finally {
+      this.#given = undefined;
+    }
+  }
+
+  /** The same for what takes time: resolves when pages are read and turns cancelled. */
+  async actAndWait(method: string, fact: Fact): Promise<void> {
+    this.#work = undefined;
+    this.act(method, fact);
+    await this.#work;
+    // A page that is being read may be older than what is asked for: another one follows.
+    for (let read: unknown; fact.kind !== "stop" && read !== this.#reading; ) await (read = this.#reading);
+    this.#frames.flush();
+  }
+
+  /** Tells the plan what has happened. What is shown is published with the next frame. */
+  tell(fact: Fact): void {
+    if (this.#isClosed) return;
+    this.#facts.push(fact);
+    this.#drain();
+  }
+
+  /** Reads what an earlier page has stored, and connects; once. */
+  #start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    for (const end of this.#kept.keys()) {
+      const restore = (text: string | null): void => {
+        this.#unread.delete(end);
+        if (text && end === "") this.tell({ kind: "restored", text });
+        // What was written meanwhile stays.
+        else if (text && this.draft === "") this.#kept.set(end, text);
+        const kept = this.#kept.get(end)!;
+        if (kept !== (text ?? "")) this.#keep(end, kept);
+        this.#frames.notify();
+      };
+      this.#unread.add(end);
+      const stored = this.#withStore((store, key) => store.get(key + end));
+      if (typeof stored !== "object" || stored === null) restore(stored ?? null);
+      else void stored.catch((error: unknown) => (this.failed(asTurnwireError(error), false), null)).then(restore);
+    }
+    void this.#carrier.connect();
+  }
+
+  #demandOpen(): void {
+    if (this.#isClosed) throw new StateError("unsupported", "the conversation was let go: `open` it again");
+  }
+
+  /** Tells all facts that wait, one after the other: carrying out effects may lead to others. */
+  #drain(): void {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    try {
+      for (let fact = this.#facts.shift(); fact; fact = this.#facts.shift()) this.#take(fact, "");
+    } finally {
+      this.#isTelling = false;
+    }
+  }
+
+  #take(fact: Fact, method: string, options?: StartOptions): number {
+    const taken = this.#plan.take(fact);
+    if (typeof taken === "string") throw refusalError(taken, method);
+    const { key, effects } = taken;
+    if (options) this.#carrier.turn(key).options = options;
+    if (fact.kind === "page" || fact.kind === "sessionReady") this.error = null;
+    if (fact.kind === "page") this.#lookAtAll();
+    this.#refresh();
+    const work = effects.flatMap((effect) => this.#carrier.carry(effect) ?? []);
+    if (work.length > 0) this.#work = Promise.all(work);
+    if (effects.some(({ kind }) => kind === "load")) this.#reading = this.#work;
+    return key;
+  }
+
+  #refresh(): void {
+    this.#isStale = true;
+    this.#frames.notify();
+  }
+
+  /** More of any turn may be known, also of those that effects are about. */
+  #lookAtAll(): void {
+    for (const { key, id } of this.#plan.view().path) {
+      this.#carrier.turn(key, id);
+      this.#changed.add(key);
+    }
+  }
+
+  /** Shows what has changed. */
+  #update(): void {
+    const isPlanNew = this.#isStale;
+    this.#isStale = false;
+    if (isPlanNew) this.#readPlan();
+    const { path } = this.planned;
+    let unread = "";
+    for (const key of this.#changed) {
+      const turn = this.#path.get(key);
+      if (!turn) continue;
+      // Of turns of another branch only the server's records are known.
+      if (!this.#show(turn)) unread = turn.id;
+      // How its calls stand changes with the turn that answers them.
+      const before = path[path.lastIndexOf(turn) - 1];
+      if (before && !this.#changed.has(before.key)) this.#show(before);
+    }
+    this.#changed.clear();
+    if (unread) void this.#carrier.loadBranch(unread).then((isRead) => isRead && (this.#lookAtAll(), this.#refresh()));
+    if (this.#isRearranged) {
+      const names = this.planned.path.map(({ name }) => name);
+      this.view.arrange([...this.#initial.filter((name) => !names.includes(name)), ...names]);
+      this.#isRearranged = false;
+    }
+    if (isPlanNew) this.view.refreshCalls(this.calls.take(this.planned.calls, (key) => this.#carrier.turn(key).snapshot()));
+    this.#host.publish(isPlanNew);
+  }
+
+  #readPlan(): void {
+    const { path: before } = this.planned;
+    const { path, isLoaded, readsEarlier } = (this.planned = this.#plan.view());
+    const hasInitial = this.#initial.length > 0;
+    if (isLoaded && !readsEarlier && !this.error) this.#initial = [];
+    if (!hasInitial && path.length === before.length && path.every((turn, at) => turn === before[at])) return;
+    this.#isRearranged = true;
+    const known = this.#path;
+    this.#path = new Map(path.map((turn) => [turn.key, turn]));
+    for (const turn of path) if (known.get(turn.key) !== turn) this.#changed.add(turn.key);
+  }
+
+  /** Shows a turn; returns whether it was read. */
+  #show({ key, name, id, state, canRetry, input, steered, siblings }: PlannedTurn): boolean {
+    const tracked = this.#carrier.turn(key, id);
+    const { known } = tracked;
+    if (input !== "") tracked.takeText(input);
+    const snapshot = tracked.snapshot();
+    const answered = this.calls.takeInput(snapshot.input);
+    const delivery: UserMessage["delivery"] = state === "sending" || state === "unknown" || state === "failed" ? state : "sent";
+    this.view.show({
+      key: name,
+      snapshot,
+      branch: tracked.branchOf(siblings.indexOf(key), siblings.map((sibling) => this.nameOf(sibling))),
+      canRetry,
+      delivery,
+      error: tracked.error,
+      createdAt: tracked.createdAt,
+      steered: tracked.steeredRows(steered.map(([steeredKey, text]) => [this.nameOf(steeredKey), text] as const)),
+    });
+    this.view.refreshCalls(answered);
+    return !known || "snapshot" in known;
+  }
+
+  /** Lets go of everything here. Turns continue on the server. */
+  close(): void {
+    this.#isClosed = true;
+    this.#unreturn();
+    this.#unlead?.();
+    this.#news?.close();
+    this.#carrier.close();
+  }
+
+  // What the carrier reports.
+
+  changed({ key }: TrackedTurn): void {
+    if (this.#isClosed) return;
+    this.#changed.add(key);
+    // Turns tell once per frame: what they tell is shown in that frame.
+    this.#frames.notify();
+    this.#frames.flush();
+  }
+
+  connected({ capabilities }: Client): void {
+    if (!this.capabilities) this.#know(capabilities);
+  }
+
+  opened(session: Session): void {
+    if (this.#isClosed) return;
+    if (this.sessionId === null) {
+      // What is kept moves to the session's name.
+      for (const end of this.#kept.keys()) this.#withStore((store, key) => store.remove(key + end));
+      this.sessionId = session.id;
+      for (const [end, text] of this.#kept) if (text !== "") this.#keep(end, text);
+    }
+    this.#know(session.capabilities);
+    this.topics.tell("session", session);
+    this.#news ??= news(`turnwire:${session.id}`, () => {
+      this.#catchUp();
+      this.topics.tell("news", undefined);
+    });
+    if (this.#options.tools && session.capabilities.pageTools) this.#unlead ??= lead(`turnwire:${session.id}`, (on) => this.tell({ kind: "leading", on }));
+  }
+
+  #know(capabilities: Capabilities): void {
+    // A session that is one list of messages shows all turns in it: it has no branches.
+    const fork = capabilities.fork && !capabilities.messages;
+    const { liveAnswers, steer, discardPending, history } = capabilities;
+    this.capabilities = Object.freeze({ ...capabilities, fork });
+    Object.assign(this.#planOptions, { fork, liveAnswers, steer, discardPending, history });
+    this.#refresh();
+  }
+
+  isNews(): void {
+    this.#news?.tell();
+  }
+
+  failed(error: TurnwireError, isLasting: boolean): void {
+    if (error === this.error) return;
+    if (isLasting) {
+      this.error = error;
+      this.#refresh();
+    }
+    this.topics.tell("error", error);
+  }
+
+  giveBack(input: string): void {
+    const items = JSON.parse(input) as TurnInputItem[];
+    if (this.#given) this.#given.push(items);
+    else this.#host.giveBack(items);
+  }
+
+  store(text: string): void {
+    this.#keep("", text);
+  }
+
+  #keep(end: string, text: string): void {
+    this.#kept.set(end, text);
+    // What the store has is read first.
+    if (!this.#unread.has(end)) this.#withStore((store, key) => (text === "" ? store.remove(key + end) : store.set(key + end, text)));
+  }
+
+  /** A store is the page's own: what it throws is reported, and stops nothing. */
+  #withStore<T>(use: (store: TextStore, key: string) => T): T | undefined {
+    const { store } = this.#options;
+    try {
+      return store ? use(store, `turnwire:${this.sessionId ?? this.#key}`) : undefined;
+    } catch (error) {
+      this.failed(asTurnwireError(error), false);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// A form of the page in which the person writes: it shows the draft, and sends it.
+import type { Readable } from "../common/readable.js";
+import type { Draft, Status } from "./types.js";
+
+/** The part of a form that is used. */
+export type Form = Pick<HTMLFormElement, "addEventListener" | "removeEventListener" | "querySelector" | "requestSubmit">;
+
+/** What a form writes into. */
+interface Written {
+  readonly draft: Readable<Draft>;
+  readonly status: Readable<Status>;
+  readonly setDraft: (text: string) => void;
+  readonly submit: (event: Event) => void;
+}
+
+/** Binds a form; returns the function that lets it go. */
+export function bindForm(form: Form, { draft, status, setDraft, submit }: Written): () => void {
+  const field = form.querySelector<HTMLInputElement | HTMLTextAreaElement>("textarea, input")!;
+  const show = (): void => {
+    const { text } = draft.get();
+    // What is the same is not set: the place in it where the person writes would be lost.
+    if (field.value !== text) field.value = text;
+    field.disabled = !status.get().canSubmit;
+  };
+  const stops = [draft.subscribe(show), status.subscribe(show)];
+  const listen = (target: Pick<EventTarget, "addEventListener" | "removeEventListener">, type: string, listener: (event: Event) => void): void => {
+    target.addEventListener(type, listener);
+    stops.push(() => target.removeEventListener(type, listener));
+  };
+  listen(form, "submit", submit);
+  listen(field, "input", () => setDraft(field.value));
+  listen(field, "keydown", (event) => {
+    const { key, shiftKey, isComposing } = event as KeyboardEvent;
+    // An input submits by itself.
+    if (field.tagName !== "TEXTAREA" || key !== "Enter" || shiftKey || isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+  show();
+  return () => {
+    for (const stop of stops) stop();
+  };
+}

@@ -1,0 +1,175 @@
+// Reads JSON while it arrives: the arguments of a call as an object that grows. Each character is read once, however
+// often the value is looked at.
+
+/** An object or an array whose end has not come. */
+interface Open {
+  /** A copy replaces it before it changes, if it was handed out. */
+  value: unknown[] | Record<string, unknown>;
+  /** The name of the member that is read; of no meaning in an array. */
+  key: string;
+  isHandedOut: boolean;
+}
+
+/** What is nested deeper is not read. The core reads no deeper either. */
+const MAX_DEPTH = 128;
+const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[-+]?\d+)?$/i;
+
+/**
+ * JSON that arrives in pieces. A string is there as far as it has come; a number or a word only as a whole, since `1` may
+ * become `12`. What follows a mistake is not read.
+ */
+export class PartialJson {
+  /** What was read. */
+  text = "";
+  readonly #open: Open[] = [];
+  #root: unknown;
+  /** What came last, between values: a bracket, comma or colon; `v` for a value and `n` for a name; nothing at the beginning. */
+  #last = "";
+  /** What is being read, character by character; `broken` after a mistake. */
+  #inside: "" | "string" | "name" | "word" | "broken" = "";
+  /** The text of that. */
+  #token = "";
+  /** As much of that string as the value has. */
+  #stored = "";
+  /** An escape that is not whole. */
+  #escape = "";
+
+  /** Whether a text begins with what was read. `startsWith` compares character by character, and takes 40 times as long. */
+  isBefore(text: string): boolean {
+    return text.slice(0, this.text.length) === this.text;
+  }
+
+  /**
+   * Reads what has come since the last time: `text` begins with what was read, and ends with `piece`. A text that was put
+   * together of many is copied as a whole when one of its characters is read; a piece is not. Returns the value so far;
+   * `undefined` before its first character. It is frozen, and a part that does not change stays the same object.
+   */
+  read(text: string, piece = text.slice(this.text.length)): unknown {
+    this.text = text;
+    let at = 0;
+    while (at < piece.length && this.#inside !== "broken") at = this.#step(piece, at);
+    if (this.#inside === "string" && this.#token !== this.#stored) this.#replace((this.#stored = this.#token));
+    for (const open of this.#open) {
+      open.isHandedOut = true;
+      Object.freeze(open.value);
+    }
+    return this.#root;
+  }
+
+  /** Reads from this place; returns the place after what was read. */
+  #step(text: string, at: number): number {
+    if (this.#inside === "word") return this.#word(text, at);
+    if (this.#inside !== "") return this.#string(text, at);
+    const char = text[at]!;
+    const last = this.#last;
+    const open = this.#open.at(-1);
+    const [first, end] = Array.isArray(open?.value) ? "[]" : "{}";
+    const isName = open && first === "{" && "{,".includes(last);
+    const isValue = !isName && "[,:".includes(last);
+    if (" \n\r\t".includes(char)) return at + 1;
+    if (char === '"' && (isName || isValue)) {
+      if (isValue) this.#append((this.#stored = ""));
+      this.#inside = isName ? "name" : "string";
+    } else if ((char === "{" || char === "[") && isValue && this.#open.length < MAX_DEPTH) {
+      const value = char === "{" ? {} : [];
+      this.#append(value);
+      this.#open.push({ value, key: "", isHandedOut: false });
+      this.#last = char;
+    } else if (open && char === end && (last === "v" || last === first)) {
+      Object.freeze(this.#open.pop()!.value);
+      this.#last = "v";
+    } else if ((open && char === "," && last === "v") || (char === ":" && last === "n")) {
+      this.#last = char;
+    } else if (isValue && /[-\w]/.test(char)) {
+      this.#inside = "word";
+      return at;
+    } else {
+      this.#inside = "broken";
+    }
+    return at + 1;
+  }
+
+  /** What was read character by character has come to its end. */
+  #end(last: "v" | "n"): void {
+    this.#inside = this.#token = "";
+    this.#last = last;
+  }
+
+  /** Reads as much of a string as there is. */
+  #string(text: string, from: number): number {
+    if (this.#escape !== "") return this.#escaped(text[from]!, from);
+    let at = from;
+    while (at < text.length) {
+      const code = text.charCodeAt(at);
+      if (code === 0x22 || code === 0x5c) break;
+      at += 1;
+    }
+    this.#token += text.slice(from, at);
+    if (text[at] === "\\") {
+      this.#escape = "\\";
+    } else if (at < text.length) {
+      const isName = this.#inside === "name";
+      if (isName) this.#open.at(-1)!.key = this.#token;
+      else this.#replace(this.#token);
+      this.#end(isName ? "n" : "v");
+    }
+    return at + 1;
+  }
+
+  /** Reads one more character of an escape. */
+  #escaped(char: string, at: number): number {
+    const escape = (this.#escape += char);
+    if (escape[1] !== "u" || escape.length === 6) {
+      const hex = /^\\u([\da-f]{4})$/i.exec(escape)?.[1];
+      const meant = hex ? String.fromCharCode(Number.parseInt(hex, 16)) : ESCAPES[escape[1]!];
+      if (meant === undefined) this.#inside = "broken";
+      this.#token += meant ?? "";
+      this.#escape = "";
+    }
+    return at + 1;
+  }
+
+  /** Reads as much of a number or a word as there is. It ends with the character after it. */
+  #word(text: string, from: number): number {
+    let at = from;
+    while (at < text.length && /[-+.\w]/.test(text[at]!)) at += 1;
+    const word = (this.#token += text.slice(from, at));
+    if (at === text.length) return at;
+    if (Object.hasOwn(WORDS, word)) this.#append(WORDS[word]);
+    else if (NUMBER.test(word)) this.#append(Number(word));
+    else this.#inside = "broken";
+    if (this.#inside !== "broken") this.#end("v");
+    return at;
+  }
+
+  /** Puts a new value in its place: into what is open, or as the whole. */
+  #append(value: unknown): void {
+    const into = this.#changeable(this.#open.length - 1);
+    if (Array.isArray(into)) into.push(value);
+    else this.#set(into, value);
+  }
+
+  /** Replaces the last value. */
+  #replace(value: unknown): void {
+    this.#set(this.#changeable(this.#open.length - 1), value);
+  }
+
+  #set(into: Open["value"] | undefined, value: unknown, depth = this.#open.length - 1): void {
+    if (into === undefined) this.#root = value;
+    else if (Array.isArray(into)) into[into.length - 1] = value;
+    // A member called `__proto__` is one like any other.
+    else Object.defineProperty(into, this.#open[depth]!.key, { value, configurable: true, enumerable: true, writable: true });
+  }
+
+  /** What is open at this depth, to be changed: a copy if it was handed out, and then also of all around it. */
+  #changeable(depth: number): Open["value"] | undefined {
+    const open = this.#open[depth];
+    if (!open?.isHandedOut) return open?.value;
+    open.value = Array.isArray(open.value) ? [...open.value] : { ...open.value };
+    open.isHandedOut = false;
+    this.#set(this.#changeable(depth - 1), open.value, depth - 1);
+    return open.value;
+  }
+}

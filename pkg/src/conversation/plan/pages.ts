@@ -1,0 +1,223 @@
+// Pages of the server's turns: when they are read, and what they say.
+import type { FactOf, ListedTurn } from "./facts.js";
+import { dropAnswers, remove, watch } from "./start.js";
+import { comeBack, drop, isActive, isAside, last, look, messageOf, newTurn, put, type State, type Turn } from "./state.js";
+import { before, cut, questionOf, withId } from "./tree.js";
+import { finish, said, settleParent } from "./turns.js";
+
+export function attach(plan: State): void {
+  if (plan.isShown) return;
+  plan.isShown = true;
+  look(plan);
+  for (const turn of plan.turns) if (turn.state === "running" && !turn.isWatched) watch(plan, turn);
+}
+
+export function detach(plan: State): void {
+  plan.isShown = false;
+  if (!plan.options.leavesUnseen) return;
+  for (const turn of plan.turns) {
+    if (!turn.isWatched) continue;
+    turn.isWatched = false;
+    plan.effects.push({ kind: "leave", turn: turn.key });
+  }
+}
+
+export function loadEarlier(plan: State): void {
+  if (cut(plan)) plan.wantsEarlier = true;
+}
+
+/** Reads the page that is wanted. What a start on its way has made is unknown: until it is known, no page is read. */
+export function readPage(plan: State): void {
+  if (plan.reading || plan.session !== "ready" || isStarting(plan)) return;
+  const first = plan.wantsNewest ? undefined : cut(plan);
+  if (plan.wantsNewest) plan.wantsNewest = false;
+  else if (plan.wantsEarlier && first) plan.wantsEarlier = false;
+  else return;
+  plan.reading = first ?? "newest";
+  plan.pages += 1;
+  plan.effects.push({ kind: "load", before: first ? first.id : null });
+}
+
+function isStarting({ turns }: State): boolean {
+  return turns.some(({ state }) => state === "starting");
+}
+
+export function pageFailed(plan: State): void {
+  plan.reading = undefined;
+  plan.isLoaded = true;
+}
+
+export function page(plan: State, { turns, hasEarlier }: FactOf<"page">): void {
+  const { reading } = plan;
+  plan.reading = undefined;
+  if (!reading) return;
+  // A listed turn may be the one that is on its way.
+  if (isStarting(plan)) {
+    if (reading === "newest") look(plan);
+    else plan.wantsEarlier = true;
+    return;
+  }
+  plan.isLoaded = true;
+  const { length } = plan.turns;
+  // What has no id cannot be told from others.
+  const listed = turns.filter(({ id }) => id);
+  const places = new Map(listed.map(({ id }, at) => [id, at]));
+  if (reading === "newest") plan.newest = plan.pages;
+  if (!plan.options.fork) placeMerged(plan, listed, places, hasEarlier);
+  place(plan, listed, places, reading);
+  join(plan, places, reading, hasEarlier);
+  // Of several turns that continue each other the last.
+  const known = new Map(plan.turns.map((turn) => [turn.id, turn]));
+  setParents(plan, listed, known);
+  for (const one of listed) takeListed(plan, known.get(one.id)!, one);
+  if (plan.turns.length > length && plan.turns.length < plan.options.turns) loadEarlier(plan);
+  miss(plan);
+}
+
+/**
+ * A server may list a turn and those that continue it with answers as one, under the id of the last, or once others have
+ * followed under that of the first. Those that are known have its place; one that waited and was continued elsewhere
+ * becomes it.
+ */
+function placeMerged(plan: State, listed: readonly ListedTurn[], places: Map<string, number>, hasEarlier: boolean): void {
+  for (const [at, { id, input, previous }] of listed.entries()) {
+    if (!input) continue;
+    let turn = plan.turns.find((other) => other.id === id);
+    // What a page begins with may follow one that is in the page before.
+    if (!turn && !places.has(previous) && (at > 0 || !hasEarlier)) {
+      const asking = withId(plan, previous);
+      turn = asking?.calls[0] && questionOf(asking);
+      if (!turn) continue;
+      for (let other = asking!; other !== turn; other = before(other)!) remove(plan, other);
+      turn.id = id;
+    }
+    while (turn && !turn.asks && (turn = before(turn)) && !places.has(turn.id)) places.set(turn.id, at);
+  }
+  for (const turn of plan.turns) {
+    const at = places.get(before(turn)?.id ?? "");
+    if (turn.id && !turn.asks && at !== undefined && !places.has(turn.id)) places.set(turn.id, at);
+  }
+}
+
+/** Places listed turns. */
+function place(plan: State, listed: readonly ListedTurn[], places: ReadonlyMap<string, number>, reading: "newest" | Turn): void {
+  const { turns } = plan;
+  const isPlaced = ({ joint }: Turn): boolean => joint !== "unlisted";
+  let at = turns.findIndex((turn) => isPlaced(turn) && places.has(turn.id));
+  if (at < 0) at = reading === "newest" ? turns.indexOf(last(turns, isPlaced)!) + 1 : turns.indexOf(reading);
+  if (reading === "newest") {
+    // What had begun before this page was asked for, and is not in it, is older than it, and than the turns that are right
+    // before it without a gap.
+    let start = at;
+    while (turns[start]?.joint === "joined" && start > 0) start -= 1;
+    for (const turn of turns.slice(at)) {
+      if (turn.out || isPlaced(turn) || turn.begun >= plan.pages || places.has(turn.id)) continue;
+      drop(turns, turn);
+      turns.splice(start, 0, turn);
+      start += 1;
+      at += 1;
+    }
+  }
+  const known = listed.map((): Turn[] => []);
+  for (const turn of turns) known[places.get(turn.id)!]?.push(turn);
+  const lost = turns.filter(({ out }) => out?.wasLost);
+  for (const [nth, one] of listed.entries()) {
+    const own = known[nth]!;
+    if (!own[0]) own.push(adopt(plan, lost, one, listed[nth - 1]));
+    for (const turn of own) {
+      const from = turns.indexOf(turn);
+      if (from >= 0) drop(turns, turn);
+      if (from >= 0 && from < at) at -= 1;
+      turns.splice(at, 0, turn);
+      at += 1;
+    }
+  }
+  for (const turn of turns) turn.rank = plan.lastRank += 1;
+}
+
+/** The turn of a listed one that was not known: one that was sent from here and may have arrived, or another client's. */
+function adopt(plan: State, lost: readonly Turn[], one: ListedTurn, previous: ListedTurn | undefined): Turn {
+  let turn = lost.find((other) => isSame(plan, other, one, previous));
+  if (!turn) {
+    turn = newTurn(plan, "incomplete", null);
+    turn.name = `t${one.id}`;
+  }
+  put(turn, "incomplete");
+  turn.out = undefined;
+  turn.id = one.id;
+  turn.asks = !!one.input;
+  return turn;
+}
+
+/** Whether a turn of this plan may be the listed one: it may have arrived, and says the same. */
+function isSame({ options }: State, turn: Turn, { input, previous }: ListedTurn, beforeIt: ListedTurn | undefined): boolean {
+  const { out } = turn;
+  if (!out?.wasLost) return false;
+  const { after } = out;
+  if (after === "nothing" ? previous : after !== "newest" && options.fork && previous !== after.id) return false;
+  const asking = before(turn);
+  return out.input === input && (input !== "" || (!!asking && asking.id === (options.fork ? previous : beforeIt?.id)));
+}
+
+/** What the page says of which turns follow each other without a gap. */
+function join({ turns }: State, places: ReadonlyMap<string, number>, reading: "newest" | Turn, hasEarlier: boolean): void {
+  let last: number | undefined;
+  for (const turn of turns) {
+    const at = places.get(turn.id);
+    if (at === undefined) continue;
+    // What continues a turn under its id follows it.
+    if (at > 0 || !hasEarlier || last === at) turn.joint = "joined";
+    else if (turn.joint === "unlisted") turn.joint = "open";
+    last = at;
+  }
+  if (reading !== "newest") reading.joint = "joined";
+}
+
+function setParents(plan: State, listed: readonly ListedTurn[], known: ReadonlyMap<string, Turn>): void {
+  const { turns, options } = plan;
+  const parentWith = (id: string): Turn["parent"] => (id ? (known.get(id) ?? id) : null);
+  if (options.fork) {
+    for (const { id, previous } of listed) {
+      const turn = known.get(id)!;
+      // A turn that continues another one has its id.
+      if (before(turn)?.id !== id) turn.parent = parentWith(previous);
+    }
+  } else {
+    let last: Turn["parent"] = null;
+    for (const turn of turns) {
+      if (isAside(turn)) continue;
+      turn.parent = turn.joint === "open" ? "" : last;
+      last = turn;
+    }
+  }
+  // Those that have come.
+  for (const turn of turns) if (turn.parent && typeof turn.parent === "string") turn.parent = parentWith(turn.parent);
+}
+
+function takeListed(plan: State, turn: Turn, { said: messages, state, calls }: ListedTurn): void {
+  settleParent(turn);
+  for (const input of messages) said(plan, turn, { input });
+  // The page may be older than what was heard.
+  if (turn.heard >= plan.pages || (turn.state === "running" && turn.isWatched)) return;
+  if (state !== "running") return finish(plan, turn, state, calls);
+  // Another page has answered a turn that waited. What waits now, the turn tells.
+  if (turn.state === "over") turn.calls = turn.calls.filter((call) => call.state !== "missing" && call.state !== "halted");
+  if (plan.isShown || !plan.options.leavesUnseen) watch(plan, turn);
+  else put(turn, "running");
+}
+
+/** What the pages do not have has not arrived. */
+function miss(plan: State): void {
+  const { turns, queue, newest } = plan;
+  const first = cut(plan);
+  for (const turn of [...turns]) {
+    if (turn.state !== "unknown" || turn.heard >= newest) continue;
+    // It would be before what is loaded.
+    if (first && (before(turn)?.rank ?? 0) < first.rank) continue;
+    if (messageOf(turn)) put(turn, "failed");
+    else dropAnswers(plan, turn);
+  }
+  // What waits no more needs no answer, and no turn that is not among the newest waits.
+  plan.saved = plan.saved.filter((saved) => turns.some((turn) => turn.id === saved.turn && isActive(turn)));
+  if (!first) for (const item of queue) if (item.state === "unknown" && !withId(plan, item.into as string)) comeBack(item);
+}

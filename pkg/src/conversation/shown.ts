@@ -1,0 +1,309 @@
+// One turn as a conversation shows it: its rows, messages, calls and threads. What did not change since the last time
+// stays the same object, so that components compare by identity.
+import { grown } from "../client/face.js";
+import type { TurnwireError } from "../common/errors.js";
+import type { MessageSnapshot, RequiredAction, ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot } from "../snapshot/snapshot.js";
+import type { ContentPart } from "../wire/events.js";
+import { PartialJson } from "./partial-json.js";
+import { fileName, isLive, partsOf, textOf, type UserItem } from "./reading.js";
+import type { SteeredRows } from "./tracked.js";
+import type { Action, AssistantMessage, Branch, Call, GivenAnswer, Message, Part, Row, Thread, TurnView, UserMessage } from "./types.js";
+
+/** A turn to show. */
+export interface TurnFacts {
+  readonly key: string;
+  readonly snapshot: TurnSnapshot;
+  /** Its siblings. The same object while they do not change. */
+  readonly branch: Branch | null;
+  readonly canRetry: boolean;
+  readonly delivery: UserMessage["delivery"];
+  /** Why the input was not sent. */
+  readonly error: TurnwireError | null;
+  /** ISO 8601; `null` if it is not known. */
+  readonly createdAt: string | null;
+  /** Messages that were steered into it here. The same list while they do not change. */
+  readonly steered: SteeredRows;
+}
+
+/** What calls have that their own turn does not know. */
+export interface CallFacts {
+  /** The action of a call that a person can answer now. */
+  pendingOf(callId: string): RequiredAction | null;
+  answerOf(callId: string): GivenAnswer | null;
+  /** The result that came with a later turn. */
+  lateResponseOf(callId: string): ToolCallResponse | null;
+}
+
+/** A turn's part of what a conversation shows. */
+export interface ShownTurn {
+  readonly facts: TurnFacts;
+  readonly view: TurnView;
+  readonly rows: readonly Row[];
+  readonly messages: ReadonlyMap<string, Message>;
+  readonly calls: ReadonlyMap<string, Call>;
+  /** The readers of the calls' arguments, each with the call as it was read. */
+  readonly readers: ReadonlyMap<string, Reader>;
+  /** The keys of calls by the server's ids. */
+  readonly callKeys: ReadonlyMap<string, string>;
+  /** The parts of sub-agents' threads that happen in this turn, by thread. */
+  readonly threads: ReadonlyMap<string, Omit<Thread, "call">>;
+}
+
+interface Reader {
+  readonly call: ToolCallSnapshot;
+  readonly json: PartialJson;
+}
+
+/** What can be done about a message, by whether it can be sent again. */
+const NONE: readonly Action[] = Object.freeze([]);
+const RETRY: readonly Action[] = Object.freeze(["retry"]);
+const UNHAPPY: readonly string[] = ["error", "incomplete", "cancelled"];
+
+/** Shows a turn; `before` is what was shown of it last. */
+export function show(facts: TurnFacts, about: CallFacts, before?: ShownTurn): ShownTurn {
+  const build = new Build(facts, about, before);
+  return build.turn();
+}
+
+/** Makes one turn's part. */
+class Build {
+  readonly #facts: TurnFacts;
+  readonly #about: CallFacts;
+  readonly #before: ShownTurn | undefined;
+  readonly #messages = new Map<string, Message>();
+  readonly #calls = new Map<string, Call>();
+  readonly #readers = new Map<string, Reader>();
+  readonly #callKeys = new Map<string, string>();
+
+  constructor(facts: TurnFacts, about: CallFacts, before: ShownTurn | undefined) {
+    this.#facts = facts;
+    this.#about = about;
+    this.#before = before;
+  }
+
+  turn(): ShownTurn {
+    const { key, snapshot, branch, canRetry } = this.#facts;
+    const [main, ...others] = snapshot.threads;
+    const rows: Row[] = [];
+    snapshot.input.forEach((item, at) => {
+      if (item.type === "user.message") rows.push(this.#user(`${key}/input/${at}`, item, false));
+    });
+    if (main) this.#main(main, rows);
+    // The turn's own record does not have them yet.
+    for (const [steeredKey, items] of this.#facts.steered) {
+      for (const item of items ?? []) if (item.type === "user.message") rows.push(this.#user(steeredKey, item, true));
+    }
+    if (UNHAPPY.includes(snapshot.status)) rows.push(this.#end(`${key}/end`));
+    const threads = new Map<string, Omit<Thread, "call">>();
+    for (const thread of others) threads.set(thread.id, this.#thread(thread));
+    const { view } = this.#before ?? {};
+    const next = { key, branch, canRetry, snapshot };
+    return {
+      facts: this.#facts,
+      view: kept(next, view),
+      rows: keptItems(rows, this.#before?.rows),
+      messages: this.#messages,
+      calls: this.#calls,
+      readers: this.#readers,
+      callKeys: this.#callKeys,
+      threads,
+    };
+  }
+
+  /** The main thread's messages, and those of the user that were sent while they came. */
+  #main(main: ThreadSnapshot, rows: Row[]): void {
+    const steered = steeredIn(this.#facts.snapshot, main.messages);
+    // A message that was sent from here keeps its key.
+    const recorded = this.#facts.steered.filter(([, items]) => items === null);
+    const put = (after: string | null): void => {
+      for (const [at, item] of steered.get(after) ?? []) rows.push(this.#user(recorded[at]?.[0] ?? `${this.#facts.key}/steered/${at}`, item, true));
+    };
+    put(null);
+    for (const message of main.messages) {
+      rows.push(this.#assistant(message, main));
+      put(message.id);
+    }
+  }
+
+  #thread(thread: ThreadSnapshot): Omit<Thread, "call"> {
+    const { id, title, agent_info, status, error, messages } = thread;
+    const before = this.#before?.threads.get(id);
+    const rows = keptItems(messages.map((message) => this.#assistant(message, thread)), before?.rows);
+    const next = { key: id, title, agent_info, status, error, rows };
+    return kept(next, before);
+  }
+
+  #user(key: string, item: UserItem, steered: boolean): Row {
+    const { key: turn, branch, delivery, error, createdAt } = this.#facts;
+    const content = partsOf(item);
+    const before = this.#before?.messages.get(key) as UserMessage | undefined;
+    const first = key === `${turn}/input/0`;
+    const canRetry = !steered && (delivery === "failed" || delivery === "unknown");
+    const next: UserMessage = {
+      key,
+      turn,
+      id: null,
+      created_at: createdAt,
+      text: textOf(content),
+      parts: before?.content === content ? before.parts : Object.freeze(content.map((part, at) => userPart(`${key}/${at}`, part))),
+      branch: first ? branch : null,
+      canRetry,
+      actions: canRetry ? RETRY : NONE,
+      role: "user",
+      content,
+      delivery: steered ? "sent" : delivery,
+      steered,
+      error: steered ? null : error,
+    };
+    this.#put(next);
+    return { key, role: "user", turn };
+  }
+
+  #end(key: string): Row {
+    const { key: turn, createdAt, canRetry, snapshot } = this.#facts;
+    const { status, error } = snapshot;
+    const text = error?.message ?? status;
+    const parts = this.#before?.messages.get(key)?.parts ?? [];
+    const isSame = parts[0]?.text === text;
+    this.#put({
+      key,
+      turn,
+      id: null,
+      created_at: createdAt,
+      text,
+      parts: isSame ? parts : Object.freeze([textPart(`${key}/text`, text)]),
+      branch: null,
+      canRetry,
+      actions: canRetry ? RETRY : NONE,
+      role: "end",
+      status,
+      error,
+    });
+    return { key, role: "end", turn };
+  }
+
+  #assistant(message: MessageSnapshot, thread: ThreadSnapshot): Row {
+    const { key: turn } = this.#facts;
+    const key = `${turn}/${message.id}`;
+    const isLast = thread.messages.at(-1) === message;
+    const streaming = isLast && message.finish_reason === null && thread.status === "running" && isLive(this.#facts.snapshot);
+    const before = this.#before?.messages.get(key) as AssistantMessage | undefined;
+    const parts = this.#parts(key, message, streaming, before);
+    const next: AssistantMessage = {
+      key,
+      turn,
+      id: message.id,
+      created_at: message.created_at,
+      text: message.content,
+      branch: null,
+      canRetry: false,
+      actions: NONE,
+      role: "assistant",
+      parts,
+      streaming,
+      finish_reason: message.finish_reason,
+      usage: message.usage,
+      ...(message.model !== undefined && { model: message.model }),
+    };
+    this.#put(next);
+    return { key, role: "assistant", turn };
+  }
+
+  /** Keeps a message, or the one before if that is the same. */
+  #put(next: Message): void {
+    this.#messages.set(next.key, kept(next, this.#before?.messages.get(next.key)));
+  }
+
+  #parts(key: string, message: MessageSnapshot, streaming: boolean, before: AssistantMessage | undefined): readonly Part[] {
+    const { reasoning_content, content, refusal, tool_calls } = message;
+    const texts = { reasoning: reasoning_content, text: content, refusal };
+    const parts: Part[] = [];
+    for (const [type, text] of Object.entries(texts) as ["reasoning" | "text" | "refusal", string][]) {
+      if (text !== "") parts.push({ type, key: `${key}/${type}`, text, streaming: false });
+    }
+    // Text comes before calls: the last part is the one that grows.
+    const last = parts.at(-1);
+    if (streaming && last && tool_calls.length === 0) parts[parts.length - 1] = { ...last, streaming } as Part;
+    for (const call of tool_calls) {
+      const callKey = `${key}/call/${call.index}`;
+      parts.push({ type: "call", key: callKey, text: `${call.name}: ${call.status}`, call: this.#call(callKey, call) });
+    }
+    const known = before?.parts ?? [];
+    return keptList(parts.map((part, at) => (kept(part, known[at]))), known);
+  }
+
+  #call(key: string, snapshot: ToolCallSnapshot): Call {
+    const { id } = snapshot;
+    if (id !== "") this.#callKeys.set(id, key);
+    const next: Call = {
+      ...snapshot,
+      arguments: this.#arguments(key, snapshot),
+      argumentsText: snapshot.arguments,
+      response: snapshot.response ?? this.#about.lateResponseOf(id),
+      key,
+      pending: this.#about.pendingOf(id),
+      answer: this.#about.answerOf(id),
+      thread: snapshot.thread_id,
+    };
+    const call = kept(next, this.#before?.calls.get(key));
+    this.#calls.set(key, call);
+    return call;
+  }
+
+  /** The value of a call's arguments. Of a text that has grown only what is new is read. */
+  #arguments(key: string, call: ToolCallSnapshot): unknown {
+    const { arguments: text } = call;
+    const before = this.#before?.readers.get(key);
+    const [grownFrom, added] = grown.get(call) ?? [];
+    const piece = before && before.call === grownFrom ? added : undefined;
+    // A server may replace what it has streamed.
+    const json = before && (piece !== undefined || before.json.isBefore(text)) ? before.json : new PartialJson();
+    this.#readers.set(key, { call, json });
+    return json.read(text, piece);
+  }
+}
+
+/** The user's messages that were sent while the turn ran, with their numbers, by the message that they follow. */
+function steeredIn({ notices }: TurnSnapshot, messages: readonly MessageSnapshot[]): Map<string | null, [number, UserItem][]> {
+  const steered = new Map<string | null, [number, UserItem][]>();
+  let at = 0;
+  for (const { code, details } of notices) {
+    if (code !== "user_message") continue;
+    const { input, after } = details as { input: UserItem[]; after: string | null };
+    // After the last message, if the server has not kept the interrupted one.
+    const place = after === null || messages.some(({ id }) => id === after) ? after : (messages.at(-1)?.id ?? null);
+    steered.set(place, [...(steered.get(place) ?? []), ...input.map((item): [number, UserItem] => [at++, item])]);
+  }
+  return steered;
+}
+
+export function textPart(key: string, text: string): Part {
+  return Object.freeze({ type: "text", key, text, streaming: false });
+}
+
+function userPart(key: string, content: ContentPart): Part {
+  if (content.type === "text") return textPart(key, content.text);
+  return Object.freeze({ type: "file", key, text: fileName(content), content });
+}
+
+/** The new value, frozen; the known one if it is the same. */
+export function kept<T extends object>(next: T, before: T | undefined): T {
+  return before && isShallowlySame(before, next) ? before : Object.freeze(next);
+}
+
+/** The same for lists of things with keys. */
+export function keptItems<T extends { readonly key: string }>(next: readonly T[], before: readonly T[] = []): readonly T[] {
+  const known = new Map(before.map((item) => [item.key, item]));
+  return keptList(next.map((item) => kept(item, known.get(item.key))), before);
+}
+
+/** The list, frozen; the one before if all of its items are the same. */
+export function keptList<T>(list: readonly T[], before: readonly T[]): readonly T[] {
+  return list.length === before.length && list.every((item, at) => item === before[at]) ? before : Object.freeze(list);
+}
+
+/** Whether the members are identical. */
+export function isShallowlySame<T extends object>(one: T, other: T): boolean {
+  const names = Object.keys(other) as (keyof T)[];
+  return names.length === Object.keys(one).length && names.every((name) => one[name] === other[name]);
+}

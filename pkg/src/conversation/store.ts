@@ -1,0 +1,32 @@
+// Where texts of a person are kept across reloads: the queue, drafts, and answers that were not sent.
+
+/** Keeps texts by key. */
+export interface TextStore {
+  /** Returns the text of this key, or null if there is none. */
+  get(key: string): string | null | Promise<string | null>;
+  /** Keeps a text in place of the one before. */
+  set(key: string, text: string): void;
+  /** Forgets the text. */
+  remove(key: string): void;
+}
+
+/** The storage of the tab; none where there is no such storage, or where it may not be used. */
+export function sessionStore(): TextStore | null {
+  try {
+    const storage = globalThis.sessionStorage;
+    if (!storage) return null;
+    return {
+      get: (key) => storage.getItem(key),
+      set: (key, text) => {
+        try {
+          storage.setItem(key, text);
+        } catch {
+          // It is full: files are large. What is in memory stays there.
+        }
+      },
+      remove: (key) => storage.removeItem(key),
+    };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,116 @@
+// A turn of a conversation while it is followed: its object or its last snapshot, and what was told of it.
+import type { TurnwireError } from "../common/errors.js";
+import type { TurnSnapshot } from "../snapshot/snapshot.js";
+import type { CreateTurnOptions } from "../turn/options.js";
+import type { SettledTurn } from "../turn/settled.js";
+import type { Turn } from "../turn/turn.js";
+import type { TurnInputItem, TurnRecord } from "../wire/events.js";
+import type { Branch } from "./types.js";
+import type { Activity } from "./plan/facts.js";
+
+/** What is known of a turn. */
+export type Known = Turn | SettledTurn | TurnRecord;
+
+/** Messages that were steered into a turn: the keys of their rows, and their items until the turn's own record has them. */
+export type SteeredRows = readonly (readonly [key: string, input: readonly TurnInputItem[] | null])[];
+
+const NONE: readonly never[] = Object.freeze([]);
+
+/** A turn of the plan. */
+export class TrackedTurn {
+  /** The plan's key. */
+  readonly key: number;
+  /** The object, its frozen snapshot, or the server's record; `undefined` until it is started. */
+  known: Known | undefined;
+  /** More options of its start. */
+  options: Pick<CreateTurnOptions, "turnOptions"> = {};
+  /** Why it was not sent. */
+  error: TurnwireError | null = null;
+  /** It was started here. */
+  isOwn = false;
+  /** It was cancelled before there was an object. */
+  isCancelled = false;
+  /** Stops the reading; there is one while it is read. */
+  reading: AbortController | undefined;
+  /** The number of the last page that had been asked for when it was read to its end. */
+  lastAsked = 0;
+  /** What the plan was told last: the id, what it does, what it waits for, how many messages were steered into it. */
+  told: { id: boolean; activity: Activity; waiting: string; steered: number } = { id: false, activity: "thinking", waiting: "[]", steered: 0 };
+  /** Ends the subscription to the turn. */
+  release = (): void => {};
+  #text = "";
+  #blank: TurnSnapshot | undefined;
+  #steered: SteeredRows = NONE;
+  #branch: Branch | null = null;
+
+  constructor(key: number) {
+    this.key = key;
+  }
+
+  /** The object, if it is one that can be acted on. */
+  get turn(): Turn | undefined {
+    return this.known && "cancel" in this.known ? this.known : undefined;
+  }
+
+  /** ISO 8601; `null` if it is not known. */
+  get createdAt(): string | null {
+    const { known } = this;
+    return (known && ("snapshot" in known ? known.createdAt : known.created_at)) ?? null;
+  }
+
+  /** The newest snapshot. */
+  snapshot(): TurnSnapshot {
+    const { known } = this;
+    if (known && "snapshot" in known) return known.snapshot();
+    return (this.#blank ??= blank(known, this.#text === "" ? NONE : (JSON.parse(this.#text) as TurnInputItem[])));
+  }
+
+  /** Keeps the messages that were steered into the turn here; returns the known list if they are the same. */
+  steeredRows(steered: readonly (readonly [key: string, input: string])[]): SteeredRows {
+    const isSame = steered.length === this.#steered.length && steered.every(([key, input], at) => this.#steered[at]![0] === key && (input === "") === (this.#steered[at]![1] === null));
+    if (!isSame) this.#steered = steered.map(([key, input]) => [key, input === "" ? null : (JSON.parse(input) as TurnInputItem[])]);
+    return this.#steered;
+  }
+
+  /** Its siblings by their names, and its place among them; the known object if they are the same. */
+  branchOf(at: number, of: readonly string[]): Branch | null {
+    if (String(this.#branch?.of ?? []) !== String(of)) this.#branch = of.length > 0 ? Object.freeze({ at, of: Object.freeze(of) }) : null;
+    return this.#branch;
+  }
+
+  /** Takes what is known of the turn now. */
+  take(known: Known): void {
+    this.known = known;
+    this.#blank = undefined;
+  }
+
+  /** Takes the message (JSON) with which the turn will start. */
+  takeText(text: string): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#blank = this.known = undefined;
+  }
+}
+
+/** A snapshot of a turn that was not read: its input, and how it ended if the server's record says so. */
+function blank(record: TurnRecord | undefined, input: readonly TurnInputItem[]): TurnSnapshot {
+  const state = record?.state ?? null;
+  return Object.freeze({
+    turn_id: record?.id ?? null,
+    status: state?.status ?? "unstarted",
+    state,
+    input: record?.input ?? input,
+    error: null,
+    reconnecting: null,
+    waiting: null,
+    last_sequence_number: 0,
+    threads: NONE,
+    required_actions: NONE,
+    mcp_servers: NONE,
+    sandbox_id: null,
+    agent_state: null,
+    agent_state_problem: null,
+    activities: NONE,
+    notices: NONE,
+  });
+}

@@ -1,0 +1,104 @@
+// Reads messages by comparing them with earlier ones. The core describes a message that is a piece of text as a template,
+// with holes where others may differ (`EventDecoder::template`). Of a message that equals it outside the holes only the
+// piece crosses into the core: to write and read the whole one there takes ten times as long.
+
+/** What holes contain, by the core's letters; another one is everything up to the last part. */
+const TEXT = "t";
+const NUMBER = "n";
+
+const BACKSLASH = 92;
+const ZERO = 48;
+
+/** One for each item that streams at the same time. */
+const MOST = 16;
+
+/** A message with holes. */
+export class Template {
+  /** The call to whose stream it belongs. */
+  readonly call: number;
+  /** The core's number of it. */
+  readonly number: number;
+  /** What stands outside the holes. */
+  readonly #parts: string[];
+  readonly #holes: string[];
+  /** The inside of the string that is the piece of text of the message that matched last, and its quote. */
+  piece = "";
+
+  constructor(call: number, description: string) {
+    const [number, head, ...others] = description.split("\0");
+    this.call = call;
+    this.number = Number(number);
+    this.#parts = [head!, ...others.map((part) => part.slice(1))];
+    this.#holes = others.map((part) => part[0]!);
+  }
+
+  /** Whether a message equals this one outside the holes. The core checks the escapes of its text. */
+  matches(message: string): boolean {
+    let at = 0;
+    for (let index = 0; ; index += 1) {
+      const part = this.#parts[index]!;
+      // `startsWith` compares character by character, and takes three times as long.
+      if (message.slice(at, (at += part.length)) !== part) return false;
+      const hole = this.#holes[index];
+      if (hole === undefined) return at === message.length;
+      if (hole === TEXT) {
+        const end = endOfString(message, at);
+        this.piece = message.slice(at, end + 1);
+        at = end;
+      } else if (hole === NUMBER) at = endOfNumber(message, at);
+      else at = Math.max(at, message.length - this.#parts[index + 1]!.length);
+      if (at < 0) return false;
+    }
+  }
+}
+
+/** The templates of a connection, the one that matched last first. */
+export class Templates {
+  readonly #known: Template[] = [];
+
+  add(template: Template): void {
+    this.#known.unshift(template);
+    this.#known.length = Math.min(this.#known.length, MOST);
+  }
+
+  remove(template: Template): void {
+    this.#known.splice(this.#known.indexOf(template), 1);
+  }
+
+  /** The template that a message matches. */
+  find(message: string): Template | undefined {
+    const known = this.#known;
+    for (let at = 0; at < known.length; at += 1) {
+      if (!known[at]!.matches(message)) continue;
+      if (at > 0) known.unshift(...known.splice(at, 1));
+      return known[0];
+    }
+    return undefined;
+  }
+}
+
+/** The index of the quote that ends the string that is open at `from`, or -1. */
+function endOfString(message: string, from: number): number {
+  let end = message.indexOf('"', from);
+  while (end >= 0 && isEscaped(message, end, from)) end = message.indexOf('"', end + 1);
+  return end;
+}
+
+/** Whether an odd number of backslashes stands between `from` and a quote. */
+function isEscaped(message: string, quote: number, from: number): boolean {
+  let at = quote;
+  while (at > from && message.charCodeAt(at - 1) === BACKSLASH) at -= 1;
+  return (quote - at) % 2 === 1;
+}
+
+/** The end of the whole number at `from`, or -1. */
+function endOfNumber(message: string, from: number): number {
+  let at = from;
+  while (isDigit(message.charCodeAt(at))) at += 1;
+  const isZeroed = at > from + 1 && message.charCodeAt(from) === ZERO;
+  return at > from && !isZeroed ? at : -1;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= ZERO && unit < ZERO + 10;
+}

@@ -1,0 +1,38 @@
+// A tab: its plan, and the requests of its carrier that are on their way.
+import { OpenPlan } from "../plan.mjs";
+
+export class Tab {
+  stored = "";
+  /** Requests on their way to the server, and those whose responses are on their way back. */
+  flying = [];
+  /** The turns whose streams are read: what was told of each last. */
+  watched = [];
+  /** The ids that turns got. */
+  ids = new Map();
+  /** A person has sent a sibling here since the page was loaded, or has chosen a branch: the path may be another one. */
+  hasBranched = false;
+  isShown = false;
+  isLeading = false;
+  /** Everything that the plan was told and what followed, to be replayed. */
+  steps = [];
+
+  constructor(options) {
+    this.options = options;
+    this.plan = new OpenPlan(options);
+    this.knowsSession = options.hasSession;
+  }
+
+  /** The id of a turn, as the carrier knows it; empty for none. */
+  idOf(turn) {
+    return this.ids.get(turn) ?? this.plan.turn(turn)?.id ?? "";
+  }
+
+  watch(turn, id) {
+    this.unwatch(turn);
+    this.watched.push({ turn, id, calls: [], said: 0 });
+  }
+
+  unwatch(turn) {
+    this.watched = this.watched.filter((watched) => watched.turn !== turn);
+  }
+}

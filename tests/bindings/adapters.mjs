@@ -1,0 +1,34 @@
+// What the tests of both adapters ask of their pages: which protocols are played, and what stands in a thread.
+import assert from "node:assert/strict";
+import { representative } from "../rows.mjs";
+
+/** The protocols of this run: in a quick one of each kind of answer to a call. */
+export const PROTOCOLS = representative(["truefoundry", "trueforge", "tirea", "awaken", "aap"], (name) => [name === "tirea" || name === "awaken" ? "live" : name === "aap" ? "aap" : "paused"]);
+/** Those whose turns go on without a reader. */
+export const RESUMED = PROTOCOLS.filter((name) => ["truefoundry", "trueforge", "awaken"].includes(name));
+/** Those whose conversations can branch. */
+export const BRANCHED = PROTOCOLS.filter((name) => ["truefoundry", "trueforge"].includes(name));
+
+export const box = (page) => page.getByLabel("Message", { exact: true });
+export const button = (page, name) => page.getByRole("button", { name, exact: true });
+export const roles = (page) => page.$$eval("[data-role]", (rows) => rows.map((row) => row.dataset.role));
+export const questions = (page) => page.locator("[data-role=user] .text").allInnerTexts();
+export const lastAnswer = (page) => page.locator("[data-role=assistant]").last();
+
+/** Opens the page of an adapter; `about` is its address' query. */
+export async function openThread(world, adapter, about = {}) {
+  const page = await world.page(`/${adapter}/index.html?${new URLSearchParams(about)}`);
+  await box(page).waitFor();
+  return page;
+}
+
+export async function write(page, text) {
+  await box(page).fill(text);
+  await box(page).press("Enter");
+}
+
+/** Ends a test: the page has reported nothing. */
+export async function close(page) {
+  assert.deepEqual(page.failures, []);
+  await page.context().close();
+}

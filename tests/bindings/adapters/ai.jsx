@@ -1,0 +1,24 @@
+// The page of `useChat`, on its own transport or on ours: the address says which, and of which protocol.
+import { StrictMode, use, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { TurnwireTransport } from "turnwire/ai";
+import { Chat } from "./chat.jsx";
+import { conversations, query } from "./conversations.js";
+import { Chat as GuideChat } from "./use-chat.tsx";
+import { own } from "./own-transport.js";
+
+const id = query.get("id") ?? undefined;
+const ours = new TurnwireTransport(conversations, { ...(query.has("leave") && { onAbort: "leave" }) });
+const transport = query.has("own") ? own : ours;
+const history = query.has("own") || !id ? Promise.resolve([]) : ours.history(id);
+
+function Page() {
+  const [isShown, setShown] = useState(true);
+  globalThis.show = setShown;
+  const messages = use(history);
+  if (query.has("guide")) return <GuideChat id="guide" />;
+  return isShown && <Chat id={id} messages={messages} resume={id !== undefined} transport={transport} />;
+}
+
+Object.assign(globalThis, { transport });
+createRoot(document.body.appendChild(document.createElement("div"))).render(<StrictMode><Page /></StrictMode>);

@@ -1,0 +1,14 @@
+// A transport that is not turnwire's: it says the message once more.
+export const own = {
+  sendMessages: async ({ messages }) => {
+    const { text } = messages.at(-1).parts[0];
+    const chunks = [{ type: "start" }, { type: "text-start", id: "1" }, { type: "text-delta", id: "1", delta: `You said: ${text}` }, { type: "text-end", id: "1" }, { type: "finish" }];
+    return new ReadableStream({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(chunk);
+        controller.close();
+      },
+    });
+  },
+  reconnectToStream: async () => null,
+};

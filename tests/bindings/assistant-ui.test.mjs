@@ -1,0 +1,269 @@
+// A thread of assistant-ui's primitives on `turnwire/assistant-ui`, with the gateway's scripted agents: the same thread as on a
+// runtime of its own.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { BRANCHED, box, button, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, write as say } from "./adapters.mjs";
+import { useApps } from "./world.mjs";
+
+const world = useApps();
+
+/** Opens the page; `about` is its address' query. */
+const open = (about) => openThread(world, "assistant-ui", about);
+/** Waits until the conversation is in this phase, and the page shows it. */
+async function phase(page, name) {
+  await page.waitForFunction((wanted) => conversationOf()?.status.get().phase === wanted, name);
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
+}
+/** Says something, and waits until the agent rests. */
+async function ask(page, text, rest = "idle") {
+  const count = await page.locator("[data-role=user]").count();
+  await say(page, text);
+  await page.waitForFunction((before) => document.querySelectorAll("[data-role=user]").length > before, count);
+  await phase(page, rest);
+}
+const branches = (page) => page.locator(".branches").allInnerTexts().then((all) => all.map((text) => text.replaceAll(/[^\d/]/g, "")));
+
+describe("assistant-ui", { concurrency: 4 }, () => {
+  test("the thread works on a runtime of its own", async () => {
+    const page = await open({ own: "" });
+    await say(page, "hello");
+    await page.getByText("You said: hello").waitFor();
+    await close(page);
+  });
+
+  test("the guide's component shows the same thread", async () => {
+    const page = await open({ guide: "" });
+    await say(page, "plain");
+    await page.getByText("not a word is lost").waitFor();
+    await close(page);
+  });
+
+  for (const protocol of PROTOCOLS) {
+    test(`${protocol}: answers stream, with reasoning and results of tools`, async () => {
+      const page = await open({ protocol });
+      await ask(page, "plain");
+      assert.match(await lastAnswer(page).innerText(), /not a word is lost/);
+      await ask(page, "reasoning");
+      assert.notEqual(await page.locator(".reasoning").last().innerText(), "");
+      // With AAP nobody has allowed them.
+      if (protocol !== "aap") {
+        await ask(page, "tools");
+        assert.deepEqual(new Set(await page.$$eval(".call", (calls) => calls.map(({ dataset }) => dataset.status))), new Set(["complete"]));
+      }
+      assert.deepEqual(await roles(page), Array(protocol === "aap" ? 2 : 3).fill(["user", "assistant"]).flat());
+      await close(page);
+    });
+  }
+
+  test("a long answer is shown whole, and no other message renders", async () => {
+    const page = await open({ delay: "0" });
+    for (let at = 0; at < 3; at += 1) await ask(page, "plain");
+    await page.evaluate(() => {
+      for (const name of Object.keys(renders)) renders[name] = 0;
+      globalThis.published = 0;
+      conversationOf().subscribe(() => (published += 1));
+    });
+    await ask(page, "long 20000");
+    const { shown, whole, drawn, published } = await page.evaluate(() => ({
+      shown: runtime.thread.getState().messages.at(-1).content[0].text,
+      whole: conversationOf().messages.get().at(-1).text,
+      drawn: renders,
+      published,
+    }));
+    assert.ok(whole.length > 50_000, `${whole.length}`);
+    assert.equal(shown, whole);
+    // The new question, and the answer when it comes and when it ends: its text renders by itself.
+    assert.ok(published > 2, `${published}`);
+    assert.ok(drawn.user <= 4 && drawn.assistant <= 8, JSON.stringify(drawn));
+    await close(page);
+  });
+
+  for (const protocol of PROTOCOLS) {
+    test(`${protocol}: calls are allowed and denied, and questions answered`, async () => {
+      const page = await open({ protocol });
+      await ask(page, "approval", "waiting");
+      await page.waitForSelector(".call[data-status=requires-action]");
+      assert.equal(await button(page, "Send").isDisabled(), true);
+      await button(page, "Allow").click();
+      await phase(page, "idle");
+      assert.deepEqual(await roles(page), ["user", "assistant"]);
+      const allowed = await lastAnswer(page).innerText();
+
+      await ask(page, "approval", "waiting");
+      await button(page, "Deny").click();
+      await phase(page, "idle");
+      assert.notEqual(await lastAnswer(page).innerText(), allowed);
+      // With AAP a question is allowed or denied as well.
+      if (protocol === "aap") return close(page);
+
+      for (const way of ["Answer", "Result"]) {
+        await ask(page, "question", "waiting");
+        await page.getByLabel("Answer").fill("the second one");
+        await button(page, way).click();
+        await phase(page, "idle");
+        assert.match(await lastAnswer(page).innerText(), /the second one/);
+      }
+      await close(page);
+    });
+
+    test(`${protocol}: stop cancels the turn, and the next message is sent`, async () => {
+      const page = await open({ protocol });
+      await say(page, "slow");
+      await page.waitForSelector("[data-role=assistant] .text");
+      await button(page, "Stop").click();
+      await phase(page, "idle");
+      assert.equal(await page.evaluate(() => conversationOf().turn(conversationOf().turns.get()[0]).get().snapshot.status), "cancelled");
+      assert.equal(await page.evaluate(() => runtime.thread.getState().messages.at(-1).status.reason), "cancelled");
+      await ask(page, "plain");
+      assert.match(await lastAnswer(page).innerText(), /not a word is lost/);
+      await close(page);
+    });
+  }
+
+  for (const protocol of RESUMED) {
+    test(`${protocol}: a reload in the middle goes on, and one that waits for an approval can be answered`, async () => {
+      const page = await open({ protocol });
+      await ask(page, "plain");
+      await say(page, "slow");
+      await page.waitForFunction(() => document.querySelectorAll("[data-role=assistant] .text").length === 2);
+      const length = (await lastAnswer(page).innerText()).length;
+      await page.reload();
+      await page.waitForFunction((least) => document.querySelectorAll("[data-role]").length === 4 && [...document.querySelectorAll("[data-role=assistant]")].at(-1).innerText.length > least, length);
+      await button(page, "Stop").click();
+      await phase(page, "idle");
+      await ask(page, "approval", "waiting");
+      await page.reload();
+      await button(page, "Allow").click();
+      await page.waitForSelector(".call[data-status=complete]");
+      await phase(page, "idle");
+      assert.deepEqual(await questions(page), ["plain", "slow", "approval"]);
+      await close(page);
+    });
+  }
+
+  test("a turn outlives its component", async () => {
+    const page = await open();
+    await say(page, "slow");
+    await page.waitForSelector("[data-role=assistant] .text");
+    await page.evaluate(() => show(false));
+    await page.waitForSelector("[data-role]", { state: "detached" });
+    await page.evaluate(() => show(true));
+    const length = (await lastAnswer(page).innerText()).length;
+    await page.waitForFunction((least) => document.querySelector("[data-role=assistant]").innerText.length > least, length);
+    await close(page);
+  });
+
+  for (const protocol of BRANCHED) {
+    test(`${protocol}: questions are edited, answers asked for again, and branches shown`, async () => {
+      const page = await open({ protocol });
+      await ask(page, "plain");
+      await ask(page, "reasoning");
+      await button(page, "Edit").last().click();
+      await page.getByLabel("Edited message").fill("markdown");
+      await button(page, "Save").click();
+      await page.waitForFunction(() => [...document.querySelectorAll("[data-role=user] .text")].at(-1)?.innerText === "markdown");
+      await phase(page, "idle");
+      assert.deepEqual(await branches(page), ["2/2"]);
+      await button(page, "Previous").click();
+      await page.waitForFunction(() => [...document.querySelectorAll("[data-role=user] .text")].at(-1)?.innerText === "reasoning");
+      await page.waitForSelector(".reasoning");
+      assert.deepEqual(await branches(page), ["1/2"]);
+      await button(page, "Again").last().click();
+      await page.waitForFunction(() => document.querySelector(".branches")?.innerText.includes("3 / 3"));
+      await phase(page, "idle");
+      assert.deepEqual(await questions(page), ["plain", "reasoning"]);
+      // After a reload the branches are those that the server lists.
+      if (protocol === "truefoundry") return close(page);
+      await page.reload();
+      await page.waitForFunction(() => document.querySelector(".branches")?.innerText.includes("3 / 3"));
+      await button(page, "Previous").click();
+      await page.waitForFunction(() => [...document.querySelectorAll("[data-role=user] .text")].at(-1)?.innerText === "markdown");
+      assert.deepEqual(await branches(page), ["2/3"]);
+      await close(page);
+    });
+  }
+
+  test("aap: without branches nothing can be edited", async () => {
+    const page = await open({ protocol: "aap" });
+    await ask(page, "plain");
+    assert.equal(await button(page, "Edit").isDisabled(), true);
+    await close(page);
+  });
+
+  test("messages wait while a turn runs, are removed, held and sent", async () => {
+    const page = await open();
+    await say(page, "slow");
+    await page.waitForSelector("[data-role=assistant] .text");
+    await say(page, "not this");
+    await say(page, "plain");
+    await page.waitForFunction(() => document.querySelectorAll(".queued").length === 2);
+    await button(page, "Remove").first().click();
+    await page.waitForFunction(() => document.querySelectorAll(".queued").length === 1);
+    await button(page, "Stop").click();
+    await phase(page, "idle");
+    assert.match(await page.innerText(".queued"), /plain/);
+    await say(page, "reasoning");
+    await page.waitForFunction(() => document.querySelectorAll("[data-role=user]").length === 3);
+    await page.waitForSelector(".queued", { state: "detached" });
+    await phase(page, "idle");
+    assert.deepEqual((await questions(page)).sort(), ["plain", "reasoning", "slow"]);
+    await close(page);
+  });
+
+  test("an error is shown, and tried again", async () => {
+    const page = await open();
+    await ask(page, "error", "failed");
+    assert.notEqual(await page.innerText("[role=alert]"), "");
+    await page.evaluate(() => {
+      globalThis.phases = [];
+      conversationOf().status.subscribe(() => phases.push(conversationOf().status.get().phase));
+    });
+    await button(page, "Again").click();
+    await page.waitForFunction(() => phases.includes("answering") && phases.at(-1) === "failed");
+    assert.deepEqual(await questions(page), ["error"]);
+    await close(page);
+  });
+
+  test("a message that did not arrive says so, and is sent again", async () => {
+    const page = await open();
+    await page.route("**/demo/**", (route) => route.fulfill({ status: 400, json: {} }));
+    await ask(page, "plain", "failed");
+    await page.waitForSelector("[role=alert]");
+    await page.unroute("**/demo/**");
+    await button(page, "Again").click();
+    await page.waitForSelector("[data-role=assistant] .text");
+    await phase(page, "idle");
+    assert.deepEqual(await questions(page), ["plain"]);
+    page.failures = page.failures.filter((text) => !text.includes("status of 400"));
+    await close(page);
+  });
+
+  test("sub-agents are messages of their calls, and what they ask is answered", async () => {
+    const page = await open();
+    await ask(page, "subagents");
+    assert.ok((await page.locator(".call .sub-agent").count()) >= 2);
+    await ask(page, "subagents approval", "waiting");
+    assert.equal(await page.locator(".sub-agent").getByRole("button", { name: "Allow" }).count(), 0, "assistant-ui lets nobody answer there");
+    await button(page, "Allow").click();
+    await phase(page, "idle");
+    assert.equal(await page.locator(".call[data-status=requires-action]").count(), 0);
+    await close(page);
+  });
+
+  test("tools of the page run, and their results are part of the answer", async () => {
+    const page = await open({ tools: "" });
+    await ask(page, "page");
+    assert.deepEqual(await page.$$eval(".call", (calls) => calls.map(({ dataset }) => dataset.status)), ["complete", "complete"]);
+    assert.deepEqual(await roles(page), ["user", "assistant"]);
+    await close(page);
+  });
+
+  test("files are sent, and shown", async () => {
+    const page = await open();
+    await page.evaluate(() => runtime.thread.append({ role: "user", content: [{ type: "text", text: "file" }, { type: "file", filename: "notes.txt", mimeType: "text/plain", data: btoa("hello") }] }));
+    await phase(page, "idle");
+    assert.match(await lastAnswer(page).innerText(), /notes\.txt/);
+    assert.equal(await page.innerText(".attachment"), "notes.txt");
+    await close(page);
+  });
+});
