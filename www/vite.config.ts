@@ -34,6 +34,8 @@ function contentSecurityPolicy(): Plugin {
 export default defineConfig({
   base: "./",
   plugins: [react(), contentSecurityPolicy()],
+  // The package is linked: its hooks take the page's React, and none from where it lies.
+  resolve: { dedupe: ["react"] },
   build: {
     target: "es2022",
     sourcemap: true,
@@ -42,7 +44,7 @@ export default defineConfig({
         // What seldom changes apart from what often does, and fetched side by side.
         codeSplitting: {
           groups: [
-            { name: "turnwire", test: /[\\/]pkg[\\/]dist[\\/](?:index|face)\.js$/ },
+            { name: "turnwire", test: /[\\/]pkg[\\/]dist[\\/](?:index|face|conversation|react)\.js$/ },
             { name: "libraries", test: /[\\/]node_modules[\\/]/ },
           ],
         },

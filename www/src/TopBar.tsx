@@ -32,12 +32,12 @@ export function TopBar(props: Props) {
         <Icon name="menu" />
       </button>
       {!sessionsShown && <Logo />}
-      <p className="top-title">
-        <span className="top-name">{title || "New conversation"}</span>
+      <div className="top-title">
+        <h1 className="top-name">{title || "New conversation"}</h1>
         <span className="faint top-agent">
           {agentName} · {protocolName(protocol)}
         </span>
-      </p>
+      </div>
       <button
         type="button"
         className="quiet"

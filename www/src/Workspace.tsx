@@ -2,11 +2,11 @@
 
 import { useEffect, useState } from "react";
 import type { Client, Protocol } from "turnwire";
+import { useReadable, useStatus } from "turnwire/react";
 import { Chat } from "./chat/Chat";
-import { useConversationState } from "./chat/context";
 import { Notice } from "./chat/Notice";
 import { NO_GATEWAY } from "./chat/words";
-import type { DevelopmentGateway } from "./connection/DevelopmentGateway";
+import type { Cutter } from "./connection/DevelopmentGateway";
 import { EventsPane } from "./events/EventsPane";
 import { goTo } from "./sessions/route";
 import { SessionPane } from "./sessions/SessionPane";
@@ -22,15 +22,19 @@ const EVENTS_WIDTH = 1120;
 interface Props {
   client: Client;
   agentName: string;
-  gateway: DevelopmentGateway | "missing" | null;
+  gateway: Cutter | "missing" | null;
   /** Switches the protocol at the gateway that serves the page; null if the page uses another server. */
   onProtocol: ((protocol: Protocol) => void) | null;
   onSettings: () => void;
 }
 
 export function Workspace({ client, agentName, gateway, onProtocol, onSettings }: Props) {
-  const { conversation, sessions } = useCurrent(client, agentName);
-  const { session, running } = useConversationState(conversation);
+  const { place, conversation } = useCurrent(client, agentName);
+  const { sessionId, title } = useReadable(conversation.info);
+  const { canStop } = useStatus(conversation);
+  const log = place.logOf(conversation);
+  // A new place begins to count its conversations anew.
+  const key = `${place.key} ${conversation.key}`;
   const sessionsOverlay = useNarrow(SESSIONS_WIDTH);
   const eventsOverlay = useNarrow(EVENTS_WIDTH);
   const [showSessions, setShowSessions] = useState(!sessionsOverlay);
@@ -39,21 +43,20 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
   // Panes that become drawers must not cover the conversation on their own.
   useEffect(() => setShowSessions(!sessionsOverlay), [sessionsOverlay]);
 
-  const { title } = conversation;
   useEffect(() => {
     document.title = title ? `${title} · turnwire` : "turnwire demo";
   }, [title]);
 
   // Dialogs and drawers handle Escape themselves; any other Escape stops the agent.
   useEffect(() => {
-    if (!running) return;
+    if (!canStop) return;
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key === "Escape" && !event.defaultPrevented && !document.querySelector("dialog[open]"))
-        conversation.stop();
+        void conversation.stop();
     };
     window.addEventListener("keydown", onKeyDown);
     return () => window.removeEventListener("keydown", onKeyDown);
-  }, [conversation, running]);
+  }, [conversation, canStop]);
 
   const leaveDrawer = () => {
     if (sessionsOverlay) setShowSessions(false);
@@ -66,7 +69,7 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
     <div className="workspace">
       {showSessions && (
         <Pane side="left" title="Conversations" overlay={sessionsOverlay} onClose={() => setShowSessions(false)}>
-          <SessionPane list={sessions} currentId={session?.id ?? null} onNew={startNew} onChoose={leaveDrawer} />
+          <SessionPane list={place.sessions} currentId={sessionId} onNew={startNew} onChoose={leaveDrawer} />
         </Pane>
       )}
       <main>
@@ -82,8 +85,10 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
         />
         {gateway === "missing" && onProtocol && <Notice trouble={NO_GATEWAY} onSettings={onSettings} />}
         <Chat
-          key={conversation.key}
+          key={key}
           conversation={conversation}
+          client={client}
+          log={log}
           agentName={agentName}
           gateway={gateway === "missing" ? null : gateway}
           onProtocol={onProtocol}
@@ -92,7 +97,7 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
       </main>
       {showEvents && (
         <Pane side="right" title="Events" overlay={eventsOverlay} onClose={() => setShowEvents(false)}>
-          <EventsPane key={conversation.key} log={conversation.events} />
+          <EventsPane key={key} log={log.events} />
         </Pane>
       )}
     </div>

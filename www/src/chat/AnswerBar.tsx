@@ -1,46 +1,37 @@
 // The answers that the agent still needs, next to the message field.
 
-import { useSyncExternalStore } from "react";
-import type { RequiredAction } from "turnwire";
+import type { Status, Pending } from "turnwire/conversation";
 import { Icon } from "../ui/Icon";
-import { callActions } from "./answers";
-import { useConversation } from "./context";
+import { callsIn } from "./answers";
+import { isBusy, useChat } from "./chat";
 
 interface Props {
-  pending: readonly RequiredAction[];
-  /** The turn continues meanwhile. */
-  running: boolean;
-  /** It waits for tools of the page, which do not run. */
-  halted: boolean;
+  status: Status;
+  pending: readonly Pending[];
 }
 
-export function AnswerBar({ pending, running, halted }: Props) {
-  const conversation = useConversation();
-  const actions = callActions(pending);
-  const given = useSyncExternalStore(
-    conversation.subscribe,
-    () => actions.filter((action) => conversation.answerOf(action.tool_call_id)).length,
-  );
-  const sent = useSyncExternalStore(
-    conversation.subscribe,
-    () => actions.length > 0 && actions.every((action) => conversation.answerOf(action.tool_call_id)?.sent),
-  );
-  if (halted) {
+export function AnswerBar({ status, pending }: Props) {
+  const { proceed } = useChat();
+  const calls = callsIn(pending);
+  const given = calls.filter(({ answer }) => answer !== null).length;
+  const isMissing = given < calls.length;
+  // Signing in has a card of its own.
+  if (status.canProceed && !isMissing && (given > 0 || pending.length === 0)) {
     return (
       <p className="answer-bar">
-        <Icon name="tool" />
-        <span>The agent waits for tools of this page.</span>
-        <button type="button" className="small" onClick={() => conversation.proceedWithTools()}>
-          Run them
+        <Icon name={given > 0 ? "shield" : "tool"} />
+        <span>{given > 0 ? "Your answers have not been sent." : "The agent waits for tools of this page."}</span>
+        <button type="button" className="small" onClick={proceed}>
+          {given > 0 ? "Send them" : "Run them"}
         </button>
       </p>
     );
   }
-  if (pending.length === 0 || sent) return null;
+  if (pending.length === 0) return null;
   return (
     <p className="answer-bar">
       <Icon name="shield" />
-      <span>{words(actions.length, given, running)}</span>
+      <span>{words(calls.length, given, isBusy(status))}</span>
     </p>
   );
 }

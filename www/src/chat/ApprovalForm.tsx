@@ -2,32 +2,33 @@
 
 import { useId, useState, type FormEvent } from "react";
 import { Icon } from "../ui/Icon";
-import { canRemember, innerCall, type CallAction } from "./answers";
+import { innerCall, type CallAction } from "./answers";
+import { useChat } from "./chat";
 import { DataView } from "./DataView";
-import { useConversation } from "./context";
 
 interface Props {
+  /** The key of the waiting call. */
+  callKey: string;
   action: CallAction;
   /** The display name of the waiting call. */
   name: string;
+  canRemember: boolean;
 }
 
-export function ApprovalForm({ action, name }: Props) {
-  const callId = action.tool_call_id;
-  const conversation = useConversation();
+export function ApprovalForm({ callKey, action, name, canRemember }: Props) {
+  const conversation = useChat();
   const [denying, setDenying] = useState(false);
   const [reason, setReason] = useState("");
   const [remember, setRemember] = useState(false);
   const reasonId = useId();
-  const agent = conversation.state().session?.agent ?? null;
   const inner = innerCall(action);
   const tool = inner?.name ?? name;
   const message = action.suspension?.message ?? "";
 
-  const allow = () => conversation.answer(callId, { kind: "allow", ...(remember && { remember }) });
+  const allow = () => conversation.allow(callKey, { remember });
   const deny = (event: FormEvent) => {
     event.preventDefault();
-    conversation.answer(callId, { kind: "deny", reason });
+    conversation.deny(callKey, reason);
   };
   if (denying) {
     return (
@@ -66,7 +67,7 @@ export function ApprovalForm({ action, name }: Props) {
         <button type="button" onClick={() => setDenying(true)}>
           Deny …
         </button>
-        {canRemember(action, agent) && (
+        {canRemember && (
           <label className="check">
             <input type="checkbox" checked={remember} onChange={({ target }) => setRemember(target.checked)} /> Always
             allow

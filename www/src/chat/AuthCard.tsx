@@ -4,8 +4,8 @@ import { memo } from "react";
 import type { RequiredAction } from "turnwire";
 import { Icon } from "../ui/Icon";
 import { safeUrl } from "../ui/safeUrl";
-import { callActions } from "./answers";
-import { useConversation } from "./context";
+import { isCallAction } from "./answers";
+import { useChat } from "./chat";
 
 interface Props {
   actions: readonly RequiredAction[];
@@ -14,12 +14,12 @@ interface Props {
 }
 
 export const AuthCard = memo(function AuthCard({ actions, active }: Props) {
-  const conversation = useConversation();
+  const { proceed } = useChat();
   const servers = actions.filter((action) => action.type === "mcp.auth_required").map((action) => action.server);
   if (servers.length === 0) return null;
-  const onlySignIn = callActions(actions).length === 0;
+  const onlySignIn = !actions.some(isCallAction);
   return (
-    <section className={`card auth${active ? " waits" : ""}`} aria-label="Sign-in needed">
+    <section role="group" className={`card auth${active ? " waits" : ""}`} aria-label="Sign-in needed">
       <p className="question-text">
         <Icon name="plug" /> {active ? "The agent needs you to sign in first." : "The agent asked you to sign in."}
       </p>
@@ -33,7 +33,7 @@ export const AuthCard = memo(function AuthCard({ actions, active }: Props) {
       {active && onlySignIn && (
         <div className="ask">
           <div className="row">
-            <button type="button" className="primary" onClick={() => conversation.proceed()}>
+            <button type="button" className="primary" onClick={proceed}>
               I have signed in, continue
             </button>
           </div>

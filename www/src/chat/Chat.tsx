@@ -1,93 +1,111 @@
 // The conversation, and the message field below it.
 
-import type { Protocol, TurnInputItem } from "turnwire";
-import type { DevelopmentGateway } from "../connection/DevelopmentGateway";
+import { useCallback, useRef } from "react";
+import type { Client, Protocol, TurnInputItem } from "turnwire";
+import type { Conversation, Pending, Status, TurnView } from "turnwire/conversation";
+import { usePending, useReadable, useStatus } from "turnwire/react";
+import type { Cutter } from "../connection/DevelopmentGateway";
 import { cutWords } from "../connection/words";
+import type { ConversationLog } from "../events/ConversationLog";
 import { useAgent } from "../settings/useAgent";
+import { useSelected } from "../ui/useSelected";
 import { AnswerBar } from "./AnswerBar";
-import { callActions } from "./answers";
+import { callsIn } from "./answers";
 import { Announcer } from "./Announcer";
-import { Composer } from "./Composer";
-import { ConversationContext, useConversationState } from "./context";
-import type { Conversation } from "./Conversation";
-import type { ConversationState } from "./ConversationState";
+import { ChatContext, FocusContext, isBusy } from "./chat";
+import { Composer, focusField } from "./Composer";
 import { EmptyPage } from "./EmptyPage";
+import { isLive } from "./isLive";
 import { Notice } from "./Notice";
+import { Queue } from "./Queue";
 import { Transcript } from "./Transcript";
 import { explain } from "./words";
 
 interface Props {
   conversation: Conversation;
+  client: Client;
+  log: ConversationLog;
   agentName: string;
   /** Null if the gateway is another one. */
-  gateway: DevelopmentGateway | null;
+  gateway: Cutter | null;
   /** Null if there is only one protocol. */
   onProtocol: ((protocol: Protocol) => void) | null;
   onSettings: () => void;
 }
 
-export function Chat({ conversation, agentName, gateway, onProtocol, onSettings }: Props) {
-  const state = useConversationState(conversation);
-  const { session, running, begun, pending, halted, loading } = state;
-  const { capabilities, client } = conversation;
-  const waits = halted || callActions(pending).length > 0;
+export function Chat({ conversation, client, log, agentName, gateway, onProtocol, onSettings }: Props) {
+  const status = useStatus(conversation);
+  const pending = usePending(conversation);
+  const turns = useReadable(conversation.turns);
+  const { sessionId, capabilities: known } = useReadable(conversation.info);
+  const begun = useSelected(conversation.turn(turns.at(-1) ?? ""), hasBegun);
   const agent = useAgent(client, agentName);
-  const isDeclared = !session && agent && capabilities.agentCapabilities;
+  const field = useRef<HTMLTextAreaElement>(null);
+  const toField = useCallback(() => focusField(field.current), []);
+  // Agents of one server may differ.
+  const capabilities = known ?? client.capabilities;
+  const isDeclared = sessionId === null && agent && capabilities.agentCapabilities;
   const takesFiles = isDeclared ? agent.capabilities?.image?.data !== undefined : capabilities.files;
-  const discards = capabilities.discardPending && !loading && waits;
-  const cut = gateway && session && begun ? () => void gateway.cut(session.id) : null;
-  const send = (message: TurnInputItem) => void conversation.send(message);
+  const asks = callsIn(pending).filter(({ answer }) => answer === null).length;
+  const waits = status.phase === "waiting" && (pending.length === 0 || callsIn(pending).length > 0);
+  const cut = gateway && sessionId !== null && begun ? () => void gateway.cut(sessionId) : null;
   return (
-    <ConversationContext value={conversation}>
-      <Transcript state={state}>
-        <Interlude
-          state={state}
-          conversation={conversation}
-          agentName={agentName}
-          onProtocol={onProtocol}
-          onSettings={onSettings}
-          onSend={send}
-        />
-      </Transcript>
-      <Announcer state={state} />
-      <div className="dock">
-        <AnswerBar pending={pending} running={running} halted={halted} />
-        <Composer
-          running={running || (state.opening !== null && state.error === null)}
-          blocked={blockedBy(state)}
-          accept={takesFiles ? (capabilities.documents ? "" : "image/*") : null}
-          onSend={send}
-          onSteer={capabilities.steer && begun ? (message) => conversation.steer(message) : null}
-          onDiscard={discards ? (message) => conversation.discard(message) : null}
-          onStop={() => conversation.stop()}
-          onCut={cut}
-          cutTitle={cutWords(capabilities.resume)}
-        />
-      </div>
-    </ConversationContext>
+    <ChatContext value={conversation}>
+      <FocusContext value={toField}>
+        <Transcript log={log}>
+          {turns.length === 0 && (
+            <Interlude
+              status={status}
+              conversation={conversation}
+              client={client}
+              agentName={agentName}
+              onProtocol={onProtocol}
+              onSettings={onSettings}
+            />
+          )}
+        </Transcript>
+        <Announcer status={status} asks={asks} empty={turns.length === 0} />
+        <div className="dock">
+          <AnswerBar status={status} pending={pending} />
+          <Queue status={status} />
+          <Composer
+            field={field}
+            status={status}
+            blocked={blockedBy(status, pending)}
+            accept={takesFiles ? (capabilities.documents ? "" : "image/*") : null}
+            discards={capabilities.discardPending && waits}
+            onCut={cut}
+            cutTitle={cutWords(capabilities.resume)}
+          />
+        </div>
+      </FocusContext>
+    </ChatContext>
   );
 }
 
-interface InterludeProps extends Omit<Props, "gateway"> {
-  state: ConversationState;
-  onSend: (message: TurnInputItem) => void;
+/** Whether the server works on the turn, as far as this page knows. */
+function hasBegun(turn: TurnView | undefined): boolean {
+  return turn !== undefined && isLive(turn.snapshot) && turn.snapshot.turn_id !== null && !turn.canRetry;
 }
 
-/** Shown in place of turns, or below them: loading, a problem, the empty page. */
-function Interlude({ state, conversation, agentName, onProtocol, onSettings, onSend }: InterludeProps) {
-  if (state.error !== null) {
-    const first = state.opening?.[0];
-    const again = () => (first ? onSend(first) : void conversation.load());
-    return <Notice trouble={explain(state.error)} onRetry={again} onReload={again} onSettings={onSettings} />;
+interface InterludeProps extends Omit<Props, "log" | "gateway"> {
+  status: Status;
+}
+
+/** Shown while there are no turns: loading, a problem, the empty page. */
+function Interlude({ status, conversation, client, agentName, onProtocol, onSettings }: InterludeProps) {
+  if (status.error !== null) {
+    const again = () => void conversation.catchUp();
+    return <Notice trouble={explain(status.error)} onRetry={again} onReload={again} onSettings={onSettings} />;
   }
-  if (state.loading && state.turns.length === 0) return <p className="faint loading">Loading the conversation …</p>;
-  if (state.turns.length > 0 || state.opening !== null) return null;
-  return <EmptyPage client={conversation.client} agentName={agentName} onProtocol={onProtocol} onSend={onSend} />;
+  if (status.phase === "loading") return <p className="faint loading">Loading the conversation …</p>;
+  const send = (message: TurnInputItem) => void conversation.send(message);
+  return <EmptyPage client={client} agentName={agentName} onProtocol={onProtocol} onSend={send} />;
 }
 
-function blockedBy({ loading, pending, halted }: ConversationState): string | null {
-  if (loading) return "Loading …";
-  if (halted) return "The agent waits for this page";
-  if (pending.length === 0) return null;
-  return callActions(pending).length > 0 ? "First answer the agent above" : "First sign in above";
+function blockedBy(status: Status, pending: readonly Pending[]): string | null {
+  if (status.phase === "loading") return "Loading …";
+  if (status.phase !== "waiting" || isBusy(status)) return null;
+  if (pending.length === 0) return "The agent waits for this page";
+  return callsIn(pending).length > 0 ? "First answer the agent above" : "First sign in above";
 }

@@ -1,61 +1,59 @@
-// The message field. Enter sends, Shift+Enter inserts a line break; add files by button, paste or drop.
+// The message field. Enter sends, Shift+Enter inserts a line break; add files by button, paste or drop. What is written
+// survives a reload.
 
-import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from "react";
-import type { TurnInputItem } from "turnwire";
+import { useEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent, type RefObject } from "react";
+import type { ContentPart } from "turnwire";
+import { fileParts, type Status, type WhenBusy } from "turnwire/conversation";
+import { useDraft } from "turnwire/react";
 import { CutButton } from "../connection/CutButton";
 import { Icon } from "../ui/Icon";
-import { formatSize, isTaken, readAttachment, userMessage, type Attachment } from "./attachments";
+import { contentsOf, isTaken, sizeWords, userMessage } from "./attachments";
+import { isBusy, useChat } from "./chat";
 
 interface Props {
-  running: boolean;
+  field: RefObject<HTMLTextAreaElement | null>;
+  status: Status;
   /** Why nothing can be sent now; null when it can. */
   blocked: string | null;
   /** The file types that the server accepts in messages, in the form of `accept`; null if it accepts none. */
   accept: string | null;
-  onSend: (message: TurnInputItem) => void;
-  /** Sends a message to the running agent; null if it accepts none meanwhile. */
-  onSteer: ((message: TurnInputItem) => Promise<void>) | null;
-  /** Sends although the agent waits for answers, and discards its questions; null if that is not possible. */
-  onDiscard: ((message: TurnInputItem) => void) | null;
-  onStop: () => void;
+  /** A message can be sent although the agent waits for answers; its questions are discarded. */
+  discards: boolean;
   /** Cuts the connection that carries the answer; null if there is none, or no way to cut it. */
   onCut: (() => void) | null;
   /** What the person will see then. */
   cutTitle: string;
 }
 
-export function Composer(props: Props) {
-  const { running, blocked, accept, onSend, onSteer, onDiscard, onStop, onCut, cutTitle } = props;
-  const [text, setText] = useState("");
-  const [files, setFiles] = useState<readonly Attachment[]>([]);
+export function Composer({ field, status, blocked, accept, discards, onCut, cutTitle }: Props) {
+  const conversation = useChat();
+  const { text, parts } = useDraft(conversation);
   const [problem, setProblem] = useState<string | null>(null);
-  /** The message is being sent to the running agent. */
-  const [saying, setSaying] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const filled = text.trim() !== "" || files.length > 0;
-  const steers = running && onSteer !== null;
-  const ready = (!running || steers) && blocked === null && filled && !saying;
+  const running = isBusy(status);
+  const steers = running && status.canSteer;
+  const filled = text.trim() !== "" || parts.length > 0;
+  const ready = blocked === null && filled;
 
-  useEffect(() => focusField(field.current), []);
+  useEffect(() => focusField(field.current), [field]);
+  // What else fails is shown where it belongs.
+  useEffect(
+    () => conversation.on("error", (error) => conversation.status.get().phase === "stopping" && setProblem(error.message)),
+    [conversation],
+  );
 
-  const clear = () => {
-    setText("");
-    setFiles([]);
-    setProblem(null);
+  const send = (whenBusy: WhenBusy, discardPending = false) => {
+    try {
+      conversation.send(userMessage(text.trim(), parts), { whenBusy, discardPending });
+      conversation.setDraft({ text: "", parts: [] });
+      setProblem(null);
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
     field.current?.focus();
   };
-  const give = (take: (message: TurnInputItem) => void) => {
-    take(userMessage(text.trim(), files));
-    clear();
-  };
-  const send = () => {
-    if (!ready) return;
-    if (!steers) return give(onSend);
-    // If the agent did not accept the message, it stays, to be sent after the turn.
-    setSaying(true);
-    const said = onSteer(userMessage(text.trim(), files)).then(clear, (error: unknown) => setProblem(messageOf(error)));
-    void said.finally(() => setSaying(false));
+  const submit = () => {
+    if (ready) send(steers ? "steer" : "queue");
   };
   const attach = async (list: Iterable<File>) => {
     if (accept === null) return setProblem("This server accepts no files.");
@@ -63,8 +61,9 @@ export function Composer(props: Props) {
     const wrong = chosen.find((file) => !isTaken(accept, file));
     if (wrong) return setProblem(`${wrong.name} is no image, and this server takes images only.`);
     try {
-      const read = await Promise.all(chosen.map(readAttachment));
-      setFiles((before) => [...before, ...read]);
+      const read = await fileParts(chosen);
+      const draft = conversation.draft.get();
+      conversation.setDraft({ ...draft, parts: [...draft.parts, ...read] });
       setProblem(null);
     } catch (error) {
       setProblem(messageOf(error));
@@ -74,7 +73,7 @@ export function Composer(props: Props) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    send();
+    submit();
   };
   const onPaste = (event: ClipboardEvent) => {
     if (event.clipboardData.files.length === 0) return;
@@ -85,13 +84,15 @@ export function Composer(props: Props) {
     event.preventDefault();
     void attach(event.dataTransfer.files);
   };
+  const remove = (part: ContentPart) =>
+    conversation.setDraft({ text, parts: parts.filter((other) => other !== part) });
 
   return (
     <form
       className="composer"
       onSubmit={(event) => {
         event.preventDefault();
-        send();
+        submit();
       }}
       onDragOver={(event) => event.preventDefault()}
       onDrop={onDrop}
@@ -101,17 +102,15 @@ export function Composer(props: Props) {
           {problem}
         </p>
       )}
-      {onDiscard && filled && !running && (
+      {discards && filled && !running && (
         <p className="discard">
           <span>If you send this now, it replaces the answer: the agent’s question is dropped.</span>
-          <button type="button" className="small" onClick={() => give(onDiscard)}>
+          <button type="button" className="small" onClick={() => send("queue", true)}>
             Send anyway
           </button>
         </p>
       )}
-      {files.length > 0 && (
-        <Chips files={files} onRemove={(file) => setFiles(files.filter((other) => other !== file))} />
-      )}
+      {parts.length > 0 && <Chips parts={parts} onRemove={remove} />}
       <div className="composer-row">
         {accept !== null && (
           <>
@@ -140,18 +139,22 @@ export function Composer(props: Props) {
           rows={1}
           value={text}
           aria-label="Message"
-          placeholder={blocked ?? (steers ? "Send another message to the running agent" : "Write to the agent")}
-          readOnly={saying}
-          onChange={(event) => setText(event.target.value)}
+          placeholder={blocked ?? (running ? (steers ? STEER : QUEUE) : "Write to the agent")}
+          onChange={(event) => conversation.setDraft(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
         {onCut && <CutButton title={cutTitle} onCut={onCut} onFocusLost={() => focusField(field.current)} />}
-        {running && !(steers && ready) ? (
+        {steers && ready && (
+          <button type="button" className="quiet" title="Sends it after this answer" onClick={() => send("queue")}>
+            Later
+          </button>
+        )}
+        {running && !ready ? (
           <button
             type="button"
             className="primary round"
-            onClick={onStop}
+            onClick={() => void conversation.stop()}
             aria-label="Stop (Escape)"
             title="Stop (Escape)"
           >
@@ -167,32 +170,33 @@ export function Composer(props: Props) {
   );
 }
 
+const STEER = "Send another message to the running agent";
+const QUEUE = "Write what to send after this answer";
+
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const attachWords = (accept: string): string => (accept === "" ? "Attach files" : "Attach images");
 
 /** Without a keyboard, the focus would open one over half of the page. */
-function focusField(field: HTMLTextAreaElement | null): void {
+export function focusField(field: HTMLTextAreaElement | null): void {
   if (window.matchMedia("(pointer: fine)").matches) field?.focus({ preventScroll: true });
 }
 
-function Chips({ files, onRemove }: { files: readonly Attachment[]; onRemove: (file: Attachment) => void }) {
+function Chips({ parts, onRemove }: { parts: readonly ContentPart[]; onRemove: (part: ContentPart) => void }) {
   return (
     <ul className="chips">
-      {files.map((file, index) => (
-        <li key={index} className="chip">
-          <Icon name="file" /> <span className="chip-name">{file.name}</span>
-          <span className="faint">{formatSize(file.size)}</span>
-          <button
-            type="button"
-            className="quiet small"
-            onClick={() => onRemove(file)}
-            aria-label={`Remove ${file.name}`}
-          >
-            <Icon name="close" />
-          </button>
-        </li>
-      ))}
+      {parts.map((part, index) => {
+        const [file = { name: "", data: "" }] = contentsOf([part]).files;
+        return (
+          <li key={index} className="chip">
+            <Icon name="file" /> <span className="chip-name">{file.name}</span>
+            <span className="faint">{sizeWords(file)}</span>
+            <button type="button" className="quiet small" onClick={() => onRemove(part)} aria-label={`Remove ${file.name}`}>
+              <Icon name="close" />
+            </button>
+          </li>
+        );
+      })}
     </ul>
   );
 }

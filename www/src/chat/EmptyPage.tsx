@@ -1,20 +1,20 @@
 // What the person sees before the first message: what this page is, and things to try.
 
-import type { Capabilities, Client, Protocol, TurnInputItem } from "turnwire";
+import type { Capabilities, Client, ContentPart, Protocol, TurnInputItem } from "turnwire";
 import { ProtocolSwitch } from "../settings/ProtocolSwitch";
 import { Icon } from "../ui/Icon";
-import { userMessage, type Attachment } from "./attachments";
+import { userMessage } from "./attachments";
 import { fits, MORE, SUGGESTIONS } from "./suggestions";
 
 /** Small generated files for "Send a file" and "Send an image". */
-const NOTES: Attachment = {
+const NOTES: ContentPart = {
+  type: "file",
   name: "notes.txt",
-  size: 38,
   data: `data:text/plain;base64,${btoa("Call Ada at noon.\nOrder more coffee.\n")}`,
 };
-const PICTURE: Attachment = {
+const PICTURE: ContentPart = {
+  type: "file",
   name: "stripes.png",
-  size: 83,
   data: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAGklEQVR42mMQT4/HihhwSuQc34kV4Zaggx0AcZlZIRFXuOcAAAAASUVORK5CYII=",
 };
 
@@ -38,7 +38,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
   const send = (message: string) => onSend(userMessage(message, message.startsWith("File ") ? [file] : []));
   return (
     <section className="empty-page">
-      <h1>What should the agent do?</h1>
+      <h2>What should the agent do?</h2>
       <p className="lead">
         You are talking to <strong>{agentName}</strong>. turnwire streams every answer: exact, fast, {RECOVERY[client.capabilities.resume]}.
         Write, or try one of these.

@@ -1,17 +1,17 @@
 // The person's answer. It can be changed while other answers are missing.
 
+import type { Answer, GivenAnswer as Given } from "turnwire/conversation";
 import { Icon } from "../ui/Icon";
-import type { Answer, AnswerState } from "./answers";
-import { useConversation } from "./context";
+import { useChat } from "./chat";
 
-export function GivenAnswer({ callId, state }: { callId: string; state: AnswerState }) {
-  const conversation = useConversation();
+export function GivenAnswer({ callKey, given }: { callKey: string; given: Given }) {
+  const conversation = useChat();
   return (
     <p className="given">
-      <Icon name={state.answer.kind === "deny" ? "close" : "check"} />
-      <span>{describe(state.answer)}</span>
-      {!state.sent && (
-        <button type="button" className="quiet small" onClick={() => conversation.answer(callId, null)}>
+      <Icon name={given.answer.kind === "deny" ? "close" : "check"} />
+      <span>{describe(given.answer)}</span>
+      {!given.sent && (
+        <button type="button" className="quiet small" onClick={() => conversation.answer(callKey, null)}>
           Change
         </button>
       )}

@@ -9,9 +9,11 @@ interface Props {
   onResume?: (() => void) | undefined;
   onReload?: (() => void) | undefined;
   onSettings?: (() => void) | undefined;
+  /** Takes the message back into the field where one writes. */
+  onTakeBack?: (() => void) | undefined;
 }
 
-export function Notice({ trouble, onRetry, onResume, onReload, onSettings }: Props) {
+export function Notice({ trouble, onRetry, onResume, onReload, onSettings, onTakeBack }: Props) {
   const { title, detail, remedy } = trouble;
   return (
     <div className="notice" role="alert">
@@ -33,6 +35,11 @@ export function Notice({ trouble, onRetry, onResume, onReload, onSettings }: Pro
           {(remedy === "reload" || remedy === "resume") && onReload && (
             <button type="button" onClick={onReload}>
               Reload the conversation
+            </button>
+          )}
+          {onTakeBack && (
+            <button type="button" onClick={onTakeBack}>
+              Take it back
             </button>
           )}
           {remedy === "settings" && onSettings && (

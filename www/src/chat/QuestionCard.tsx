@@ -1,9 +1,9 @@
 // A question of the agent to the person: options to choose from, and room for another answer.
 
 import { memo, useMemo } from "react";
-import type { ToolCallSnapshot } from "turnwire";
+import type { Call } from "turnwire/conversation";
 import { Icon } from "../ui/Icon";
-import { useAnswer, useConversation, usePendingAction } from "./context";
+import { useChat } from "./chat";
 import { GivenAnswer } from "./GivenAnswer";
 import { ResponseForm } from "./ResponseForm";
 
@@ -14,12 +14,12 @@ interface Question {
 
 const RECOMMENDED = " (Recommended)";
 
-export const QuestionCard = memo(function QuestionCard({ call }: { call: ToolCallSnapshot }) {
-  const answer = useAnswer(call.id);
-  const pending = usePendingAction(call.id) !== undefined;
+export const QuestionCard = memo(function QuestionCard({ call }: { call: Call }) {
+  const { key, answer, status, arguments: given, argumentsText } = call;
+  const pending = call.pending !== null;
   const { question, options } = useMemo(
-    () => (call.status === "streaming" ? { question: "", options: [] } : parse(call.arguments)),
-    [call.status, call.arguments],
+    () => (status === "streaming" ? { question: "", options: [] } : parse(given, argumentsText)),
+    [status, given, argumentsText],
   );
   if (question === "") {
     return (
@@ -31,17 +31,17 @@ export const QuestionCard = memo(function QuestionCard({ call }: { call: ToolCal
     );
   }
   return (
-    <section className={`card question${pending && !answer ? " waits" : ""}`} aria-label="The agent asks you">
+    <section role="group" className={`card question${pending && !answer ? " waits" : ""}`} aria-label="The agent asks you">
       <p className="question-text">
         <Icon name="question" /> {question}
       </p>
       {answer ? (
-        <GivenAnswer callId={call.id} state={answer} />
+        <GivenAnswer callKey={key} given={answer} />
       ) : (
         pending && (
           <>
-            <Options callId={call.id} options={options} />
-            <ResponseForm callId={call.id} label={options.length > 0 ? "Or in your own words" : "Your answer"} />
+            <Options callKey={key} options={options} />
+            <ResponseForm callKey={key} label={options.length > 0 ? "Or in your own words" : "Your answer"} />
           </>
         )
       )}
@@ -49,13 +49,13 @@ export const QuestionCard = memo(function QuestionCard({ call }: { call: ToolCal
   );
 });
 
-function Options({ callId, options }: { callId: string; options: readonly string[] }) {
-  const conversation = useConversation();
+function Options({ callKey, options }: { callKey: string; options: readonly string[] }) {
+  const conversation = useChat();
   return (
     <ul className="options">
       {options.map((option) => (
         <li key={option}>
-          <button type="button" onClick={() => conversation.answer(callId, { kind: "text", content: option })}>
+          <button type="button" onClick={() => conversation.answer(callKey, { kind: "text", content: option })}>
             <span>{option.endsWith(RECOMMENDED) ? option.slice(0, -RECOMMENDED.length) : option}</span>
             {option.endsWith(RECOMMENDED) && <span className="badge">Recommended</span>}
           </button>
@@ -66,15 +66,10 @@ function Options({ callId, options }: { callId: string; options: readonly string
 }
 
 /** The arguments of `ask_user_question`; anything that does not fit is shown unchanged. */
-function parse(args: string): Question {
-  try {
-    const value: unknown = JSON.parse(args);
-    if (typeof value === "object" && value !== null && "question" in value && typeof value.question === "string") {
-      const options = "options" in value && Array.isArray(value.options) ? value.options : [];
-      return { question: value.question, options: options.filter((option) => typeof option === "string") };
-    }
-  } catch {
-    // Not JSON: shown as text below.
+function parse(value: unknown, text: string): Question {
+  if (typeof value !== "object" || value === null || !("question" in value) || typeof value.question !== "string") {
+    return { question: text || "The agent asks for your answer.", options: [] };
   }
-  return { question: args || "The agent asks for your answer.", options: [] };
+  const options = "options" in value && Array.isArray(value.options) ? value.options : [];
+  return { question: value.question, options: options.filter((option) => typeof option === "string") };
 }

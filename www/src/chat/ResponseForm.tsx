@@ -1,20 +1,20 @@
 // An answer in free text.
 
 import { useId, useState, type FormEvent } from "react";
-import { useConversation } from "./context";
+import { useChat } from "./chat";
 
 interface Props {
-  callId: string;
+  callKey: string;
   label?: string | undefined;
 }
 
-export function ResponseForm({ callId, label = "Your answer" }: Props) {
-  const conversation = useConversation();
+export function ResponseForm({ callKey, label = "Your answer" }: Props) {
+  const conversation = useChat();
   const [text, setText] = useState("");
   const id = useId();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (text.trim()) conversation.answer(callId, { kind: "text", content: text.trim() });
+    if (text.trim()) conversation.answer(callKey, { kind: "text", content: text.trim() });
   };
   return (
     <form className="ask" onSubmit={submit}>

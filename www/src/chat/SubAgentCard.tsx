@@ -1,43 +1,38 @@
 // A sub-agent's thread, nested where it was started. It scrolls in its own frame, so that several running sub-agents do
 // not move each other around.
 
-import { memo, useState } from "react";
-import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
+import { memo, useCallback, useContext, useState } from "react";
+import type { Call, Pending, Thread } from "turnwire/conversation";
+import { useReadable } from "turnwire/react";
 import { Icon } from "../ui/Icon";
+import { useSelected } from "../ui/useSelected";
 import { CallForm } from "./CallForm";
 import type { Status } from "./callStatus";
-import { useAnswer, useAsksInside, useConversation, useIsLastTurn, usePendingAction } from "./context";
-import { callIn, threadTitleIn } from "./earlier";
+import { TurnContext, useChat, useIsBusy, useIsContinued } from "./chat";
+import { MessageView } from "./MessageView";
 import { ProgressLine } from "./ProgressLine";
 import { StatusMark } from "./StatusMark";
 import { subAgentNames } from "./subAgentNames";
-import { ThreadMessages } from "./ThreadMessages";
 
 interface Props {
-  thread: ThreadSnapshot;
-  /** The call that started it, if it was made in the same turn. */
-  call?: ToolCallSnapshot;
-  /** The turn or the call around it is still running. */
-  live: boolean;
+  thread: Thread;
+  /** The call that started it, if it is known. */
+  call?: Call;
 }
 
-export const SubAgentCard = memo(function SubAgentCard({ thread, call, live }: Props) {
-  const running = thread.status === "running" && live;
+export const SubAgentCard = memo(function SubAgentCard({ thread, call }: Props) {
+  const place = usePlace(thread);
+  const running = thread.status === "running" && place === "running";
   // A thread that the reader watched stays open. One from the history starts closed, unless it contains a question.
   const [watched] = useState(running);
   const [chosen, setChosen] = useState<boolean | null>(null);
-  const asksInside = useAsksInside(thread.id);
+  const asksInside = useAsksInside(thread.key);
   const open = chosen ?? (watched || asksInside);
-  const last = useIsLastTurn();
-  const callId = call?.id ?? "";
-  const answer = useAnswer(callId);
-  const waits = usePendingAction(callId) !== undefined && !answer;
-  const state = stateOf(thread, { running, last, waits });
-  const { turns } = useConversation().state();
-  const starter = call ?? callIn(turns, thread.parent?.tool_call_id);
-  const { title, task } = subAgentNames(thread, starter, threadTitleIn(turns, thread.id));
+  const waits = call !== undefined && call.pending !== null && call.answer === null;
+  const state = stateOf(thread, waits, place);
+  const { title, task } = subAgentNames(thread, call);
   return (
-    <section className={`card sub-agent${waits ? " waits" : ""}`} aria-label={`Sub-agent ${title}, ${state.words}`}>
+    <section role="group" className={`card sub-agent${waits ? " waits" : ""}`} aria-label={`Sub-agent ${title}, ${state.words}`}>
       <button type="button" className="card-head" aria-expanded={open} onClick={() => setChosen(!open)}>
         <Icon name="agent" />
         <span className="card-name">{title}</span>
@@ -49,7 +44,9 @@ export const SubAgentCard = memo(function SubAgentCard({ thread, call, live }: P
       {open && (
         <div className="sub-agent-text" tabIndex={0} role="group" aria-label={`What ${title} did`}>
           <div>
-            <ThreadMessages messages={thread.messages} live={running} />
+            {thread.rows.map(({ key }) => (
+              <MessageView key={key} row={key} live={running} />
+            ))}
             {thread.error !== null && (
               <p className="inline-error">
                 <Icon name="warn" /> {thread.error}
@@ -63,17 +60,33 @@ export const SubAgentCard = memo(function SubAgentCard({ thread, call, live }: P
   );
 });
 
-interface Moment {
-  readonly running: boolean;
-  readonly last: boolean;
-  readonly waits: boolean;
+/** Whether a thread without an end is in the turn that runs, in the one that waits, or in an earlier one. */
+type Place = "running" | "paused" | "left";
+
+function usePlace({ rows }: Thread): Place {
+  const turns = useReadable(useChat().turns);
+  const busy = useIsBusy();
+  const continued = useIsContinued();
+  const own = useContext(TurnContext);
+  const turn = rows.at(-1)?.turn ?? own;
+  if (turn === turns.at(-1)) return busy ? "running" : "paused";
+  // A turn that continues the one before may have nothing of the thread yet.
+  return busy && continued && turn === turns.at(-2) ? "running" : "left";
 }
 
-function stateOf(thread: ThreadSnapshot, { running, last, waits }: Moment): Status {
-  if (thread.status === "done") return { mark: "done", words: "done" };
-  if (thread.status === "error") return { mark: "failed", words: "failed" };
+/** Whether the agent waits for an answer in that thread. */
+function useAsksInside(thread: string): boolean {
+  const asks = useCallback(
+    (pending: readonly Pending[]) => pending.some(({ action }) => "thread_id" in action && action.thread_id === thread),
+    [thread],
+  );
+  return useSelected(useChat().pending, asks);
+}
+
+function stateOf({ status }: Thread, waits: boolean, place: Place): Status {
+  if (status === "done") return { mark: "done", words: "done" };
+  if (status === "error") return { mark: "failed", words: "failed" };
   if (waits) return { mark: "waiting", words: "asks you" };
-  if (running) return { mark: "working", words: "working" };
-  // Its turn has ended before it: it waits for an answer, or had one and continued in the next turn.
-  return last ? { mark: "waiting", words: "waits" } : { mark: "done", words: "continued below" };
+  if (place === "running") return { mark: "working", words: "working" };
+  return place === "paused" ? { mark: "waiting", words: "waits" } : { mark: "done", words: "continued below" };
 }

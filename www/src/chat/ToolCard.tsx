@@ -1,11 +1,13 @@
 // A tool call: its name, its arguments as they arrive, its result, and the answer that it may need.
 
 import { memo, useMemo, useState } from "react";
-import type { ToolCallSnapshot } from "turnwire";
+import type { Call } from "turnwire/conversation";
+import { usePending, useReadable, useStatus } from "turnwire/react";
+import { RUNNING } from "../tools/pageTools";
 import { Icon } from "../ui/Icon";
 import { CallForm } from "./CallForm";
-import { pageStatusOf, resultOf, statusOf } from "./callStatus";
-import { useAnswer, useConversation, useLateResponse, usePageCall, usePendingAction, useTurnEnd } from "./context";
+import { pageResultOf, pageStatusOf, resultOf, statusOf } from "./callStatus";
+import { useChat, useTurnEnd } from "./chat";
 import { DataView } from "./DataView";
 import { outputOf } from "./news";
 import { OutputView } from "./OutputView";
@@ -15,22 +17,20 @@ import { StatusMark } from "./StatusMark";
 import { startedBy } from "./subAgentNames";
 
 interface Props {
-  call: ToolCallSnapshot;
+  call: Call;
   name: string;
   /** The thread that made the call is still running. */
   live: boolean;
 }
 
 export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
-  const answer = useAnswer(call.id);
-  const pending = usePendingAction(call.id) !== undefined;
-  const late = useLateResponse(call.id);
-  const response = call.response ?? late ?? null;
-  const own = usePageCall(call, response);
-  // The card stays open if the reader saw the arguments arrive or the page run the call; a finished call starts closed.
-  const [open, setOpen] = useState(own?.ranHere || (call.status !== "done" && !answer?.sent));
+  const { answer, response, argumentsText } = call;
+  const pending = call.pending !== null;
+  const own = usePageCall(call);
+  // The card stays open if the reader saw the arguments arrive; a finished call starts closed.
+  const [open, setOpen] = useState(call.status !== "done" && !answer?.sent);
   const ended = useTurnEnd();
-  const { toolRecords } = useConversation().capabilities;
+  const toolRecords = useReadable(useChat().info).capabilities?.toolRecords;
   const { mark, words } = own
     ? pageStatusOf(call, { ...own, live, ended })
     : statusOf(call, { answer, response, pending, live, ended });
@@ -39,9 +39,10 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
   const output = response === null ? outputOf(call) : [];
   const agent = useMemo(() => startedBy(call, name), [call, name]);
   // The server reports only the progress of a call inside another one.
-  const isOpaque = call.arguments === "" && call.progress !== undefined;
+  const isOpaque = argumentsText === "" && call.progress !== undefined;
   return (
     <section
+      role="group"
       className={`card ${agent ? "sub-agent" : "tool"}${pending && !answer ? " waits" : ""}`}
       aria-label={`${agent ? `Sub-agent ${agent.title}` : `Tool ${name}`}, ${words}`}
     >
@@ -54,14 +55,14 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
             this page
           </span>
         )}
-        <span className="card-summary">{agent ? agent.task : open ? "" : summarise(call.arguments)}</span>
+        <span className="card-summary">{agent ? agent.task : open ? "" : summarise(argumentsText)}</span>
         <StatusMark mark={mark} words={words} />
         <Icon name="chevron" className="turning" />
       </button>
       {mark === "working" && call.progress && <ProgressLine progress={call.progress} />}
       {open && (!isOpaque || result) && (
         <div className="card-body">
-          {!isOpaque && <Arguments source={call.arguments} />}
+          {!isOpaque && <Arguments source={argumentsText} />}
           {output.map(({ name, text }) => (
             <OutputView key={name} caption={name} text={text} />
           ))}
@@ -73,6 +74,18 @@ export const ToolCard = memo(function ToolCard({ call, name, live }: Props) {
     </section>
   );
 });
+
+/** The state of a call of one of the page's own tools; null for other tools. */
+function usePageCall({ name, tool_info, answer, response }: Call) {
+  const conversation = useChat();
+  const { capabilities } = useReadable(conversation.info);
+  const asks = usePending(conversation).length > 0;
+  const { canProceed: halted } = useStatus(conversation);
+  if (!capabilities?.pageTools || !RUNNING.includes(name) || tool_info?.type === "mcp") return null;
+  const given = answer?.answer.kind === "text" ? answer.answer.content : undefined;
+  const content = given ?? (response ? pageResultOf(response) : undefined);
+  return { content, held: answer?.sent === false && asks, halted };
+}
 
 const HELD = "The agent gets this together with your answer.";
 

@@ -1,34 +1,39 @@
 // The turns of the conversation, newest at the bottom.
 
-import { useEffect, useState, type ReactNode } from "react";
-import type { Turn } from "turnwire";
+import { useEffect, useMemo, type ReactNode } from "react";
+import type { Row } from "turnwire/conversation";
+import { useReadable, useRows } from "turnwire/react";
+import type { ConversationLog } from "../events/ConversationLog";
 import { Icon } from "../ui/Icon";
-import type { ConversationState } from "./ConversationState";
-import { TurnView } from "./TurnView";
-import { TurnInput } from "./UserBubble";
 import { useStickToBottom } from "../ui/useStickToBottom";
+import { useChat, useIsBusy } from "./chat";
+import { rowsByTurn } from "./rowsByTurn";
+import { TurnView } from "./TurnView";
 
-/** The number of turns shown at first; earlier ones are shown on demand. */
-const SHOWN = 20;
+const NONE: readonly Row[] = [];
 
 interface Props {
-  state: ConversationState;
-  /** Shown when there is no turn. */
+  log: ConversationLog;
+  /** Shown below the turns. */
   children: ReactNode;
 }
 
-export function Transcript({ state, children }: Props) {
-  const { turns, opening, running } = state;
-  const empty = turns.length === 0 && opening === null;
+export function Transcript({ log, children }: Props) {
+  const conversation = useChat();
+  const rows = useRows(conversation);
+  const turns = useReadable(conversation.turns);
+  const { hasEarlier } = useReadable(conversation.info);
+  const busy = useIsBusy();
+  const byTurn = useMemo(() => rowsByTurn(rows), [rows]);
+  const empty = turns.length === 0;
   const { scroller, content, atEnd, toEnd } = useStickToBottom(!empty);
-  const [shown, setShown] = useState(SHOWN);
-  const newest: Turn | undefined = turns.at(-1);
+  const newest = turns.at(-1);
   // The reader has started the new turn: scroll to it.
   useEffect(() => {
-    if (newest || opening) toEnd();
-  }, [newest, opening, toEnd]);
+    if (newest !== undefined) toEnd();
+  }, [newest, toEnd]);
 
-  const from = Math.max(0, turns.length - shown);
+  const rowsOf = (turn: string) => byTurn.get(turn) ?? NONE;
   return (
     <div className="transcript">
       {/* New text is not read out token by token: `Announcer` says what matters. */}
@@ -38,28 +43,31 @@ export function Transcript({ state, children }: Props) {
         role="log"
         aria-live="off"
         aria-label="Conversation"
-        aria-busy={running}
+        aria-busy={busy}
         tabIndex={0}
       >
         <div className={empty ? "column empty" : "column"} ref={content}>
-          {from > 0 && (
-            <button type="button" className="quiet earlier" onClick={() => setShown(shown + SHOWN)}>
-              Show {Math.min(SHOWN, from)} earlier turns
+          {hasEarlier && (
+            <button type="button" className="quiet earlier" onClick={() => void conversation.loadEarlier()}>
+              Show earlier turns
             </button>
           )}
-          {turns.slice(from).map((turn, index) => (
-            <TurnView
-              key={keyOf(turn)}
-              turn={turn}
-              last={turn === newest}
-              continued={isAnswer(turns[from + index + 1])}
-            />
-          ))}
-          {opening && (
-            <article className="turn">
-              <TurnInput input={opening} />
-            </article>
-          )}
+          {turns.map((turn, at) => {
+            const next = turns[at + 1];
+            // It answers the calls of this one, if it does not begin with a message.
+            const continued = next !== undefined && rowsOf(next)[0]?.role !== "user";
+            return (
+              <TurnView
+                // Another version of it takes its place.
+                key={conversation.turn(turn).get()?.branch?.of[0] ?? turn}
+                turn={turn}
+                rows={rowsOf(turn)}
+                log={log}
+                last={next === undefined}
+                continued={continued}
+              />
+            );
+          })}
           {children}
         </div>
       </div>
@@ -71,17 +79,3 @@ export function Transcript({ state, children }: Props) {
     </div>
   );
 }
-
-/** Whether the turn continues the one before it, by answering its calls. */
-function isAnswer(turn: Turn | undefined): boolean {
-  return turn !== undefined && !turn.input.some(({ type }) => type === "user.message");
-}
-
-/** A turn gets its id only when it has started; the component must stay the same. */
-function keyOf(turn: Turn): number {
-  const key = keys.get(turn) ?? (lastKey += 1);
-  keys.set(turn, key);
-  return key;
-}
-const keys = new WeakMap<Turn, number>();
-let lastKey = 0;

@@ -3,11 +3,15 @@
 
 import { memo, useState } from "react";
 import type { TurnSnapshot } from "turnwire";
+import { useReadable } from "turnwire/react";
 import { ConnectionLine } from "../connection/ConnectionLine";
 import type { TurnConnection } from "../connection/TurnConnection";
 import { Icon } from "../ui/Icon";
+import { useChat, useIsBusy } from "./chat";
 
 interface Props {
+  /** The key of the turn. */
+  turn: string;
   snapshot: TurnSnapshot;
   connection: TurnConnection;
   live: boolean;
@@ -15,7 +19,7 @@ interface Props {
   continued: boolean;
 }
 
-export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live, last, continued }: Props) {
+export const TurnFooter = memo(function TurnFooter({ turn, snapshot, connection, live, last, continued }: Props) {
   const complete = !live && snapshot.required_actions.length === 0;
   // The turn with the answer directly follows the turn that waited for it.
   if (!live && (continued || (!complete && !last))) return null;
@@ -26,7 +30,10 @@ export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live,
           <i /> <i /> <i />
         </span>
       ) : (
-        complete && hasText(snapshot) && <CopyAnswer snapshot={snapshot} />
+        <>
+          {complete && hasText(snapshot) && <CopyAnswer snapshot={snapshot} />}
+          {complete && last && <AnswerAgain turn={turn} />}
+        </>
       )}
       <ConnectionLine connection={connection} reconnecting={snapshot.reconnecting} waiting={snapshot.waiting} />
     </div>
@@ -35,6 +42,18 @@ export const TurnFooter = memo(function TurnFooter({ snapshot, connection, live,
 
 function hasText({ threads }: TurnSnapshot): boolean {
   return threads[0]?.messages.some((message) => message.content !== "") ?? false;
+}
+
+/** Where the conversation can branch, another answer stands beside the one before. */
+function AnswerAgain({ turn }: { turn: string }) {
+  const conversation = useChat();
+  const { capabilities } = useReadable(conversation.info);
+  if (useIsBusy() || !capabilities?.fork) return null;
+  return (
+    <button type="button" className="quiet small" onClick={() => conversation.regenerate(turn)}>
+      <Icon name="retry" /> Answer again
+    </button>
+  );
 }
 
 function CopyAnswer({ snapshot }: { snapshot: TurnSnapshot }) {

@@ -1,36 +1,73 @@
-// The person's input: a message with its files, or decisions on waiting calls.
+// A message of the person with its files, and what can be done with it.
 
-import { memo } from "react";
-import type { TurnInputItem } from "turnwire";
+import { memo, useContext, useState } from "react";
+import type { UserMessage } from "turnwire/conversation";
+import { useMessage, useReadable } from "turnwire/react";
+import type { ContentPart } from "turnwire";
 import { Icon } from "../ui/Icon";
-import { fromInput } from "./answers";
-import { contentsOf, formatSize, type UserMessage } from "./attachments";
-import { useConversation } from "./context";
-import { callIn } from "./earlier";
+import { contentsOf, filesIn, sizeWords, textIn, userMessage } from "./attachments";
+import { BranchPicker } from "./BranchPicker";
+import { FocusContext, useChat, useIsBusy } from "./chat";
+import { MessageEditor } from "./MessageEditor";
 
-export const TurnInput = memo(function TurnInput({ input }: { input: readonly TurnInputItem[] }) {
-  const conversation = useConversation();
-  const messages = input.filter((item) => item.type === "user.message");
-  const answers = input.filter((item) => item.type !== "user.message");
-  const decisions: TurnInputItem[] = [];
-  const tools: string[] = [];
-  for (const item of answers) {
-    const name = item.type === "user.tool_response" && callIn(conversation.state().turns, item.tool_call_id)?.name;
-    if (name && conversation.pageCalls.has(name)) tools.push(name);
-    else decisions.push(item);
-  }
-  return (
-    <>
-      {messages.map((message, index) => (
-        <UserBubble key={index} message={message} />
-      ))}
-      {answers.length > 0 && <p className="decisions">{[...describe(decisions), ...describeTools(tools)].join(" ")}</p>}
-    </>
-  );
+export const UserRow = memo(function UserRow({ row }: { row: string }) {
+  const message = useMessage(useChat(), row);
+  return message?.role === "user" ? <Said message={message} /> : null;
 });
 
-export function UserBubble({ message }: { message: UserMessage }) {
-  const { texts, files } = contentsOf(message);
+function Said({ message }: { message: UserMessage }) {
+  const conversation = useChat();
+  const { capabilities } = useReadable(conversation.info);
+  const busy = useIsBusy();
+  const toField = useContext(FocusContext);
+  const [editing, setEditing] = useState(false);
+  /** The button that was left by its own editor has the focus again. */
+  const [left, setLeft] = useState(false);
+  const { key, content, branch, steered, delivery } = message;
+  const canEdit = !busy && !steered && (delivery === "failed" || (delivery === "sent" && capabilities?.fork === true));
+  const files = filesIn(content);
+  const edit = (text: string) => {
+    setEditing(false);
+    toField();
+    conversation.edit(key, userMessage(text, files));
+  };
+  if (editing && canEdit) {
+    return (
+      <div className="said editing">
+        <MessageEditor
+          label="Edit the message"
+          text={textIn(content)}
+          action="Send"
+          optional={files.length > 0}
+          onTake={edit}
+          onCancel={() => {
+            setEditing(false);
+            setLeft(true);
+          }}
+        />
+      </div>
+    );
+  }
+  return (
+    <div className="said">
+      <Bubble parts={content} />
+      {(canEdit || branch || steered) && (
+        <div className="said-bar">
+          {steered && <span>sent while the agent worked</span>}
+          {branch && <BranchPicker branch={branch} />}
+          {canEdit && (
+            <button type="button" className="quiet small" autoFocus={left} onClick={() => setEditing(true)}>
+              <Icon name="edit" /> Edit
+            </button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function Bubble({ parts }: { parts: readonly ContentPart[] }) {
+  const { texts, files } = contentsOf(parts);
   return (
     <div className="bubble">
       <span className="visually-hidden">You said: </span>
@@ -39,11 +76,11 @@ export function UserBubble({ message }: { message: UserMessage }) {
       ))}
       {files.length > 0 && (
         <ul className="chips">
-          {files.map(({ name, data }, index) => (
+          {files.map((file, index) => (
             <li key={index} className="chip">
-              {data.startsWith("data:image/") ? <img src={data} alt="" /> : <Icon name="file" />}{" "}
-              <span className="chip-name">{name}</span>
-              {data.startsWith("data:") && <span className="faint">{formatSize(sizeOf(data))}</span>}
+              {file.data.startsWith("data:image/") ? <img src={file.data} alt="" /> : <Icon name="file" />}{" "}
+              <span className="chip-name">{file.name}</span>
+              <span className="faint">{sizeWords(file)}</span>
             </li>
           ))}
         </ul>
@@ -51,33 +88,3 @@ export function UserBubble({ message }: { message: UserMessage }) {
     </div>
   );
 }
-
-/** The size of the content of a base64 `data:` URI: three bytes for four characters. */
-function sizeOf(data: string): number {
-  return Math.floor(((data.length - data.indexOf(",") - 1) * 3) / 4);
-}
-
-function describe(items: readonly TurnInputItem[]): string[] {
-  let allowed = 0;
-  let denied = 0;
-  let answered = 0;
-  for (const item of items) {
-    const kind = fromInput(item)?.answer.kind;
-    if (kind === "text") answered += 1;
-    else if (kind === "allow") allowed += 1;
-    else if (kind === "deny") denied += 1;
-  }
-  const parts = [
-    allowed > 0 && `allowed ${steps(allowed)}`,
-    denied > 0 && `denied ${steps(denied)}`,
-    answered > 0 && `answered ${answered === 1 ? "a question" : `${answered} questions`}`,
-  ].filter((part) => part !== false);
-  return parts.length > 0 ? [`You ${parts.join(" and ")}.`] : [];
-}
-
-function describeTools(names: readonly string[]): string[] {
-  const calls = names.length > 2 ? `${names.length} calls` : names.join(" and ");
-  return names.length > 0 ? [`This page ran ${calls}.`] : [];
-}
-
-const steps = (count: number): string => (count === 1 ? "one step" : `${count} steps`);

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { canRemember, fromInput, innerCall, questionIn, toInput, wantsConsent, type Answer, type CallAction } from "./answers";
+import { decisionIn, innerCall, questionIn, type CallAction } from "./answers";
 
-const consent = { properties: { approved: { type: "boolean" }, remember: { type: "boolean" } } };
 const action = (part: Partial<CallAction>) =>
   ({ type: "tool.approval_required", thread_id: "main", tool_call_id: "c1", name: "act", ...part }) as CallAction;
 const nested = action({
@@ -11,31 +10,7 @@ const nested = action({
     id: "s1",
     action: "tool:PermissionConfirm",
     parameters: { tool_name: "roll_back", tool_args: { version: "2.13" } },
-    response_schema: consent,
   },
-});
-
-it("consent is what an approval wants, and a call whose server says so", () => {
-  expect(wantsConsent(action({}))).toBe(true);
-  expect(wantsConsent(nested)).toBe(true);
-  expect(wantsConsent(action({ type: "tool.response_required" }))).toBe(false);
-  const other = { id: "s", action: "a", response_schema: { properties: { approved: { type: "string" } } } };
-  expect(wantsConsent(action({ type: "tool.response_required", suspension: other }))).toBe(false);
-});
-
-it("only a server that can remember is asked to", () => {
-  expect(canRemember(nested, null)).toBe(true);
-  expect(canRemember(action({}), null)).toBe(false);
-  const request = { id: "7", action: "item/commandExecution/requestApproval" };
-  expect(canRemember(action({ suspension: request }), null)).toBe(true);
-  const asked = { id: "8", action: "mcpServer/elicitation/request" };
-  expect(canRemember(action({ suspension: asked }), null)).toBe(false);
-  const odd = { id: "s", action: "a", response_schema: "none" };
-  expect(canRemember(action({ suspension: odd }), null)).toBe(false);
-  const agent = { name: "bot", version: "1", tools: [{ name: "act", description: "Acts.", parameters: {} }] };
-  expect(canRemember(action({}), agent)).toBe(true);
-  expect(canRemember(action({ name: "other" }), agent)).toBe(false);
-  expect(canRemember(action({ type: "tool.response_required" }), agent)).toBe(false);
 });
 
 it("what would run is named where it is not the call that waits", () => {
@@ -45,28 +20,16 @@ it("what would run is named where it is not the call that waits", () => {
   expect(innerCall(action({}))).toBeNull();
 });
 
-it("a verdict that is the result of a call is sent as an object, and read again", () => {
-  const answers: Answer[] = [
-    { kind: "allow" },
-    { kind: "allow", remember: true },
-    { kind: "deny", reason: "not now" },
-    { kind: "deny", reason: "" },
-    { kind: "text", content: '{"approved":"perhaps"}' },
-    { kind: "text", content: "{ yes" },
-  ];
-  for (const answer of answers) expect(fromInput(toInput(nested, answer))).toEqual({ callId: "c1", answer });
-  expect(toInput(nested, { kind: "deny", reason: " not now " })).toMatchObject({
-    type: "user.tool_response",
-    content: '{"approved":false,"reason":"not now"}',
-  });
-});
-
-it("an approval is sent as one, and read again", () => {
-  const answers: Answer[] = [{ kind: "allow" }, { kind: "allow", remember: true }, { kind: "deny", reason: "no" }];
-  for (const answer of answers) expect(fromInput(toInput(action({}), answer))).toEqual({ callId: "c1", answer });
-  expect(toInput(action({}), { kind: "allow", remember: true })).toMatchObject({
-    approval: { status: "allow", remember: true },
-  });
+it("a decision is told from a text, also as the result of a call", () => {
+  const response = (content: string) => decisionIn({ type: "user.tool_response", thread_id: "main", tool_call_id: "c1", content });
+  expect(response('{"approved":true,"remember":true}')).toBe("allowed");
+  expect(response('{"approved":false,"reason":"not now"}')).toBe("denied");
+  expect(response('{"approved":"perhaps"}')).toBe("answered");
+  expect(response("{ yes")).toBe("answered");
+  const ids = { thread_id: "main", tool_call_id: "c1" };
+  expect(decisionIn({ type: "user.tool_approval", ...ids, approval: { status: "allow" } })).toBe("allowed");
+  expect(decisionIn({ type: "user.tool_approval", ...ids, approval: { status: "deny" } })).toBe("denied");
+  expect(decisionIn({ type: "user.message", content: "Hello" })).toBeNull();
 });
 
 it("what is asked is the server's message, or its questions", () => {

@@ -1,28 +1,12 @@
-// Files in a message: read in the page and sent inside the message as `data:` URIs.
+// Files in a message: inside it, as `data:` URIs.
 
-import type { TurnInputItem } from "turnwire";
+import type { ContentPart, TurnInputItem } from "turnwire";
 
-export type UserMessage = Extract<TurnInputItem, { type: "user.message" }>;
-
+/** A file as it is shown. */
 export interface Attachment {
   readonly name: string;
-  readonly size: number;
-  /** A `data:` URI. */
+  /** A `data:` URI; empty for a file on the server. */
   readonly data: string;
-}
-
-/** Gateways refuse bodies over 30 MB, and base64 makes four bytes of three. */
-const LIMIT = 20 * 1024 * 1024;
-
-/** Reads the file; rejects with a message for the reader if it is too large or cannot be read. */
-export async function readAttachment(file: File): Promise<Attachment> {
-  if (file.size > LIMIT) throw new Error(`${file.name} is larger than ${formatSize(LIMIT)}.`);
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve({ name: file.name, size: file.size, data: String(reader.result) });
-    reader.onerror = () => reject(new Error(`${file.name} could not be read.`));
-    reader.readAsDataURL(file);
-  });
 }
 
 /** Whether a file has an accepted type, in the form of `accept`: all, or those with a prefix. */
@@ -30,23 +14,34 @@ export function isTaken(accept: string, { type }: Pick<File, "type">): boolean {
   return accept === "" || type.startsWith(accept.replace(/\*$/, ""));
 }
 
-export function userMessage(text: string, files: readonly Attachment[]): TurnInputItem {
+export function userMessage(text: string, files: readonly ContentPart[] = []): TurnInputItem {
   if (files.length === 0) return { type: "user.message", content: text };
-  return {
-    type: "user.message",
-    content: [
-      ...(text ? [{ type: "text" as const, text }] : []),
-      ...files.map(({ name, data }) => ({ type: "file" as const, name, data })),
-    ],
-  };
+  return { type: "user.message", content: [...(text ? [{ type: "text" as const, text }] : []), ...files] };
+}
+
+/** The parts of a message that are no text. */
+export function filesIn(parts: readonly ContentPart[]): ContentPart[] {
+  return parts.filter(({ type }) => type !== "text");
+}
+
+/** The parts of the messages in an input. */
+export function partsIn(input: readonly TurnInputItem[]): ContentPart[] {
+  return input.flatMap((item) => {
+    if (item.type !== "user.message") return [];
+    return typeof item.content === "string" ? [{ type: "text" as const, text: item.content }] : item.content;
+  });
+}
+
+/** The text in parts. */
+export function textIn(parts: readonly ContentPart[]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 /** The contents of a user's message. Servers spell a file in one of three ways. */
-export function contentsOf({ content }: UserMessage): { texts: string[]; files: Pick<Attachment, "name" | "data">[] } {
-  if (typeof content === "string") return { texts: [content], files: [] };
+export function contentsOf(parts: readonly ContentPart[]): { texts: string[]; files: Attachment[] } {
   const texts: string[] = [];
-  const files: Pick<Attachment, "name" | "data">[] = [];
-  for (const part of content) {
+  const files: Attachment[] = [];
+  for (const part of parts) {
     switch (part.type) {
       case "text":
         texts.push(part.text);
@@ -82,7 +77,10 @@ function nameOf(data: string): string {
   return type in NAMES ? NAMES[type as keyof typeof NAMES] : "File";
 }
 
-export function formatSize(bytes: number): string {
+/** The size of the content of a base64 `data:` URI in words, three bytes for four characters; empty for other addresses. */
+export function sizeWords({ data }: Attachment): string {
+  if (!data.startsWith("data:")) return "";
+  const bytes = Math.floor(((data.length - data.indexOf(",") - 1) * 3) / 4);
   if (bytes < 1024) return `${bytes} B`;
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KB`;
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;

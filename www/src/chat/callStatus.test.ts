@@ -10,7 +10,7 @@ const response = (part: Partial<ToolCallResponse>): ToolCallResponse => ({
   ...part,
 });
 const words = (status: ToolCallSnapshot["status"], part: Partial<Surroundings> = {}) => {
-  const around = { answer: undefined, response: null, pending: false, live: true, ended: "paused" as const, ...part };
+  const around = { answer: null, response: null, pending: false, live: true, ended: "paused" as const, ...part };
   const { mark, words } = statusOf(call(status), around);
   return `${mark}: ${words}`;
 };
@@ -21,12 +21,12 @@ it("a call that failed is not called done", () => {
   expect(words("done", { response: response({}) })).toBe("done: done");
 });
 
-it("a denial is told from a result also where nobody knows any more what was decided", () => {
+it("a denial differs from a result even where the decision is no longer known", () => {
   expect(words("done", { response: response({ content: "Tool call denied: not now" }) })).toBe("failed: denied");
   expect(words("done", { response: response({ content: "The tool call denied me" }) })).toBe("done: done");
 });
 
-it("a call of a tool of the page runs until it has given something, or nobody runs it", () => {
+it("a call of the page's tool runs until it has a result, or nothing runs it", () => {
   const page = (status: ToolCallSnapshot["status"], part: object = {}) => {
     const around = { content: undefined, live: false, ended: "paused" as const, halted: false, ...part };
     const { mark, words } = pageStatusOf(call(status), around);
@@ -54,7 +54,7 @@ it("a call that will not be made is neither", () => {
   expect(words("cancelled", { live: false })).toBe("stopped: cancelled");
 });
 
-it("a question that nobody has answered does not ask for ever", () => {
+it("a question without an answer does not ask for ever", () => {
   expect(words("approval_required", { pending: true, live: false })).toBe("waiting: asks you");
   expect(words("response_required", { live: true })).toBe("waiting: asks you");
   expect(words("response_required", { live: false })).toBe("stopped: not answered");

@@ -1,8 +1,8 @@
 // The status of a tool call, for the small icon in its card's head.
 
 import type { ToolCallResponse, ToolCallSnapshot, ToolProgress } from "turnwire";
+import type { GivenAnswer } from "turnwire/conversation";
 import { hasFailed } from "../tools/pageTools";
-import type { AnswerState } from "./answers";
 import type { Mark } from "./StatusMark";
 
 export interface Status {
@@ -11,7 +11,7 @@ export interface Status {
 }
 
 export interface Surroundings {
-  readonly answer: AnswerState | undefined;
+  readonly answer: GivenAnswer | null;
   /** Its result, even if it came in a later turn. */
   readonly response: ToolCallResponse | null;
   /** The conversation waits for an answer to it. */
@@ -22,7 +22,10 @@ export interface Surroundings {
   readonly ended: "paused" | "left" | "broken";
 }
 
-export function statusOf(call: ToolCallSnapshot, { answer, response, pending, live, ended }: Surroundings): Status {
+/** What a status depends on. */
+type Called = Pick<ToolCallSnapshot, "status">;
+
+export function statusOf(call: Called, { answer, response, pending, live, ended }: Surroundings): Status {
   if (answer?.answer.kind === "deny" || DENIED.test(response?.content ?? "")) return { mark: "failed", words: "denied" };
   if (response?.outcome === "failed") return FAILED;
   if (response !== null || call.status === "done") return DONE;
@@ -50,10 +53,10 @@ export interface PageSurroundings extends Pick<Surroundings, "live" | "ended"> {
 }
 
 /** The status of a call of one of the page's own tools. */
-export function pageStatusOf(call: ToolCallSnapshot, { content, live, ended, halted }: PageSurroundings): Status {
+export function pageStatusOf(call: Called, { content, live, ended, halted }: PageSurroundings): Status {
   if (content !== undefined) return hasFailed(content) ? FAILED : DONE;
   if (call.status !== "response_required") {
-    return statusOf(call, { answer: undefined, response: null, pending: false, live, ended });
+    return statusOf(call, { answer: null, response: null, pending: false, live, ended });
   }
   if (!live && ended !== "paused") return DISCARDED;
   return halted ? { mark: "waiting", words: "waits" } : { mark: "working", words: "running" };

@@ -1,8 +1,8 @@
-import type { ToolCallSnapshot, TurnSnapshot } from "turnwire";
+import type { TurnSnapshot } from "turnwire";
 import { describe, expect, it } from "vitest";
-import { asidesOf, noticesOf, outputOf } from "./news";
+import { noticesOf, outputOf } from "./news";
 
-const call = (output?: object | null) => ({ id: "c", output }) as unknown as ToolCallSnapshot;
+const call = (output?: object | null) => ({ id: "c", output });
 const turn = (notices?: object[] | null) => ({ notices }) as unknown as TurnSnapshot;
 const notice = (code: string, message = "", level = "info") => ({ level, code, message });
 
@@ -43,29 +43,5 @@ describe("notices", () => {
     const told = [notice("prompt_manifest"), notice("x", "same"), notice("task", "running"), notice("task_event"), notice("x", "same")];
     expect(noticesOf(turn(told))).toEqual([{ level: "info", words: "same", times: 2 }]);
     for (const none of [undefined, null, []]) expect(noticesOf(turn(none))).toEqual([]);
-  });
-});
-
-describe("what is said meanwhile", () => {
-  const said = (text: string, after: string | null) => {
-    const input = [{ type: "user.message", content: text }];
-    return { ...notice("user_message", text), details: { input, after } };
-  };
-  const running = (...notices: object[]) =>
-    ({ notices, threads: [{ messages: [{ id: "a" }, { id: "b" }] }] }) as unknown as TurnSnapshot;
-
-  it("stands where it belongs, and at the end if that is gone", () => {
-    const told = [said("One", null), said("Two", "a"), said("Three", "a"), said("Four", "gone")];
-    const words = [...asidesOf(running(...told))].map(([after, messages]) => [after, messages.map(({ content }) => content)]);
-    expect(words).toEqual([
-      [null, ["One"]],
-      ["a", ["Two", "Three"]],
-      ["b", ["Four"]],
-    ]);
-  });
-
-  it("is no notice, and nothing else is said", () => {
-    expect(noticesOf(running(said("One", null)))).toEqual([]);
-    expect(asidesOf(running(notice("warning", "low on disk")))).toBe(asidesOf(running()));
   });
 });

@@ -1,7 +1,6 @@
 // A turn's additional information as text, if the server sends it: the output of calls, and notices.
 
-import type { ToolCallSnapshot, TurnSnapshot } from "turnwire";
-import type { UserMessage } from "./attachments";
+import type { TurnSnapshot } from "turnwire";
 
 export interface ToldNotice {
   readonly level: "info" | "warning" | "error";
@@ -18,7 +17,7 @@ export interface Stream {
 const SHOWN = 8000;
 
 /** The output of a call so far, by stream; the end of a long one. */
-export function outputOf(call: ToolCallSnapshot): Stream[] {
+export function outputOf(call: object): Stream[] {
   const { output = {} } = call as { output?: Readonly<Record<string, string>> | null };
   const streams = Object.entries(output ?? {}).filter(([, text]) => text !== "");
   return streams.map(([stream, text]) => ({ name: STREAMS[stream] ?? stream, text: endOf(text) }));
@@ -58,25 +57,6 @@ export function noticesOf(snapshot: TurnSnapshot): ShownNotice[] {
     else shown.push({ level: notice.level, words, times: 1 });
   }
   return shown;
-}
-
-/** The user's messages that were sent while the turn ran, by the message that they follow; `null` is before the first. */
-export type Asides = ReadonlyMap<string | null, readonly UserMessage[]>;
-
-const NONE: Asides = new Map();
-
-export function asidesOf({ notices, threads }: TurnSnapshot): Asides {
-  const told = notices.filter(({ code }) => code === "user_message");
-  if (told.length === 0) return NONE;
-  const messages = threads[0]?.messages ?? [];
-  const asides = new Map<string | null, UserMessage[]>();
-  for (const { details } of told) {
-    const { input, after } = details as { input: UserMessage[]; after: string | null };
-    // After the last message, if the server has not kept the interrupted one.
-    const place = after === null || messages.some(({ id }) => id === after) ? after : (messages.at(-1)?.id ?? null);
-    asides.set(place, [...(asides.get(place) ?? []), ...input]);
-  }
-  return asides;
 }
 
 /** What happened, and then the server's message. */

@@ -9,7 +9,7 @@ describe("JsonPrinter", () => {
     expect(new JsonPrinter().print(JSON.stringify(VALUE, null, 7))).toBe(JSON.stringify(VALUE, null, 2));
   });
 
-  it("gives the same however the text arrives, and never takes back what it printed", () => {
+  it("returns the same however the text arrives, and never takes back what it printed", () => {
     const source = JSON.stringify(VALUE);
     const printer = new JsonPrinter();
     let before = "";

@@ -1,13 +1,11 @@
-import type { ThreadSnapshot, ToolCallSnapshot } from "turnwire";
+import type { Thread } from "turnwire/conversation";
 import { expect, it } from "vitest";
 import { startedBy, subAgentNames } from "./subAgentNames";
 
-const thread = (part: Partial<ThreadSnapshot>) =>
-  ({ id: "t", title: null, agent_info: null, ...part }) as ThreadSnapshot;
-const call = (args: object | string): ToolCallSnapshot =>
-  ({ name: "create_sub_agent", arguments: typeof args === "string" ? args : JSON.stringify(args) }) as ToolCallSnapshot;
+const thread = (part: Partial<Thread>) => ({ title: null, agent_info: null, ...part });
+const call = (args: unknown) => ({ name: "create_sub_agent", arguments: args });
 
-it("takes the names that the server gives", () => {
+it("takes the server's names", () => {
   const named = thread({ title: "Read the logs", agent_info: { type: "a", name: "reader", input: "Find it." } });
   expect(subAgentNames(named, call({ name: "x" }))).toEqual({ title: "Read the logs", task: "Find it." });
 });
@@ -17,11 +15,11 @@ it("looks into the call where there are none, or only the tool's", () => {
   const args = { name: "historian", input: "Compare." };
   expect(subAgentNames(anonymous, call(args))).toEqual({ title: "historian", task: "Compare." });
   expect(subAgentNames(thread({}), call({ agent_id: "historian" }))).toEqual({ title: "historian", task: "" });
-  expect(subAgentNames(anonymous, call('{"name": "his'))).toEqual({ title: "create_sub_agent", task: "" });
+  expect(subAgentNames(anonymous, call({ name: "his" }))).toEqual({ title: "his", task: "" });
+  expect(subAgentNames(anonymous, call(undefined))).toEqual({ title: "create_sub_agent", task: "" });
 });
 
-it("goes by what was known before, and else has a word for it", () => {
-  expect(subAgentNames(thread({}), undefined, "historian").title).toBe("historian");
+it("has a word for one without a name", () => {
   expect(subAgentNames(thread({}), undefined).title).toBe("Sub-agent");
 });
 
@@ -32,6 +30,6 @@ it("knows the calls that start sub-agents, and what they say of them", () => {
     title: "historian",
     task: "Go.",
   });
-  expect(startedBy(call('{"name'), "create_sub_agent")).toEqual({ title: "create_sub_agent", task: "" });
+  expect(startedBy(call("odd"), "create_sub_agent")).toEqual({ title: "create_sub_agent", task: "" });
   expect(startedBy(call(args), "list_services")).toBeNull();
 });

@@ -45,6 +45,13 @@ const UNKNOWN_START: Trouble = {
   remedy: "resume",
 };
 
+/** For a message that was not taken. */
+export const NOT_SENT: Trouble = {
+  title: "The message has not arrived.",
+  detail: "Nothing is sent again by itself.",
+  remedy: "retry",
+};
+
 /** Explains an error of the SDK. */
 export function explain(error: unknown): Trouble {
   const detail = error instanceof Error ? error.message : String(error);

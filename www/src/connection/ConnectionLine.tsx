@@ -1,8 +1,9 @@
 // A turn's connection in one quiet line: lost, or restored with a small mark afterwards, or waiting for something to
 // read.
 
-import { memo, useEffect, useState, useSyncExternalStore } from "react";
+import { memo, useEffect, useState } from "react";
 import type { TurnSnapshot } from "turnwire";
+import { useReadable } from "turnwire/react";
 import { Icon } from "../ui/Icon";
 import type { TurnConnection } from "./TurnConnection";
 import { resumedWords, timesWords, tryingWords, waitingHint, waitingWords } from "./words";
@@ -17,7 +18,7 @@ interface Props {
 }
 
 export const ConnectionLine = memo(function ConnectionLine({ connection, reconnecting, waiting }: Props) {
-  const state = useSyncExternalStore(connection.subscribe, connection.state);
+  const state = useReadable(connection);
   const isNews = useIsNews(state.resumes);
   if (reconnecting !== null) {
     return (

@@ -1,8 +1,15 @@
 // The part of the development gateway's control interface that this page uses: cutting connections.
 
 import type { Settings } from "../settings/settings";
+import { cutScripted, IS_SCRIPTED } from "./scripted";
 
-export class DevelopmentGateway {
+/** What cuts connections. */
+export interface Cutter {
+  /** Resets the connections of the session's open streams. The turn does not notice. */
+  cut(sessionId: string): Promise<void>;
+}
+
+export class DevelopmentGateway implements Cutter {
   readonly #origin: string;
   readonly #headers: Record<string, string>;
 
@@ -16,8 +23,9 @@ export class DevelopmentGateway {
    * is none; null for any other server, and if the token is refused. Asks only the server of the page: elsewhere a refusal
    * would be an error in the browser's console.
    */
-  static async find({ baseUrl, token }: Settings, signal: AbortSignal): Promise<DevelopmentGateway | "missing" | null> {
+  static async find({ baseUrl, token }: Settings, signal: AbortSignal): Promise<Cutter | "missing" | null> {
     if (!isHere(baseUrl)) return null;
+    if (IS_SCRIPTED) return { cut: cutScripted };
     const { origin } = window.location;
     try {
       const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
@@ -31,7 +39,6 @@ export class DevelopmentGateway {
     }
   }
 
-  /** Resets the connections of the session's open streams. The turn does not notice. */
   async cut(sessionId: string): Promise<void> {
     const url = `${this.#origin}/_gateway/sessions/${encodeURIComponent(sessionId)}/cut?how=reset`;
     try {
@@ -43,7 +50,7 @@ export class DevelopmentGateway {
 }
 
 /** Whether the URL is of the server of this page. */
-function isHere(url: string): boolean {
+export function isHere(url: string): boolean {
   try {
     return new URL(url).origin === window.location.origin;
   } catch {

@@ -1,12 +1,13 @@
 // Lost events: which, and what happens to their text.
 
-import { memo, useSyncExternalStore } from "react";
+import { memo } from "react";
+import { useReadable } from "turnwire/react";
 import { Icon } from "../ui/Icon";
 import type { TurnConnection } from "./TurnConnection";
 import { missingWords } from "./words";
 
 export const GapNotice = memo(function GapNotice({ connection, live }: { connection: TurnConnection; live: boolean }) {
-  const { gaps } = useSyncExternalStore(connection.subscribe, connection.state);
+  const { gaps } = useReadable(connection);
   if (gaps.length === 0) return null;
   return (
     <p className="gap-notice">

@@ -1,7 +1,7 @@
 // The events of a turn's connection while this page read it.
 
 import type { ConnectionTopics, Turn } from "turnwire";
-import { Store } from "../ui/Store";
+import { Value } from "../ui/Value";
 
 export type Gap = ConnectionTopics["gap"];
 
@@ -14,24 +14,23 @@ export interface ConnectionState {
   readonly gaps: readonly Gap[];
 }
 
-export class TurnConnection extends Store {
-  #state: ConnectionState = { resumes: 0, after: 0, gaps: [] };
-
-  readonly state = (): ConnectionState => this.#state;
+export class TurnConnection extends Value<ConnectionState> {
+  constructor() {
+    super({ resumes: 0, after: 0, gaps: [] });
+  }
 
   /** Counts from now on. Returns the function that ends it. */
   follow(turn: Pick<Turn, "on">): () => void {
     const ends = [
-      turn.on("resumed", ({ after }) => this.#set({ resumes: this.#state.resumes + 1, after })),
-      turn.on("gap", (gap) => this.#set({ gaps: [...this.#state.gaps, gap] })),
+      turn.on("resumed", ({ after }) => this.#change({ resumes: this.get().resumes + 1, after })),
+      turn.on("gap", (gap) => this.#change({ gaps: [...this.get().gaps, gap] })),
     ];
     return () => {
       for (const end of ends) end();
     };
   }
 
-  #set(change: Partial<ConnectionState>): void {
-    this.#state = { ...this.#state, ...change };
-    this.notify();
+  #change(change: Partial<ConnectionState>): void {
+    this.set({ ...this.get(), ...change });
   }
 }

@@ -2,10 +2,10 @@
 
 import { useEffect, useState } from "react";
 import type { Settings } from "../settings/settings";
-import { DevelopmentGateway } from "./DevelopmentGateway";
+import { type Cutter, DevelopmentGateway } from "./DevelopmentGateway";
 
-export function useDevelopmentGateway(settings: Settings): DevelopmentGateway | "missing" | null {
-  const [gateway, setGateway] = useState<DevelopmentGateway | "missing" | null>(null);
+export function useDevelopmentGateway(settings: Settings): Cutter | "missing" | null {
+  const [gateway, setGateway] = useState<Cutter | "missing" | null>(null);
   useEffect(() => {
     const asking = new AbortController();
     void DevelopmentGateway.find(settings, asking.signal).then((found) => {

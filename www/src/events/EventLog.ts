@@ -1,7 +1,7 @@
 // The latest raw events of a conversation, for the events panel, and between them the events of the connection.
 
 import type { ConnectionTopics, NativeEvent, StreamEvent, Turn } from "turnwire";
-import { Store } from "../ui/Store";
+import { Value } from "../ui/Value";
 
 export interface LoggedEvent {
   /** The number of the turn in the conversation, from 1. */
@@ -93,7 +93,7 @@ class Ring {
 
 /** A turn whose events are logged, and its frames as well if they are wanted. */
 interface Followed {
-  readonly turn: number;
+  readonly turn: () => number;
   readonly source: Pick<Turn, "on">;
   stop: (() => void) | null;
 }
@@ -110,38 +110,46 @@ export interface EventRows {
 const UNREADABLE = 20;
 const UNREADABLE_PAUSE_MS = 100;
 
-/** Adding an event writes into a ring. Watchers are notified once per frame, or less often when many events come. */
-export class EventLog extends Store {
+/**
+ * Adding an event writes into a ring. The value, which counts everything, is set once per frame, or less often when many
+ * events come.
+ */
+export class EventLog extends Value<number> {
   readonly #all = new Ring(KEPT);
   readonly #rare = new Ring(KEPT_RARE);
   readonly #frames = new Ring(KEPT);
   readonly #followed = new Set<Followed>();
   #wantsFrames = false;
   #frame = 0;
-  #toldTotal = 0;
   #toldAt = -Infinity;
 
-  /** Changes whenever there is something new. */
-  readonly version = (): number => this.#all.total + this.#frames.total;
+  constructor() {
+    super(0);
+  }
 
-  /** Logs the events of a turn and of its connection from now on. Returns the function that ends it. */
-  follow(turn: number, source: Pick<Turn, "on">): () => void {
+  /**
+   * Logs the events of a turn and of its connection from now on. `numberOf` is asked once there is one. Returns the function
+   * that ends it.
+   */
+  follow(numberOf: () => number, source: Pick<Turn, "on">): () => void {
+    let number = 0;
+    const turn = () => (number ||= numberOf());
     let waitedFor: string | undefined;
     const ends = [
-      source.on("event", (event) => this.push(turn, event)),
+      source.on("event", (event) => this.push(turn(), event)),
       source.on("reconnecting", (told) => {
         waitedFor = undefined;
-        this.mark(turn, { topic: "reconnecting", told });
+        this.mark(turn(), { topic: "reconnecting", told });
       }),
       // Reported before every poll, but worth listing only once.
       source.on("waiting", (told) => {
-        if (told.for !== waitedFor) this.mark(turn, { topic: "waiting", told });
+        if (told.for !== waitedFor) this.mark(turn(), { topic: "waiting", told });
         waitedFor = told.for;
       }),
-      source.on("idle", (told) => this.mark(turn, { topic: "idle", told })),
-      source.on("resumed", (told) => this.mark(turn, { topic: "resumed", told })),
-      source.on("gap", (told) => this.mark(turn, { topic: "gap", told })),
-      source.on("mismatch", (told) => this.mark(turn, { topic: "mismatch", told })),
+      source.on("idle", (told) => this.mark(turn(), { topic: "idle", told })),
+      source.on("resumed", (told) => this.mark(turn(), { topic: "resumed", told })),
+      source.on("gap", (told) => this.mark(turn(), { topic: "gap", told })),
+      source.on("mismatch", (told) => this.mark(turn(), { topic: "mismatch", told })),
     ];
     const followed: Followed = { turn, source, stop: null };
     this.#followed.add(followed);
@@ -164,7 +172,7 @@ export class EventLog extends Store {
     if (!this.#wantsFrames) {
       followed.stop?.();
       followed.stop = null;
-    } else followed.stop ??= source.on("native", (frame) => this.#keep(this.#frames, { turn, frame }));
+    } else followed.stop ??= source.on("native", (frame) => this.#keep(this.#frames, { turn: turn(), frame }));
   }
 
   push(turn: number, event: StreamEvent): void {
@@ -187,14 +195,13 @@ export class EventLog extends Store {
 
   readonly #tell = (time: number): void => {
     this.#frame = 0;
-    const total = this.version();
-    if (total - this.#toldTotal > UNREADABLE && time - this.#toldAt < UNREADABLE_PAUSE_MS) {
+    const total = this.#all.total + this.#frames.total;
+    if (total - this.get() > UNREADABLE && time - this.#toldAt < UNREADABLE_PAUSE_MS) {
       this.#frame = requestAnimationFrame(this.#tell);
       return;
     }
-    this.#toldTotal = total;
     this.#toldAt = time;
-    this.notify();
+    this.set(total);
   };
 
   rows(choice: Choice): EventRows {

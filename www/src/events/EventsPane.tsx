@@ -4,12 +4,12 @@ import {
   useEffect,
   useId,
   useState,
-  useSyncExternalStore,
   type ChangeEvent,
   type KeyboardEvent,
   type MouseEvent,
   type UIEvent,
 } from "react";
+import { useReadable } from "turnwire/react";
 import { useStickToBottom } from "../ui/useStickToBottom";
 import { EventDetail } from "./EventDetail";
 import { EventLine } from "./EventLine";
@@ -28,7 +28,7 @@ interface Selection {
 }
 
 export function EventsPane({ log }: { log: EventLog }) {
-  useSyncExternalStore(log.subscribe, log.version);
+  useReadable(log);
   const [withDeltas, setWithDeltas] = useState(true);
   const [native, setNative] = useState(false);
   const [selected, setSelected] = useState<Selection | null>(null);

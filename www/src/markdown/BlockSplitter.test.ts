@@ -87,7 +87,7 @@ describe("where blocks end", () => {
     for (let seed = 1; seed <= 50; seed += 1) expect(split(SAMPLE, randomPlaces(SAMPLE.length, seed))).toEqual(whole);
   });
 
-  it("gives every block a key of its own, which its open tail had before", () => {
+  it("every block has a key of its own, which its open tail had before", () => {
     const keys = split(SAMPLE).map((block) => block.key);
     expect(new Set(keys).size).toBe(keys.length);
     const splitter = new BlockSplitter();

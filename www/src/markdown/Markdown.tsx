@@ -1,6 +1,7 @@
 // Shows a growing markdown text. Finished blocks never render again; only the open tail does.
 
-import { memo, useEffect, useState, useSyncExternalStore, type CSSProperties } from "react";
+import { memo, useEffect, useState, type CSSProperties } from "react";
+import { useReadable } from "turnwire/react";
 import type { Block, RenderedBlock } from "./blocks";
 import { closeOpenMarks } from "./closeOpenMarks";
 import { CodePiece } from "./CodePiece";
@@ -20,7 +21,7 @@ export const Markdown = memo(function Markdown({ text, ended }: Props) {
     feed.resume();
     return () => feed.pause();
   }, [feed]);
-  const { chunks, tail } = useSyncExternalStore(feed.subscribe, feed.view);
+  const { chunks, tail } = useReadable(feed.view);
 
   return (
     <div className="markdown">

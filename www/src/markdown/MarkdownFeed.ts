@@ -1,7 +1,7 @@
 // A growing markdown text as rendered blocks: each one parsed once, some of them per frame, grouped for cheap commits.
 
 import { dequeue, enqueue, frameDeadline } from "../ui/frameQueue";
-import { Store } from "../ui/Store";
+import { Value } from "../ui/Value";
 import type { Block, RenderedBlock } from "./blocks";
 import { BlockSplitter } from "./BlockSplitter";
 import { renderBlock } from "./renderBlock";
@@ -29,28 +29,28 @@ export interface MarkdownView {
 
 const EMPTY: MarkdownView = { chunks: [], tail: null };
 
-export class MarkdownFeed extends Store {
+export class MarkdownFeed {
+  readonly view = new Value(EMPTY);
   #text = "";
   #ended = false;
   #splitter = new BlockSplitter();
-  #view = EMPTY;
   #behind = false;
+  /** What is shown with the next notice. */
+  #made = EMPTY;
 
   constructor(text: string, ended: boolean) {
-    super();
     this.#take(text, ended);
     // Render at once what fits, so that a short history does not build up visibly.
     this.#behind = this.#advance(frameDeadline(), FRAME_TEXT);
+    this.view.set(this.#made);
   }
-
-  readonly view = (): MarkdownView => this.#view;
 
   /** Sets the whole text so far. Usually it grows at its end; any other change starts over. */
   set(text: string, ended: boolean): void {
     if (text === this.#text && ended === this.#ended) return;
     if (!continues(this.#text, text) || (this.#ended && !ended)) {
       this.#splitter = new BlockSplitter();
-      this.#view = EMPTY;
+      this.#made = EMPTY;
     }
     this.#take(text, ended);
     this.#behind = true;
@@ -74,7 +74,7 @@ export class MarkdownFeed extends Store {
 
   readonly #work = (deadline: number, pace: number): boolean => {
     this.#behind = this.#advance(deadline, FRAME_TEXT * pace);
-    this.notify();
+    this.view.set(this.#made);
     return this.#behind;
   };
 
@@ -91,7 +91,7 @@ export class MarkdownFeed extends Store {
     }
     const more = block !== null;
     const tail = more || this.#ended ? null : this.#splitter.tail();
-    this.#view = { chunks: made.length > 0 ? append(this.#view.chunks, made) : this.#view.chunks, tail };
+    this.#made = { chunks: made.length > 0 ? append(this.#made.chunks, made) : this.#made.chunks, tail };
     return more;
   }
 

@@ -1,7 +1,7 @@
 // The sessions of the agent, newest first, one page at a time.
 
 import type { Client, Session } from "turnwire";
-import { Store } from "../ui/Store";
+import { Value } from "../ui/Value";
 import { remember, remembered, rememberedAt } from "./remembered";
 
 /** A session in the list. */
@@ -24,19 +24,18 @@ const PAGE = 30;
 /** If sessions come in any order, the newest may be the last. */
 const BARE_PAGE = 500;
 
-export class SessionList extends Store {
+export class SessionList extends Value<SessionListState> {
   readonly #client: Client;
   readonly #agentName: string;
   /** The server has neither titles nor dates of sessions, or does not list them. */
   readonly #isBare: boolean;
   /** Set if the server does not list sessions: then the list has those that this browser remembers for this place. */
   readonly #place: string | undefined;
-  #state: SessionListState = { sessions: [], loading: false, more: false, error: null };
   #pages: AsyncIterator<Session> | null = null;
   #listening = new AbortController();
 
   constructor(client: Client, agentName: string) {
-    super();
+    super({ sessions: [], loading: false, more: false, error: null });
     this.#client = client;
     this.#agentName = agentName;
     const { listSessions, sessionInfo } = client.capabilities;
@@ -49,15 +48,13 @@ export class SessionList extends Store {
     return this.#place !== undefined;
   }
 
-  readonly state = (): SessionListState => this.#state;
-
   /** Loads the first page. The shown sessions stay until then. */
   async refresh(): Promise<void> {
     this.close();
     const { signal } = (this.#listening = new AbortController());
     if (this.#place !== undefined) {
       const sessions = rememberedAt(this.#place).map((id) => bare({ id }));
-      return this.#set({ sessions: byTime(sessions), loading: false, more: false, error: null });
+      return this.#change({ sessions: byTime(sessions), loading: false, more: false, error: null });
     }
     // Servers with dates return the newest first by default, and not all support an order.
     const list = this.#client.agents.listSessions(this.#agentName, { limit: PAGE, signal });
@@ -67,7 +64,7 @@ export class SessionList extends Store {
 
   /** Loads the next page. */
   async more(): Promise<void> {
-    if (!this.#state.loading) await this.#take(this.#state.sessions, this.#listening.signal);
+    if (!this.get().loading) await this.#take(this.get().sessions, this.#listening.signal);
   }
 
   /**
@@ -75,12 +72,12 @@ export class SessionList extends Store {
    * do, and `title` is remembered here.
    */
   note(session: Session, title: string | null): void {
-    const { sessions } = this.#state;
+    const { sessions } = this.get();
     const known = sessions.find(({ id }) => id === session.id);
     if (this.#isBare) {
       remember(session.id, title ?? "", Date.now(), this.#place);
-      this.#set({ sessions: byTime([bare(session), ...sessions.filter((other) => other !== known)]) });
-    } else if (!known) this.#set({ sessions: [dated(session), ...sessions] });
+      this.#change({ sessions: byTime([bare(session), ...sessions.filter((other) => other !== known)]) });
+    } else if (!known) this.#change({ sessions: [dated(session), ...sessions] });
     else if (!known.title) void this.refresh();
   }
 
@@ -88,11 +85,11 @@ export class SessionList extends Store {
   name(session: Session, title: string | null): void {
     if (!this.#isBare || !title || remembered(session.id)?.title) return;
     remember(session.id, title, undefined, this.#place);
-    const { sessions } = this.#state;
+    const { sessions } = this.get();
     // An unlisted one may have been opened by its URL.
     const isNew = this.#place !== undefined && !sessions.some(({ id }) => id === session.id);
     const named = sessions.map((other) => (other.id === session.id ? bare(session) : other));
-    this.#set({ sessions: isNew ? [...named, bare(session)] : named });
+    this.#change({ sessions: isNew ? [...named, bare(session)] : named });
   }
 
   close(): void {
@@ -102,7 +99,7 @@ export class SessionList extends Store {
   async #take(before: readonly ListedSession[], signal: AbortSignal): Promise<void> {
     const pages = this.#pages;
     if (!pages) return;
-    this.#set({ loading: true, error: null });
+    this.#change({ loading: true, error: null });
     const sessions = [...before];
     try {
       let more = true;
@@ -113,15 +110,14 @@ export class SessionList extends Store {
         else sessions.push(this.#isBare ? bare(value) : dated(value));
       }
       if (signal.aborted) return;
-      this.#set({ sessions: this.#isBare ? byTime(sessions) : sessions, loading: false, more });
+      this.#change({ sessions: this.#isBare ? byTime(sessions) : sessions, loading: false, more });
     } catch (error) {
-      if (!signal.aborted) this.#set({ loading: false, error });
+      if (!signal.aborted) this.#change({ loading: false, error });
     }
   }
 
-  #set(change: Partial<SessionListState>): void {
-    this.#state = { ...this.#state, ...change };
-    this.notify();
+  #change(change: Partial<SessionListState>): void {
+    this.set({ ...this.get(), ...change });
   }
 }
 

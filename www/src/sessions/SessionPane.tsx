@@ -1,6 +1,6 @@
 // The list of conversations beside the page, or in a drawer on a narrow screen.
 
-import { useSyncExternalStore } from "react";
+import { useReadable } from "turnwire/react";
 import { explain } from "../chat/words";
 import { Icon } from "../ui/Icon";
 import { hrefOf } from "./route";
@@ -15,7 +15,7 @@ interface Props {
 }
 
 export function SessionPane({ list, currentId, onNew, onChoose }: Props) {
-  const { sessions, loading, more, error } = useSyncExternalStore(list.subscribe, list.state);
+  const { sessions, loading, more, error } = useReadable(list);
   return (
     <nav className="sessions" aria-label="Conversations">
       <button type="button" className="new-session" onClick={onNew}>

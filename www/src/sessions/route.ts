@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 
 const PREFIX = "#/session/";
 
-function current(): string | null {
+export function currentSessionId(): string | null {
   const { hash } = window.location;
   if (!hash.startsWith(PREFIX)) return null;
   try {
@@ -20,7 +20,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function useSessionId(): string | null {
-  return useSyncExternalStore(subscribe, current);
+  return useSyncExternalStore(subscribe, currentSessionId);
 }
 
 export function hrefOf(sessionId: string): string {

@@ -1,7 +1,9 @@
 // The client for the settings.
 
 import { useEffect, useState } from "react";
-import { connect, type Client } from "turnwire";
+import { connect, type Client, type ConnectOptions } from "turnwire";
+import { isHere } from "../connection/DevelopmentGateway";
+import { IS_SCRIPTED, scriptedServer } from "../connection/scripted";
 import { knownProtocol } from "./protocols";
 import type { Settings } from "./settings";
 
@@ -16,10 +18,9 @@ export function useClient(settings: Settings): Connection {
   const [connection, setConnection] = useState(NONE);
   useEffect(() => {
     let current = true;
-    const { baseUrl, protocol, token } = settings;
-    // An empty token means none: the development gateway needs none.
-    const { tokenInQuery = false } = knownProtocol(protocol) ?? {};
-    connect({ baseUrl, protocol, ...(token && { token: () => token, tokenInQuery }) }).then(
+    const { baseUrl, protocol } = settings;
+    const options = IS_SCRIPTED && isHere(baseUrl) ? scriptedServer(protocol).then(({ connection }) => connection) : Promise.resolve(given(settings));
+    options.then(connect).then(
       (client) => current && setConnection({ client, error: null }),
       (error: unknown) => current && setConnection({ client: null, error }),
     );
@@ -28,4 +29,10 @@ export function useClient(settings: Settings): Connection {
     };
   }, [settings]);
   return connection;
+}
+
+function given({ baseUrl, protocol, token }: Settings): ConnectOptions {
+  // An empty token means none: the development gateway needs none.
+  const { tokenInQuery = false } = knownProtocol(protocol) ?? {};
+  return { baseUrl, protocol, ...(token && { token: () => token, tokenInQuery }) };
 }

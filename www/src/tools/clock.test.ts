@@ -3,7 +3,7 @@ import { timeIn } from "./clock";
 
 const now = new Date("2026-03-01T20:05:00Z");
 
-it("tells the time where somebody is", () => {
+it("tells the time of a place", () => {
   expect(timeIn("Asia/Tokyo", now)).toMatch(/^05:05 on Monday,? 2 March 2026$/);
   expect(timeIn("America/New_York", now)).toMatch(/^15:05 on Sunday,? 1 March 2026$/);
   expect(timeIn("UTC", now)).toMatch(/^20:05 on Sunday,? 1 March 2026$/);

@@ -43,36 +43,13 @@ const question: ToolDefinition = {
   run: null,
 };
 
-const TOOLS: Tools = { clock, calculator, ask_user_question: question };
+/** The page's tools. */
+export const TOOLS: Tools = { clock, calculator, ask_user_question: question };
 
 /** The names of the tools that run. */
 export const RUNNING: readonly string[] = Object.keys(TOOLS).filter((name) => TOOLS[name]?.run !== null);
 
-/** Called with the result of a call, as text. */
-export type OnResult = (callId: string, content: string) => void;
-
-/** The tools. `onResult` gets each result at once, though the agent may get it later. */
-export function pageTools(onResult: OnResult): Tools {
-  return Object.fromEntries(Object.entries(TOOLS).map(([name, tool]) => [name, { ...tool, run: reporting(tool, onResult) }]));
-}
-
-function reporting({ run }: ToolDefinition, onResult: OnResult): ToolDefinition["run"] {
-  if (run === null) return null;
-  return async (input, context) => {
-    try {
-      const result = await run(input, context);
-      onResult(context.callId, String(result));
-      return result;
-    } catch (error) {
-      onResult(context.callId, `${FAILED}: ${error instanceof Error ? error.message : String(error)}`);
-      throw error;
-    }
-  };
-}
-
-/** The beginning of the result of a failed tool. */
-const FAILED = "Tool execution failed";
-
+/** Whether the result of a call is that the tool failed. */
 export function hasFailed(content: string): boolean {
-  return content.startsWith(FAILED);
+  return content.startsWith("Tool execution failed");
 }
