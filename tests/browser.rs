@@ -114,7 +114,7 @@ mod core {
     use serde_json::{Value as Json, json};
     use turnwire::delivery::{EVENT_STRIDE, kind};
     use turnwire::protocol::Call;
-    use turnwire::web::exports;
+    use turnwire::web::module::exports;
     use wasm_bindgen::JsCast;
 
     use super::wasm_bindgen_test;
@@ -137,7 +137,7 @@ mod core {
     fn given(header: u32) -> String {
         let header = Uint32Array::new_with_byte_offset_and_length(&memory(), header, 2).to_vec();
         let text = Uint8Array::new_with_byte_offset_and_length(&memory(), header[0], header[1]).to_vec();
-        String::from_utf8(text).expect("the core gives UTF-8")
+        String::from_utf8(text).expect("the core's text is UTF-8")
     }
 
     /// A server that speaks the protocol of this number.
@@ -186,7 +186,7 @@ mod core {
             let len = u32::try_from(bytes.len()).expect("little is pushed");
             let address = exports::chunk_room(len);
             Uint8Array::new_with_byte_offset_and_length(&memory(), address, len).copy_from(bytes);
-            exports::turn_push(self.0, len) & 7 == 1
+            exports::turn_push(self.0, len, false) & 7 == 1
         }
 
         /// Tells how a step went.

@@ -14,9 +14,9 @@ type Imports = BTreeMap<String, BTreeMap<String, String>>;
 const CRATES: [&str; 3] = ["src", "crates/gateway/src", "crates/relay/src"];
 
 /// The modules of turnwire, from the ground up. Each knows only those before it.
-const ORDER: [&str; 17] = [
-    "bytes", "text", "names", "error", "json", "iso", "sse", "event", "message", "rpc", "protocol", "index",
-    "delivery", "turn", "session", "snapshot", "web",
+const ORDER: [&str; 18] = [
+    "features", "bytes", "text", "names", "error", "json", "iso", "sse", "event", "message", "rpc",
+    "protocol", "index", "delivery", "turn", "session", "snapshot", "web",
 ];
 
 #[test]

@@ -138,7 +138,7 @@ impl Client {
         }
     }
 
-    /// The connection breaks; gives the number after which the stream is asked for again.
+    /// The connection breaks; returns the number after which the stream is asked for again.
     fn reconnect(&mut self) -> u64 {
         let ended = self.reader.machine_mut().stream_ended(StreamEnd::Eof);
         let error = ended.expect_err("the turn has not ended");
@@ -339,7 +339,7 @@ fn every_event_has_its_rust_type() {
             assert!(!matches!(typed, Event::Unknown(_)), "{name} {number}: {typed:?}");
             let again = serde_json::to_value(&typed).expect("JSON");
             let mut event = without_nulls(event);
-            // An output is not an event to the Rust types, although the wire gives it a type.
+            // An output is not an event to the Rust types, although it has a type on the wire.
             for owner in ["/state/output", "/output"] {
                 if let Some(output) = event.pointer_mut(owner).and_then(Json::as_object_mut) {
                     output.remove("type");

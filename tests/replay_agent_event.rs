@@ -2,7 +2,7 @@
 //! same events and the same index, and those that the servers' own answers name.
 //!
 //! The records are bodies of `POST /v1/runs` as `curl -N` gets them. `tirea/tool-thread.json` is the thread that
-//! `tirea/tool.sse` left behind, as `GET /v1/threads/:id` gives it.
+//! `tirea/tool.sse` left behind, as `GET /v1/threads/:id` returns it.
 #![cfg(not(target_arch = "wasm32"))]
 
 #[path = "support/random.rs"]

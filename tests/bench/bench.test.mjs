@@ -41,17 +41,33 @@ test("growth, shares, starts and bytes are judged by their most", () => {
     { part: "growth", name: "growth", engine: "Chromium", tenths: { turnwire: [2, 3] } },
     { part: "page", name: "page", engine: "Chromium", samples: { drain: [{ share: 1 }], plain: [{ share: 3 }], turnwire: [{ share: 2 }] } },
     { part: "start", name: "start", engine: "Chromium", samples: { plain: [10, 20], turnwire: [30, 40] } },
+    { part: "conversation", name: "conversation", engine: "Chromium", times: { frame: [0.3, 0.1] } },
     { part: "bytes", name: "bytes", engine: "Node", bytes: { turnwire: { aap: 2048 } } },
   ];
   const claims = [
     { name: "growth", kind: "growth", of: { part: "growth" }, bound: 1.2 },
     { name: "share", kind: "share", of: { part: "page" }, against: "plain", above: "drain", bound: 0.5 },
     { name: "start", kind: "start", of: { part: "start" }, against: "plain", bound: 15 },
+    { name: "frame", kind: "least", of: { part: "conversation" }, what: "frame", bound: 0.15 },
     { name: "bytes", kind: "bytes", of: { part: "bytes" }, family: "aap", bound: 2 },
   ];
   const judged = judge(claims, results);
-  assert.deepEqual(judged.map(({ measured }) => measured), ["1.50×", "0.50×", "20.0 ms", "2.0 KB"]);
-  assert.deepEqual(judged.map(({ holds }) => holds), [false, true, false, true]);
+  assert.deepEqual(judged.map(({ measured }) => measured), ["1.50×", "0.50×", "20.0 ms", "0.10 ms", "2.0 KB"]);
+  assert.deepEqual(judged.map(({ holds }) => holds), [false, true, false, true, true]);
+});
+
+test("chat pages are judged by scripts, late frames, and how soon another page opens", () => {
+  const chat = (earlier, turnwire, other) => ({ part: "chat", name: `chat ${earlier}`, engine: "Chromium", rate: 400, earlier, samples: { turnwire: [turnwire], other: [other] } });
+  const results = [chat(10, { scripting: 1, late: 1, frames: 50, changing: 250 }, { scripting: 5 }), chat(100, { scripting: 2, late: 0, frames: 50, rest: 200, changing: 300 }, { scripting: 5 })];
+  const of = { part: "chat", earlier: 100 };
+  const claims = [
+    { name: "frame", kind: "frame", of, against: "other", bound: 0.5 },
+    { name: "late", kind: "late", of: { part: "chat", earlier: 10 }, bound: 1 },
+    { name: "goes", kind: "goes", of, bound: 1.3 },
+  ];
+  const judged = judge(claims, results);
+  assert.deepEqual(judged.map(({ measured }) => measured), ["0.40×", "2.0 %", "1.50×"]);
+  assert.deepEqual(judged.map(({ holds }) => holds), [true, false, false]);
 });
 
 test("every claim and every line of the table is of rows that a run has", () => {

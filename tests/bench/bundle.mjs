@@ -26,6 +26,27 @@ export async function bundle(outdir) {
   });
 }
 
+/** Writes the chat pages to a folder, with this package in those that use it; returns their names. */
+export async function bundleChats(outdir, path) {
+  const built = (name) => existsSync(join(path, "dist", `${name}.js`));
+  const chats = readdirSync(join(HERE, "chat"))
+    .map((name) => /^(.*)\.jsx$/.exec(name)?.[1])
+    .filter((name) => name !== undefined && name !== "shell")
+    // Not every package has this entry.
+    .filter((name) => name !== "turnwire-assistant-ui" || built("assistant-ui"));
+  await build({
+    ...COMMON,
+    jsx: "automatic",
+    entryPoints: chats.map((name) => join(HERE, "chat", `${name}.jsx`)),
+    entryNames: "[name]",
+    // What the package imports is what the page has.
+    nodePaths: [join(HERE, "node_modules")],
+    plugins: [{ name: "package", setup: ({ onResolve }) => onResolve({ filter: /^turnwire(\/|$)/ }, ({ path: own }) => ({ path: join(path, "dist", `${own.split("/")[1] ?? "index"}.js`) })) }],
+    outdir,
+  });
+  return chats;
+}
+
 /**
  * Writes to a folder of its own what a page downloads that uses one candidate and nothing else; `path` is the package. What
  * a page loads later, if ever, is split off. The entry is `entry.js`.

@@ -3,7 +3,10 @@ import { growthOf } from "./parts/growth.mjs";
 import { later } from "./parts/start.mjs";
 import { median, ratio } from "./statistics.mjs";
 
-/** What each kind measures of a row, and whether more of it is better. */
+/** The median of what a candidate's rounds of a chat page say. */
+const inChat = ({ samples }, candidate, name) => median(samples[candidate].map((round) => round[name]));
+
+/** What each kind measures of a row by a claim, and whether more of it is better. */
 const KINDS = {
   faster: {
     measure: ({ processor }, { against, above }) => ratio(processor[against], processor.turnwire, above && processor[above]),
@@ -25,9 +28,25 @@ const KINDS = {
     },
     show: (value) => `${value.toFixed(2)}×`,
   },
+  frame: {
+    measure: (row, { against }) => inChat(row, "turnwire", "scripting") / inChat(row, against, "scripting"),
+    show: (value) => `${value.toFixed(2)}×`,
+  },
+  late: {
+    measure: (row) => (100 * inChat(row, "turnwire", "late")) / inChat(row, "turnwire", "frames"),
+    show: (value) => `${value.toFixed(1)} %`,
+  },
+  goes: {
+    measure: (row) => inChat(row, "turnwire", "changing") / inChat(row, "turnwire", "rest"),
+    show: (value) => `${value.toFixed(2)}×`,
+  },
   start: {
     measure: ({ samples }, { against }) => later(samples, "turnwire", against),
     show: (value) => `${value.toFixed(1)} ms`,
+  },
+  least: {
+    measure: ({ times }, { what }) => Math.min(...times[what]),
+    show: (value) => `${value.toFixed(2)} ms`,
   },
   bytes: {
     measure: ({ bytes }, { family }) => bytes.turnwire[family] / 1024,

@@ -93,7 +93,6 @@ function modulesIn(urls) {
     plain: { url: urls.bundle("plain") },
     ...Object.fromEntries(PEERS.map((peer) => [peer, { url: urls.bundle(peer), wire: peer }])),
     turnwire: { url: urls.bundle("turnwire"), packageUrl: urls.package(0) },
-    worker: { url: urls.bundle("worker"), packageUrl: urls.package(0, "worker") },
     ...(options.against && { other: { url: `${urls.bundle("turnwire")}?other`, packageUrl: urls.package(1) } }),
   };
 }

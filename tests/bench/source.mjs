@@ -39,3 +39,21 @@ function task() {
 export function eventStream(chunks, asked) {
   return new Response(streamOf(chunks, asked), { headers: { "content-type": "text/event-stream" } });
 }
+
+/** The same with so many chunks a second, as a server sends them that makes them up as it goes. */
+export function pacedStream(chunks, rate) {
+  const began = performance.now();
+  let at = 0;
+  let timer;
+  const start = (controller) => {
+    timer = setInterval(() => {
+      const due = Math.min(Math.floor(((performance.now() - began) * rate) / 1000), chunks.length);
+      while (at < due) controller.enqueue(chunks[at++]);
+      if (at < chunks.length) return;
+      clearInterval(timer);
+      controller.close();
+    });
+  };
+  const body = new ReadableStream({ start, cancel: () => clearInterval(timer) });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}

@@ -65,6 +65,27 @@ export function results(count, size) {
   return story.steps;
 }
 
+/** One message with so many calls, one after the other, whose arguments come in so many pieces each. */
+export function calls(count, pieces) {
+  const story = new Story(count + pieces);
+  const message = story.open("main");
+  const made = Array.from({ length: count }, (_, index) => story.callIn(message, index, "read_log", pieces));
+  story.close(message, "tool_calls");
+  for (const call of made) story.result("main", call, 20);
+  return story.steps;
+}
+
+/** A sub-agent that says so many messages, of so many pieces each. */
+export function subAgentOf(messages, pieces) {
+  const story = new Story(messages + pieces);
+  const call = story.ask("main", "create_sub_agent", 1);
+  const thread = story.thread(call);
+  for (let at = 0; at < messages; at += 1) story.say(thread, pieces);
+  story.steps.push({ step: "end", thread });
+  story.result("main", call, 20);
+  return story.steps;
+}
+
 /** What an orchestrating agent does: about so many pieces, most of them by three sub-agents at once. */
 export function agents(pieces) {
   const story = new Story(pieces + 1);

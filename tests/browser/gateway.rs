@@ -37,7 +37,7 @@ fn gateway() -> &'static str {
 }
 
 /// A server whose turns say something every so many milliseconds.
-pub(super) fn server(delay: &str) -> Server<TurnRpc> {
+pub(super) fn server(delay: &str) -> Server {
     let address = ["ws://", gateway(), "/turn-rpc?delay_ms=", delay].concat();
     Server::new(&address, TurnRpc::new(Dialect::Gateway))
 }
@@ -94,7 +94,7 @@ pub(super) fn params<const N: usize>(members: [(&'static str, &str); N]) -> Obje
 }
 
 /// A new session.
-pub(super) async fn session(server: &Server<TurnRpc>) -> String {
+pub(super) async fn session(server: &Server) -> String {
     let id = new_id();
     assert_eq!(id.len(), 21);
     let made = server.ask(Call::CreateSession, params([("id", &id), ("agent_name", "Chat")])).await;
@@ -141,13 +141,13 @@ pub(super) async fn in_time<T>(what: &str, work: impl Future<Output = T>) -> T {
 }
 
 /// Plays a script in a session.
-pub(super) async fn play_in(server: &Server<TurnRpc>, session: String, script: &str) -> Played {
+pub(super) async fn play_in(server: &Server, session: String, script: &str) -> Played {
     play_with(server, session, script, QUICK).await
 }
 
 /// The same, whose connection is recovered so persistently.
 pub(super) async fn play_with(
-    server: &Server<TurnRpc>,
+    server: &Server,
     session: String,
     script: &str,
     reconnect: Reconnect,
@@ -165,7 +165,7 @@ pub(super) async fn play_with(
     Played { session, driver, numbers, ended }
 }
 
-pub(super) async fn play(server: &Server<TurnRpc>, script: &str) -> Played {
+pub(super) async fn play(server: &Server, script: &str) -> Played {
     let session = session(server).await;
     play_in(server, session, script).await
 }

@@ -4,15 +4,18 @@ use std::convert::Infallible;
 use std::pin::pin;
 
 use futures::FutureExt;
-use futures::future::{Either, LocalBoxFuture, join, select};
+use futures::future::{Either, LocalBoxFuture, join, pending, select};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Reflect, global};
 use turnwire::event::TerminalState;
 use turnwire::turn::Reconnect;
+use turnwire::web::socket::Server;
 use turnwire::{Client, ConnectOptions};
 use wasm_bindgen::JsValue;
 
-use super::gateway::{break_next, count, in_time, play, play_with, server, session, sockets};
+use super::gateway::{
+    Played, break_next, count, in_time, play, play_in, play_with, server, session, sockets,
+};
 use super::tap::Tap;
 use super::wasm_bindgen_test;
 
@@ -43,6 +46,21 @@ async fn during<T>(script: &str, work: impl Future<Output = T>) -> T {
     }
 }
 
+/// The same in a turn that has begun: a page that comes back before it has sent anything has nothing to mend.
+async fn during_turn(script: &str, server: &Server) -> Played {
+    let session = session(server).await;
+    let events = async {
+        while count(&session, "turn/start").await == 0 {
+            TimeoutFuture::new(50).await;
+        }
+        during(script, pending::<Infallible>()).await
+    };
+    match select(pin!(play_in(server, session.clone(), "tools")), pin!(events)).await {
+        Either::Left((played, _)) => played,
+        Either::Right((never, _)) => match never {},
+    }
+}
+
 #[wasm_bindgen_test]
 async fn a_page_that_was_away_does_not_trust_its_connection() {
     let plain = play(&server("0.2"), "tools").await;
@@ -54,7 +72,7 @@ async fn a_page_that_was_away_does_not_trust_its_connection() {
         let server = server("0.2").with_timeouts(LONG, LONG);
         // Nothing comes after that, and no clock says so.
         break_next("stall:12").await;
-        let played = during(event, play(&server, "tools")).await;
+        let played = during_turn(event, &server).await;
         played.demand_whole(event);
         assert_eq!(played.conversation(), plain.conversation(), "{event}");
         assert_eq!(count(&played.session, "turn/start").await, 1, "{event}");
@@ -81,7 +99,7 @@ async fn a_page_that_is_shown_looks_at_the_clock_on_the_wall() {
         Date.now = () => now() + 600_000;
         document.dispatchEvent(new Event('visibilitychange'));
         setTimeout(() => { Date.now = now; }, 100)";
-    let played = during(wakes, play(&server, "tools")).await;
+    let played = during_turn(wakes, &server).await;
     played.demand_whole("woken");
     assert!(sockets(&[&played.session]).await > 1);
 }

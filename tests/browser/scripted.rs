@@ -23,7 +23,7 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::wasm_bindgen_test;
 
-/// Gives a server with one turn, which asks for consent and ends once it has it.
+/// Returns a server with one turn, which asks for consent and ends once it has it.
 const CODEX: &str = r#"
     const server = { said: [], addresses: [], buffered: 0, cuts: 0, echoes: 0, padding: 0, unloads: 0, created: 1700000000 };
     const turn = { id: "u", status: "inProgress", items: [] };
@@ -115,15 +115,15 @@ impl Drop for Scripted {
     }
 }
 
-fn codex() -> Server<TurnRpc> {
+fn codex() -> Server {
     Server::new("https://codex.test/any?a=b", TurnRpc::new(Dialect::Codex)).with_token("a/b")
 }
 
-fn server() -> Rc<Server<TurnRpc>> {
+fn server() -> Rc<Server> {
     Rc::new(codex())
 }
 
-fn turn(server: &Server<TurnRpc>) -> TurnDriver {
+fn turn(server: &Server) -> TurnDriver {
     let reader = TurnReader::new(server.protocol(), TurnMachine::unstarted(), DEFAULT_LIMIT);
     let mut driver = TurnDriver::new(reader, "t", "");
     driver.set_input(
@@ -143,14 +143,14 @@ fn input_of(json: &Json) -> TurnInput {
         .expect("it is an input")
 }
 
-/// Reads a turn to its end, which gives its consent when it is asked for.
-async fn consent(server: &Rc<Server<TurnRpc>>) -> TurnDriver {
+/// Reads a turn to its end, with consent when it is asked for.
+async fn consent(server: &Rc<Server>) -> TurnDriver {
     // As people take their time: the connection may break meanwhile.
     consent_after(30, server).await
 }
 
 /// The same, which takes so many milliseconds to decide.
-async fn consent_after(delay: u32, server: &Rc<Server<TurnRpc>>) -> TurnDriver {
+async fn consent_after(delay: u32, server: &Rc<Server>) -> TurnDriver {
     let mut driver = turn(server);
     let reconnect = Reconnect { max_attempts: 50, base_delay: 10, max_delay: 10 };
     let first = driver.stream(None, reconnect, new_thread()).expect("it is new");

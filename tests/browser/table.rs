@@ -39,14 +39,14 @@ impl Drop for Page {
     }
 }
 
-async fn session(server: &Server<TurnRpc>) -> Result<String, Error> {
+async fn session(server: &Server) -> Result<String, Error> {
     let mut params = Object::new();
     params.insert("session_id", "s1");
     server.ask(Call::GetSession, params).await?;
     Ok("read".to_owned())
 }
 
-async fn turn(server: &Server<TurnRpc>) -> Result<String, Error> {
+async fn turn(server: &Server) -> Result<String, Error> {
     let reader = TurnReader::new(server.protocol(), TurnMachine::unstarted(), DEFAULT_LIMIT);
     let mut driver = TurnDriver::new(reader, "s1", "");
     driver.set_start("Chat", &new_id());

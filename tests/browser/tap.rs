@@ -5,7 +5,7 @@ use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object as JsObject, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
-/// Gives what has a hand in the sockets that are made from then on.
+/// Returns what has a hand in the sockets that are made from then on.
 const TAP: &str = r#"
     const tap = { sockets: [], heard: [], hides: [], fullAfter: "", isDown: false };
     const Platform = globalThis.WebSocket;
@@ -78,7 +78,7 @@ impl Tap {
         while !has_come() {
             TimeoutFuture::new(2).await;
         }
-        // Whoever listens has taken it by then.
+        // The listeners have taken it by then.
         TimeoutFuture::new(2).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Threads that the server unloads: whoever needs one subscribes anew, and no turn is started twice for that.
+//! Threads that the server unloads: a client that needs one subscribes anew, and no turn is started twice for that.
 
 use std::cell::RefCell;
 

@@ -1,6 +1,7 @@
 // The examples of the documents: fenced blocks of code with a word after the language that says what a test does with them.
 //   run       a program for Node; a block `text output` after it has what it prints, by the beginnings of its lines
 //   page      a script for a page, which shows text and fails nowhere
+//   app       a component that shows a turn: tests/bindings builds it with its framework, and runs it in a page
 //   check     code that compiles, under the strictest rules
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ import { join } from "node:path";
 export const ROOT = join(import.meta.dirname, "..", "..");
 const FENCE = /^```(\S*)(?: (\S+))?\n([^]*?)^```$/gm;
 /** Languages whose blocks are code that users copy. */
-const CODE = ["js", "jsx", "ts", "tsx"];
+const CODE = ["js", "jsx", "svelte", "ts", "tsx", "vue"];
 
 const documentsIn = (folder) => readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".md")).map((name) => `${folder}/${name}`);
 

@@ -99,7 +99,7 @@ test("history() equals what was streamed: texts, calls, results, threads", async
 test("a reloaded page finds its turn running, and misses nothing of it", async () => {
   const page = await openKit(world);
   const id = await page.evaluate(async () => {
-    const session = await kit.session({ headers: { "x-turnwire-delay-ms": "2" } });
+    const session = await kit.session({ headers: { "x-turnwire-delay-ms": "10" } });
     await kit.play(session, "plain");
     await kit.until(session.createTurn({ input: "long 400" }).stream(), "model.message.delta", 10);
     return session.id;

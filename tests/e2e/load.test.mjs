@@ -30,7 +30,7 @@ test("a family's core is loaded when it is spoken, once", NOT_WEBKIT, async () =
     return clients.map(({ capabilities }) => capabilities.resume);
   });
   assert.deepEqual(resumes, ["none", "history", "cursor", "none", "history"]);
-  const files = ["aap-core", "aap-session", "agent-event-core", "agent-event-session", "truefoundry-core"];
+  const files = ["aap-core", "aap-session", "agent-event-core", "agent-event-session", "path-history", "truefoundry-core"];
   assert.deepEqual(requests.sort(), files.map((name) => `/dist/${name}.js`));
   assert.deepEqual(page.failures, []);
 });
@@ -114,4 +114,38 @@ test("the slim entry starts from the module that the page fetches, and can be tr
     thirdStarted: "ok",
     thirdConnected: "ok",
   });
+});
+
+test("after a trap of the core, its session goes on in another one", async () => {
+  const page = await world.page();
+  const told = await page.evaluate(async () => {
+    let isDue = false;
+    let started = 0;
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = function (module) {
+      started += 1;
+      const exports = { ...new Instance(module).exports };
+      for (const [name, value] of Object.entries(exports)) {
+        if (typeof value !== "function") continue;
+        exports[name] = (...given) => {
+          if (!isDue) return value(...given);
+          isDue = false;
+          throw new WebAssembly.RuntimeError("unreachable");
+        };
+      }
+      return { exports };
+    };
+    const client = await turnwire.connect({ baseUrl: `${location.origin}/demo`, headers: { "x-turnwire-delay-ms": "5" } });
+    const session = await client.agents.createSession("support-bot");
+    const broken = session.createTurn("plain");
+    broken.on("model.message.delta", () => (isDue = started === 1));
+    const error = await broken.waitForCompletion().then(() => null, (caught) => caught);
+    const turn = session.createTurn("plain");
+    await turn.waitForCompletion();
+    const { content } = turn.snapshot().threads[0].messages[0];
+    return { code: error?.code, same: broken.snapshot().error === error, status: turn.status, text: content, started };
+  });
+  assert.deepEqual({ ...told, text: "" }, { code: "internal", same: true, status: "done", text: "", started: 2 });
+  assert.match(told.text, /^Here is a plain answer.*not a word is lost or said twice\.$/s);
+  assert.deepEqual(page.failures, []);
 });

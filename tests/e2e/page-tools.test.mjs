@@ -10,20 +10,20 @@ afterEach(closeDemos);
 const FAST = { "x-turnwire-delay-ms": "0" };
 const TIME = /\d\d:\d\d on \w+day/;
 const allow = (page) => page.getByRole("button", { name: "Allow", exact: true });
-const card = (page, name) => page.getByRole("region", { name, exact: true });
+const card = (page, name) => page.getByRole("group", { name, exact: true });
 const both = (page) => page.getByText(/^Your page says that it is \d\d:\d\d on .* in Tokyo, and that six times seven is 42\.$/);
 
 /** An answer to a run that has paused in that moment is refused by awaken, and given once more. */
 const unexpected = (page) => page.failures.filter((failure) => !/status of 404/.test(failure));
 
-/** The requests that started turns, or gave answers; without answers that came while a run paused, which awaken refuses. */
+/** The requests that started turns, or gave answers; without answers that were refused since their run had just paused or ended. */
 async function started(page) {
   const sessionId = await page.evaluate(() => decodeURIComponent(location.hash.replace("#/session/", "")));
   const requests = await (await fetch(`${world.url}/_gateway/sessions/${encodeURIComponent(sessionId)}/requests`)).json();
-  return requests.filter(({ on, status }) => on === "create" || (on === "answer" && status !== 404)).map(({ on }) => on);
+  return requests.filter(({ on, status }) => on === "create" || (on === "answer" && status < 400)).map(({ on }) => on);
 }
 
-/** Lets no request out that brings the clock's result. Gives what waits until one would have gone out, and what ends it. */
+/** Lets no request out that brings the clock's result. Returns what waits until one would have gone out, and what ends it. */
 async function holdResults(page) {
   let told;
   const held = new Promise((resolve) => (told = resolve));

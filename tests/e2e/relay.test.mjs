@@ -99,7 +99,7 @@ const dial = (url) =>
     socket.onerror = () => resolve("refused");
   });
 
-/** Runs in the page: what a request gives that needs no leave, and one that does. */
+/** Runs in the page: what a request returns that needs no leave, and one that does. */
 const ask = async (url) => {
   const post = (path, options) => fetch(url + path, { method: "POST", ...options });
   const image = () =>

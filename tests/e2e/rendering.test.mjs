@@ -1,5 +1,4 @@
-// What a rendering page relies on: frames, timers where there are no frames, and the contract of
-// React's useSyncExternalStore.
+// What a rendering page relies on: frames, timers where there are no frames, and the contract of a view.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { useWorld } from "./harness.mjs";
@@ -63,28 +62,30 @@ test("where frames never come, as in a hidden tab, a timer tells", async () => {
   assert.ok(frames >= told, "the frame is asked for as well: the tab may be shown again");
 });
 
-test("the contract of useSyncExternalStore", async () => {
+test("a view changes only when it tells", async () => {
   const page = await openKit(world);
   const { rendered, tearing, late, text, after } = await page.evaluate(async () => {
     const turn = (await kit.session({ headers: { "x-turnwire-delay-ms": "1" } })).createTurn({ input: "long 300" });
-    // What React does: read twice while rendering, subscribe after it, read again, and read whenever told.
-    const { subscribe, snapshot } = turn;
+    // What components do: read while rendering, subscribe after it, read again, and read whenever told.
+    const { subscribe, get } = turn.view;
     const rendered = [];
     let tearing = 0;
     const render = () => {
-      const value = snapshot();
-      if (!Object.is(value, snapshot())) tearing += 1;
+      const value = get();
       if (!Object.is(value, rendered.at(-1))) rendered.push(value);
     };
     render();
     const unsubscribe = subscribe(render);
     render();
+    // Whoever reads at another time sees what was last rendered.
+    const reading = setInterval(() => (tearing += Number(!Object.is(get(), rendered.at(-1)))), 1);
     await turn.waitForCompletion();
     await new Promise((resolve) => {
       const check = () => (rendered.at(-1).status === "done" ? resolve() : requestAnimationFrame(check));
       check();
     });
     unsubscribe();
+    clearInterval(reading);
     const count = rendered.length;
     await turn.state();
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));

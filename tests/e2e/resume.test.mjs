@@ -35,10 +35,20 @@ async function rows(page) {
   return page.evaluate(async () => {
     const list = document.querySelector(".events-list");
     const found = new Map();
+    // The list only has the rows in view, and has them a frame or more after it is scrolled.
+    const isDrawn = () => {
+      const { top, bottom } = list.getBoundingClientRect();
+      const places = [...list.querySelectorAll("[data-position]")].map((row) => row.getBoundingClientRect());
+      const isTop = list.scrollTop < 1 || Math.min(...places.map((place) => place.top)) <= top + 1;
+      const isEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
+      return isTop && (isEnd || Math.max(...places.map((place) => place.bottom)) >= bottom - 1);
+    };
     for (let top = 0; ; top += list.clientHeight) {
       list.scrollTop = top;
       list.dispatchEvent(new WheelEvent("wheel", { deltaY: -1 }));
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      const began = performance.now();
+      do await new Promise((resolve) => setTimeout(resolve, 60));
+      while (!isDrawn() && performance.now() - began < 5000);
       for (const row of list.querySelectorAll("[data-position]")) {
         const number = row.querySelector(".event-number").textContent;
         found.set(Number(row.dataset.position), row.dataset.mark ?? Number(number));

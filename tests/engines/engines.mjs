@@ -8,7 +8,7 @@ import { Command } from "selenium-webdriver/lib/command.js";
 import { Executor, HttpClient } from "selenium-webdriver/http/index.js";
 import { freePort, program, start, toolFolders, webkitFolders } from "./programs.mjs";
 
-/** The engines by name; each gives what its driver and its browser are started with. */
+/** The engines by name; each returns what its driver and its browser are started with. */
 const RECIPES = { chromium, firefox, webkit };
 
 /** The names of the engines. */

@@ -11,7 +11,7 @@ export class Gateway {
     this.#url = url;
   }
 
-  /** Creates a session and gives its id. */
+  /** Creates a session and returns its id. */
   async createSession() {
     const answer = await this.#ask("/demo/v1/agents/sessions", { method: "POST", body: { agent_name: "support-bot" } });
     return JSON.parse(answer).data.id;

@@ -173,7 +173,7 @@ function judgeCursors(expected, { topics }, requests, journal) {
   else assert.ok(topics.reconnecting.length > 0, "each try is told");
 }
 
-/** A token function gives another token each time: none may be sent twice. */
+/** A token function returns another token each time: none may be sent twice. */
 function judgeTokens(tokens) {
   const renewed = tokens.filter((token) => token?.startsWith("Bearer token-"));
   assert.equal(new Set(renewed).size, renewed.length, `tokens: ${tokens}`);

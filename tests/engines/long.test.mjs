@@ -116,6 +116,12 @@ async function follow(engine, driver, url, firsts, began) {
   }
 }
 
+/**
+ * Firefox shows a page the head of a response only with the first byte of its body, on a busy machine even later. In a
+ * silence, a stream that is asked for anew may so seem unanswered; it is asked for again.
+ */
+const isWithheld = (engine, { code, message }) => engine === "firefox" && code === "timeout" && message.includes("connectTimeout");
+
 for (const engine of ENGINES) {
   for (const { name, waits } of CASES) {
     test(`long: ${engine}: ${name}`, () => {
@@ -125,7 +131,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([middle.status, middle.reconnecting, middle.failure], ["running", null, null]);
       assert.equal(middle.waiting?.for, waits);
       assert.deepEqual([last.status, last.failure, last.text], ["done", null, first.text]);
-      assert.equal(last.heard.reconnecting, 0, "no connection was lost");
+      assert.deepEqual(last.heard.lost.filter((cause) => !isWithheld(engine, cause)), [], "no connection was lost");
       assert.equal(last.heard.waiting > 0, waits !== undefined, "to wait is told");
       table.add("long", name, engine, first.at - reloaded);
     });

@@ -26,7 +26,7 @@ export class Player {
     }
   }
 
-  /** Plays one case and gives what the page reports of it. */
+  /** Plays one case and returns what the page reports of it. */
   async play(plan) {
     const id = (this.#count += 1);
     const report = new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }));

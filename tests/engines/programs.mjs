@@ -49,7 +49,7 @@ export function freePort() {
 }
 
 /**
- * Starts a program and waits until `ready(child)` gives something other than `undefined`, which becomes
+ * Starts a program and waits until `ready(child)` returns something other than `undefined`, which becomes
  * `value`. What it prints is shown only if it does not start.
  */
 export async function start(path, args, { env = {}, pipes = [], ready }) {

@@ -5,8 +5,9 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
+import { visitChat } from "./hydrate.mjs";
 import { run, serve, start } from "./world.mjs";
 
 const FIRST = ["truefoundry"];
@@ -104,6 +105,21 @@ function runner(name, folder, command, more) {
   };
 }
 
+/** A row that has no WebAssembly: a bundle of Metro, in the engine of React Native. */
+const HERMES = {
+  name: "Hermes, Metro: `turnwire/nowasm`",
+  folder: "hermes",
+  protocols: ["truefoundry", "trueforge"],
+  async play({ folder, world, protocols }) {
+    writeFileSync(join(folder, "task.json"), JSON.stringify({ protocols, text: world.expected }));
+    mkdirSync(join(folder, "dist"));
+    await run(folder, bin(folder, "metro"), ["build", "main.js", "--config", "metro.config.cjs", "--platform", "ios", "--dev", "false", "--minify", "false", "--out", "dist/main.js"]);
+    const system = { darwin: "osx", win32: "win64" }[process.platform] ?? "linux64";
+    const printed = await run(folder, join(folder, "node_modules", "hermes-engine-cli", `${system}-bin`, "hermes"), ["-O", "-w", "dist/main.js"]);
+    return { results: JSON.parse(printed.trim().split("\n").at(-1)) };
+  },
+};
+
 /** A Next.js application, built and started once for its rows. */
 function next(tool, flag, kind, more) {
   return {
@@ -111,11 +127,12 @@ function next(tool, flag, kind, more) {
     folder: "next",
     copy: `next-${tool}`,
     async play({ folder, world, protocols, once }) {
-      copyFileSync(join(folder, "app-shared", "play.mjs"), join(folder, "play.mjs"));
+      for (const file of ["play.mjs", "chat.mjs"]) copyFileSync(join(folder, "app-shared", file), join(folder, file));
       const { address } = await once(async () => {
         await run(folder, bin(folder, "next"), ["build", flag], { NEXT_TELEMETRY_DISABLED: "1" });
         return start(bin(folder, "next"), ["start", "--port", "0", "--hostname", "127.0.0.1"], { cwd: folder }, /(http:\/\/127\.0\.0\.1:\d+)/);
       });
+      if (kind === "hydrated conversation") return visitChat(world, `${address}/chat`);
       if (kind === "client component") return world.visit(`${address}/`, protocols);
       const path = kind === "server route" ? "node" : "api/edge";
       return { results: await (await fetch(`${address}/${path}?gateway=${encodeURIComponent(world.gateway)}&protocols=${protocols}`)).json() };
@@ -166,11 +183,26 @@ export const ROWS = [
   bundler("parcel", ["parcel", "build", "index.html", "--no-cache", "--no-source-maps"], { html: false, name: "Parcel" }),
   bundler("astro", ["astro", "build"], { html: false, name: "Astro" }),
   bundler("sveltekit", ["vite", "build"], { html: false, name: "SvelteKit", isFree: true }),
+  {
+    name: "SvelteKit: hydrated conversation",
+    folder: "sveltekit",
+    async play({ folder, world }) {
+      await run(folder, bin(folder, "vite"), ["build"]);
+      const env = { ...process.env, PATH: `${join(folder, "node_modules", ".bin")}${delimiter}${process.env.PATH}` };
+      const { address, stop } = await start(bin(folder, "vite"), ["preview", "--host", "127.0.0.1", "--port", "0"], { cwd: folder, env }, /(http:\/\/127\.0\.0\.1:\d+)/);
+      try {
+        return await visitChat(world, `${address}/chat`);
+      } finally {
+        await stop();
+      }
+    },
+  },
   bundler("nuxt", ["nuxt", "generate"], { html: false, output: ".output/public", name: "Nuxt", isFree: true }),
   ...[["Turbopack", "--turbopack", true], ["webpack", "--webpack", false]].flatMap(([tool, flag, quick]) => [
     next(tool, flag, "client component", { quick, protocols: ALL }),
     next(tool, flag, "server route", { quick }),
     next(tool, flag, "edge route", {}),
+    next(tool, flag, "hydrated conversation", { quick }),
   ]),
   program("Node 20, import", () => ["node"], { quick: true, protocols: ["truefoundry", "awaken", "aap"] }),
   program("Node 20, require", () => ["node"], { quick: true, file: "main.cjs", text: CJS }),
@@ -181,6 +213,7 @@ export const ROWS = [
   runner("Jest", "jest", ["jest"], { quick: true }),
   runner("Jest, jsdom", "jest", ["jest", "--env", "jest-fixed-jsdom"], {}),
   program("Deno", (folder) => [bin(folder, "deno"), "run", "--allow-all", "--node-modules-dir=manual"], { quick: true, folder: "deno", protocols: ALL }),
+  HERMES,
   {
     name: "workerd",
     folder: "workerd",

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { chromium } from "playwright-core";
 
 const START_LIMIT = 60_000;
-const BUILD_LIMIT = 300_000;
+const BUILD_LIMIT = 600_000;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".css": "text/css" };
 
 /** The policy of the pages. Reports go to the server that the page is from. */
@@ -52,7 +52,8 @@ export async function run(folder, command, args, env = {}) {
     return (await promisify(execFile)(command, args, options)).stdout;
   } catch (error) {
     const said = `${error.stdout ?? ""}${error.stderr ?? ""}`.trim().split("\n").slice(-12).join("\n");
-    throw new Error(`${command} ${args.join(" ")}: ${said || error.message}`);
+    const why = error.killed ? `did not end within ${BUILD_LIMIT / 1000} s` : said || error.message;
+    throw new Error(`${command} ${args.join(" ")}: ${why}`);
   }
 }
 

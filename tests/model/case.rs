@@ -79,7 +79,7 @@ impl Case {
             server.hole = Some((first, first + random.between(1, 6)));
             server.hole_until = random.pick(&[2, 3, u32::MAX]);
         }
-        // Whoever waits for a short time only needs a server that is never silent for longer.
+        // A client that waits only for a short time needs a server that is never silent for longer.
         let (idle, heartbeat) = random.pick(&[
             (10_000, Some(5000)),
             (60_000, None),

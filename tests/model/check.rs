@@ -177,7 +177,7 @@ fn delivered(drive: &Drive, uncut: &Uncut) {
     }
 }
 
-/// After the last life. Gives how the turn was brought to its end.
+/// After the last life. Returns how the turn was brought to its end.
 pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     let status = drive.driver.reader().machine().status();
     if !status.is_terminal() {
@@ -269,7 +269,7 @@ fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
     }
 }
 
-/// Events as the list gives them, in turnwire's form.
+/// Events as the list has them, in turnwire's form.
 fn canonical<'j>(events: impl Iterator<Item = &'j Json>) -> Vec<Json> {
     let events: Vec<&Json> = events.collect();
     let body = json!({"data": events, "pagination": {"limit": 25}}).to_string();

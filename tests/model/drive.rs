@@ -54,7 +54,7 @@ enum Done {
 }
 
 impl Drive {
-    /// Goes on from a first step to the end; gives what is reported.
+    /// Goes on from a first step to the end; returns what is reported.
     pub(crate) fn run(&mut self, first: Step) -> Result<(), Error> {
         self.facts.begin();
         let mut step = first;
@@ -148,7 +148,7 @@ impl Drive {
         if self.passes(self.now + delay) { Outcome::Waited } else { Outcome::Aborted }
     }
 
-    /// Lets time pass; gives whether nobody has stopped it until then.
+    /// Lets time pass; returns whether it was not stopped until then.
     fn passes(&mut self, until: Millis) -> bool {
         let stopped = self.abort_at.filter(|at| *at <= until);
         self.now = self.now.max(stopped.unwrap_or(until));
@@ -253,7 +253,7 @@ impl Drive {
         }
     }
 
-    /// The answer's head comes; or nobody waits for it any longer.
+    /// The answer's head comes; or it is no longer waited for.
     fn arrives(&mut self, at: Millis, sent: Millis) -> Result<(), Done> {
         let late = sent + self.clocks.connect;
         if !self.passes(at.min(late)) {

@@ -8,7 +8,7 @@ use turnwire::turn::{Awaited, Pause, Reconnect, Waiting};
 
 use super::time::{Millis, moment, whole};
 
-/// Longer than this nobody waits because a server asks for it.
+/// The longest wait that a server may ask for.
 const LONGEST_WAIT: Millis = 300_000;
 /// The longest wait that a stream can ask for.
 const LONGEST_RETRY: Millis = 30_000;
@@ -73,7 +73,7 @@ pub(crate) struct Facts {
     pub(crate) has_list_failed: bool,
     /// Whether this life is only to find out whether the turn has begun.
     pub(crate) is_look: bool,
-    /// Whether the turn was found when it had ended, so that nobody streamed it.
+    /// Whether the turn was found when it had ended, so that it was not streamed.
     pub(crate) was_found_ended: bool,
     /// The last status that meant failure, of a start and of anything else.
     pub(crate) start_status: u16,
@@ -196,7 +196,7 @@ impl Facts {
                 self.no_stream_before = 0;
             }
         }
-        // The last try of all, and one whose wait nobody would bear, is not put off.
+        // The last try of all, and one whose wait would be too long, is not put off.
         let is_last = self.is_exhausted(reconnect) || went.retry_after > LONGEST_WAIT;
         self.not_before = if is_last { 0 } else { now + went.retry_after };
         if is_last {

@@ -101,7 +101,7 @@ fn place(at: u64, count: usize) -> usize {
     usize::try_from(at % (count as u64 + 1)).expect("a length")
 }
 
-/// Changes the frames; gives how the stream ends.
+/// Changes the frames; returns how the stream ends.
 fn change(frames: &mut Vec<Frame>, flow: Flow, now: Millis, end: &mut Millis) -> How {
     let copy = |frame: &Frame, at: Millis| Frame {
         at,

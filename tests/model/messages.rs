@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::random::Random;
 
-/// An event that the list of the turn's events gives, and its number on the stream.
+/// An event that the list of the turn's events has, and its number on the stream.
 #[derive(Debug)]
 pub(crate) struct Listing {
     pub(crate) number: u64,

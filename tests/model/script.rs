@@ -24,7 +24,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) log: Vec<Entry>,
-    /// What the list of the turn's events gives once it has ended, and with which number each was complete.
+    /// What the list of the turn's events has once it has ended, and with which number each was complete.
     pub(crate) listed: Vec<(u64, Json)>,
     /// The number of the first event of each id.
     pub(crate) firsts: BTreeMap<String, u64>,

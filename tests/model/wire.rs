@@ -13,7 +13,7 @@ pub(crate) enum Spelling {
     Plain,
     /// CR and LF, and a comment before each frame.
     CrLf,
-    /// The number first, and a name that nobody needs.
+    /// The number first, and a name that is not needed.
     IdFirst,
 }
 

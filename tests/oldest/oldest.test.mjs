@@ -15,6 +15,7 @@ const ASIDE = {
   ".bytes": "a name of the package's",
   ".dispose": "has a fallback",
   ".error": "a name of the package's",
+  ".move": "a name of the package's",
   ".take": "a name of the package's",
   FinalizationRegistry: "is used where it exists",
 };

@@ -1,6 +1,5 @@
 // A page for each family of protocols, made by a bundler that splits: with `turnwire`, which loads the family's core when it
-// connects, and with the entry that has it inside; one has it as JavaScript, and one reads
-// in a worker.
+// connects, and with the entry that has it inside; one has it as JavaScript.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -17,13 +16,12 @@ const FAMILIES = {
 };
 
 /** How a page can get its core, and what it imports for that. */
-const WAYS = { split: () => "turnwire", inside: (family) => `turnwire/${family}`, nowasm: () => "turnwire/nowasm", worker: () => "turnwire/worker" };
+const WAYS = { split: () => "turnwire", inside: (family) => `turnwire/${family}`, nowasm: () => "turnwire/nowasm" };
 
 /** All pages, as `[family, way]`. */
 export const PAGES = [
   ...Object.keys(FAMILIES).flatMap((family) => ["split", "inside"].map((way) => [family, way])),
   ["truefoundry", "nowasm"],
-  ["truefoundry", "worker"],
 ];
 
 /** Where a page is below the folder in which it was built. */

@@ -3,11 +3,15 @@ import { connect } from "turnwire";
 const output = document.querySelector("output");
 const query = new URLSearchParams(location.search);
 const protocol = query.get("protocol") ?? "truefoundry";
-const client = await connect({ baseUrl: `${location.origin}${query.get("path") ?? "/demo"}`, protocol });
+// A turn that tests look at while it streams must not end before that.
+const paced = query.has("view") && { headers: { "x-turnwire-delay-ms": "1" } };
+const client = await connect({ baseUrl: `${location.origin}${query.get("path") ?? "/demo"}`, protocol, ...paced });
 output.dataset.resume = client.capabilities.resume;
 if (query.has("react")) {
   const [session, { render }] = await Promise.all([client.agents.createSession("support-bot"), import("./strict.js")]);
   render(session, query.get("react"), document.querySelector("div"));
+} else if (query.has("view")) {
+  globalThis.view = { client, ...(await import("./view.js")) };
 } else if (protocol === "truefoundry") {
   await converse();
 }

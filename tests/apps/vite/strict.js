@@ -1,6 +1,7 @@
 // A chat as a React app has it, in strict mode: it waits for each turn, and subscribes to it when it renders.
-import { createElement, StrictMode, useEffect, useState, useSyncExternalStore } from "react";
+import { createElement, StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
+import { useReadable } from "./readable.js";
 
 /** Renders a chat. Turns are waited for when they are sent (`"handler"`), or as soon as they are shown (`"effect"`). */
 export function render(session, from, element) {
@@ -23,7 +24,7 @@ function Chat({ session, from }) {
 }
 
 function Turn({ turn, from, send }) {
-  const { threads, required_actions, status } = useSyncExternalStore(turn.subscribe, turn.snapshot);
+  const { threads, required_actions, status } = useReadable(turn.view);
   useEffect(() => {
     if (from !== "effect") return undefined;
     const controller = new AbortController();

@@ -37,6 +37,7 @@ export async function start({ folder, packages }) {
 async function newPage(browser, origin) {
   const context = await browser.newContext();
   const page = await loaded(await context.newPage(), origin);
+  let devtools;
   return {
     call: page.call,
     /** Calls, and returns with the result the processor time of what the page marked. */
@@ -48,6 +49,13 @@ async function newPage(browser, origin) {
       return { ...result, spans: spansOf(marksOf(trace)) };
     },
     traceTasks: (during) => traceTasks(browser, page.page, during),
+    /** The milliseconds that scripts have run since the page was opened. */
+    async scripting() {
+      devtools ??= await context.newCDPSession(page.page);
+      await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+      const { metrics } = await devtools.send("Performance.getMetrics");
+      return 1000 * metrics.find(({ name }) => name === "ScriptDuration").value;
+    },
     /** The bytes that live objects of JavaScript take. */
     async heapBytes() {
       const session = await context.newCDPSession(page.page);

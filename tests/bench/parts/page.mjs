@@ -5,7 +5,7 @@ import { median } from "../statistics.mjs";
 const RATES = [100, 1_000, 10_000];
 const COUNTS = [1, 20];
 /** `idle` shows nothing: what the page's frames cost by themselves. */
-const CANDIDATES = ["idle", "drain", "plain", "turnwire", "worker", "ai"];
+const CANDIDATES = ["idle", "drain", "plain", "turnwire", "ai"];
 /** Of streams that are on their way this long, so long is watched, in milliseconds. */
 const BEFORE = 1_000;
 const WATCHED = 2_000;

@@ -70,3 +70,15 @@ export const anthropic = {
   },
   answer: ({ stream }) => stream(),
 };
+
+/** LangGraph's stream of a thread's state and messages; `before` are the messages of the state. */
+export const langgraph = {
+  frames(story, before = []) {
+    const event = (name, value) => `event: ${name}\n${data(value)}`;
+    const metadata = { langgraph_node: "agent", langgraph_step: 1 };
+    return [
+      event("values", { messages: before }),
+      ...framesOf(story, { text: ({ message, text }) => [event("messages", [{ type: "AIMessageChunk", id: message, content: text, tool_call_chunks: [] }, metadata])] }),
+    ];
+  },
+};

@@ -8,14 +8,15 @@ const conversations = JSON.parse(new URLSearchParams(location.search).get("conve
 globalThis.look = () => Object.fromEntries(states.map((state) => [state.name, state.look()]));
 
 const states = conversations.map(({ name, protocol, baseUrl, session, agentName }) => {
-  const heard = { waiting: 0, reconnecting: 0 };
+  const heard = { waiting: 0, lost: [] };
   let turn;
   let failure = null;
   const follow = async () => {
     const client = await connect({ baseUrl, protocol });
     const turns = await (await client.agents.getSession(session, agentName && { agentName })).resume();
     turn = turns.at(-1);
-    for (const topic of Object.keys(heard)) turn.on(topic, () => (heard[topic] += 1));
+    turn.on("waiting", () => (heard.waiting += 1));
+    turn.on("reconnecting", ({ cause }) => heard.lost.push(told(cause)));
     await turn.waitForCompletion();
   };
   follow().catch((error) => (failure = told(error)));

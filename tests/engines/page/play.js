@@ -76,7 +76,7 @@ async function act({ session, at }, { sequence_number }, turn, controller) {
   else if (how !== undefined) await fetch(`/_gateway/sessions/${session}/cut?how=${how}`, { method: "POST" });
 }
 
-/** `"fixed"` is a token that cannot be renewed, `"renewed"` a function that gives another each time. */
+/** `"fixed"` is a token that cannot be renewed, `"renewed"` a function that returns another each time. */
 function countedTokens(kind) {
   if (kind === undefined) return undefined;
   if (kind === "fixed") return { next: "fixed" };

@@ -20,7 +20,7 @@ export function snapshotOf(turn) {
   return { ...plain(rest), error: error === null ? null : told(error) };
 }
 
-/** Reads a stream to its end into `events`; gives the error that ended it, or `null`. */
+/** Reads a stream to its end into `events`; returns the error that ended it, or `null`. */
 export async function read(turn, events, options, after = () => {}) {
   try {
     for await (const event of turn.stream(options)) {
