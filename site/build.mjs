@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { basename, dirname, join, normalize } from "node:path";
 import { deadAnchors } from "./anchors.mjs";
 import { PAGES, REPOSITORY } from "./pages.mjs";
+import { withTabs } from "./tabs.mjs";
 
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, "..");
@@ -14,13 +15,21 @@ const LINK = /(!?\[[^\]]*\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g;
 rmSync(OUT, { recursive: true, force: true });
 for (const name of PAGES) copy(name);
 for (const asset of ["docs/bench.svg", "www/demo.png"]) cpSync(join(ROOT, asset), join(OUT, asset));
-if (existsSync(join(ROOT, "www", "dist", "index.html"))) cpSync(join(ROOT, "www", "dist"), join(OUT, "public", "demo"), { recursive: true });
+if (existsSync(join(ROOT, "www", "dist", "index.html"))) demo();
 reference();
 run("vitepress", "build");
 const dead = deadAnchors(join(HERE, ".vitepress", "dist"), process.env.SITE_BASE);
 if (dead.length > 0) {
   console.error([...dead, "these links lead to no heading"].join("\n"));
   process.exit(1);
+}
+
+/** Copies the demo, which plays scripts of its own: the site has no gateway. */
+function demo() {
+  const folder = join(OUT, "public", "demo");
+  cpSync(join(ROOT, "www", "dist"), folder, { recursive: true });
+  const page = join(folder, "index.html");
+  writeFileSync(page, readFileSync(page, "utf8").replace("<html ", '<html data-server="scripted" '));
 }
 
 /** Copies a document. The README is the first page; links to files that are no pages lead to the repository. */
@@ -33,8 +42,8 @@ function copy(name) {
   });
   const file = join(OUT, name === "README.md" ? "index.md" : name);
   mkdirSync(dirname(file), { recursive: true });
-  // VitePress takes words after the language for its own, and braces for its templates.
-  writeFileSync(file, text.replaceAll(/^```(\w+) \w+$/gm, "```$1").replaceAll(/\{\{/g, "&#123;&#123;"));
+  // VitePress takes words after the language for its own.
+  writeFileSync(file, withTabs(text).replaceAll(/^```(\w+) \w+$/gm, "```$1"));
 }
 
 /** Writes the reference of all entries. What several export is described once. Members of unions inside a type are described with the type. */

@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, "..");
 
 export const REPOSITORY = "https://github.com/turnwire/turnwire";
 
-const guides = ["first-turn", "rendering", "approvals", "tools", "sub-agents", "reload", "errors", "protocols", "bundlers", "testing", "rust", "moving"];
+const guides = ["first-turn", "rendering", "frameworks", "conversation", "starters", "assistant-ui", "use-chat", "approvals", "tools", "sub-agents", "reload", "errors", "protocols", "bundlers", "testing", "rust", "moving"];
 
 /** The groups of the sidebar: documents by their paths. */
 export const GROUPS = {
